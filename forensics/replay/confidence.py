@@ -40,6 +40,7 @@ class Weakness(StrEnum):
     MAYBE_RUNNING = "the broker may have run while its files were copied"
     LINES_BETWEEN = "lines may be missing between the two that are compared"
     MAYBE_NOT_COPIED = "a file may be missing from the copy alone"
+    MAYBE_DELETED = "records may have been deleted from the start of the log before, in lines that are missing"
     ONE_BEARER = "one file alone shows it: another broker's lines, or another file, would prove it"
     OTHERWISE_EXPLAINED = "something else could explain it"
 

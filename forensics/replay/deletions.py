@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from forensics.case.speakers import OF_ITSELF
+from forensics.replay.coverage import Printed, Span
 from forensics.replay.directory import Ref
 from forensics.replay.history import Deletion, History, Role
 from forensics.replay.lineage import Lineage, Range, intersect, same, subtract
@@ -90,3 +91,35 @@ def kept(history: History, lineage: Lineage, ranges: Iterable[Range], before: in
     """Return the records that no leader had removed before an epoch began."""
     ranges = list(ranges)
     return subtract(ranges, deleted(history, lineage, ranges, before))
+
+
+def may_be_deleted(history: History, lineage: Lineage, ranges: Sequence[Range], before: int) -> bool:
+    """Return whether records may have been deleted from the start of a log before an epoch.
+
+    That is so if lines of a leader are missing that would state it.
+
+    Retention and DeleteRecords move the log start offset of the leader (UnifiedLog.maybeIncrementLogStartOffset). Only
+    its ``server.log`` states that. Its files may not: a leader that is killed may read back an older start.
+
+    Args:
+        history: the partition.
+        lineage: the log that held the records.
+        ranges: their offsets, in order.
+        before: the leader epoch.
+    """
+    if not ranges:
+        return False
+    first = lineage.epoch_at(ranges[0][0])
+    led = ((number, epoch.leader) for number, epoch in history.epochs.items() if first <= number < before)
+    return any(leader is not None and leader >= 0 and not _covers(history, leader, number) for number, leader in led)
+
+
+def _covers(history: History, leader: int, number: int) -> bool:
+    """Return whether an absent line proves that the leader of an epoch removed nothing from the start of its log."""
+    roles = [role_span.epoch for role_span in history.role_spans.get(leader, ()) if role_span.epoch >= 0]
+    asked = [Span.WITHIN]
+    if number <= min(roles, default=number):
+        asked.append(Span.BEFORE)
+    if number >= max(roles, default=number):
+        asked.append(Span.AFTER)
+    return history.coverage.has(leader, Printed.LOG, *asked)

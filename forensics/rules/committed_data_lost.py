@@ -10,6 +10,7 @@ from forensics.replay.committed import Loss, PossibleLoss, losses, possible_loss
 from forensics.replay.compaction import NOT_CLEANED
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Span
+from forensics.replay.deletions import may_be_deleted
 from forensics.replay.history import Epoch, History, Role, ShortenedLog
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.replay.record_counts import records_lost, with_records
@@ -306,6 +307,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     weak = {
         Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
         Weakness.EPOCH_START_IMPLIED: epoch.start_implied,
+        Weakness.MAYBE_DELETED: may_be_deleted(history, loss.lineage, loss.ranges, epoch.epoch),
     }
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     facts.append(acks_fact(history, case, written, loss.statements))
@@ -421,7 +423,12 @@ def _served_no_more(
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
-        weak=weak_points({Weakness.HIGH_WATERMARK_IMPLIED: statement.implied}),
+        weak=weak_points(
+            {
+                Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
+                Weakness.MAYBE_DELETED: may_be_deleted(history, loss.lineage, loss.ranges, loss.epoch.epoch + 1),
+            }
+        ),
         **place(history),
         replicas=holders,
         epochs=tuple(sorted({*written, loss.epoch.epoch})),

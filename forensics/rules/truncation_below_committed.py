@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from forensics.case import Case
 from forensics.replay.committed import CommittedProof, Loss, committed, losses, possible_losses, refetched
 from forensics.replay.confidence import Weakness, weak_points
-from forensics.replay.deletions import kept, log_start_at
+from forensics.replay.deletions import kept, log_start_at, may_be_deleted
 from forensics.replay.history import History, HwSource, HwStatement, Truncation, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, size, subtract
 from forensics.replay.stale_dirs import left_behind
@@ -107,6 +107,8 @@ def judge(history: History, case: Case) -> Judgement:
         )
         own = _stated(history, truncation)
         known = merge([*proof.ranges, *own.ranges])
+        start = log_start_at(history.log_starts, truncation.replica, row)  # it held nothing below
+        known = intersect(known, [(start, max(start, truncation.end))])
         ranges = tuple(kept(history, truncation.lineage, known, truncation.epoch))
         if ranges:
             statement = (*proof.statements, *own.statements)[0]
@@ -237,6 +239,7 @@ def _finding(
         Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
         # In the process before, the follower may have taken over a high watermark too early (KAFKA-14704).
         Weakness.NOT_KNOWN_AS_COMMITTED: read_back_alone,
+        Weakness.MAYBE_DELETED: may_be_deleted(history, truncation.lineage, ranges, truncation.epoch),
     }
     written = truncation.lineage.epoch_at(ranges[0][0])
     if lost:
