@@ -163,10 +163,21 @@ def _stopped(history: History, broker: int) -> bool:
 
 
 def _replaced(history: History, broker: int, first: int, end: int) -> bool:
-    """Return whether a replica truncated some of the offsets and fetched others, and no epochs show if they differ."""
-    return history.truncates_to_hw and any(
+    """Return whether a replica may have truncated some of the offsets and fetched others, and no epochs show that.
+
+    Only its lines show it if the leader epochs of its records are unknown, or if it truncates to its high watermark.
+    """
+    log = history.replicas[broker].lineage
+    undated = any(log.epoch_at(piece[0]) < 0 for piece in log.pieces([(first, end)]))
+    if not undated and not history.truncates_to_hw:
+        return False
+    if not history.coverage.throughout(broker) or history.coverage.unnamed:
+        return True
+    return any(
         truncation.replica == broker and truncation.target < end and truncation.end > first
         for truncation in history.truncations
+    ) or any(
+        truncation.replica == broker and truncation.target < end for truncation in history.truncations_of_unknown_extent
     )
 
 

@@ -8,7 +8,10 @@ is down in a rolling restart.
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+
+import pytest
 
 from forensics.engines.local import scan
 from forensics.replay.coverage import Span
@@ -59,3 +62,21 @@ def test_a_broker_that_is_down_in_a_rolling_restart_has_a_whole_log() -> None:
     assert {(finding.rule, finding.severity.value) for finding in result.findings} == {(CUT, "warning")}
     assert {rule for _, rule in unknown(result)} == {"uncommitted-truncation"}
     assert not any(p.history.coverage.shown_missing(Span.WITHIN, Span.AFTER) for p in result.partitions)
+
+
+@pytest.mark.parametrize("left_out", [("broker-1/logs",), ("broker-2/logs", "broker-3"), ("broker-3",)])
+def test_no_replica_is_said_to_have_records_that_it_may_have_fetched_anew(
+    sample_traces: Path, tmp_path: Path, left_out: tuple[str, ...]
+) -> None:
+    """Each follower truncated to 50 and fetched others up to 95: old segments alone do not show which they hold."""
+    folder = tmp_path / "case"
+    shutil.copytree(sample_traces / "kip101-0.10.2.2", folder)
+    data = folder / "broker-1" / "data"
+    segment = data / "orders-0" / "00000000000000000000.log"
+    segment.write_bytes(segment.read_bytes()[:1840])
+    (data / "replication-offset-checkpoint").write_text("0\n1\norders 0 80\n")
+    for name in left_out:
+        shutil.rmtree(folder / name)
+    (found,) = (one for one in scan([str(folder)]).findings if one.rule == "hw-above-leo")
+    assert (found.replicas, found.offsets, found.keep) == ((1,), ((50, 80),), None)
+    assert "still ha" not in found.summary
