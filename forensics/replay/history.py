@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from forensics.replay.coverage import ALL_LINES, Coverage, LinesAtHand
 from forensics.replay.directory import Copy, Disk, Ref
 from forensics.replay.lineage import Lineage, Range, intersect, subtract
+from forensics.replay.printed_hws import PrintedHw
 from forensics.replay.protocol import UNKNOWN_BROKER, Answer, Protocol
 from forensics.replay.refusals import Complaint
 from forensics.replay.stated import NOTHING, Stated
@@ -473,6 +474,7 @@ class History:
     )  # broker, row, offset
     # about two offsets that contradict each other
     complaints: list[Complaint] = field(default_factory=list, repr=False, compare=False)
+    printed_hws: list[PrintedHw] = field(default_factory=list, repr=False, compare=False)  # one for each line
     properties: dict[str, str] = field(default_factory=dict)  # of the log, as last printed when it was created
     properties_ref: Ref | None = None
     log_dirs: dict[int, tuple[tuple[int, str], ...]] = field(default_factory=dict)  # for brokers that changed it, when

@@ -33,6 +33,7 @@ from forensics.replay.isr_removal_epochs import removals
 from forensics.replay.log_dir_moves import carried, homes, without_copies
 from forensics.replay.omissions.left_out import left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL, JUMPED
+from forensics.replay.printed_hws import printed_hws
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.refusals import complaints
 from forensics.replay.stated import NOTHING, stated
@@ -116,6 +117,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     led_with_id = _leaders_with_id(rows)
     removed, starts, begun, stood = removals(rows), log_starts(rows), stated_starts(rows), homes(rows)
     complained = complaints(rows, of_topics.filter(pl.col("broker").is_null()))
+    printed = printed_hws(rows)
     keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)} | {*complained}
     by_themselves = stated(rows, case.complete)
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
@@ -173,6 +175,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         history.deletions = deletions(history, starts.get((topic, partition, incarnation), []))
         history.log_starts = begun.get((topic, partition, incarnation), [])
         history.complaints = complained.get((topic, partition, incarnation), [])
+        history.printed_hws = printed.get((topic, partition, incarnation), [])
         history.regressions = [
             carried(one, stood.get((topic, partition, incarnation, one.replica), [])) for one in history.regressions
         ]

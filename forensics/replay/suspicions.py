@@ -8,21 +8,25 @@ one entry of ``SIGNS``. It proves nothing: other possible explanations are liste
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from forensics.replay.coverage import Printed
 from forensics.replay.deletions import log_start_at
 from forensics.replay.directory import LiveBy, Ref
-from forensics.replay.history import History, Role, ShortenedLog
+from forensics.replay.history import History, Role, ShortenedLog, TruncationReason
 from forensics.replay.lineage import Lineage, Range, subtract
 from forensics.replay.log_dirs import Moved, moved
+from forensics.replay.printed_hws import PrintedHw
 from forensics.replay.refusals import Complaint
-from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind, came_back
+from forensics.replay.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind, came_back
 from forensics.replay.surviving_copies import holders
 from parsers.details import BATCH_OFFSETS
 from parsers.schema import Kind
+
+_SECOND = 1_000_000
+"""Microseconds."""
 
 
 class Sign(StrEnum):
@@ -31,8 +35,11 @@ class Sign(StrEnum):
     EPOCH_BELOW_HIGH_WATERMARK = "a leader began below a high watermark stated before"
     LAST_IN_ISR_CAME_BACK_SHORTER = "the last member of the ISR came back with less than was committed"
     TRUNCATED_BELOW_OWN_HIGH_WATERMARK = "a replica truncated its log below its own high watermark"
+    TRUNCATED_BELOW_PRINTED = "a replica truncated its log below a high watermark that its broker printed"
+    FOLLOWED_BELOW_OWN_HIGH_WATERMARK = "the log of a follower ended below its own high watermark"
     BEGAN_EMPTY_AFTER_FAILURE = "a leader began empty after its log directory failed, and a follower had more committed"
     LEFT_DIRECTORY_HAD_MORE = "a directory left behind had more committed than the live one holds"
+    BEGAN_BELOW_PRINTED = "a leader began below a high watermark that a line printed before"
     BEGAN_BELOW_READ_BACK = "a leader began below the high watermark that it had read back"
     LOADED_SHORTER = "a log was loaded shorter than the load before had found it"
     RECOVERY_TRUNCATED_LEADER = "recovery truncated the log of a replica that then led"
@@ -503,12 +510,151 @@ def _loaded_shorter(history: History) -> Iterator[Suspicion]:
                     )  # fmt: skip
 
 
+def _began_below_printed(history: History) -> Iterator[Suspicion]:
+    """Yield leaders that begin below a high watermark that a line of any replica printed before.
+
+    The high watermark of a follower is at most that of its leader, so it was committed too. What was
+    printed after the leader began is no evidence.
+    """
+    # The first line of each leader in each of its epochs: a role may be named by several lines.
+    lines = [one for one in history.printed_hws if one.kind == Kind.BECOME_LEADER]
+    led = {(one.broker, one.leader_epoch): one for one in reversed(lines)}
+    for broker, _, role_span in _begun(history):
+        start, ref = role_span.start_end, role_span.start_ref
+        if start is None or ref is None:
+            continue
+        before = [one for one in _printed(history) if one[0].row != ref.row and _printed_before(one[0], role_span, led)]
+        known, value = max(before, key=lambda one: one[1], default=(None, 0))
+        if known is None or max(start, log_start_at(history.log_starts, known.broker, known.row)) >= value:
+            continue
+        sample = Sample(value, Ref(row=known.row, note=f"high watermark {value}"), known.time)
+        yield Suspicion(
+            Sign.BEGAN_BELOW_PRINTED, broker, known.broker, role_span.epoch,
+            -1, _kept_from(history, known.broker, sample, start), value, role_span.time, (sample.ref, ref),
+            moved(history, broker, known.time, role_span.time), _shortened(history, broker, role_span), start,
+        )  # fmt: skip
+
+
+def _printed(history: History) -> Iterator[tuple[PrintedHw, int]]:
+    """Yield lines that print a high watermark, with its value."""
+    for one in history.printed_hws:
+        if one.value is not None:
+            yield one, one.value
+
+
+def _printed_before(known: PrintedHw, role_span: RoleSpan, led: Mapping[tuple[int, int | None], PrintedHw]) -> bool:
+    """Return whether a high watermark was printed before a leader began.
+
+    The order comes from the leader epoch, if the line states one. Otherwise it comes from the order of one broker's
+    lines, or from the times of lines in one file: clocks of lines in different files may differ.
+    """
+    if known.leader_epoch is not None:
+        return known.leader_epoch < role_span.epoch
+    began = led.get((role_span.replica, role_span.epoch))
+    if began is None:
+        return False
+    if known.broker == role_span.replica:
+        return known.row < began.row
+    timed = known.time is not None and began.time is not None and known.time < began.time
+    return timed and known.source == began.source
+
+
+def _truncated_below_printed(history: History) -> Iterator[Suspicion]:
+    """Yield replicas that truncate below a high watermark that their broker printed, in whatever role.
+
+    One line may state both (ReplicaFetcherThread.truncate, 2.0 to 2.3; UnifiedLog, from 4.2 on), or the high watermark
+    fell with the truncation.
+    """
+    for one, value in _printed(history):
+        if one.kind == Kind.TRUNCATE_BELOW_HW and one.offset is not None and one.offset < value:
+            yield _truncated(history, one, value, one.offset, None)
+    for _, spans in sorted(history.role_spans.items()):
+        yield from _truncated_since(history, spans)
+
+
+def _truncated_since(history: History, spans: Sequence[RoleSpan]) -> Iterator[Suspicion]:
+    """Yield truncations of one replica below a high watermark printed since its log was last changed."""
+    since = -1
+    for role_span, step in ((span, step) for span in spans for step in span.steps):
+        until = step.refs[-1].row or 0
+        known = _highest_printed(history, role_span, since, until) or _fell_with(history, role_span.replica, step)
+        if _by_epoch(step) and known is not None and step.target < known[1]:
+            yield _truncated(history, *known, step.target, step, role_span.epoch)
+        since = until
+
+
+def _by_epoch(step: Step) -> bool:
+    """Return whether a step may be a truncation to the end of the leader's log.
+
+    Before KIP-101 a follower truncates to its own high watermark, which it may have read back from an old checkpoint.
+    """
+    return step.kind is StepKind.TRUNCATED and step.reason is not TruncationReason.HIGH_WATERMARK
+
+
+def _highest_printed(history: History, role_span: RoleSpan, since: int, until: int) -> tuple[PrintedHw, int] | None:
+    """Return the highest high watermark that the process of a role printed between two rows, and its line."""
+    found = (
+        (one, value)
+        for one, value in _printed(history)
+        if one.broker == role_span.replica
+        and one.run == role_span.run
+        and since < one.row < until
+        and one.kind != Kind.HW_REGRESSED
+    )
+    return max(found, key=lambda one: one[1], default=None)
+
+
+def _fell_with(history: History, broker: int, step: Step) -> tuple[PrintedHw, int] | None:
+    """Return the line about a high watermark that fell to the target of a truncation in the same second, if any."""
+    at = step.refs[-1].row or 0
+    for one, value in _printed(history):
+        fell = one.broker == broker and one.kind == Kind.HW_REGRESSED and one.after == step.target and one.row > at
+        if fell and one.time is not None and step.time is not None and one.time - step.time < _SECOND:
+            return one, value
+    return None
+
+
+def _truncated(
+    history: History, known: PrintedHw, value: int, target: int, step: Step | None, epoch: int = -1
+) -> Suspicion:
+    """Return the suspicion of a truncation below a printed high watermark; no step if one line states both."""
+    first = max(target, log_start_at(history.log_starts, known.broker, known.row))
+    ref = Ref(row=known.row, note=f"high watermark {value}")
+    refs, time = (step.refs, step.time) if step is not None else ((ref,), known.time)
+    return Suspicion(
+        Sign.TRUNCATED_BELOW_PRINTED, known.broker, known.broker, epoch, -1, min(first, value), value, time,
+        (ref, *refs), target=target,
+    )  # fmt: skip
+
+
+def _followed_below(history: History) -> Iterator[Suspicion]:
+    """Yield followers whose log ends below the high watermark with which the same process had begun a role before.
+
+    Only if no line shows another change of the log in between.
+    """
+    for broker, spans in sorted(history.role_spans.items()):
+        for one, two in itertools.pairwise(spans):
+            known, start, ref = _highest_stated(one), two.start_end, two.start_ref
+            if known is None or start is None or ref is None or two.role is not Role.FOLLOWER or one.run != two.run:
+                continue
+            first = max(start, log_start_at(history.log_starts, broker, known.ref.row))
+            changed = any(step.kind in REMOVES for step in one.steps)
+            if start > 0 and first < known.value and not changed and (known.ref.row or 0) < (ref.row or 0):
+                yield Suspicion(
+                    Sign.FOLLOWED_BELOW_OWN_HIGH_WATERMARK, broker, broker, two.epoch, one.epoch,
+                    first, known.value, two.time, (known.ref, ref), target=start,
+                )  # fmt: skip
+
+
 SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.EPOCH_BELOW_HIGH_WATERMARK: _began_below,
     Sign.LAST_IN_ISR_CAME_BACK_SHORTER: _last_came_back,
     Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK: _truncated_below_own,
+    Sign.TRUNCATED_BELOW_PRINTED: _truncated_below_printed,
+    Sign.FOLLOWED_BELOW_OWN_HIGH_WATERMARK: _followed_below,
     Sign.BEGAN_EMPTY_AFTER_FAILURE: _began_empty_after_failure,
     Sign.LEFT_DIRECTORY_HAD_MORE: _left_had_more,
+    Sign.BEGAN_BELOW_PRINTED: _began_below_printed,
     Sign.BEGAN_BELOW_READ_BACK: _began_below_read_back,
     Sign.LOADED_SHORTER: _loaded_shorter,
     Sign.RECOVERY_TRUNCATED_LEADER: _recovered_shorter,

@@ -192,6 +192,24 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         stake=("hw", "hw_before"),
     ),
     KnownProblem(
+        id="truncation-below-high-watermark",
+        title="Truncated below its high watermark",
+        severity=Severity.WARNING,
+        kinds=(Kind.TRUNCATE_BELOW_HW,),
+        states="{who} truncates {where} to offset {offset}, below its high watermark {hw}",
+        records=Records.AT_STAKE,
+        means=(
+            "{stake} had counted as committed on {who}, and are removed from it because its leader's log ends earlier. "
+            "Records are lost if no replica in the ISR has them."
+        ),
+        fetch=(
+            "collect server.log and state-change.log of the leader: the offset at which it began its leader epoch",
+            "collect the segments of {where} on the leader, for offsets {stake}",
+            _COPY,
+        ),
+        stake=("offset", "hw"),
+    ),
+    KnownProblem(
         id="truncation-to-high-watermark",
         title="Truncation to the own high watermark",
         severity=Severity.WARNING,

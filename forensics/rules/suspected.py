@@ -103,6 +103,18 @@ SUSPECTS: tuple[Suspect, ...] = (
         ),
     ),
     Suspect(
+        Sign.BEGAN_BELOW_PRINTED,
+        "committed-data-lost",
+        "broker {replica} began to lead {role} at offset {target}, but broker {witness} had printed high watermark "
+        "{end} before: committed offsets {span} may be lost",
+        "broker {replica} begins to lead {role} at offset {target}",
+        (
+            REMADE,
+            "the log directory was replaced or emptied on purpose",
+            "the clocks of the two brokers differ, and the high watermark was reached later",
+        ),
+    ),
+    Suspect(
         Sign.LOADED_SHORTER,
         "leo-regression",
         "broker {replica} loaded a log that ended at {end}, and later one that ended at {first}; no line shows that "
@@ -133,6 +145,26 @@ SUSPECTS: tuple[Suspect, ...] = (
             "the high watermark was its leader's, taken over before the log was reconciled (KAFKA-14704)",
             "its leader's log was replaced by another of the same name",
         ),
+    ),
+    Suspect(
+        Sign.TRUNCATED_BELOW_PRINTED,
+        "truncation-below-committed",
+        "broker {replica} truncated its log to {target}, below high watermark {end} that it had printed: committed "
+        "offsets {span} may be gone from it",
+        "broker {replica} truncates to offset {target}",
+        (
+            "the high watermark was its leader's, taken over before the log was reconciled (KAFKA-14704)",
+            "its log was replaced by another of the same name",
+            REMADE,
+        ),
+    ),
+    Suspect(
+        Sign.FOLLOWED_BELOW_OWN_HIGH_WATERMARK,
+        "truncation-below-committed",
+        "broker {replica} began to follow in {role} with log end offset {target}, below high watermark {end} that it "
+        "had printed before: committed offsets {span} may be gone from it",
+        "the log of broker {replica} ends at {target}",
+        ("the process before was killed, and what it had not flushed was lost with its host", REMADE),
     ),
     Suspect(
         Sign.TRUNCATION_REFUSED,

@@ -265,3 +265,126 @@ def test_records_that_a_follower_refuses_are_heard_in_another_order_of_words(tmp
     """  # noqa: E501
     (finding,) = found(scanned(tmp_path, b2_server=log), "replica-divergence")
     assert (finding.confidence, finding.offsets) == ("suspected", ((84, 90),))
+
+
+# -- a high watermark that a line prints, whatever role its broker had -------------------------------------------------
+
+
+def pasted(folder: Path, *lines: str) -> Result:
+    """What a scan makes of lines in one file. A line begins with its minute and second."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "ticket.txt"
+    split = (line.split(" ", 1) for line in lines)
+    path.write_text("".join(f"[2024-06-11 08:{at}] {line}\n" for at, line in split))
+    return scan([str(path)])
+
+
+def shrunk(at: str, *, broker: int = 1, hw: int = 830) -> str:
+    """A leader removes the others from the ISR."""
+    return (
+        f"{at} INFO [Partition clicks-3 broker={broker}] Shrinking ISR from 1,2,3 to {broker}. Leader: (highWatermark: "
+        f"{hw}, endOffset: {hw + 40}). Out of sync replicas: (brokerId: 3, endOffset: {hw}). (kafka.cluster.Partition)"
+    )
+
+
+def follows(at: str, *, broker: int = 2, epoch: int = 3, end: int = 860, hw: int = 830) -> str:
+    """A broker begins to follow."""
+    return (
+        f"{at} INFO [Broker id={broker}] Follower clicks-3 starts at leader epoch {epoch} from offset {end} with "
+        f"partition epoch 7 and high watermark {hw}. Current leader is 5. Previous leader epoch was {epoch - 1}. "
+        "(state.change.logger)"
+    )
+
+
+def begins(start: int, *, at: str = "09:00,000", epoch: int = 4) -> str:
+    """Broker 2 begins to lead."""
+    return leads(epoch, start, topic_id=ID, at=at).replace("id=1]", "id=2]").replace("ISR [1]", "ISR [2]")
+
+
+def ranges(result: Result, rule: str) -> list[tuple[tuple[int, int], ...]]:
+    """The offsets of what a rule suspects."""
+    assert {finding.confidence for finding in found(result, rule)} <= {"suspected"}
+    return [finding.offsets for finding in found(result, rule)]
+
+
+def test_a_leader_below_a_high_watermark_printed_before_is_suspected(tmp_path: Path) -> None:
+    loaded = "02:00,000 INFO [Partition clicks-3 broker=3] Log loaded for partition clicks-3 with initial high watermark 830 (kafka.cluster.Partition)"  # noqa: E501
+    advanced = "02:00,000 DEBUG [Partition clicks-3 broker=2] High watermark updated from (offset=800 segment=[0:9100]) to (offset=830 segment=[0:9200]) (kafka.cluster.Partition)"  # noqa: E501
+    before = {
+        "isr": shrunk("02:00,000"),
+        "own": shrunk("02:00,000", broker=2),
+        "follower": follows("02:00,000"),
+        "other": follows("02:00,000", broker=3),
+        "loaded": loaded,
+        "advanced": advanced,
+    }
+    for name, line in before.items():
+        assert ranges(pasted(tmp_path / name, line, begins(510)), LOSS) == [((510, 830),)], name
+
+
+def test_a_leader_at_the_high_watermark_or_before_it_was_printed_is_not(tmp_path: Path) -> None:
+    quiet = {
+        "as long": (shrunk("02:00,000"), begins(830)),
+        "later": (begins(510), shrunk("12:00,000", broker=2)),
+        "later of another": (begins(510), shrunk("12:00,000")),
+        "later epoch": (begins(510), follows("12:00,000", broker=3, epoch=5)),
+        "same epoch": (follows("02:00,000", broker=3, epoch=4), begins(510)),
+        "epoch told twice": (begins(510, at="01:00,000"), shrunk("02:00,000", broker=2), begins(510)),
+        "another partition": (shrunk("02:00,000").replace("clicks-3", "clicks-4"), begins(510)),
+    }
+    for name, lines in quiet.items():
+        assert ranges(pasted(tmp_path / name, *lines), LOSS) == [], name
+
+
+def test_clocks_of_two_files_do_not_order_lines(tmp_path: Path) -> None:
+    result = scanned(tmp_path, b1_server=shrunk("02:00,000"), b2_server=begins(510))
+    assert ranges(result, LOSS) == []
+
+
+def truncated(target: int, *, at: str = "05:00,300") -> tuple[str, str]:
+    """Broker 1 truncates as a follower of broker 2."""
+    fetcher = "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0]"
+    answer = f"EpochEndOffset(errorCode=0, partition=3, leaderEpoch=3, endOffset={target})"
+    planned = (
+        f"{at} INFO {fetcher} Truncating partition clicks-3 with TruncationState(offset={target}, completed=true) due "
+        f"to leader epoch and offset {answer} (kafka.server.ReplicaFetcherThread)"
+    )
+    log = "[UnifiedLog partition=clicks-3, dir=/srv/k]"
+    return planned, f"{at} INFO {log} Truncating to offset {target} (kafka.log.UnifiedLog)"
+
+
+def test_a_truncation_below_a_high_watermark_that_the_broker_printed_is_suspected(tmp_path: Path) -> None:
+    added = f"05:00,000 INFO [ReplicaFetcherManager on broker 1] Added fetcher to broker 2 for partitions HashMap(clicks-3 -> InitialFetchState(Some({ID}),BrokerEndPoint(id=2, host=k2:9092),4,870)) (kafka.server.ReplicaFetcherManager)"  # noqa: E501
+    first = shrunk("02:00,000")
+    assert ranges(pasted(tmp_path / "below", first, added, *truncated(310)), CUT) == [((310, 830),)]
+    assert ranges(pasted(tmp_path / "at", first, added, *truncated(830)), CUT) == []
+    again = (*truncated(310), *truncated(300, at="06:00,000"))
+    assert ranges(pasted(tmp_path / "twice", first, added, *again), CUT) == [((310, 830),)]
+    other = shrunk("02:00,000", broker=3)
+    assert ranges(pasted(tmp_path / "other", other, added, *truncated(310)), CUT) == []
+
+
+def test_a_line_about_a_truncation_below_the_high_watermark_is_suspected_by_itself(tmp_path: Path) -> None:
+    warned = "05:00,000 WARN [ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Truncating clicks-3 to offset 310 {} (kafka.server.ReplicaFetcherThread)"  # noqa: E501
+    result = pasted(tmp_path / "below", warned.format("below high watermark 830"))
+    (finding,) = found(result, CUT)
+    assert (finding.confidence, finding.offsets, finding.replicas) == ("suspected", ((310, 830),), (2,))
+    assert found(pasted(tmp_path / "start", warned.format("below high watermark 310")), CUT) == []
+
+
+def test_a_high_watermark_that_falls_with_a_truncation_is_suspected(tmp_path: Path) -> None:
+    _, cut = truncated(310)
+    fetcher = "05:01,000 INFO [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Partition clicks-3 has an older epoch (5) than the current leader. Will await the new LeaderAndIsr state before resuming fetching. (kafka.server.ReplicaFetcherThread)"  # noqa: E501
+    fell = "{} WARN [UnifiedLog partition=clicks-3, dir=/srv/k] Non-monotonic update of high watermark from (offset=315, segment=[0:6011]) to (offset={}, segment=[0:5800]) (kafka.log.UnifiedLog)"  # noqa: E501
+    assert ranges(pasted(tmp_path / "with", cut, fell.format("05:00,300", 310), fetcher), CUT) == [((310, 315),)]
+    assert ranges(pasted(tmp_path / "to", cut, fell.format("05:00,300", 312), fetcher), CUT) == []
+    assert ranges(pasted(tmp_path / "later", cut, fell.format("05:40,000", 310), fetcher), CUT) == []
+
+
+def test_a_follower_that_ends_below_its_own_high_watermark_is_suspected(tmp_path: Path) -> None:
+    first = follows("02:00,000")
+    assert ranges(pasted(tmp_path / "below", first, follows("04:00,000", epoch=4, end=510, hw=500)), CUT) == [
+        ((510, 830),)
+    ]
+    assert ranges(pasted(tmp_path / "at", first, follows("04:00,000", epoch=4, end=830, hw=830)), CUT) == []
+    assert ranges(pasted(tmp_path / "new", first, follows("04:00,000", epoch=4, end=0, hw=0)), CUT) == []

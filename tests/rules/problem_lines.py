@@ -181,6 +181,12 @@ SHOWN: dict[str, Shown] = {
         broker=3,
         offsets=((130, 151),),
     ),
+    "truncation-below-high-watermark": Shown(
+        [event(f"{FETCHER} Truncating sales-7 to offset 130 below high watermark 151", level="WARN")],
+        [event(f"[Log partition=sales-7, dir={STORED}] Truncating to offset 130", "kafka.log.Log"), TO_EPOCH],
+        broker=3,
+        offsets=((130, 151),),
+    ),
     "unclean-election": Shown(
         [
             event(
