@@ -119,7 +119,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     complained = complaints(rows, of_topics.filter(pl.col("broker").is_null()))
     printed = printed_hws(rows)
     keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)} | {*complained}
-    by_themselves = stated(rows, case.complete)
+    by_themselves = stated(rows, case.complete, _keep_hw(case))
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
     keys |= by_themselves.keys()
     lives = Counter((topic, partition) for topic, partition, _ in keys)
@@ -182,6 +182,12 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         _forced(history, told, case)
         result.append(history)
     return result
+
+
+def _keep_hw(case: Case) -> frozenset[int]:
+    """Return brokers of which a truncation is known to leave the high watermark in memory."""
+    told = {number: protocol.of(broker).hw_survives_truncation for number, broker in case.brokers.items()}
+    return frozenset(number for number, kept in told.items() if kept is protocol.Answer.YES)
 
 
 def _forced(history: History, told: Sequence[Event], case: Case) -> None:

@@ -153,7 +153,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         "the next fetch.",
         releases=(Releases(None, (2, 4)),),
         unknown=Answer.OPEN,
-        asked=Asked.NEVER,
+        asked=Asked.ANY,
         source="kafka.cluster.Replica up to 2.3.1; KAFKA-8457 and Log.updateHighWatermark, 2.4.0",
     ),
     Behaviour(
@@ -289,6 +289,7 @@ class Protocol:
     truncates_by_epoch: Answer = Answer.OPEN
     always_truncates_as_follower: Answer = Answer.OPEN
     truncates_on_fetch: Answer = Answer.OPEN
+    hw_survives_truncation: Answer = Answer.OPEN
     starts_fetching_at_leo: Answer = Answer.OPEN
     starts_fetching_at_hw: Answer = Answer.OPEN
     fences_fetch_sessions: Answer = Answer.OPEN

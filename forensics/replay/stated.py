@@ -5,8 +5,8 @@ watermark 15 and log end offset 10 proves that the high watermark was above the 
 that. In logs this holds for lines that print both values of one moment: those about a role from 2.4 on, when Kafka
 began to keep the high watermark within the log (Log.updateHighWatermark).
 
-Up to 2.3 a follower that truncates keeps its high watermark in memory until the next fetch. So a high watermark stated
-after a truncation, with nothing appended since, is not compared: the truncation counts.
+Up to 2.3 a follower that truncates keeps its high watermark in memory until the next fetch. So where a trace names such
+a release, a high watermark stated after a truncation, with nothing appended since, is not compared.
 """
 
 from __future__ import annotations
@@ -166,6 +166,7 @@ class _Known:
     Attributes:
         broker, replica: the witness, and the replica that it describes.
         exact: the witness states every change, so a value holds until the next one is stated.
+        keeps: a truncation leaves its high watermark in memory, by its release.
         epoch: leader epoch of its last role.
         time: moment of the last values, microseconds since 1970 UTC.
         hw, leo: last values of that moment, each with its line.
@@ -178,6 +179,7 @@ class _Known:
     broker: int
     replica: int
     exact: bool = False
+    keeps: bool = False
     epoch: int = -1
     time: int | None = None
     hw: tuple[int, Ref] | None = None
@@ -191,9 +193,9 @@ class _Known:
         """Begin a new process or role, or a shortened log: earlier values no longer apply."""
         self.time = self.hw = self.leo = self.checkpoint = self.longest = None
         self.leads = line.kind == Kind.BECOME_LEADER and self.broker == self.replica
-        if line.kind in _SHORTENS:
+        if line.kind in _SHORTENS and self.keeps:
             self.truncated = line.offset if line.kind == Kind.TRUNCATE and line.offset is not None else -1
-        elif line.leader_epoch is not None:
+        elif line.kind not in _SHORTENS and line.leader_epoch is not None:
             self.epoch = line.leader_epoch
 
     def add(self, line: _Line) -> None:
@@ -253,19 +255,22 @@ class _Partition:
     """Replicas that were loaded again, with the lowest leader epoch for which they have stated an entry since."""
 
 
-def stated(rows: pl.DataFrame, complete: frozenset[int] = frozenset()) -> dict[Key, Stated]:
+def stated(
+    rows: pl.DataFrame, complete: frozenset[int] = frozenset(), keep: frozenset[int] = frozenset()
+) -> dict[Key, Stated]:
     """Return statements that break an invariant by themselves, by incarnation of each partition that has any.
 
     Args:
         rows: observations of partitions in order, with ``broker``, ``row`` and ``incarnation``.
         complete: brokers that state every change of their replicas, by the claim of their trace.
+        keep: brokers of releases in which a truncation leaves the high watermark in memory.
     """
     kinds = [kind.value for kind in {*_STATES, *_SHORTENS, *_BEGINS, *_EPOCHS, *_TRIMS}]
     both = pl.col("kind").is_in([kind.value for kind in _BOTH]) & (pl.col("hw") > pl.col("leo"))
     wanted = rows.filter(pl.col("kind").is_in(kinds) & ((pl.col("message") == TRACE) | both.fill_null(False)))
     found: dict[Key, _Partition] = {}
     for line in _lines(wanted):
-        _take(found.setdefault(line.key, _Partition()), line, complete)
+        _take(found.setdefault(line.key, _Partition()), line, complete, keep)
     results = ((key, _result(partition)) for key, partition in found.items())
     return {key: result for key, result in results if result != NOTHING}
 
@@ -275,7 +280,7 @@ def _lines(rows: pl.DataFrame) -> Iterator[_Line]:
     return map(_Line._make, values.sort("row").select(_Line._fields).iter_rows())
 
 
-def _take(partition: _Partition, line: _Line, complete: frozenset[int]) -> None:
+def _take(partition: _Partition, line: _Line, complete: frozenset[int], keep: frozenset[int]) -> None:
     """Add one statement of a witness about a replica."""
     if line.kind in _TRIMS or (line.log_start or 0) > 0:
         partition.trimmed.add(line.replica)
@@ -286,7 +291,7 @@ def _take(partition: _Partition, line: _Line, complete: frozenset[int]) -> None:
         partition.reloaded[line.replica] = None
     place = line.broker, line.replica
     exact = line.broker == line.replica and line.broker in complete
-    known = partition.replicas.setdefault(place, _Known(*place, exact))
+    known = partition.replicas.setdefault(place, _Known(*place, exact, line.replica in keep))
     anew = line.kind in (*_BEGINS, *_SHORTENS)
     if anew or line.time is None or line.time != known.time:
         _note(partition, known.above())  # the moment before has ended

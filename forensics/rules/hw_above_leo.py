@@ -59,7 +59,7 @@ claims to state each change of a replica, a value holds until the next one is st
     not_when=(
         """\
 Up to 2.3 a high watermark stays in memory after a truncation until the next fetch, so a value stated
-in between is passed over. The checkpoint
+in between is passed over in a trace that names such a release. The checkpoint
 is at most as old as the segments if the copy was taken from a stopped broker; a copy of a running
 broker's directory can show a checkpoint newer than the copied segment, which the finding says. Where
 the broker's lines end within five seconds of a truncation below it, the file is from before that.""",

@@ -101,14 +101,17 @@ def read_trace(lines: pl.DataFrame) -> Trace:
     parts = [conform(good, OBSERVATIONS)]
     for line, text in heads.select("line", "text").iter_rows():
         said = header(text)
-        parts.append(_of_header(said, line))
+        parts.append(_of_header(said, line, good.get_column("witness").drop_nulls().unique().to_list()))
         notices += [_notes(heads.filter(pl.col("line") == line), reason) for reason in said.reasons]
     observations = pl.concat(parts).sort("line", maintain_order=True)
     return Trace(observations, pl.concat(notices).sort("line", maintain_order=True))
 
 
-def _of_header(said: Header, line: int) -> pl.DataFrame:
-    """Return the statements of the first line, as if each replica had stated them itself."""
+def _of_header(said: Header, line: int, witnesses: Sequence[int]) -> pl.DataFrame:
+    """Return the statements of the first line, as if each replica had stated them itself.
+
+    Where it names no replica, its release and settings are those of the witnesses of the lines.
+    """
     rows: list[dict[str, Any]] = []
     replicas = sorted({*said.replicas, *said.complete})
     if said.cluster is not None:
@@ -117,7 +120,7 @@ def _of_header(said: Header, line: int) -> pl.DataFrame:
     settings = list(said.settings)
     if said.protocol is not None:
         settings += _SETTINGS[said.protocol]
-    for replica in replicas:
+    for replica in replicas or sorted(witnesses):
         if said.release is not None:
             rows.append({"kind": Kind.BROKER_VERSION, "detail": said.release, "witness": replica})
         rows += [{"kind": Kind.BROKER_CONFIG, "detail": f"{k}={v}", "witness": replica} for k, v in settings]

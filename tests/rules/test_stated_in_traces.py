@@ -17,6 +17,8 @@ from forensics.rules.finding import Verdict
 from tests.rules.traced import LEADS, Line, judged, said
 
 ABOVE, EPOCHS = "hw-above-leo", "epoch-divergence"
+OLD: Line = {"kind": "trace", "release": "2.3.1"}
+NEW: Line = {"kind": "trace", "release": "2.4.0"}
 FOLLOWS = said(0, 1, "become_follower", leader=2, leader_epoch=3, leo=10, hw=15)
 
 
@@ -34,11 +36,14 @@ FOLLOWS = said(0, 1, "become_follower", leader=2, leader_epoch=3, leo=10, hw=15)
         ([FOLLOWS], 1),
         ([said(5, 1, "log_loaded", leo=10), said(5, 1, "hw_loaded", hw=15)], 1),
         # The log has grown again since it was truncated, so what was in memory is gone (up to 2.3).
-        ([said(4, 2, "truncate", offset=8), said(5, 2, "leo", leo=9), said(5, 2, "leo", leo=10, hw=15)], 2),
+        ([OLD, said(4, 2, "truncate", offset=8), said(5, 2, "leo", leo=9), said(5, 2, "leo", leo=10, hw=15)], 2),
+        ([NEW, said(4, 2, "truncate", offset=10), said(5, 2, "leo", leo=10, hw=15)], 2),
+        ([said(4, 2, "truncate", offset=10), said(5, 2, "hw", leo=10, hw=15)], 2),
     ],
     ids=[
         "leader", "leader, kind hw", "follower", "append", "somebody else says it", "two lines", "two lines, turned",
         "as leader", "as follower", "as loaded", "after a truncation and more records",
+        "after a truncation, 2.4", "after a truncation, no release",
     ],
 )  # fmt: skip
 def test_high_watermark_above_log_end(lines: list[Line], replica: int, tmp_path: Path) -> None:
@@ -67,12 +72,13 @@ def test_a_checkpoint_above_a_later_log_end_is_inferred(tmp_path: Path) -> None:
         [said(5, 1, "leo", leo=10), said(5.001, 1, "hw", hw=15)],
         [said(5, 1, "append", offset=0, leo=10), said(5, 1, "hw", hw=15)],
         [said(5, 1, "leo", leo=15, hw=15)],
-        [said(4, 2, "leo", leo=15), said(5, 2, "truncate", offset=10), said(5, 2, "leo", leo=10, hw=15)],
+        [OLD, said(4, 2, "leo", leo=15), said(5, 2, "truncate", offset=10), said(5, 2, "leo", leo=10, hw=15)],
         [said(4, 2, "hw", hw=15), said(5, 2, "truncate", offset=10), said(6, 2, "leo", leo=10)],
         [said(4, 2, "hw_checkpoint", hw=15), said(5, 2, "truncate", offset=10), said(6, 2, "leo", leo=10)],
         [said(5, 1, "leo", leo=10), said(5, 2, "hw", hw=15)],
         [said(5, 1, "remote_leo", replica=2, leo=10), said(5, 1, "hw", hw=15)],
         [
+            OLD,
             said(4, 2, "truncate", offset=10),
             said(5, 2, "become_leader", leader_epoch=4, leo=10, hw=15, isr="2"),
         ],
