@@ -28,7 +28,7 @@ class PrintedHw(NamedTuple):
         leader: leader that it names, or None.
         leader_epoch: leader epoch that the replica then entered, or None. The high watermark was reached before.
         offset: of a truncation, its target; else None.
-        value: high watermark; None of a role line that prints none.
+        value: high watermark; None of a line that prints none.
         after: high watermark that replaces ``value``, of a line about a fall; else None.
     """
 
@@ -53,8 +53,9 @@ KINDS = (
     Kind.HW_LOADED,
     Kind.HW_REGRESSED,
     Kind.TRUNCATE_BELOW_HW,
+    Kind.LOG_DELETED,
 )
-"""Kinds of line that print a high watermark, and are rare."""
+"""Kinds of line that print a high watermark, or end what it is about, and are rare."""
 
 PrintedHws = dict[tuple[str, int, int], list[PrintedHw]]
 """By topic, partition and incarnation."""

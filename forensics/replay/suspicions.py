@@ -516,15 +516,14 @@ def _began_below_printed(history: History) -> Iterator[Suspicion]:
     The high watermark of a follower is at most that of its leader, so it was committed too. What was
     printed after the leader began is no evidence.
     """
-    # The first line of each leader in each of its epochs: a role may be named by several lines.
-    lines = [one for one in history.printed_hws if one.kind == Kind.BECOME_LEADER]
-    led = {(one.broker, one.leader_epoch): one for one in reversed(lines)}
+    led = _first_lines(history)
     for broker, _, role_span in _begun(history):
         start, ref = role_span.start_end, role_span.start_ref
         if start is None or ref is None:
             continue
-        before = [one for one in _printed(history) if one[0].row != ref.row and _printed_before(one[0], role_span, led)]
-        known, value = max(before, key=lambda one: one[1], default=(None, 0))
+        above = [one for one in _printed(history) if one[1] > start and _printed_before(one[0], role_span, led)]
+        kept = (one for one in above if not _deleted_since(history, one[0], ref.row))
+        known, value = max(kept, key=lambda one: one[1], default=(None, 0))
         if known is None or max(start, log_start_at(history.log_starts, known.broker, known.row)) >= value:
             continue
         sample = Sample(value, Ref(row=known.row, note=f"high watermark {value}"), known.time)
@@ -533,6 +532,12 @@ def _began_below_printed(history: History) -> Iterator[Suspicion]:
             -1, _kept_from(history, known.broker, sample, start), value, role_span.time, (sample.ref, ref),
             moved(history, broker, known.time, role_span.time), _shortened(history, broker, role_span), start,
         )  # fmt: skip
+
+
+def _first_lines(history: History) -> dict[tuple[int, int | None], PrintedHw]:
+    """Return the first line of each leader in each of its epochs: a role may be named by several lines."""
+    lines = (one for one in reversed(history.printed_hws) if one.kind == Kind.BECOME_LEADER)
+    return {(one.broker, one.leader_epoch): one for one in lines}
 
 
 def _printed(history: History) -> Iterator[tuple[PrintedHw, int]]:
@@ -551,12 +556,22 @@ def _printed_before(known: PrintedHw, role_span: RoleSpan, led: Mapping[tuple[in
     if known.leader_epoch is not None:
         return known.leader_epoch < role_span.epoch
     began = led.get((role_span.replica, role_span.epoch))
-    if began is None:
-        return False
+    if began is None or role_span.epoch == 0:
+        return False  # epoch 0 is the first of a topic: what was printed before is about another one of its name
     if known.broker == role_span.replica:
         return known.row < began.row
     timed = known.time is not None and began.time is not None and known.time < began.time
     return timed and known.source == began.source
+
+
+def _deleted_since(history: History, known: PrintedHw, until: int | None) -> bool:
+    """Return whether the broker that printed a high watermark deleted its replica afterwards, as with its topic.
+
+    A line after the role that ``until`` is about does not count if the same broker printed both.
+    """
+    deleted = (one for one in history.printed_hws if one.kind == Kind.LOG_DELETED and one.broker == known.broker)
+    own = any(one.row == until and one.broker == known.broker for one in history.printed_hws)
+    return any(one.row > known.row and not (own and until is not None and one.row > until) for one in deleted)
 
 
 def _truncated_below_printed(history: History) -> Iterator[Suspicion]:

@@ -323,6 +323,7 @@ def test_a_leader_below_a_high_watermark_printed_before_is_suspected(tmp_path: P
 
 
 def test_a_leader_at_the_high_watermark_or_before_it_was_printed_is_not(tmp_path: Path) -> None:
+    deleted = "05:00,000 INFO Log for partition clicks-3 is renamed to /srv/k/clicks-3.5d0b7e3a9c1f4e62b8a7d6c5f4e3b2a1-delete and is scheduled for deletion (kafka.log.LogManager)"  # noqa: E501
     quiet = {
         "as long": (shrunk("02:00,000"), begins(830)),
         "later": (begins(510), shrunk("12:00,000", broker=2)),
@@ -330,6 +331,8 @@ def test_a_leader_at_the_high_watermark_or_before_it_was_printed_is_not(tmp_path
         "later epoch": (begins(510), follows("12:00,000", broker=3, epoch=5)),
         "same epoch": (follows("02:00,000", broker=3, epoch=4), begins(510)),
         "epoch told twice": (begins(510, at="01:00,000"), shrunk("02:00,000", broker=2), begins(510)),
+        "deleted": (shrunk("02:00,000", broker=2), deleted, begins(0)),
+        "first epoch": (shrunk("02:00,000", broker=2), begins(0, epoch=0)),
         "another partition": (shrunk("02:00,000").replace("clicks-3", "clicks-4"), begins(510)),
     }
     for name, lines in quiet.items():
