@@ -47,6 +47,7 @@ class Sign(StrEnum):
     LEADER_ENDS_BELOW_FOLLOWER = "the log of a leader ended below where a follower fetched"
     READER_BEYOND_LOG_END = "a reader asked for records above the end of the log"
     LOG_START_ABOVE_HIGH_WATERMARK = "the log of a leader started above the high watermark of a follower"
+    EPOCH_BEGAN_EARLIER = "a leader epoch began below the start of the epoch before it"
     APPEND_REFUSED = "a leader sent records at offsets that its follower had already"
 
 
@@ -496,18 +497,39 @@ def _recovery_before(history: History, broker: int, start: int) -> tuple[Ref, ..
 def _loaded_shorter(history: History) -> Iterator[Suspicion]:
     """Yield logs that were loaded twice with no other change in between, the second time shorter.
 
-    Retention and compaction remove nothing from the end of a log.
+    Retention and compaction remove nothing from the end of a log, and a leader in between only appends.
     """
     known = {one.refs for one in history.shortened_logs}
     for broker, spans in sorted(history.role_spans.items()):
-        for role_span in spans:
-            for one, two in itertools.pairwise(role_span.steps):
-                both = one.kind is StepKind.LOADED is two.kind
-                if both and two.target < one.target and two.refs not in known:
-                    yield Suspicion(
-                        Sign.LOADED_SHORTER, broker, broker, role_span.epoch, -1, two.target, one.target,
-                        two.time, (*one.refs, *two.refs),
-                    )  # fmt: skip
+        steps = [(at, role_span, step) for at, role_span in enumerate(spans) for step in role_span.steps]
+        for (at, _, one), (then, role_span, two) in itertools.pairwise(steps):
+            both = one.kind is StepKind.LOADED is two.kind
+            led = all(span.role is Role.LEADER for span in spans[at + 1 : then + 1])
+            if both and led and two.target < one.target and two.refs not in known:
+                yield Suspicion(
+                    Sign.LOADED_SHORTER, broker, broker, role_span.epoch, -1, two.target, one.target,
+                    two.time, (*one.refs, *two.refs),
+                )  # fmt: skip
+
+
+def _began_earlier(history: History) -> Iterator[Suspicion]:
+    """Yield leaders that began below the start of the leader epoch before, of which no high watermark is stated.
+
+    The leader before had the records in between. Where a line states its high watermark, or what it truncated later,
+    that decides.
+    """
+    begun = [(broker, span) for broker, _, span in _begun(history) if span.epoch >= 0]
+    cut = {one.replica for one in (*history.truncations, *history.truncations_of_unknown_extent)}
+    for (before, one), (broker, two) in itertools.pairwise(begun):
+        first, end = two.start_end, one.start_end
+        if first is None or end is None or first >= end or one.epoch == two.epoch or cut & {before, broker}:
+            continue
+        if history.lives > 1 or one.hw is not None or one.start_hw is not None:
+            continue
+        refs = tuple(ref for ref in (one.start_ref, two.start_ref) if ref is not None)
+        yield Suspicion(
+            Sign.EPOCH_BEGAN_EARLIER, broker, before, two.epoch, one.epoch, first, end, two.time, refs
+        )  # fmt: skip
 
 
 def _began_below_printed(history: History) -> Iterator[Suspicion]:
@@ -677,6 +699,7 @@ SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.LEADER_ENDS_BELOW_FOLLOWER: _leader_is_shorter,
     Sign.READER_BEYOND_LOG_END: _beyond_the_end,
     Sign.LOG_START_ABOVE_HIGH_WATERMARK: _starts_above,
+    Sign.EPOCH_BEGAN_EARLIER: _began_earlier,
     Sign.APPEND_REFUSED: _append_refused,
 }
 """Every sign, and the function that finds it."""

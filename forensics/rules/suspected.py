@@ -213,6 +213,16 @@ SUSPECTS: tuple[Suspect, ...] = (
         settle=("find out which client asked for offset {end}, and whether it had read up to there before",),
     ),
     Suspect(
+        Sign.EPOCH_BEGAN_EARLIER,
+        "epoch-divergence",
+        "{role} began at offset {first} on broker {replica}, below offset {end} where broker {witness} had begun the "
+        "leader epoch before: offsets {span} of that log may be lost",
+        "broker {replica} begins to lead {role} at offset {first}; broker {witness} had begun epoch {since} at {end}",
+        ("no record from offset {first} on was committed", REMADE),
+        before=LEO,
+        settle=(COMPARE,),
+    ),
+    Suspect(
         Sign.APPEND_REFUSED,
         "replica-divergence",
         "broker {replica} was sent records from offset {first} on by {leader}, but its log ended at {end}: at offsets "
@@ -313,6 +323,7 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
         "name": history.name,
         "replica": one.replica,
         "witness": one.witness,
+        "since": one.since,
         "leader": f"broker {leader}" if leader is not None else "its leader",
         "asked": f"broker {one.replica}" if one.replica is not None else "the leader",
         "first": one.first,

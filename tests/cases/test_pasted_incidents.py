@@ -19,12 +19,13 @@ from tests.model.windows import scanned
 from tests.parsers.pasted import PASTES
 
 FOLDER = Path(__file__).parent / "data" / "pasted"
-LOSS, CUT, SHORTER, FORK, FELL = (
+LOSS, CUT, SHORTER, FORK, FELL, EPOCHS = (
     "committed-data-lost",
     "truncation-below-committed",
     "leo-regression",
     "replica-divergence",
     "hw-regression",
+    "epoch-divergence",
 )
 Found = tuple[str, int | None, tuple[int, int] | None]
 """Rule, replica and offsets."""
@@ -63,6 +64,7 @@ ANSWERS: dict[str, Answer] = {
     "names-differ-in-case": Answer(QUIET),
     "brokers-mixed": Answer(QUIET),
     "retention": Answer(QUIET),
+    "epoch-begins-later": Answer(QUIET),
     "routine-restart": Answer(ROUTINE, stated=("truncation-without-effect",)),
     "replica-added": Answer(ROUTINE, stated=("truncation-without-effect", "new-replica", "isr-expanded")),
     "truncation-of-a-tail": Answer(
@@ -90,6 +92,13 @@ ANSWERS: dict[str, Answer] = {
         f"{SUSPECTED}COMMITTED DATA LOST   offsets [350, 400)",
         found((LOSS, 4, (350, 400))),
         ("recovery-truncated", "log-recovery"),
+    ),
+    "load-with-fewer-segments": Answer(
+        f"{SUSPECTED}LEADER EPOCHS CONTRADICT, LOG CAME BACK SHORTER   offsets [730, 918)",
+        found((EPOCHS, 4, (730, 918)), (SHORTER, 4, (730, 918))),
+    ),
+    "epoch-begins-earlier": Answer(
+        f"{SUSPECTED}LEADER EPOCHS CONTRADICT   offsets [730, 918)", found((EPOCHS, 5, (730, 918)))
     ),
     "one-epoch-two-processes": Answer(f"{SUSPECTED}COMMITTED DATA LOST", found((LOSS, 4, (390, 410)))),
     "followers-truncate-to-nothing": Answer(
