@@ -54,6 +54,7 @@ BROKERS = (
     Kind.FETCH_OFFSET_SET,
     Kind.OUT_OF_RANGE,
     Kind.HW_REGRESSED,
+    Kind.ISR_SHRINK,
 )
 """Kinds of line that brokers log."""
 

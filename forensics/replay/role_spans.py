@@ -139,6 +139,7 @@ class Reader(Watermarks):
         now.start_low = now.end_low = self.end if self.end is not None else self.low
         now.start_hw, self.loaded_hw = self.loaded_hw, None
         now.shut_down = before.shut_down if before.run == event.run else None
+        now.dir_failed = self.failed
         self.now, self.planned = now, None
         self.own_first = self.own_hw = None
         self.restored = now.start_hw if self.log_unsure != event.run else None

@@ -133,6 +133,7 @@ class RoleSpan:
         held_back: it logged that its high watermark did not advance though it was alone and had more. A replica that
             fetches within the lag holds it back, in the ISR or not.
         shut_down: when its process last logged that it was shutting down, microseconds since 1970 UTC.
+        dir_failed: line of its failed log directory, if no line since shows which log it has.
         is_alone: at its end it was still alone in the ISR; a merely proposed ISR does not count.
         log_before: its log at the start of the role span, filled by replay.
         log: its log once reconciled with the leader of the epoch, filled by replay.
@@ -165,6 +166,7 @@ class RoleSpan:
     is_alone: bool = False
     held_back: bool = False
     shut_down: int | None = None
+    dir_failed: Ref | None = None
     log_before: Lineage = field(default_factory=Lineage)
     log: Lineage = field(default_factory=Lineage)
 

@@ -270,21 +270,54 @@ def _truncation_below(role_span: RoleSpan, known: Sample) -> Step | None:
 def _began_empty_after_failure(history: History) -> Iterator[Suspicion]:
     """Yield leaders alone in the ISR that begin with a new, empty log after their log directory failed.
 
-    Only if the high watermark of a follower then fell to 0: it truncated all that had counted as committed.
+    Only if a follower had more committed and then has nothing: its high watermark fell to 0, or it truncated to 0.
     """
     fell = [one for one in history.complaints if one.kind == Kind.HW_REGRESSED and one.hw == 0 and one.hw_before]
     for broker, at, role_span in _begun(history):
         anew = _made_after_failure(history, broker, at)
-        others = [one for one in fell if one.broker != broker]
-        if anew is None or not others or role_span.start_ref is None:
+        known = max(
+            [
+                (one.hw_before or 0, one.broker or 0, _ref(one, f"high watermark {one.hw_before}"))
+                for one in fell
+                if one.broker != broker
+            ]
+            or _committed_before(history, broker, role_span),
+            key=lambda found: found[:2],
+            default=None,
+        )
+        if anew is None or known is None or role_span.start_ref is None:
             continue
-        most = max(others, key=lambda one: one.hw_before or 0)
+        end, witness, ref = known
         shortened = came_back(anew, broker, role_span.epoch, Lineage())
-        refs = (_ref(most, f"high watermark {most.hw_before}"), *anew.refs, role_span.start_ref)
         yield Suspicion(
-            Sign.BEGAN_EMPTY_AFTER_FAILURE, broker, most.broker, role_span.epoch, -1, 0, most.hw_before,
-            role_span.time, tuple(dict.fromkeys(refs)), None, shortened,
+            Sign.BEGAN_EMPTY_AFTER_FAILURE, broker, witness, role_span.epoch, -1, 0, end, role_span.time,
+            tuple(dict.fromkeys((ref, *anew.refs, role_span.start_ref))), None, shortened,
         )  # fmt: skip
+
+
+def _committed_before(history: History, broker: int, role_span: RoleSpan) -> list[tuple[int, int, Ref]]:
+    """Return high watermarks stated before a leader began empty, each with its witness and line.
+
+    Only if another replica truncated all of its log, at that time or later.
+    """
+    others = [span for other, spans in history.role_spans.items() if other != broker for span in spans]
+    steps = [step for span in others for step in span.steps if step.kind is StepKind.TRUNCATED and step.target == 0]
+    began = role_span.time or 0
+    if role_span.start_ref is None or not any((step.time or 0) >= began for step in steps):
+        return []
+    samples = [
+        (sample.value, span.replica, sample.ref)
+        for span in others
+        for sample in (span.hw, span.start_hw)
+        if sample is not None and sample.value and 0 <= span.epoch < role_span.epoch
+    ]
+    return [*_shrunk_with(history, broker, role_span.start_ref.row or 0), *samples]
+
+
+def _shrunk_with(history: History, broker: int, until: int) -> list[tuple[int, int, Ref]]:
+    """Return the high watermarks with which a leader shrank the ISR before a row."""
+    shrunk = (one for one in history.complaints if one.kind == Kind.ISR_SHRINK and one.broker == broker)
+    return [(one.hw, broker, _ref(one, f"high watermark {one.hw}")) for one in shrunk if one.hw and one.row < until]
 
 
 def _made_after_failure(history: History, broker: int, at: int) -> Step | None:
@@ -293,7 +326,12 @@ def _made_after_failure(history: History, broker: int, at: int) -> Step | None:
     steps = [step for span in spans for step in span.steps]
     alone = bool(spans[-1].isr) and spans[-1].isr[0][0] == {broker}
     made = bool(steps) and steps[-1].before is LogBefore.DIR_FAILED
-    return steps[-1] if made and alone and spans[-1].start_end == 0 else None
+    if not alone or spans[-1].start_end != 0:
+        return None
+    failed = spans[-1].dir_failed
+    if failed is not None:
+        return Step(StepKind.LOADED, 0, None, 0, None, spans[-1].time, (failed,), before=LogBefore.DIR_FAILED)
+    return steps[-1] if made else None
 
 
 def _left_had_more(history: History) -> Iterator[Suspicion]:

@@ -442,7 +442,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="{who} stopped, because all its log directories have failed: {log_dir}",
         records=Records.UNKNOWN,
         means=(
-            "These lines show no lost record. An error in reading or writing stands before them: a full or broken "
+            "The stop itself removes no record. An error in reading or writing stands before it: a full or broken "
             "disk, a mount that is gone, or files that belong to another user."
         ),
         fetch=(_CAUSE, _DISK, _KEEP_DIRS),

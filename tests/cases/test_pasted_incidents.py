@@ -87,6 +87,16 @@ ANSWERS: dict[str, Answer] = {
         ("all-log-dirs-failed", "new-replica"),
         never=("nothing explains the difference",),
     ),
+    "all-dirs-failed-then-alone": Answer(
+        f"{SUSPECTED}COMMITTED DATA LOST   offsets [0, 641)",
+        found((LOSS, 4, (0, 641))),
+        ("all-log-dirs-failed", "isr-shrunk-to-one", "truncation-to-zero"),
+        never=("the evidence does not show the cause", "show no lost record"),
+    ),
+    "all-dirs-failed-then-whole": Answer(
+        "BROKER STOPPED: ALL LOG DIRECTORIES FAILED   ",
+        stated=("all-log-dirs-failed", "isr-shrunk-to-one", "truncation"),
+    ),
     "came-back-shorter": Answer(f"{SUSPECTED}COMMITTED DATA LOST   offsets [210, 640)", found((LOSS, 4, (210, 640)))),
     "recovery-cut-a-leader": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   offsets [350, 400)",
