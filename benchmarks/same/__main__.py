@@ -1,6 +1,6 @@
 """Compare all verdicts and findings of the working tree with those of another revision.
 
-    python -m benchmarks.same [--base REV] [--quick] [--only GLOB] [--accepted FILE]
+    python -m benchmarks.same [--base REV] [--quick] [--answers] [--only GLOB] [--accepted FILE]
 
 Exit code 0: no difference except those that are listed as right; 1: others; 2: it could not be done.
 """
@@ -36,6 +36,9 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("make same", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--base", metavar="REV", help="what is compared with (default: where the branch left main)")
     parser.add_argument("--quick", action="store_true", help="every case, a few cuts of each, 400 runs of the model")
+    parser.add_argument(
+        "--answers", action="store_true", help="compare verdicts and what findings are about, not how they are worded"
+    )
     parser.add_argument("--only", metavar="GLOB", action="append", help="only cases and batches whose name matches")
     parser.add_argument("--runs", type=int, metavar="N", help="runs of the model (default: 10,000, quick 400)")
     parser.add_argument(
@@ -125,7 +128,7 @@ def main(given: Sequence[str] | None = None) -> int:
     try:
         revision = sides.base(options.base)
         listed = accepted(options.accepted, partial(sides.is_part_of, revision))
-        report = Report(listed)
+        report = Report(listed, answers=options.answers)
     except (sides.NoSuchRevision, ValueError, OSError) as error:
         print(f"make same: {error}", file=sys.stderr)
         return 2

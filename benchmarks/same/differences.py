@@ -87,6 +87,11 @@ class Row:
         return _FINGERPRINT.sub("", self.where)
 
     @property
+    def is_answer(self) -> bool:
+        """Return whether it is about what is answered, not about the words and the quoted lines of the answer."""
+        return _ANSWER.fullmatch(self.what) is not None
+
+    @property
     def key(self) -> tuple[str, ...]:
         """Key that it shares with the same difference elsewhere: the words that changed, without numbers."""
         old, new = _changed(self.old.split(), self.new.split()) if self.old and self.new else (self.old, self.new)
@@ -100,6 +105,9 @@ def _changed(old: list[str], new: list[str]) -> tuple[str, str]:
     return " … ".join(" ".join(one) for one, _ in changed), " … ".join(" ".join(other) for _, other in changed)
 
 
+_ANSWER = re.compile(
+    r"verdict|finding|partition|cluster|protocol|error|severity|confidence|replicas\[\]|(offsets|records)\W.*|cause\.id"
+)
 _FINGERPRINT = re.compile(r" [0-9a-f]{16}$")
 _NUMBER = re.compile(r"[0-9a-f]{16,64}|[A-Za-z0-9_-]{22}(?![\w-])|[0-9]+")
 
@@ -295,9 +303,11 @@ class Report:
         found: the others, by what they have in common.
         differing: selections that differ otherwise than is listed.
         taken: how many rows each entry of the list took.
+        answers: only count what is answered, not how it is worded.
     """
 
     listed: Sequence[Listed] = ()
+    answers: bool = False
     found: dict[Key, Difference] = field(default_factory=dict)
     differing: int = 0
     taken: list[int] = field(default_factory=list)
@@ -309,6 +319,7 @@ class Report:
     def add(self, unit: str, cut: str, differences: Sequence[Row]) -> list[Row]:
         """Takes in the differences of one selection; gives those that are not listed."""
         open_ones = [row for row in differences if not self._takes(row, unit, cut, differences)]
+        open_ones = [row for row in open_ones if row.is_answer or not self.answers]
         for key in dict.fromkeys(row.key for row in open_ones):
             row = next(row for row in open_ones if row.key == key)
             entry = self.found.setdefault(key, Difference(row, f"{unit}: {cut}"))

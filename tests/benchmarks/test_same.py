@@ -117,6 +117,22 @@ def test_every_field_of_a_finding_is_compared(document: dict[str, Any]) -> None:
         assert {row.what.partition("[")[0] for row in rows(before, after)} & {name, "finding"}, name
 
 
+def test_answers_alone_leave_out_how_they_are_worded(document: dict[str, Any]) -> None:
+    before, after = altered(document)
+    finding = after["findings"][0]
+    finding["summary"], finding["facts"][0]["text"], finding["keep"] = "other words", "other words", "other words"
+    assert not Report(answers=True).add("unit", "whole", rows(before, after))
+    changes = {"severity": "error", "confidence": "inferred", "offsets": [[50, 81]], "records": {"min": 1, "max": 30}}
+    for field, value in {**changes, "replicas": [2], "cause": {**finding["cause"], "id": "other"}}.items():
+        before, after = altered(document)
+        after["findings"][0][field] = value
+        assert len(Report(answers=True).add("unit", "whole", rows(before, after))) == 1, field
+    before, after = altered(document)
+    after["findings"].pop()
+    after["partitions"][0]["verdicts"][LOSS]["verdict"] = "clean"
+    assert {row.what for row in Report(answers=True).add("u", "whole", rows(before, after))} == {"verdict", "finding"}
+
+
 def test_a_finding_that_is_gone_is_told(document: dict[str, Any]) -> None:
     before, after = altered(document)
     gone = after["findings"].pop(0)
