@@ -272,6 +272,7 @@ class Redactor:
             keep=self.text(one.keep) if one.keep is not None else None,
             next_steps=tuple(self._action(step) for step in one.next_steps),
             do_not=every(one.do_not),
+            advice=tuple(self.text(text) if text is not None else None for text in one.advice),
             evidence=self._pieces(one.evidence),
         )
 

@@ -9,7 +9,7 @@ from forensics.replay.confidence import Bearers
 from forensics.replay.directory import Disk, Pointer
 from forensics.replay.history import History
 from forensics.rules.causes import CauseId
-from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, actions, judgement, place
+from forensics.rules.finding import HERE, Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
 from forensics.rules.story import checkpoint_at_hand, flushed_cause, missing_data
 from forensics.rules.wants import Artefact, Question, Want, anywhere, of
 
@@ -98,8 +98,11 @@ def _finding(history: History, broker: int, disk: Disk, name: _Named, pointer: P
         facts=(Fact(f"{text} {value}, log end offset {disk.end}", broker=broker, refs=refs),),
         before={name.value: value},
         after={"log_end_offset": disk.end or 0},
-        next_steps=actions(
-            f"copy broker {broker}'s directory of {history.name} and its checkpoint files before it is started again",
+        **advised(
+            history.name,
+            next_steps=(
+                f"copy broker {broker}'s directory of {HERE} and its checkpoint files before it is started again",
+            ),
         ),
         cause=flushed_cause(history, broker, disk.end or 0) if name is _Named.RECOVERY_POINT else CauseId.UNKNOWN,
     )

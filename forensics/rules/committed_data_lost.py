@@ -25,7 +25,6 @@ from forensics.rules.finding import (
     Judgement,
     Rule,
     Severity,
-    actions,
     brokers_text,
     count_text,
     judgement,
@@ -303,7 +302,6 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     ]
     for broker, ranges in loss.holders.items():
         facts.append(_holder_fact(history, broker, ranges))
-    keep, next_steps, do_not = advice(history, case, loss)
     weak = {
         Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
         Weakness.EPOCH_START_IMPLIED: epoch.start_implied,
@@ -338,9 +336,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
             ),
         ),
         cause=cause,
-        keep=keep,
-        next_steps=next_steps,
-        do_not=do_not,
+        **advice(history, case, loss),
     )
 
 
@@ -382,7 +378,10 @@ def _gone_with_leader(history: History, case: Case, loss: Loss, shortened: Short
     leader = loss.epoch.leader
     isr = loss.epoch.last_isr or frozenset()
     alone = ", the only one in the ISR," if isr == {leader} else ""
-    found = _served_no_more(
+    brokers = brokers_text(tuple(loss.holders))
+    stop = f"stop broker {leader}, if it runs: once it leads, who follows it removes what it lacks"
+    never = f"do not start {brokers} while broker {leader} runs" if loss.holders else ""
+    return _served_no_more(
         history,
         case,
         loss,
@@ -391,12 +390,8 @@ def _gone_with_leader(history: History, case: Case, loss: Loss, shortened: Short
         subject="leader",
         not_because=("no other member of the ISR has them, so that no clean election brings them back",),
         cause=SHORTENED_BY[shortened.cause],
-    )
-    brokers = brokers_text(tuple(loss.holders))
-    stop = f"stop broker {leader}, if it runs: once it leads, who follows it removes what it lacks"
-    never = f"do not start {brokers} while broker {leader} runs" if loss.holders else ""
-    return replace(
-        found, next_steps=actions(stop, *found.next_steps), do_not=(*([never] if never else []), *found.do_not)
+        stop=(stop,),
+        never=(never,) if never else (),
     )
 
 
@@ -410,10 +405,11 @@ def _served_no_more(
     subject: str,
     not_because: tuple[str, ...],
     cause: CauseId = CauseId.UNKNOWN,
+    stop: tuple[str, ...] = (),
+    never: tuple[str, ...] = (),
 ) -> Finding:
     """Return a finding for records that no later leader overwrote, and that no broker serves any more."""
     statement, holders = loss.statements[0], tuple(loss.holders)
-    keep, next_steps, do_not = advice(history, case, loss)
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     written = sorted({e for a, b in loss.ranges for e in _epochs(loss, a, b) if e >= 0})
     facts = [statement_fact(statement), *facts]
@@ -444,9 +440,7 @@ def _served_no_more(
         uncertain=_no_records(unknown),
         not_because=not_because,
         cause=cause,
-        keep=keep,
-        next_steps=next_steps,
-        do_not=do_not,
+        **advice(history, case, loss, stop, never),
     )
 
 

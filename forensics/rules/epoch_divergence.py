@@ -13,13 +13,14 @@ from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, merge
 from forensics.replay.stated import EpochStarts
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
+    HERE,
     Fact,
     Finding,
     Help,
     Judgement,
     Rule,
     Severity,
-    actions,
+    advised,
     brokers_text,
     judgement,
     place,
@@ -139,7 +140,7 @@ def _lines_apart(history: History, pair: tuple[int, int], ranges: tuple[Range, .
         ),
         inferences=("each log is what the appends and truncations of its lines leave",),
         cause=fork_cause(history, ranges),
-        next_steps=actions(_COPY.format(whose=brokers_text(pair), name=history.name)),
+        **advised(history.name, next_steps=(_COPY.format(whose=brokers_text(pair), name=HERE),)),
     )
 
 
@@ -237,8 +238,8 @@ def _file(history: History, broker: int, epoch: int, text: str, refs: tuple[Ref,
         else (),
         not_because=("a batch of another epoch stands at that offset: it is not an epoch without records",),
         cause=CauseId.DAMAGED_EPOCH_FILE,
-        next_steps=actions(
-            f"keep broker {broker}'s directory of {history.name} before the broker is started again",
+        **advised(
+            history.name, next_steps=(f"keep broker {broker}'s directory of {HERE} before the broker is started again",)
         ),
     )
 
@@ -264,10 +265,13 @@ def _falling(history: History, broker: int, fall: Damage, fell: int | None) -> F
         if ends
         else (),
         cause=cause,
-        next_steps=actions(
-            (
-                f"copy broker {broker}'s directory of {history.name} to another disk before the broker is started "
-                "again, and compare it with another replica's (forensics compare)"
+        **advised(
+            history.name,
+            next_steps=(
+                (
+                    f"copy broker {broker}'s directory of {HERE} to another disk before the broker is started "
+                    "again, and compare it with another replica's (forensics compare)"
+                ),
             ),
         ),
         count=len(history.disks[broker].falls),
@@ -288,9 +292,7 @@ def _twice(history: History, twice: EpochRollback) -> Finding:
             "batches of that epoch stand at both offsets, and neither log was compacted or cut from its start",
         ),
         cause=CauseId.EPOCHS_PUT_BACK,
-        next_steps=actions(
-            _COPY.format(whose="every replica", name=history.name),
-        ),
+        **advised(history.name, next_steps=(_COPY.format(whose="every replica", name=HERE),)),
     )
 
 
@@ -311,7 +313,7 @@ def _two_starts(history: History, several: EpochStarts) -> Finding:
         facts=tuple(Fact(ref.note, broker=replica, refs=(ref,)) for _, replica, ref in several.starts),
         not_because=("no replica that names a later offset says that it removed the beginning of its log",),
         cause=CauseId.EPOCHS_PUT_BACK if history.epoch_rollbacks else CauseId.UNKNOWN,
-        next_steps=actions(_COPY.format(whose=brokers_text(replicas), name=history.name)),
+        **advised(history.name, next_steps=(_COPY.format(whose=brokers_text(replicas), name=HERE),)),
     )
 
 
@@ -347,9 +349,7 @@ def _between(history: History) -> list[Finding]:
                     ),
                 ),
                 cause=fork_cause(history, fork.ranges),
-                next_steps=actions(
-                    _COPY.format(whose=brokers_text(pair), name=history.name),
-                ),
+                **advised(history.name, next_steps=(_COPY.format(whose=brokers_text(pair), name=HERE),)),
             )
         )
     return found

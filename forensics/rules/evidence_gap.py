@@ -6,7 +6,7 @@ from forensics.case import Case
 from forensics.replay.confidence import Bearers
 from forensics.replay.coverage import Span
 from forensics.replay.history import History
-from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, Verdict, actions, place
+from forensics.rules.finding import HERE, Fact, Finding, Help, Judgement, Rule, Severity, Verdict, advised, place
 from forensics.rules.story import missing_data, missing_logs, unstated_data
 from forensics.rules.wording import want_texts
 
@@ -41,15 +41,14 @@ def judge(history: History, case: Case) -> Judgement:
     missing = (*missing_logs(history), *files(history, case))
     if not missing:
         return Judgement(ID, Verdict.CLEAN)
-    said = want_texts(missing, history.name)
     finding = Finding(
         rule=ID,
         severity=Severity.INFO,
         **place(history),
         replicas=tuple(sorted(history.members)),
-        summary=f"not in the evidence: {'; '.join(said)}",
+        summary=f"not in the evidence: {'; '.join(want_texts(missing, history.name))}",
         facts=(*_named(history), *_further(history)),
-        next_steps=actions(*(f"collect {item}" for item in said)),
+        **advised(history.name, next_steps=(f"collect {item}" for item in want_texts(missing, HERE))),
     )
     return Judgement(ID, Verdict.VIOLATED, (finding,), missing)
 

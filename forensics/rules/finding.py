@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypedDict
+from typing import Final, TypedDict
 
 from forensics.case import Case
 from forensics.replay.confidence import Bearer, Bearers, Confidence, Weakness, decides, weighed
@@ -125,9 +125,49 @@ class Action:
         return self.text if self.command is None else f"{self.text} {self.command}"
 
 
-def actions(*steps: str | Action) -> tuple[Action, ...]:
-    """Return actions, in order; those without a command are given by their text."""
-    return tuple(Action(step) if isinstance(step, str) else step for step in steps)
+HERE: Final = "\0"
+"""Advice has it where the name of the partition belongs. No path and no name of a topic can contain it."""
+
+
+class Advised(TypedDict):
+    """The fields of a finding that advise."""
+
+    keep: str | None
+    next_steps: tuple[Action, ...]
+    do_not: tuple[str, ...]
+    advice: tuple[str | None, ...]
+
+
+def advised(
+    name: str, *, keep: str | None = None, next_steps: Iterable[str | Action] = (), do_not: Iterable[str] = ()
+) -> Advised:
+    """Return the fields that advise, with the name of the partition, and the advice as it holds for any partition.
+
+    Args:
+        name: topic and partition, as ``orders-0``.
+        keep: which copy to keep.
+        next_steps: safe actions, first first; those without a command are given by their text.
+        do_not: actions that would destroy evidence or the last copy.
+
+    All of them name the partition by ``HERE`` alone.
+
+    >>> advised("orders-0", keep=f"broker 1's copy of {HERE}")["keep"]
+    "broker 1's copy of orders-0"
+    """
+    steps = [step if isinstance(step, Action) else Action(step) for step in next_steps]
+    never = tuple(do_not)
+
+    def named(general: str) -> str:
+        return name.join(general.split(HERE))
+
+    return Advised(
+        keep=named(keep) if keep is not None else None,
+        next_steps=tuple(
+            Action(named(step.text), named(step.command) if step.command is not None else None) for step in steps
+        ),
+        do_not=tuple(map(named, never)),
+        advice=(keep, *(step.sentence for step in steps), None, *never),
+    )
 
 
 class Place(TypedDict):
@@ -173,6 +213,7 @@ class Finding:
         keep: which copy to keep, or None.
         next_steps: safe actions, first first.
         do_not: actions that would destroy evidence or the last copy.
+        advice: these three as they hold for any partition (``advised``), to see which partitions need the same.
         count: how many times the same happened.
         subject: what distinguishes it from others of the same rule, place, replicas, epochs and offsets.
         weak: what is weak about it: why it is not proven.
@@ -201,6 +242,7 @@ class Finding:
     keep: str | None = None
     next_steps: tuple[Action, ...] = ()
     do_not: tuple[str, ...] = ()
+    advice: tuple[str | None, ...] = ()
     count: int = 1
     subject: str = ""
     weak: tuple[Weakness, ...] = ()

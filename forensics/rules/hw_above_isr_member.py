@@ -5,7 +5,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.history import History, HwAboveIsrMember
 from forensics.rules.causes import CauseId
-from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, actions, judgement, place
+from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
 from forensics.rules.story import missing_logs
 
 ID = "hw-above-isr-member"
@@ -71,10 +71,13 @@ def _finding(history: History, group: list[HwAboveIsrMember]) -> Finding:
             ),
         ),
         cause=CauseId.UNKNOWN,
-        next_steps=actions(
-            (
-                f"see that broker {first.replica} has fetched beyond {first.high_watermark} before broker "
-                f"{first.leader} is stopped"
+        **advised(
+            history.name,
+            next_steps=(
+                (
+                    f"see that broker {first.replica} has fetched beyond {first.high_watermark} before broker "
+                    f"{first.leader} is stopped"
+                ),
             ),
         ),
         count=len(group),

@@ -18,13 +18,14 @@ from forensics.replay.stated import HwAboveLeo
 from forensics.replay.steps import StepKind
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
+    HERE,
     Fact,
     Finding,
     Help,
     Judgement,
     Rule,
     Severity,
-    actions,
+    advised,
     brokers_text,
     judgement,
     place,
@@ -216,10 +217,13 @@ def _stated(history: History, above: HwAboveLeo) -> Finding:
         inferences=(unsure,) if above.later else (),
         not_because=("no truncation was stated right before: up to 2.3 a high watermark outlasts one in memory",),
         cause=CauseId.UNKNOWN,
-        next_steps=actions(
-            f"copy the directory {history.name} of every replica to another disk before any broker is started again",
+        **advised(
+            history.name,
+            next_steps=(
+                f"copy the directory {HERE} of every replica to another disk before any broker is started again",
+            ),
+            do_not=(f"do not let broker {above.replica} lead before another replica is known to have the records",),
         ),
-        do_not=(f"do not let broker {above.replica} lead before another replica is known to have the records",),
     )
 
 
@@ -241,7 +245,6 @@ def _finding(history: History, broker: int, high_watermark: int, ref: Ref) -> Fi
     disk = history.disks.get(broker)
     damaged = disk is not None and disk.garbled
     proof = committed(history, replica.lineage, end, high_watermark, replica=broker)
-    name = history.name
     unsure = "" if stopped else f"if broker {broker} was stopped as its files were copied, "
     facts = [
         Fact(f"high watermark {high_watermark} in its checkpoint", broker=broker, refs=(ref,)),
@@ -285,20 +288,23 @@ def _finding(history: History, broker: int, high_watermark: int, ref: Ref) -> Fi
         ),
         not_because=("the segments were read to their end, none is missing",),
         cause=flushed_cause(history, broker, end),
-        keep=f"{brokers_text(whole)}'s copy of {name}" if whole else None,
-        next_steps=actions(
-            *(
-                (
+        **advised(
+            history.name,
+            keep=f"{brokers_text(whole)}'s copy of {HERE}" if whole else None,
+            next_steps=(
+                *(
                     (
-                        f"{unsure}start {brokers_text(whole)} before broker {broker} and let "
-                        f"{'it' if len(whole) == 1 else 'one of them'} lead"
-                    ),
-                )
-                if whole
-                else (f"{unsure}look for another copy of {name} before broker {broker} is started",)
-            )
+                        (
+                            f"{unsure}start {brokers_text(whole)} before broker {broker} and let "
+                            f"{'it' if len(whole) == 1 else 'one of them'} lead"
+                        ),
+                    )
+                    if whole
+                    else (f"{unsure}look for another copy of {HERE} before broker {broker} is started",)
+                ),
+            ),
+            do_not=(f"{unsure}do not start broker {broker} first: it would lead without the records",),
         ),
-        do_not=(f"{unsure}do not start broker {broker} first: it would lead without the records",),
     )
 
 

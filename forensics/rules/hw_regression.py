@@ -6,7 +6,7 @@ from forensics.case import Case
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.history import History, Regression, RegressionKind
 from forensics.rules.causes import CauseId
-from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, actions, judgement, place
+from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
 from forensics.rules.story import BOTH_LOGS, missing_logs
 from forensics.rules.wants import Question, Want, lines_missing, of
 
@@ -91,9 +91,7 @@ def _finding(history: History, group: list[Regression]) -> Finding:
             f"watermark of it{known}"
         )
         told = first.refs[-1].note
-        next_steps = actions(
-            "move replicas between log directories with kafka-reassign-partitions.sh (KIP-113, from 1.1 on)",
-        )
+        step = "move replicas between log directories with kafka-reassign-partitions.sh (KIP-113, from 1.1 on)"
     elif first.kind is RegressionKind.CHECKPOINT:
         if first.after:
             summary = f"broker {first.replica} came back from a clean stop with high watermark {first.after}{known}"
@@ -103,18 +101,14 @@ def _finding(history: History, group: list[Regression]) -> Finding:
                 f"broker {first.replica} came back with records but without its checkpointed high watermark{known}"
             )
             told = "no checkpointed high watermark, though its log has records"
-        next_steps = actions(
-            f"look for what happened to replication-offset-checkpoint on broker {first.replica}",
-        )
+        step = f"look for what happened to replication-offset-checkpoint on broker {first.replica}"
     else:
         summary = (
             f"leader {first.replica}'s high watermark fell from {first.before} to {first.after} within leader epoch "
             f"{first.epoch}"
         )
         told = f"high watermark from {first.before} to {first.after}"
-        next_steps = actions(
-            "keep the logs of this broker and report the Kafka version: this should not happen",
-        )
+        step = "keep the logs of this broker and report the Kafka version: this should not happen"
     return Finding(
         rule=ID,
         severity=Severity.WARNING if first.kind is RegressionKind.MOVED else Severity.ERROR,
@@ -126,7 +120,7 @@ def _finding(history: History, group: list[Regression]) -> Finding:
         before={"high_watermark": first.before},
         after={"high_watermark": first.after},
         cause=CauseId.UNKNOWN if first.kind is RegressionKind.LEADER else CauseId.MANUAL_EDIT,
-        next_steps=next_steps,
+        **advised(history.name, next_steps=(step,)),
         count=len(group),
     )
 

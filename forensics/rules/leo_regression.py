@@ -17,13 +17,14 @@ from forensics.replay.steps import REMOVES, LogBefore, StepKind
 from forensics.replay.surviving_copies import holders
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
+    HERE,
     Fact,
     Finding,
     Help,
     Judgement,
     Rule,
     Severity,
-    actions,
+    advised,
     brokers_text,
     epoch_text,
     judgement,
@@ -331,14 +332,15 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
         after={"log_end_offset": shortened.target},
         inferences=inferences,
         cause=SHORTENED_BY[shortened.cause],
-        keep=f"{brokers_text(others)}'s {'copy' if len(others) == 1 else 'copies'} of {history.name}"
-        if others
-        else None,
-        next_steps=actions(
-            _check(shortened) if others else _host(shortened),
-            *((look_in(history, shortened.replica, moved),) if moved is not None else ()),
+        **advised(
+            history.name,
+            keep=f"{brokers_text(others)}'s {'copy' if len(others) == 1 else 'copies'} of {HERE}" if others else None,
+            next_steps=(
+                _check(shortened) if others else _host(shortened),
+                *((look_in(shortened.replica, moved),) if moved is not None else ()),
+            ),
+            do_not=(_never(shortened, others),) if shortened.cause in _EMPTY and not again else (),
         ),
-        do_not=(_never(shortened, others),) if shortened.cause in _EMPTY and not again else (),
     )
 
 
@@ -370,8 +372,11 @@ def _fell(history: History, fell: LeaderLogFell) -> Finding:
         before={"log_end_offset": fell.before},
         after={"log_end_offset": fell.after},
         cause=CauseId.UNKNOWN,
-        next_steps=actions(
-            f"copy the directory {history.name} of every replica to another disk before any broker is started again"
+        **advised(
+            history.name,
+            next_steps=(
+                f"copy the directory {HERE} of every replica to another disk before any broker is started again",
+            ),
         ),
     )
 

@@ -10,13 +10,14 @@ from forensics.replay.directory import Ref
 from forensics.replay.history import Fork, History
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.rules.finding import (
+    HERE,
     Fact,
     Finding,
     Help,
     Judgement,
     Rule,
     Severity,
-    actions,
+    advised,
     brokers_text,
     count_text,
     judgement,
@@ -221,17 +222,17 @@ def _finding(history: History, case: Case, ranges: tuple[Range, ...], forks: lis
         facts=tuple(facts),
         not_because=("both sides have a sound batch there, below the high watermark of both",),
         cause=fork_cause(history, ranges),
-        keep=f"both copies of {history.name}: {brokers_text(odd)} and {brokers_text(even)}",
-        next_steps=actions(
-            (
-                f"copy the directory of {history.name} from each of {brokers_text(tuple(sorted(sides)))} "
-                f"before any restart"
+        **advised(
+            history.name,
+            keep=f"both copies of {HERE}: {brokers_text(odd)} and {brokers_text(even)}",
+            next_steps=(
+                f"copy the directory of {HERE} from each of {brokers_text(tuple(sorted(sides)))} before any restart",
             ),
-        ),
-        do_not=(
-            (
-                "do not delete one copy to make the replicas equal: it may be the only one with what "
-                "producers were promised"
+            do_not=(
+                (
+                    "do not delete one copy to make the replicas equal: it may be the only one with what "
+                    "producers were promised"
+                ),
             ),
         ),
     )

@@ -14,31 +14,43 @@ from forensics.replay.history import History
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
 from forensics.replay.protocol import Answer
 from forensics.replay.stale_dirs import left_behind, reaching
-from forensics.rules.finding import Action, actions, brokers_text, span_text
+from forensics.rules.finding import HERE, Action, Advised, advised, brokers_text, span_text
 from forensics.rules.story import failed_directories
 
-Advice = tuple[str | None, tuple[Action, ...], tuple[str, ...]]
-"""Advice: what to keep, the next steps, and what not to do."""
+Advice = tuple[str | None, tuple[str | Action, ...], tuple[str, ...]]
+"""The copy to keep, the next steps, and actions that would destroy the last copy."""
 
 
-def advice(history: History, case: Case, loss: Loss) -> Advice:
-    """Return advice about a loss, with or without a live copy of the records."""
-    if not loss.holders:
-        return _without_copy(history, case, loss)
-    name, holders = history.name, copies(loss)
+def advice(
+    history: History, case: Case, loss: Loss, stop: tuple[str, ...] = (), never: tuple[str, ...] = ()
+) -> Advised:
+    """Return advice about a loss, with or without a live copy of the records.
+
+    Args:
+        history: the partition.
+        case: the case.
+        loss: the loss.
+        stop, never: what else to do before all of it, and what else not to do.
+    """
+    keep, next_steps, do_not = (_with_copy if loss.holders else _without_copy)(history, case, loss)
+    return advised(history.name, keep=keep, next_steps=(*stop, *next_steps), do_not=(*never, *do_not))
+
+
+def _with_copy(history: History, case: Case, loss: Loss) -> Advice:
+    holders = copies(loss)
     needed = _needed(holders)
     others = [b for b in sorted(history.members) if b not in holders]
     unseen = tuple(b for b in others if not on_disk(history, b))
     parts = tuple(b for b in others if b not in unseen and _left_out(history, b, loss.ranges))
     apart = (*unseen, *parts)
     return (
-        _kept(name, holders, needed) + (_only(loss, unseen, parts) if len(holders) == 1 else ""),
-        actions(
+        _kept(holders, needed) + (_only(loss, unseen, parts) if len(holders) == 1 else ""),
+        (
             *(
-                f"stop broker {broker} and copy its directory {name} to another disk{_here(history, broker)}"
+                f"stop broker {broker} and copy its directory {HERE} to another disk{_in_evidence(history, broker)}"
                 for broker in needed
             ),
-            _read(name, _dump(case, needed[0])),
+            _read(history, _dump(case, needed[0])),
         ),
         (
             (
@@ -80,19 +92,25 @@ def _needed(holders: dict[int, tuple[Range, ...]]) -> tuple[int, ...]:
     return tuple(needed)
 
 
-def _kept(name: str, holders: dict[int, tuple[Range, ...]], needed: tuple[int, ...]) -> str:
+def _kept(holders: dict[int, tuple[Range, ...]], needed: tuple[int, ...]) -> str:
     if len(needed) > 1:
-        return " and ".join(f"broker {b}'s copy of {name} with {span_text(holders[b])}" for b in needed)
+        return " and ".join(f"broker {b}'s copy of {HERE} with {span_text(holders[b])}" for b in needed)
     alike = [b for b, ranges in holders.items() if b not in needed and ranges == holders[needed[0]]]
     also = f" (also on {brokers_text(alike)})" if alike else ""
     parts = [b for b in holders if b not in (*needed, *alike)]
     less = f" ({brokers_text(parts)} {'has' if len(parts) == 1 else 'have'} a part of the records)" if parts else ""
-    return f"broker {needed[0]}'s copy of {name}{also}{less}"
+    return f"broker {needed[0]}'s copy of {HERE}{also}{less}"
 
 
-def _here(history: History, broker: int) -> str:
+def _in_evidence(history: History, broker: int) -> str:
     folder = history.replicas[broker].directory
-    return f" (in this evidence: {shlex.quote(folder)})" if folder is not None else ""
+    return f" (in this evidence: {_quoted(history, folder)})" if folder is not None else ""
+
+
+def _quoted(history: History, folder: str) -> str:
+    """Return a path for a shell; the partition's own directory at its end stands for that of any partition."""
+    path = shlex.quote(folder)
+    return f"{path.removesuffix(history.name)}{HERE}" if path.endswith(f"/{history.name}") else path
 
 
 def outside_text(history: History, loss: Loss) -> str:
@@ -106,22 +124,21 @@ def outside_text(history: History, loss: Loss) -> str:
 
 
 def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
-    name = history.name
     holding = left_behind(history, loss.lineage, loss.ranges)
     left = [(broker, one) for broker, one, _ in holding] or reaching(history, loss.ranges)
-    places = [_place(broker, one) for broker, one in left]
+    places = [_place(history, broker, one) for broker, one in left]
     failed = failed_directories(history)
-    disks = (f"read {brokers_text(failed)}'s failed log directory: it had {name}",) if failed else ()
+    disks = (f"read {brokers_text(failed)}'s failed log directory: it had {HERE}",) if failed else ()
     discard = (f"do not format or discard the disk that failed of {brokers_text(failed)}",) if failed else ()
     held = f"holds {_held_text(loss, (pieces for _, _, pieces in holding))}" if holding else "may hold them"
     keep = f"what was left behind and {held}: {', '.join(places)}"
     return (
         keep if places else None,
-        actions(
+        (
             *(f"copy {place}, which is not the live directory, to another disk" for place in places),
-            *(_read(name, _dump(case, broker)) for broker, _ in left[:1]),
+            *(_read(history, _dump(case, broker)) for broker, _ in left[:1]),
             *disks,
-            f"look for other copies of {name}: backups, disk snapshots, mirrored clusters, consumers that read them",
+            f"look for other copies of {HERE}: backups, disk snapshots, mirrored clusters, consumers that read them",
             "ask the producers for the records of that time",
         ),
         (
@@ -142,14 +159,14 @@ def _held_text(loss: Loss, found: Iterable[Sequence[Range]]) -> str:
     return "them" if held == list(loss.ranges) else span_text(tuple(held))
 
 
-def _place(broker: int, left: StaleDir) -> str:
-    return f"{shlex.quote(left.directory)} of broker {broker} (log end {left.end})"
+def _place(history: History, broker: int, left: StaleDir) -> str:
+    return f"{_quoted(history, left.directory)} of broker {broker} (log end {left.end})"
 
 
-def _read(name: str, dump: str) -> Action:
+def _read(history: History, dump: str) -> Action:
     """The step that reads the records of a copy."""
     command = f'for f in *.log; do {dump} --deep-iteration --print-data-log --files "$f"; done'
-    folder = shlex.quote(f"/path/to/copy/{name}")
+    folder = _quoted(history, f"/path/to/copy/{history.name}")
     return Action("read the records from the copy, segment by segment:", f"cd {folder} && {command}")
 
 

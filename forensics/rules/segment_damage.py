@@ -9,6 +9,7 @@ from forensics.replay.directory import Damage
 from forensics.replay.history import History
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
+    HERE,
     Fact,
     Finding,
     Help,
@@ -16,7 +17,7 @@ from forensics.rules.finding import (
     Rule,
     Severity,
     Verdict,
-    actions,
+    advised,
     brokers_text,
     place,
 )
@@ -104,7 +105,6 @@ def _listing(history: History, broker: int) -> Want:
 
 def _finding(history: History, broker: int, damage: list[Damage], severity: Severity) -> Finding:
     whole = _undamaged(history, broker) if severity is not Severity.INFO else ()
-    name = history.name
     parted = severity is Severity.WARNING
     copy = history.copies.get(broker)
     lost = severity is Severity.ERROR and copy is not None and any(d.kind is DamageKind.GAP for d in damage)
@@ -119,7 +119,7 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
         subject={Severity.ERROR: "damage", Severity.WARNING: "gap"}.get(severity, "end"),
         summary=f"broker {broker}'s segments: {damage[0].text}{more}",
         facts=tuple(Fact(d.text, broker=broker, refs=(d.ref,)) for d in damage[:SHOWN]),
-        inferences=(f"every segment file of {name} on broker {broker} was collected",) if parted else (),
+        inferences=(f"every segment file of {history.name} on broker {broker} was collected",) if parted else (),
         uncertain=(
             (f"a segment file may be missing from the collection only: see if broker {broker}'s directory has it",)
             if parted
@@ -134,19 +134,22 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
             ),
         ),
         cause=CauseId.UNKNOWN,
-        keep=f"the copies of {name} on {brokers_text(whole)}, whose segments are whole to the same offset"
-        if whole
-        else None,
-        next_steps=actions(
-            *(
-                (f"compare with another replica of {name} before broker {broker} is started",)
-                if severity is Severity.ERROR
-                else ()
-            )
+        **advised(
+            history.name,
+            keep=f"the copies of {HERE} on {brokers_text(whole)}, whose segments are whole to the same offset"
+            if whole
+            else None,
+            next_steps=(
+                *(
+                    (f"compare with another replica of {HERE} before broker {broker} is started",)
+                    if severity is Severity.ERROR
+                    else ()
+                ),
+            ),
+            do_not=(f"do not wipe or reassign {brokers_text(whole)}: they may be the only ones with what was damaged",)
+            if whole
+            else (),
         ),
-        do_not=(f"do not wipe or reassign {brokers_text(whole)}: they may be the only ones with what was damaged",)
-        if whole
-        else (),
         count=len(damage),
     )
 

@@ -10,7 +10,7 @@ from forensics.replay.confidence import Bearers
 from forensics.replay.directory import Disk, LiveBy
 from forensics.replay.history import History
 from forensics.rules.causes import CauseId
-from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, Verdict, actions, judgement, place
+from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, Verdict, advised, judgement, place
 from forensics.rules.story import log_directory_at_hand, missing_data
 from forensics.rules.wants import Artefact, Question, Want, anywhere, of
 
@@ -131,15 +131,18 @@ def _finding(history: History, case: Case, broker: int, disk: Disk) -> Finding:
         inferences=(why.format(epoch=disk.latest),) if why is not None else (),
         facts=tuple(facts),
         cause=CauseId.STALE_DIRECTORY,
-        next_steps=actions(
-            (
-                f"compare log.dirs and the last start of broker {broker}, or directory.id of meta.properties "
-                "with what the metadata log registered: that tells which of them the broker used last"
+        **advised(
+            history.name,
+            next_steps=(
+                (
+                    f"compare log.dirs and the last start of broker {broker}, or directory.id of meta.properties "
+                    "with what the metadata log registered: that tells which of them the broker used last"
+                ),
             ),
-        ),
-        do_not=tuple(
-            f"do not wipe {shlex.quote(left)} before it is known that another copy has its records"
-            for left in left_behind
+            do_not=tuple(
+                f"do not wipe {shlex.quote(left)} before it is known that another copy has its records"
+                for left in left_behind
+            ),
         ),
         count=len(disk.stale),
     )

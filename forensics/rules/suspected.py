@@ -11,7 +11,7 @@ from forensics.replay.lineage import intersect, subtract
 from forensics.replay.log_dirs import Moved
 from forensics.replay.suspicions import Sign, Suspicion, suspicions
 from forensics.rules.causes import CauseId
-from forensics.rules.finding import Fact, Finding, Judgement, Rule, Severity, Verdict, actions, epoch_text, place
+from forensics.rules.finding import HERE, Fact, Finding, Judgement, Rule, Severity, Verdict, advised, epoch_text, place
 from forensics.rules.story import SHORTENED_BY
 from forensics.rules.wants import Want
 from forensics.rules.wording import want_texts
@@ -311,16 +311,16 @@ def explained(broker: int, moved: Moved) -> str:
     return f"broker {broker} printed log.dirs {moved.now}, and {moved.before} before: its new log may have begun empty"
 
 
-def look_in(history: History, broker: int, moved: Moved) -> str:
+def look_in(broker: int, moved: Moved) -> str:
     """Return where the records of a broker that changed its directories may still be."""
-    return f"look for {history.name} in {moved.before} of broker {broker}: its records may still be there"
+    return f"look for {HERE} in {moved.before} of broker {broker}: its records may still be there"
 
 
 def _values(history: History, one: Suspicion) -> dict[str, object]:
     """Return the values for the placeholders of a suspicion's sentences."""
     leader = one.witness if one.replica != one.witness else None
     return {
-        "name": history.name,
+        "name": HERE,
         "replica": one.replica,
         "witness": one.witness,
         "since": one.since,
@@ -367,12 +367,15 @@ def _finding(
         inferences=(*_moved(one), *_failed(one)),
         uncertain=tuple(f"it may be that {other.format_map(values)}" for other in suspect.otherwise),
         cause=SHORTENED_BY[one.shortened.cause] if one.shortened is not None else CauseId.UNKNOWN,
-        next_steps=actions(
-            f"copy the directory {history.name} of every replica to another disk before any broker is started again",
-            *((look_in(history, one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()),
-            *(step.format_map(values) for step in suspect.settle),
-            *(f"collect {item}" for item in want_texts(missing[:3], history.name)),
+        **advised(
+            history.name,
+            next_steps=(
+                f"copy the directory {HERE} of every replica to another disk before any broker is started again",
+                *((look_in(one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()),
+                *(step.format_map(values) for step in suspect.settle),
+                *(f"collect {item}" for item in want_texts(missing[:3], HERE)),
+            ),
+            do_not=tuple(what.format_map(values) for what in suspect.do_not),
         ),
-        do_not=tuple(what.format_map(values) for what in suspect.do_not),
         subject=suspect.sign.name,
     )

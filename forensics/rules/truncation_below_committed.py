@@ -16,13 +16,14 @@ from forensics.replay.surviving_copies import holders
 from forensics.replay.vanished_tails import vanished_tails
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
+    HERE,
     Fact,
     Finding,
     Help,
     Judgement,
     Rule,
     Severity,
-    actions,
+    advised,
     count_text,
     epoch_text,
     judgement,
@@ -292,9 +293,12 @@ def _finding(
         uncertain=_why_below_answer(truncation),
         not_because=("by leader epoch the removed records are the committed ones, not others at the same offsets",),
         cause=cause,
-        next_steps=actions(
-            *([_where_to_read(history, lost)] if lost else [] if settled else [_before(history)]),
-            *_what_tells(history, truncation),
+        **advised(
+            history.name,
+            next_steps=(
+                *([_where_to_read(history, lost)] if lost else [] if settled else [_before(history)]),
+                *_what_tells(history, truncation),
+            ),
         ),
         count=times,
     )
@@ -343,7 +347,7 @@ def _what_tells(history: History, truncation: Truncation) -> tuple[str, ...]:
     target = truncation.target
     return (
         (
-            f"find an older copy of {history.name} of broker {truncation.replica}: its batches from offset {target} on "
+            f"find an older copy of {HERE} of broker {truncation.replica}: its batches from offset {target} on "
             "name their leader epoch, and leader-epoch-checkpoint may name another"
         ),
         (
@@ -376,7 +380,7 @@ def _vanished(history: History) -> list[Want]:
 def _before(history: History) -> str:
     """Return what to do while it is unknown whether the records are lost."""
     return (
-        f"copy the directory {history.name} of every replica to another disk before any broker is started again, and "
+        f"copy the directory {HERE} of every replica to another disk before any broker is started again, and "
         "settle what the list below names"
     )
 
@@ -389,7 +393,7 @@ def _where_to_read(history: History, lost: list[Range]) -> str:
         if intersect(loss.ranges, lost)
     )
     copy = "it names the copy to keep" if held else "no copy in the evidence has them any more"
-    return f"read the finding on lost data of {history.name}: {copy}"
+    return f"read the finding on lost data of {HERE}: {copy}"
 
 
 RULE = Rule(

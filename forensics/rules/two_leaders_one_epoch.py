@@ -9,13 +9,14 @@ from forensics.replay.confidence import Weakness
 from forensics.replay.history import Epoch, History, Role
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
+    HERE,
     Fact,
     Finding,
     Help,
     Judgement,
     Rule,
     Severity,
-    actions,
+    advised,
     brokers_text,
     judgement,
     place,
@@ -117,10 +118,12 @@ def _suspected(history: History, epoch: Epoch, leaders: tuple[int, ...]) -> list
             summary=f"leader epoch {epoch.epoch} may have {len(leaders)} leaders: {brokers_text(leaders)}",
             weak=(Weakness.OTHERWISE_EXPLAINED,),
             uncertain=(f"it may be that {history.name} was deleted and created again, or that these are two clusters",),
-            keep=None,
-            next_steps=actions(
-                f"copy the directory {history.name} of {brokers_text(leaders)} to another disk",
-                "find the topic id in partition.metadata of both directories: with the same id it is one topic",
+            **advised(
+                history.name,
+                next_steps=(
+                    f"copy the directory {HERE} of {brokers_text(leaders)} to another disk",
+                    "find the topic id in partition.metadata of both directories: with the same id it is one topic",
+                ),
             ),
         )
     ]
@@ -142,14 +145,15 @@ def _finding(history: History, epoch: Epoch, leader: int) -> Finding:
         summary=f"leader epoch {number} has {len(leaders)} leaders: {brokers_text(leaders)}",
         facts=tuple(facts),
         cause=CauseId.EPOCHS_PUT_BACK if history.epoch_rollbacks else CauseId.UNKNOWN,
-        keep=f"the copies of {history.name} on {brokers_text(leaders)}",
-        next_steps=actions(
-            f"stop {brokers_text(leaders)} and copy the directory {history.name} of each to another disk",
-        ),
-        do_not=(
-            (
-                f"do not restart, reassign or wipe {brokers_text(leaders)} before that: whoever follows the "
-                "other removes its own records"
+        **advised(
+            history.name,
+            keep=f"the copies of {HERE} on {brokers_text(leaders)}",
+            next_steps=(f"stop {brokers_text(leaders)} and copy the directory {HERE} of each to another disk",),
+            do_not=(
+                (
+                    f"do not restart, reassign or wipe {brokers_text(leaders)} before that: whoever follows the "
+                    "other removes its own records"
+                ),
             ),
         ),
     )

@@ -20,17 +20,7 @@ from forensics.replay.elections import (
 from forensics.replay.epochs import in_one_request
 from forensics.replay.history import Epoch, History
 from forensics.replay.isr import isr_text
-from forensics.rules.finding import (
-    Fact,
-    Finding,
-    Help,
-    Judgement,
-    Rule,
-    Severity,
-    actions,
-    judgement,
-    place,
-)
+from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
 from forensics.rules.story import (
     any_leader,
     elections_told_to_the_end,
@@ -229,7 +219,7 @@ def _finding(history: History, epoch: Epoch) -> Finding:
         facts=tuple(facts),
         inferences=inferences,
         cause=unclean_cause(epoch),
-        next_steps=actions(*steps),
+        **advised(history.name, next_steps=steps),
     )
 
 
@@ -255,10 +245,13 @@ def _last_known(history: History, epoch: Epoch, facts: list[Fact]) -> Finding:
                 "known leader (KIP-966)"
             ),
         ),
-        next_steps=actions(
-            (
-                f"read whether the log of broker {epoch.leader} came back shorter: a crash of its host may have taken "
-                "what was not flushed"
+        **advised(
+            history.name,
+            next_steps=(
+                (
+                    f"read whether the log of broker {epoch.leader} came back shorter: a crash of its host may have "
+                    "taken what was not flushed"
+                ),
             ),
         ),
     )

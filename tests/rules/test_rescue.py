@@ -49,9 +49,9 @@ def test_the_copies_to_keep_are_those_with_the_most(
     loss: Loss, said: str, kept: str, stopped: list[int], sample_traces: Path
 ) -> None:
     history = History("orders", 0, replicas={broker: Replica(broker, on_disk=True) for broker in loss.holders})
-    keep, steps, _ = advice(history, take_in([str(sample_traces / "unclean-0.10.2.2")]), loss)
+    found = advice(history, take_in([str(sample_traces / "unclean-0.10.2.2")]), loss)
     assert copies_text(loss) == said
-    assert keep == kept
-    assert [step.text.split()[2] for step in steps if step.text.startswith("stop")] == [
+    assert found["keep"] == kept
+    assert [step.text.split()[2] for step in found["next_steps"] if step.text.startswith("stop")] == [
         str(broker) for broker in stopped
     ]

@@ -44,12 +44,12 @@ class Card:
     Attributes:
         causes: of all findings on the card, without unknown ones.
         keep: each copy to keep, with the offsets for it if they are not all in one.
+        advice: of the findings whose advice is shown, as it holds for any partition.
         others: partitions with the same rules, causes, copies to keep and steps.
         more: how many of those are not listed.
     """
 
     name: str
-    bare: str
     panel: int
     tone: str
     titles: tuple[str, ...]
@@ -64,14 +64,14 @@ class Card:
     keep: tuple[tuple[str, str], ...]
     steps: tuple[Action, ...]
     never: tuple[str, ...]
+    advice: tuple[tuple[str | None, ...], ...]
     others: tuple[Card, ...] = ()
     more: int = 0
 
     @property
     def kind(self) -> tuple[object, ...]:
         """Key that partitions of the same kind share: everything except name and numbers."""
-        words = (*(text for _, text in self.keep), *(step.sentence for step in self.steps), *self.never)
-        return (self.titles, self.causes, self.confidence, tuple(text.replace(self.bare, "*") for text in words))
+        return (self.titles, self.causes, self.confidence, self.advice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +334,6 @@ def _card(partition: Partition, panel: int, called: Namer) -> Card:
         causes = [BY_ID[cause] for cause in [next((f.cause for f in findings if f.cause), None)] if cause]
     return Card(
         name=called(partition.history),
-        bare=partition.history.name,
         panel=panel,
         tone="bad" if head.rule in (LOST, FORKED) or head.severity.rank <= Severity.ERROR.rank else "warn",
         titles=tuple(dict.fromkeys(_TITLES[f.rule].capitalize() for f in findings)),
@@ -352,6 +351,7 @@ def _card(partition: Partition, panel: int, called: Namer) -> Card:
             for step in each_first(f.next_steps for f in told)
         ),
         never=tuple(plain(word) for word in each_first(f.do_not for f in told)),
+        advice=tuple(f.advice for f in told),
     )
 
 
