@@ -57,7 +57,6 @@ class Broker:
         starts: times at which its processes began, microseconds since 1970 UTC.
         server_log, state_log: whether anything it printed to server.log, or to state-change.log, is in the evidence,
             whatever the names of the files.
-        excerpt: some of its lines are known only from an excerpt, so others are missing.
         complete: its trace claims to state every change of its replicas, so an absent line proves something.
         unseen_process: broker epoch of a process that controllers registered and that has no line of its own here,
             while an earlier process has; or None.
@@ -76,7 +75,6 @@ class Broker:
     server_log: bool = False
     state_log: bool = False
     unseen_process: int | None = None
-    excerpt: bool = False
     complete: bool = False
 
     @property

@@ -363,7 +363,6 @@ def _brokers(
     for broker in (_left_out(files, owner) | partly | damaged) & set(made):
         made[broker].complete = False
         made[broker].server_log = made[broker].state_log = False
-        made[broker].excerpt = broker in partly
     return list(made.values())
 
 

@@ -36,9 +36,8 @@ Coverage starts from the lines in the evidence (``LinesAtHand``), and only falls
 something present shows that something else is missing (``omissions`` lists them). Replay lowers the coverage by what it
 finds and starts again, so that every conclusion uses the final coverage.
 
-Two more facts are kept here, and license nothing by themselves: whether lines of the controllers that elect leaders
-are in the evidence (``elections``), and the brokers of which only an excerpt is (``cut_out``). With such a broker no
-rule is clean.
+One more fact is kept here, and licenses nothing by itself: whether lines of the controllers that elect leaders are in
+the evidence (``elections``).
 
 A doubt is less than an omission: lines may be missing, and nothing proves it. It lowers no coverage. Code that has one
 asks the coverage first and then concludes less about that one epoch (``epoch_start``, ``elections``).
@@ -159,13 +158,11 @@ class LinesAtHand:
     Attributes:
         printed: what its logs in the evidence are about, for any replica; nothing if only a part of them is there.
         claimed: a trace claims to state every change of its replicas.
-        cut_out: some of its lines are known from an excerpt alone, so others are missing.
         unseen_process: broker epoch of a process that controllers registered and that has no line of its own; or None.
     """
 
     printed: frozenset[Printed] = BOTH
     claimed: bool = False
-    cut_out: bool = False
     unseen_process: int | None = None
 
 
@@ -187,8 +184,6 @@ class Coverage:
         claimed: replicas for which a trace claims to state every change.
         ends_open: replicas of which lines are missing within the last role that they name. What came after it may be
             missing as well, though nothing shows that.
-        cut_out: replicas of whose brokers only an excerpt is in the evidence: any line may be missing, whatever files
-            and other brokers show.
         elections: lines of the controllers that elect the partition's leaders are in the evidence.
     """
 
@@ -197,7 +192,6 @@ class Coverage:
     unnamed: frozenset[int] = frozenset()
     claimed: frozenset[int] = frozenset()
     ends_open: frozenset[int] = frozenset()
-    cut_out: frozenset[int] = frozenset()
     elections: bool = False
 
     @classmethod
@@ -210,7 +204,7 @@ class Coverage:
         """
         printed = {replica: BOTH if one.claimed else one.printed & about[replica] for replica, one in lines.items()}
         claimed = frozenset(replica for replica, one in lines.items() if one.claimed)
-        return cls(printed, claimed=claimed, cut_out=frozenset(r for r, one in lines.items() if one.cut_out))
+        return cls(printed, claimed=claimed)
 
     def extent(self, replica: int | None, span: Span = Span.WITHIN) -> Extent:
         """Return how much of a span of a replica's lines is in the evidence.

@@ -273,7 +273,6 @@ def _lines(broker: Broker | None) -> LinesAtHand:
     return LinesAtHand(
         printed=frozenset(what for what, there in said if there),
         claimed=broker.complete,
-        cut_out=broker.excerpt,
         unseen_process=broker.unseen_process,
     )
 

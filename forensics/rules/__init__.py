@@ -25,7 +25,7 @@ from forensics.rules import (
 )
 from forensics.rules.finding import Judgement, Rule, Verdict, judgement
 from forensics.rules.suspected import with_suspected
-from forensics.rules.wants import Artefact, Question, Reason, Shows, Want, of
+from forensics.rules.wants import Question, Reason, Shows, Want
 from parsers.containment import Defect, contained
 
 RULES: tuple[Rule, ...] = (
@@ -70,24 +70,11 @@ def not_judged(rule: Rule, defect: Defect) -> Judgement:
     return judgement(rule.id, (), [Want(Question.PROGRAM_REPAIRED, because=Reason(Shows.FAILURE, text=str(defect)))])
 
 
-def _open_where_cut_out(history: History, judged: list[Judgement]) -> list[Judgement]:
-    """The judgements, with ``clean`` made unknown where a broker's lines are an excerpt: others are missing."""
-    brokers = sorted(history.coverage.cut_out)
-    if not brokers:
-        return judged
-    logs = of(brokers, Artefact.SERVER_LOG, Artefact.STATE_CHANGE_LOG)
-    want = Want(Question.LINES_BETWEEN, (logs,), because=Reason(Shows.EXCERPT, text="an excerpt is at hand"))
-    return [
-        replace(one, verdict=Verdict.UNKNOWN, missing=(want,)) if one.verdict is Verdict.CLEAN else one
-        for one in judged
-    ]
-
-
 def judgements(history: History, case: Case) -> list[Judgement]:
     """Return the answers of all rules for a partition."""
     judged = [_judged(rule, history, case) for rule in RULES]
     suspected = contained(lambda: with_suspected(history, judged, RULES))
-    found = _open_where_cut_out(history, judged if isinstance(suspected, Defect) else suspected)
+    found = judged if isinstance(suspected, Defect) else suspected
     if history.protocol_known:
         return found
     return [

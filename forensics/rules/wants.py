@@ -128,7 +128,6 @@ class Shows(StrEnum):
     """Kind of evidence that something is missing."""
 
     LINES = "lines"  # a broker that logs one thing also logs another, which is not there
-    EXCERPT = "excerpt"  # somebody chose the lines that are there
     DAMAGE = "damage"  # what its files hold
     COPY = "copy"  # what the copy of a directory lacks
     EPOCHS = "epochs"  # leader epochs ran backwards

@@ -74,7 +74,7 @@ def test_a_note_that_quotes_the_logs_at_hand_changes_no_answer(name: str, sample
     assert [finding.fingerprint for finding in noted.findings] == [finding.fingerprint for finding in whole.findings]
     (row,) = noted.case.sources.filter(pl.col("path").str.contains("notes.md")).iter_rows(named=True)
     assert (row["format"], row["broker"]) == ("copy", 1)
-    assert not noted.case.brokers[1].excerpt
+    assert noted.case.brokers[1].server_log
     assert [r for r in noted.case.notices["reason"] if "left out, not to count lines twice" in r]
 
 
@@ -83,7 +83,7 @@ def test_an_excerpt_of_another_time_counts_beside_logs(write: Write) -> None:
     folder = write("broker-1/ticket.txt", "> " + LINE.format(2, CUT.format("/d", 3)))
     assert cuts(folder) == [(1, 3)]
     case = take_in([str(folder)])
-    assert (case.brokers[1].excerpt, case.brokers[1].server_log) == (True, False)
+    assert not case.brokers[1].server_log
 
 
 def test_lines_without_a_time_count_alone_and_not_beside_others(write: Write) -> None:
@@ -112,7 +112,7 @@ def test_a_case_knows_its_holes(write: Write) -> None:
         (1, 6, BETWEEN),
         (1, 9, ENDS),
     ]
-    assert (case.brokers[1].excerpt, case.brokers[1].server_log, case.brokers[1].state_log) == (True, False, False)
+    assert (case.brokers[1].server_log, case.brokers[1].state_log) == (False, False)
     assert take_in([str(write("broker-2/server.log", LINE.format(1, NAMED.format(2, 5))))]).holes.height == 4
 
 
@@ -135,14 +135,34 @@ def test_nothing_is_clean_for_what_an_excerpt_does_not_say(name: str, sample_tra
     assert {verdicts(chosen)["orders-0", rule] for rule in rules} == {"unknown"}
 
 
+def test_files_say_beside_an_excerpt_what_they_say_alone(sample_traces: Path, tmp_path: Path) -> None:
+    """What is read from files needs no lines, so a few pasted ones do not make it unknown."""
+    name = "flap-3.9.1"
+    for data in (sample_traces / name).glob("broker-*/data"):
+        shutil.copytree(data, tmp_path / data.parent.name / "data")
+    alone = scan([str(tmp_path)])
+    line = next(
+        line
+        for line in (sample_traces / name / "broker-1/logs/server.log").read_text(encoding="utf-8").splitlines()
+        if "orders-0" in line
+    )
+    (tmp_path / "broker-1/ticket.txt").write_text(f"```\n{line}\n```\n", encoding="utf-8")
+    pasted = scan([str(tmp_path)])
+    assert not pasted.case.brokers[1].server_log
+    rules = ("segment-damage", "checkpoint-contradiction", "stale-directory", "hw-above-leo")
+    assert {verdicts(alone)["orders-0", rule] for rule in rules} == {"clean"}
+    assert {verdicts(pasted)["orders-0", rule] for rule in rules} == {"clean"}
+    assert verdicts(pasted)["orders-0", "truncation-below-committed"] == "unknown"
+
+
 @pytest.mark.parametrize("before", ["", "broker4 | ", "[pod/kafka-4/kafka] ", "kafka-4 kafka "])
 def test_a_few_lines_of_a_log_alone_are_no_whole_log(before: str, write: Write) -> None:
     """Nor are they where a collector's way of naming the writer stands before them."""
     lines = [before + LINE.format(minute % 60, NAMED.format(4, 50 + minute)) for minute in range(BRIEF + 1)]
     few = take_in([str(write("a/server.log", "".join(lines[:9])))])
-    assert [broker.excerpt for broker in few.brokers.values()] == [True]
+    assert [broker.server_log for broker in few.brokers.values()] == [False]
     more = take_in([str(write("a/server.log", "".join(lines)))])
-    assert [broker.excerpt for broker in more.brokers.values()] == [False]
+    assert [broker.server_log for broker in more.brokers.values()] == [True]
 
 
 def test_the_coverage_calls_an_excerpt_one_and_says_that_the_release_is_unknown(write: Write) -> None:
@@ -157,13 +177,10 @@ def test_a_trace_of_an_excerpt_is_no_trace_of_all(write: Write) -> None:
     first, second = LINE.format(1, NAMED.format(1, 5)), LINE.format(2, NAMED.format(2, 5))
     folder = write("ticket.txt", f"```\n{first}{second}```\n")
     case = take_in([str(folder)])
-    assert {number: broker.excerpt for number, broker in case.brokers.items()} == {1: True, 2: True}
+    assert {number: broker.server_log for number, broker in case.brokers.items()} == {1: False, 2: False}
     trace = write("trace/trace.jsonl", "\n".join(write_trace(case.observations)) + "\n") / "trace"
     traced = take_in([str(trace)])
-    assert {number: (one.excerpt, one.server_log) for number, one in traced.brokers.items()} == {
-        1: (True, False),
-        2: (True, False),
-    }
+    assert {number: broker.server_log for number, broker in traced.brokers.items()} == {1: False, 2: False}
 
 
 # -- whose lines ------------------------------------------------------------------------------------------------------

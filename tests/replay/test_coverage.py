@@ -52,7 +52,7 @@ def test_coverage_starts_from_the_lines_at_hand() -> None:
         1: LinesAtHand(),
         2: LinesAtHand(frozenset({Printed.LOG})),
         3: LinesAtHand(frozenset(), claimed=True),
-        4: LinesAtHand(frozenset(), cut_out=True),
+        4: LinesAtHand(frozenset()),
     }
     coverage = Coverage.of(lines, {1: frozenset({Printed.ROLES}), 2: BOTH, 3: frozenset(), 4: BOTH})
     assert [{what for what in Printed if coverage.has(one, what)} for one in lines] == [
@@ -62,7 +62,7 @@ def test_coverage_starts_from_the_lines_at_hand() -> None:
         set(),
     ]
     assert [coverage.extent(one) for one in lines] == [Extent.PARTLY, Extent.PARTLY, Extent.WHOLE, Extent.SILENT]
-    assert (coverage.claimed, coverage.cut_out, coverage.elections) == ({3}, {4}, False)
+    assert (coverage.claimed, coverage.elections) == ({3}, False)
     assert coverage.with_elections(True).elections
 
 
