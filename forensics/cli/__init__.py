@@ -5,36 +5,57 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from importlib import import_module
 from types import FrameType
 from typing import NoReturn
 
 import click
 
 from forensics import __version__
-from forensics.cli.batch import batch
-from forensics.cli.compare import compare
 from forensics.cli.exits import INTERRUPTED, TERMINATED
-from forensics.cli.explain import explain, rules
-from forensics.cli.inspect import inspect
-from forensics.cli.report import report
-from forensics.cli.scan import scan
-from forensics.cli.simulate import simulate
-from forensics.cli.timeline import timeline
-from forensics.cli.trace import trace
 from forensics.errors import ForensicsError
 from parsers.containment import Defect, contained
 
-COMMANDS = (scan, timeline, compare, inspect, trace, rules, explain, simulate, batch, report)
+COMMANDS = {
+    "scan": ("forensics.cli.scan", "Judge evidence: logs, data directories, checkpoints."),
+    "timeline": ("forensics.cli.timeline", "Show the replicas of a partition side by side over time."),
+    "compare": ("forensics.cli.compare", "Compare replicas by their segments and checkpoints on disk."),
+    "inspect": ("forensics.cli.inspect", "Say what each file is and what it says, without judging."),
+    "trace": ("forensics.cli.trace", "Write what the evidence states as a trace (JSON lines)."),
+    "rules": ("forensics.cli.explain", "List the rules, with the severity of a violation."),
+    "explain": ("forensics.cli.explain", "Say what a rule finds, why it matters, and what to do."),
+    "simulate": ("forensics.cli.simulate", "Play a scenario of the reference model, or one of your own."),
+    "batch": ("forensics.cli.batch", "Scan a large archive on Spark; same results as scan."),
+    "report": ("forensics.cli.report", "Report the result of forensics batch from its tables."),
+}
+"""Module and one line of help of each command: ``--help`` lists them without importing what the commands need."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "FORENSICS"})
+class Commands(click.Group):
+    """The commands, each imported when it is asked for: reading evidence takes libraries that are slow to load."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, in alphabetical order."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by its name; None if there is no such command."""
+        if cmd_name not in COMMANDS:
+            return None
+        found = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
+        assert isinstance(found, click.Command)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands of the help text."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "FORENSICS"})
 @click.version_option(__version__, prog_name="forensics")
 def cli() -> None:
     """Did Kafka's replication lose or fork committed data? Reads what brokers left behind; never writes to it."""
-
-
-for _command in COMMANDS:
-    cli.add_command(_command)
 
 
 def main(prog_name: str | None = None) -> None:

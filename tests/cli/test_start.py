@@ -1,0 +1,49 @@
+"""The program starts at once: what a command needs is imported by that command."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+
+from forensics.cli import COMMANDS, cli
+
+SLOW = ("polars", "numpy", "pyarrow", "pyspark", "plotly", "kafka", "forensics.case", "forensics.replay")
+
+
+def test_the_list_of_commands_imports_nothing_slow() -> None:
+    loaded = f"print([module for module in {SLOW} if module in sys.modules])"
+    code = f"import sys\nfrom forensics.cli import main\ntry: main()\nfinally: {loaded}"
+    ran = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "[]"
+    assert all(re.search(rf"^  {name} ", ran.stdout, re.MULTILINE) for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_is_found_and_has_a_line_of_its_own(name: str) -> None:
+    context = click.Context(cli)
+    found = cli.get_command(context, name)
+    assert found is not None
+    assert found.name == name
+    assert COMMANDS[name][1].endswith(".")
+    assert len(COMMANDS[name][1]) <= 62  # fits beside the name in 80 columns
+
+
+def test_every_command_of_every_module_is_listed(repository: Path) -> None:
+    modules = {f"forensics.cli.{path.stem}" for path in (repository / "forensics" / "cli").glob("[!_]*.py")}
+    there = {
+        (one.name, module)
+        for module in modules
+        for one in vars(import_module(module)).values()
+        if isinstance(one, click.Command)
+    }
+    assert there == {(name, module) for name, (module, _) in COMMANDS.items()}
+
+
+def test_what_is_no_command_is_refused() -> None:
+    assert cli.get_command(click.Context(cli), "scann") is None
