@@ -39,8 +39,12 @@ finds and starts again, so that every conclusion uses the final coverage.
 One more fact is kept here, and licenses nothing by itself: whether lines of the controllers that elect leaders are in
 the evidence (``elections``).
 
-A doubt is less than an omission: lines may be missing, and nothing proves it. It lowers no coverage. Code that has one
-asks the coverage first and then concludes less about that one epoch (``epoch_start``, ``elections``).
+Two other things look like encodings of silence and are none:
+
+* A step of the kind *unknown change* in a role span marks the place of an omission that counts. It says where lines
+  are missing and not whether: replay forgets the log of the replica at that place.
+* A *doubt* is less than an omission: lines may be missing, and nothing proves it. It lowers no coverage. Code that has
+  one asks the coverage first and then concludes less about that one epoch (``epoch_start``, ``elections``).
 
 A trace may claim that it states each change of some replicas. Inside that claim an absent line is proof, whatever Kafka
 would have printed besides, so no omission counts for such a replica.
@@ -288,12 +292,14 @@ class Coverage:
         found = (one for one in self.known_missing.get(replica, ()) if one.epoch == epoch)
         return next((one.undated_from for one in found if one.undated_from is not None), None)
 
+    def counted(self, found: Iterable[MissingLines]) -> list[MissingLines]:
+        """Return the missing lines that count: those of replicas for which no trace claims to state every change."""
+        return [one for one in found if one.replica not in self.claimed]
+
     def lowered(self, found: Iterable[MissingLines]) -> Coverage:
         """Return the coverage with more lines known to be missing. An omission counts once for each replica."""
         missing = {replica: list(known) for replica, known in self.known_missing.items()}
-        for one in found:
-            if one.replica in self.claimed:
-                continue
+        for one in self.counted(found):
             known = missing.setdefault(one.replica, [])
             if all(other.shown_by != one.shown_by for other in known):
                 known.append(one)

@@ -97,8 +97,7 @@ def reconstruct(
         history.forks, history.disks = list(forks), disks
         found = _Pass(history, events, cluster_events, facts).run(contradictions)
         known = {(one.replica, one.shown_by) for one in contradictions}
-        claimed = history.coverage.claimed
-        new = [one for one in found if (one.replica, one.shown_by) not in known and one.replica not in claimed]
+        new = [one for one in history.coverage.counted(found) if (one.replica, one.shown_by) not in known]
         if not new:
             return history
         contradictions += new
@@ -218,11 +217,11 @@ class _Pass:
         spans = {broker: role_spans[broker] for broker in whose}
         roles = Roles(spans, history.epochs, self.facts, linked(self.events), ends, history.removed)
         missed = missed_epochs(roles, rising=not history.epoch_rollbacks and not served_again(role_spans))
-        if missed:
-            for one in missed.values():
+        if counted := history.coverage.counted(missed.values()):
+            for one in counted:
                 self._add_unknown_change(one)
-            history.coverage = history.coverage.lowered(missed.values())
-            whose -= {*missed}
+            history.coverage = history.coverage.lowered(counted)
+            whose -= {one.replica for one in counted}
             history.epochs = leadership.collect(role_spans, self.cluster_events, disks, whose)
         named = {broker for epoch in history.epochs.values() for isr, _ in epoch.isr for broker in isr}
         # If every change of each replica is stated, no broker led in an epoch that none of them names.

@@ -124,6 +124,7 @@ def _suspected(history: History, epoch: Epoch, leaders: tuple[int, ...]) -> list
                     f"copy the directory {HERE} of {brokers_text(leaders)} to another disk",
                     "find the topic id in partition.metadata of both directories: with the same id it is one topic",
                 ),
+                do_not=found.do_not,
             ),
         )
     ]

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from forensics.engines.local import scan
+from forensics.replay.steps import StepKind
 from forensics.rules.finding import Verdict
-from tests.rules.traced import LEADS, Line, judged, said
+from tests.rules.traced import LEADS, Line, judged, said, text
 
 ASKED = (
     "committed-data-lost",
@@ -100,3 +102,21 @@ def test_a_leader_may_not_fall_below_the_high_watermark_that_it_began_with(tmp_p
     assert [(one.before, one.after) for one in answer.findings] == [({"high_watermark": 100}, {"high_watermark": 60})]
     unclaimed = judged(tmp_path, [head(replicas=[1], complete=False), *lines])["hw-regression"]
     assert unclaimed.verdict is Verdict.UNKNOWN
+
+
+def test_no_omission_counts_inside_of_a_claim(tmp_path: Path) -> None:
+    """Broker 2 is in the ISR of epochs 3 and 5 and states no role in epoch 4, in which broker 1 has it in the ISR."""
+    lines = [
+        *HEALTHY,
+        said(5, 1, "become_leader", leader_epoch=4, leo=10, isr="1,2"),
+        said(6, 1, "hw", hw=12, leo=12),
+        said(7, 1, "become_leader", leader_epoch=5, leo=12, isr="1,2"),
+        said(8, 2, "become_follower", leader=1, leader_epoch=5, leo=12),
+    ]
+    steps = {}
+    for complete in (True, False):
+        (tmp_path / "trace.jsonl").write_text(text([head(complete=complete), *lines]))
+        history = scan([str(tmp_path)]).partitions[0].history
+        steps[complete] = [step.kind for span in history.role_spans[2] for step in span.steps]
+        assert history.coverage.throughout(2) == complete
+    assert steps == {True: [], False: [StepKind.UNKNOWN_CHANGE]}
