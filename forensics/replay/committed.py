@@ -16,14 +16,15 @@ from forensics.replay.coverage import Printed
 from forensics.replay.deletions import kept
 from forensics.replay.elections import elected_isr, elected_with_others, from_eligible, latest_isr_stated, outside_isr
 from forensics.replay.epoch_rollback import stepped_down
-from forensics.replay.history import Epoch, History, HwSource, HwStatement, Replica, Role, Truncation
+from forensics.replay.history import Epoch, History, HwSource, HwStatement, Role, Truncation
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, same, subtract
+from forensics.replay.log_ends import ended_whole, is_after_crash, log_end
 from forensics.replay.protocol import Answer
-from forensics.replay.steps import LogBefore, StepKind
+from forensics.replay.steps import StepKind
 from forensics.replay.surviving_copies import holders, with_own
 
 if TYPE_CHECKING:
-    from forensics.replay.steps import RoleSpan, Step
+    from forensics.replay.steps import RoleSpan
 
 T = TypeVar("T")
 
@@ -371,7 +372,7 @@ def may_have_lost_tail(history: History, leader: int, before: Epoch, after: Epoc
     for at in sorted(within):
         for step in spans[at].steps:
             replaced = step.kind is StepKind.CREATED and leader == before.leader
-            if not (_after_crash(step) or replaced) or step.end is not None:
+            if not (is_after_crash(step) or replaced) or step.end is not None:
                 continue
             if not _bounded(history, leader, before, after, step.target):
                 return True
@@ -429,7 +430,7 @@ def _bounded(history: History, leader: int, epoch: Epoch, after: Epoch, end: int
     for number, later in history.epochs.items():
         if epoch.epoch < number < after.epoch and later.leader == leader:
             stayed = stayed.intersection(*(isr for isr, _ in later.isr))
-    bounds = [at_most(history, broker, epoch.epoch) for broker in sorted(stayed)]
+    bounds = (log_end(history, broker, epoch.epoch).high for broker in stayed)
     return any(bound is not None and bound <= end for bound in bounds)
 
 
@@ -506,9 +507,7 @@ def possible_losses(history: History) -> list[PossibleLoss]:
         if after.start is None:
             found.append(PossibleLoss(after.start_low, None, before, after))
             continue
-        end = reached(history, before)
-        if end is None:
-            end = at_most(history, before.leader, before.epoch)
+        end = log_end(history, before.leader, before.epoch).high
         if end is not None and end <= after.start:
             continue
         known = committed(history, before.lineage, after.start, end if end is not None else after.start)
@@ -516,83 +515,6 @@ def possible_losses(history: History) -> list[PossibleLoss]:
             continue  # all proven: the committed-data-lost rule reports it
         found.append(PossibleLoss(after.start, end, before, after))
     return found
-
-
-def reached(history: History, epoch: Epoch) -> int | None:
-    """Return the exact log end offset that an epoch's leader reached in it; None if unknown.
-
-    The log end offset found after an unclean stop is not exact: the end of the log may be gone.
-    """
-    if epoch.leader is None:
-        return None
-    spans = history.role_spans.get(epoch.leader, [])
-    here = [position for position, role_span in enumerate(spans) if role_span.epoch == epoch.epoch]
-    if not here:
-        return None
-    replica = history.replicas.get(epoch.leader)
-    if replica is None or not history.coverage.whole(epoch.leader):
-        return None  # missing lines may hide a load, a truncation or a follower role
-    if not _ended_whole(spans, here):
-        return None
-    for step in spans[here[-1]].steps:
-        return step.target if step.found_all else step.end
-    if here[-1] + 1 < len(spans):
-        after = spans[here[-1] + 1]
-        # A process that continues with an existing log loads it. Without a load line it began with another, empty log.
-        return after.start_end if after.run == spans[here[-1]].run else None
-    return _copied_end(history, replica)
-
-
-def at_most(history: History, broker: int | None, epoch: int) -> int | None:
-    """Return an upper bound of a replica's log end offset at the end of a leader epoch; None if unknown.
-
-    A log only grows until a line reports a removal, so the next exact log end offset is a bound.
-    """
-    replica = history.replicas.get(broker) if broker is not None else None
-    if broker is None or replica is None or not history.coverage.whole(broker):
-        return None
-    spans = history.role_spans.get(broker, [])
-    here = [position for position, role_span in enumerate(spans) if role_span.epoch == epoch]
-    if not here or not _ended_whole(spans, here):
-        return None
-    for position in range(here[-1], len(spans)):
-        one = spans[position]
-        if position > here[-1] and one.start_end is not None:
-            return one.start_end
-        for step in one.steps[:1]:
-            return step.target if step.found_all else step.end
-        if position + 1 < len(spans) and spans[position + 1].run != one.run:
-            return None  # no load line: the next process began with another, empty log
-    return _copied_end(history, replica)
-
-
-def _after_crash(step: Step) -> bool:
-    """Return whether a process loaded its log after a crash.
-
-    Log recovery truncates at the first corrupt batch and deletes all segments behind it (LogLoader.recoverSegment).
-    """
-    unclean = step.kind is StepKind.LOADED and step.before is LogBefore.UNCLEAN_STOP
-    return unclean or step.kind is StepKind.RECOVERY_TRUNCATED
-
-
-def _ended_whole(spans: Sequence[RoleSpan], here: Sequence[int]) -> bool:
-    """Return whether every process in an epoch, except the last, passed its whole log on to the next process.
-
-    A leader may crash and restart within its epoch, before its ZooKeeper session expires. The log that the next process
-    finds does not show how long the log was before the crash.
-
-    Args:
-        spans: role spans of one replica.
-        here: positions of the spans that are in the epoch.
-    """
-    ended = [one for one, two in itertools.pairwise(here) if spans[one].run != spans[two].run]
-    return all(bool(spans[one].steps) and spans[one].steps[0].found_all for one in ended)
-
-
-def _copied_end(history: History, replica: Replica) -> int | None:
-    """Return a replica's log end offset by its files; None if the last segment is known to be missing from the copy."""
-    copy = history.copies.get(replica.broker)
-    return replica.end if copy is None or copy.end is not False else None
 
 
 def committed_at_most(history: History, epoch: Epoch) -> int | None:
@@ -620,7 +542,7 @@ def _by_next_role(history: History, epoch: Epoch) -> int | None:
         return None
     spans = history.role_spans.get(leader, [])
     here = [position for position, role_span in enumerate(spans) if role_span.epoch == epoch.epoch]
-    if not here or here[-1] + 1 >= len(spans) or epoch.other_leaders or not _ended_whole(spans, here):
+    if not here or here[-1] + 1 >= len(spans) or epoch.other_leaders or not ended_whole(spans, here):
         return None
     now, after = spans[here[-1]], spans[here[-1] + 1]
     if now.role is not Role.LEADER or now.steps or after.run != now.run or after.start_hw is None:

@@ -10,12 +10,12 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from forensics.replay.committed import at_most
 from forensics.replay.coverage import MissingLines, Omission, Printed, Span
 from forensics.replay.epoch_start import NO_DISK
 from forensics.replay.history import Epoch, History, HwSource, HwStatement, ShortenedLog
 from forensics.replay.isr_removal_epochs import accounted
 from forensics.replay.lineage import UNKNOWN, Lineage, differences, same
+from forensics.replay.log_ends import log_end
 from forensics.replay.steps import REMOVES, RoleSpan, StepKind
 
 OTHER_RECORDS_ON_DISK = Omission(
@@ -321,7 +321,7 @@ def next_start(history: History, broker: int, number: int, hw: int) -> int | Non
     if disk.end is not None and disk.lineage.entries:
         return None
     later = [e for n, e in sorted(history.epochs.items()) if n > number and e.leader_took_up]
-    later = [e for e in later if (end := at_most(history, e.leader, e.epoch)) is None or end >= hw]
+    later = [e for e in later if (end := log_end(history, e.leader, e.epoch).high) is None or end >= hw]
     starts = (
         e.start if e.start is not None else e.start_low for e in later if not _fetched_none(history, broker, hw, e)
     )

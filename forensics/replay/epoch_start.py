@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from forensics.replay.committed import reached
 from forensics.replay.coverage import Printed
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.history import BrokerFacts, Epoch, Fork, History, Role, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
+from forensics.replay.log_ends import log_end
 from forensics.replay.protocol import Answer
 from forensics.replay.steps import REMOVES, RoleSpan, StepKind
 
@@ -364,7 +364,7 @@ class EpochStart:
         if before is None or before.role is not Role.FOLLOWER:
             return None
         epoch = self.history.epochs.get(before.epoch)
-        end = reached(self.history, epoch) if epoch is not None else None
+        end = log_end(self.history, epoch.leader, epoch.epoch).high if epoch is not None else None
         return None if end is None else max(end, before.start_end or 0, before.start_low)
 
     def _said(self, epoch: Epoch, leader: int, role_span: RoleSpan) -> tuple[int, Ref] | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
-from forensics.replay.committed import at_most
 from forensics.replay.coverage import Printed
 from forensics.replay.crosscheck import beyond_lines
 from forensics.replay.elections import isr_changed_without_lines
 from forensics.replay.epoch_start import NO_FACTS, EpochStart, unknown_from
 from forensics.replay.history import Epoch, HwSource, HwStatement, Role
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
+from forensics.replay.log_ends import log_end
 from forensics.replay.protocol import Answer
 from forensics.replay.steps import RoleSpan, Sample, StepKind, replaced
 
@@ -207,7 +207,7 @@ class HwAttribution(EpochStart):
             for n, e in sorted(self.history.epochs.items())
             if n > epoch.epoch and (told is None or n <= told) and e.leader == epoch.leader and e.leader_took_up
         ]
-        most = {e.epoch: at_most(self.history, e.leader, e.epoch) for e in again}
+        most = {e.epoch: log_end(self.history, e.leader, e.epoch).high for e in again}
         again = [e for e in again if (end := most[e.epoch]) is None or end >= statement.high_watermark]
         start = min((e.start if e.start is not None else e.start_low for e in again), default=None)
         if start is None or statement.high_watermark <= start:

@@ -10,10 +10,10 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from forensics.replay.committed import reached
 from forensics.replay.coverage import MissingLines
 from forensics.replay.crosscheck import found_shorter_unexplained, may_have_left_isr
 from forensics.replay.history import Epoch, History, HwStatement, Role, ShortenedLog, Truncation
+from forensics.replay.log_ends import log_end
 from forensics.replay.safe_truncations import is_safe
 from forensics.replay.steps import REMOVES, RoleSpan, StepKind, UnresolvedRemoval
 
@@ -79,7 +79,7 @@ class TruncationBounds:
         if not before or before[-1].role is not Role.FOLLOWER:
             return False
         epoch = self.history.epochs.get(before[-1].epoch)
-        end = reached(self.history, epoch) if epoch is not None else None
+        end = log_end(self.history, epoch.leader, epoch.epoch).high if epoch is not None else None
         return end is not None and max(end, before[-1].start_low) <= truncation.target
 
     def _ended(self, shortened: ShortenedLog, row: int | None) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from forensics.replay.committed import at_most, committed_at_most
+from forensics.replay.committed import committed_at_most
 from forensics.replay.coverage import Printed
 from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.history import Epoch, History, Replica, Role
 from forensics.replay.lineage import Lineage
+from forensics.replay.log_ends import log_end
 from forensics.replay.omissions.files import begin_late, end_early
 from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind
 from parsers.schema import DamageKind
@@ -108,14 +109,27 @@ def test_lines_that_begin_after_others_tell_of_a_replica() -> None:
     ],
 )
 def test_the_next_known_end_bounds_a_log(later: list[RoleSpan], most: int | None) -> None:
-    assert at_most(history(led(0), *later, end=12), 1, 0) == most
+    assert log_end(history(led(0), *later, end=12), 1, 0).high == most
+
+
+@pytest.mark.parametrize(
+    ("later", "exact"),
+    [
+        ([followed(1, start=7)], 7),
+        ([followed(1, start=None), followed(2, start=7)], None),  # it may have grown in epoch 1
+        ([followed(1, step(StepKind.LOADED, 4))], None),
+        ([], 12),
+    ],
+)
+def test_an_end_is_exact_if_the_log_cannot_have_grown_since(later: list[RoleSpan], exact: int | None) -> None:
+    assert log_end(history(led(0), *later, end=12), 1, 0).exact == exact
 
 
 def test_a_log_that_is_not_told_of_is_not_bounded() -> None:
     found = history(led(0), end=12)
     found.coverage = without(found.coverage, 1, Printed.ROLES)
-    assert at_most(found, 1, 0) is None
-    assert at_most(found, 2, 0) is None
+    assert log_end(found, 1, 0).high is None
+    assert log_end(found, 2, 0).high is None
 
 
 @pytest.mark.parametrize(

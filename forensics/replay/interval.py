@@ -1,0 +1,48 @@
+"""A value of which only bounds may be known, with the evidence for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from forensics.replay.directory import Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An offset of which bounds are known.
+
+    Attributes:
+        low: the least that it can be.
+        high: the most that it can be, or None if nothing bounds it.
+        because: the lines and files that show the bounds.
+        implied: no line or file states the value, the protocol implies it.
+    """
+
+    low: int = 0
+    high: int | None = None
+    because: tuple[Ref, ...] = ()
+    implied: bool = False
+
+    @classmethod
+    def at(cls, value: int, *because: Ref | None, implied: bool = False) -> Interval:
+        """Return the interval of a value that is known exactly.
+
+        >>> Interval.at(50).exact, Interval(50).exact
+        (50, None)
+        """
+        return cls(value, value, tuple(ref for ref in because if ref is not None), implied)
+
+    @property
+    def exact(self) -> int | None:
+        """The value if the bounds leave but one, else None."""
+        return self.low if self.low == self.high else None
+
+    def at_least(self, low: int) -> Interval:
+        """Return the interval with a lower bound besides its own."""
+        return replace(self, low=low) if low > self.low else self
+
+    def at_most(self, high: int, *because: Ref) -> Interval:
+        """Return the interval with an upper bound, and what shows it, besides its own."""
+        if self.high is not None and self.high <= high:
+            return self
+        return replace(self, high=high, because=(*self.because, *because))
