@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
-from forensics.replay.committed import losses, may_have_lost_tail, possible_losses, rejoined_isr, served_log
+from forensics.replay.committed import losses, may_have_lost_tail, possible_losses, served_log
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.deletions import log_start_at
 from forensics.replay.elections import outside_isr
 from forensics.replay.history import History, Role, ShortenedBy, ShortenedLog
 from forensics.replay.lineage import differences, subtract
 from forensics.replay.log_dirs import Moved, moved_before
+from forensics.replay.rejoined import has_committed_again
 from forensics.replay.stated import LeaderLogFell
 from forensics.replay.steps import REMOVES, LogBefore, StepKind
 from forensics.replay.surviving_copies import holders
@@ -252,25 +253,6 @@ def _whole(history: History, shortened: ShortenedLog) -> tuple[int, ...]:
     return tuple(sorted(held))
 
 
-def _in_isr_again(history: History, shortened: ShortenedLog) -> bool:
-    """Return whether a replica without files in the evidence joined an ISR again after its log was found shorter."""
-    broker = shortened.replica
-    if history.replicas[broker].on_disk or any(
-        s.replica == broker and s.epoch > shortened.epoch for s in history.shortened_logs
-    ):
-        return False
-    sets = [
-        [isr for isr, _ in epoch.isr]
-        for n, epoch in history.epochs.items()
-        if n > shortened.epoch and epoch.isr_from_leader
-    ]
-    if any(broker not in out and broker in into for one in sets for out, into in itertools.pairwise(one)):
-        return True
-    spans, last = history.role_spans.get(broker, []), history.current
-    came = [at for at, role_span in enumerate(spans) if any(step.refs == shortened.refs for step in role_span.steps)]
-    return bool(came) and last is not None and rejoined_isr(history, spans, came[-1], last)
-
-
 def _settled(history: History) -> bool:
     """Return whether it is known that no committed records are gone."""
     return not history.epoch_rollbacks and not possible_losses(history) and not losses(history)[0]
@@ -295,7 +277,7 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
             ),
         )
     whole = _whole(history, shortened)
-    back = _in_isr_again(history, shortened)
+    back = has_committed_again(history, shortened)
     # Records of a leader beyond the known lower bound of its log may have been committed and lost.
     followed = served_as(history, shortened.replica, shortened.epoch) is Role.FOLLOWER
     measured = _settled(history) or shortened.end_exact or followed
