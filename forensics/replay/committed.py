@@ -345,7 +345,7 @@ def _joined_early(history: History, broker: int, before: Epoch, after: Epoch) ->
     if history.joins_below_epoch_start is Answer.NO:
         return False
     own = [role_span for role_span in history.role_spans.get(broker, ()) if role_span.epoch < after.epoch]
-    begun = after.start if after.start is not None else after.start_low
+    begun = after.begins.low
     for number, epoch in sorted(history.epochs.items(), reverse=True):
         if number > before.epoch or not epoch.leader_took_up:
             continue
@@ -502,10 +502,10 @@ def possible_losses(history: History) -> list[PossibleLoss]:
         if after.lineage is before.lineage or has_all_committed(history, before, after):
             continue
         done = committed_at_most(history, before)
-        if done is not None and done <= (after.start if after.start is not None else after.start_low):
+        if done is not None and done <= (after.begins.low):
             continue
         if after.start is None:
-            found.append(PossibleLoss(after.start_low, None, before, after))
+            found.append(PossibleLoss(after.begins.low, None, before, after))
             continue
         end = log_end(history, before.leader, before.epoch).high
         if end is not None and end <= after.start:
@@ -579,7 +579,7 @@ def refetched(history: History, truncation: Truncation, ranges: tuple[Range, ...
     have: list[Range] = []
     unknown: list[Range] = []
     # The leader has records of older epochs only below the start offset of its own epoch.
-    held = epoch.start if epoch.start is not None else epoch.start_low
+    held = epoch.begins.low
     for first, stop in ranges:
         differ, unsure = differences(truncation.lineage, epoch.lineage, first, stop)
         there = subtract([(first, stop)], [*differ, *unsure])

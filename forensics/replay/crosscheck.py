@@ -177,7 +177,7 @@ def beyond_lines(history: History, statement: HwStatement) -> int | None:
     untold = any(broker in isr for e in later for isr, _ in e.isr)
     if not untold and history.coverage.has(broker, Printed.ROLES, Span.AFTER):
         return None
-    starts = (e.start if e.start is not None else e.start_low for e in later)
+    starts = (e.begins.low for e in later)
     return next((start for start in starts if start < statement.high_watermark), None)
 
 
@@ -218,7 +218,7 @@ def _before_another_process(history: History, statement: HwStatement) -> int | N
         if one.epoch != statement.epoch or two.run == one.run or two.epoch <= one.epoch:
             continue
         for number, epoch in sorted(history.epochs.items()):
-            start = epoch.start if epoch.start is not None else epoch.start_low
+            start = epoch.begins.low
             led = epoch.leader == statement.replica  # the next process logs that itself
             if (
                 led
@@ -322,9 +322,7 @@ def next_start(history: History, broker: int, number: int, hw: int) -> int | Non
         return None
     later = [e for n, e in sorted(history.epochs.items()) if n > number and e.leader_took_up]
     later = [e for e in later if (end := log_end(history, e.leader, e.epoch).high) is None or end >= hw]
-    starts = (
-        e.start if e.start is not None else e.start_low for e in later if not _fetched_none(history, broker, hw, e)
-    )
+    starts = (e.begins.low for e in later if not _fetched_none(history, broker, hw, e))
     return next((start for start in starts if start < hw), None)
 
 

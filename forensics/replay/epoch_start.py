@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from forensics.replay.coverage import Printed
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.history import BrokerFacts, Epoch, Fork, History, Role, TruncationReason
+from forensics.replay.interval import Interval
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
 from forensics.replay.log_ends import log_end
 from forensics.replay.protocol import Answer
@@ -75,7 +76,7 @@ def had_part(history: History, before: RoleSpan, role_span: RoleSpan) -> int | N
             low = before.end_low if alone else before.start_low
             return low if known is None else min(low, known)
         if known is None:
-            known = epoch.start if epoch.start is not None else epoch.start_low
+            known = epoch.begins.low
         if epoch.leader == broker:
             part = True
             continue
@@ -155,6 +156,25 @@ def unknown_from(history: History, before: RoleSpan, role_span: RoleSpan) -> int
     return min((offset for offset in found if offset is not None), default=None)
 
 
+def _starts(disk: Disk, epoch: int, *, trusted: bool) -> Iterator[tuple[bool, int, Ref | None]]:
+    """Yield the starts of an epoch by a replica's epoch file and its batches, each with whether it is exact.
+
+    Retention rewrites the first entry to the log start (LeaderEpochFileCache.truncateFromStart).
+
+    Args:
+        disk: of the replica.
+        epoch: the epoch.
+        trusted: its epoch file counts, whatever its batches show.
+    """
+    begun = {start for number, start in disk.begun() if number == epoch}
+    for position, (number, start, ref) in enumerate(disk.entries):
+        if number == epoch and (position > 0 or disk.log_start == 0):
+            yield trusted or start in begun, start, ref
+    for number, start in disk.lineage.entries:
+        if number == epoch and (start in begun or start > disk.log_start):
+            yield start in begun, start, disk.refs.get(epoch)
+
+
 class EpochStart:
     """State of replay that the start of an epoch depends on.
 
@@ -209,16 +229,8 @@ class EpochStart:
         before = self.previous.get(leader)
         if not self._is_whole(leader) and before is not None and before.epoch < epoch.epoch - 1:
             log = Lineage().begin(UNKNOWN, 0)  # no line states whom it followed in between, or its truncation
-        self._set_start(epoch, role_span)
-        if epoch.start is None and role_span is not None and not self._goes_on(leader, role_span):
-            epoch.start_low = max(epoch.start_low, self._agreed(epoch, leader))
-            ceiling = self._ceiling(leader)
-            said = self._said(epoch, leader, role_span)
-            if ceiling is not None and ceiling <= epoch.start_low:
-                epoch.start, epoch.start_implied = epoch.start_low, True
-            elif said is not None and said[0] == epoch.start_low:
-                epoch.start, epoch.start_implied = epoch.start_low, True
-                epoch.refs.append(said[1])
+        epoch.begins = self._begins(epoch, leader, role_span)
+        epoch.refs += epoch.begins.because
         if epoch.start is not None:
             below = self._own_prefix(leader, epoch.epoch, epoch.start)
             if below is not None:
@@ -236,10 +248,10 @@ class EpochStart:
             epoch.lineage = log
         elif epoch.leader_took_up or role_span is not None:
             # The start is unknown; the leader's earlier log is below it.
-            oldest = log.oldest_from(epoch.start_low)
-            epoch.lineage = log.truncated(epoch.start_low).begin(at_least(oldest), epoch.start_low)
-            if epoch.start_high is not None:
-                epoch.lineage = epoch.lineage.begin(epoch.epoch, epoch.start_high)
+            low, high = epoch.begins.low, epoch.begins.high
+            epoch.lineage = log.truncated(low).begin(at_least(log.oldest_from(low)), low)
+            if high is not None:
+                epoch.lineage = epoch.lineage.begin(epoch.epoch, high)
         else:
             epoch.lineage = log  # nothing shows that the leader ever took it up
         self._clear_undated(epoch, leader)
@@ -276,65 +288,69 @@ class EpochStart:
                 return Lineage(entries).truncated(start)
         return None
 
-    def _set_start(self, epoch: Epoch, role_span: RoleSpan | None) -> None:
-        """The leader's log end offset when the epoch began: its own line, then files, then where segments part."""
-        if role_span is not None:
-            epoch.start_low = role_span.start_low
-            if role_span.start_end is not None:
-                epoch.start = role_span.start_end
-                if role_span.start_ref is not None:
-                    epoch.refs.append(role_span.start_ref)
-                return
+    def _begins(self, epoch: Epoch, leader: int, role_span: RoleSpan | None) -> Interval:
+        """Return the leader's log end offset when the epoch began, by what states it, else by what bounds it."""
+        found = self._stated_start(epoch, role_span)
+        if found.exact is not None or role_span is None or self._goes_on(leader, role_span):
+            return found
+        found = found.at_least(self._agreed(epoch, leader))
+        ceiling, said = self._ceiling(leader), self._said(epoch, leader, role_span)
+        if ceiling is not None and ceiling <= found.low:
+            return Interval.at(found.low, *found.because, implied=True)
+        if said is not None and said[0] == found.low:
+            return Interval.at(found.low, *found.because, said[1], implied=True)
+        return found
+
+    def _stated_start(self, epoch: Epoch, role_span: RoleSpan | None) -> Interval:
+        """Return the same by the leader's own line, then by files, then by where segments part."""
+        if role_span is not None and role_span.start_end is not None:
+            return Interval.at(role_span.start_end, role_span.start_ref)
         if epoch.epoch == 0:
-            epoch.start = 0  # the epoch with which a partition is created
-            return
-        found: list[tuple[bool, int, Ref]] = []
+            return Interval.at(0)  # the epoch with which a partition is created
+        found = self._start_by_files(epoch, role_span.start_low if role_span is not None else 0)
+        if found.high is None and self.history.truncates_to_hw and role_span is not None and epoch.leader is not None:
+            return self._start_by_fork(epoch, epoch.leader, found)
+        return found
+
+    def _start_by_files(self, epoch: Epoch, low: int) -> Interval:
+        """Return the start of an epoch by epoch files and batches; those of its leader come first.
+
+        A follower notes the first record that it fetched, and the cleaner may have removed those before it: then it is
+        an upper bound.
+        """
+        exact: list[tuple[bool, int, Ref | None]] = []
         later: list[int] = []
         cleaned = any(disk.cleaner_point is not None for disk in self.disks.values())
         for broker, disk in self.disks.items():
-            begun = set(disk.begun())
-            for position, (number, start, ref) in enumerate(disk.entries):
-                # Retention rewrites the first entry to the log start (LeaderEpochFileCache.truncateFromStart).
-                if number == epoch.epoch and (position > 0 or disk.log_start == 0):
-                    # A follower notes the first record that it fetched, and the cleaner may have removed those before
-                    # it.
-                    if broker == epoch.leader or not cleaned or (number, start) in begun:
-                        found.append((broker != epoch.leader, start, ref))
-                    else:
-                        later.append(start)
-            for number, start in disk.lineage.entries:
-                if number == epoch.epoch and (number, start) in begun:
-                    found.append((broker != epoch.leader, start, disk.refs[number]))
-                elif number == epoch.epoch and start > disk.log_start:
+            other = broker != epoch.leader
+            for is_exact, start, ref in _starts(disk, epoch.epoch, trusted=not other or not cleaned):
+                if is_exact:
+                    exact.append((other, start, ref))
+                else:
                     later.append(start)
-        if found:
-            _, epoch.start, ref = min(found, key=lambda item: (item[0], item[1]))
-            epoch.refs.append(ref)
-        elif later and min(later) >= epoch.start_low:
-            epoch.start_high = min(later)
-        elif self.history.truncates_to_hw and role_span is not None and epoch.leader is not None:
-            self._set_start_from_fork(epoch, epoch.leader)
+        if exact:
+            _, start, ref = min(exact, key=lambda item: item[:2])
+            return Interval.at(start, ref)
+        return Interval(low, min(later)) if later and min(later) >= low else Interval(low)
 
-    def _set_start_from_fork(self, epoch: Epoch, leader: int) -> None:
+    def _start_by_fork(self, epoch: Epoch, leader: int, known: Interval) -> Interval:
         """Without epochs in the log: the leader wrote its own records where its segments part from an older log.
 
         Used if the log has no epochs. The leader fetched only from logs that agree with the older one before it led. So
         it began to write at the first differing offset, unless it truncated below that later.
         """
         if self._lowest(leader, epoch.epoch) is not None:
-            return
+            return known
         for fork in self.history.forks:
             if leader not in (fork.left, fork.right):
                 continue
             other, ref = (fork.right, fork.left_ref) if leader == fork.left else (fork.left, fork.right_ref)
             first = fork.ranges[0][0]
-            if first >= epoch.start_low and self._older(other, first, epoch.epoch):
-                if first > epoch.start_low and self._parts_at_the_edge(fork):
-                    epoch.start_high = first
-                else:
-                    epoch.start = first
-                epoch.refs.append(ref)
-                return
+            if first >= known.low and self._older(other, first, epoch.epoch):
+                if first > known.low and self._parts_at_the_edge(fork):
+                    return known.at_most(first, ref)
+                return Interval.at(first, ref)
+        return known
 
     def _parts_at_the_edge(self, fork: Fork) -> bool:
         """Return whether one of two diverging files has nothing below the first difference, so that they may differ

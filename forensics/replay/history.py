@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from forensics.replay.coverage import ALL_LINES, Coverage, LinesAtHand
 from forensics.replay.directory import Copy, Disk, Ref
+from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, Range, intersect, subtract
 from forensics.replay.printed_hws import PrintedHw
 from forensics.replay.protocol import UNKNOWN_BROKER, Answer, Protocol
@@ -309,10 +310,7 @@ class Epoch:
     Attributes:
         epoch: its number.
         leader: broker id; -1 for none; None if unknown.
-        start: log end offset of the leader when it began, or None.
-        start_low: the least it can have been.
-        start_high: the most it can have been, where that is known of one that is not.
-        start_implied: no line or file states ``start``, the protocol implies it.
+        begins: log end offset of the leader when it began.
         lineage: the leader's log in this epoch, the epoch's own entry included where its start is known.
         isr: ISR at the beginning, and every later one that is known, in order: (isr, is it committed, ref).
         isrs_stated_by_others: every ISR that brokers other than the leader state.
@@ -336,10 +334,7 @@ class Epoch:
 
     epoch: int
     leader: int | None = None
-    start: int | None = None
-    start_low: int = 0
-    start_high: int | None = None
-    start_implied: bool = False
+    begins: Interval = field(default_factory=Interval)
     lineage: Lineage = field(default_factory=Lineage)
     isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
     isrs_stated_by_others: set[frozenset[int]] = field(default_factory=set)
@@ -359,6 +354,11 @@ class Epoch:
     safe: bool = False
     forced: bool = False
     asked: list[Ref] = field(default_factory=list)
+
+    @property
+    def start(self) -> int | None:
+        """Log end offset of the leader when it began, if that is known exactly."""
+        return self.begins.exact
 
     @property
     def first_isr(self) -> frozenset[int] | None:

@@ -209,7 +209,7 @@ class HwAttribution(EpochStart):
         ]
         most = {e.epoch: log_end(self.history, e.leader, e.epoch).high for e in again}
         again = [e for e in again if (end := most[e.epoch]) is None or end >= statement.high_watermark]
-        start = min((e.start if e.start is not None else e.start_low for e in again), default=None)
+        start = min((e.begins.low for e in again), default=None)
         if start is None or statement.high_watermark <= start:
             return statement
         known = statement.lineage.truncated(start).begin(UNKNOWN, start)

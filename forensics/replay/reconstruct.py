@@ -352,7 +352,7 @@ class _Reconstruction(HwAttribution):
             return
         ahead = self._fetched_unseen(broker, before, role_span)
         if ahead is not None and not any(entry[0] == ahead.epoch for entry in self.logs[broker].entries):
-            start = ahead.start if ahead.start is not None else ahead.start_low
+            start = ahead.begins.low
             self.logs[broker] = self.logs[broker].truncated(start).begin(UNKNOWN, start)
 
     def _fetched_unseen(self, broker: int, before: RoleSpan, role_span: RoleSpan) -> Epoch | None:

@@ -304,7 +304,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         facts.append(_holder_fact(history, broker, ranges))
     weak = {
         Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
-        Weakness.EPOCH_START_IMPLIED: epoch.start_implied,
+        Weakness.EPOCH_START_IMPLIED: epoch.begins.implied,
         Weakness.MAYBE_DELETED: may_be_deleted(history, loss.lineage, loss.ranges, epoch.epoch),
     }
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)

@@ -228,7 +228,7 @@ def _finding(
     leader = f"broker {truncation.leader}"
     missed = subtract(ranges, refetched(history, truncation, ranges)[0])
     had = not missed
-    begun = history.epochs[truncation.epoch].start_low if truncation.epoch in history.epochs else 0
+    begun = history.epochs[truncation.epoch].begins.low if truncation.epoch in history.epochs else 0
     beyond = intersect(
         intersect(missed, losses(history)[1]), [(begun, truncation.end)]
     )  # the leader began without them

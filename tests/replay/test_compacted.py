@@ -55,7 +55,7 @@ def test_a_followers_note_of_an_epoch_is_no_more_than_a_bound(
     epoch = incident.history().epochs[1]
     assert epoch.start == start
     if start is None:
-        assert epoch.start_high == (60 if 1 not in whose else 71)
+        assert epoch.begins.high == (60 if 1 not in whose else 71)
 
 
 def test_where_an_epoch_begins_is_sure_only_behind_the_record_before_it() -> None:

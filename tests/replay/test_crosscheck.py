@@ -28,6 +28,7 @@ from forensics.replay.history import (
     Truncation,
     TruncationReason,
 )
+from forensics.replay.interval import Interval
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.protocol import Answer
 from forensics.replay.steps import RoleSpan, Step, StepKind
@@ -84,8 +85,10 @@ def test_what_a_replica_says_last_may_be_of_an_epoch_in_whose_isr_it_was(
 ) -> None:
     history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1))
     history.role_spans = {1: [role_span(0)]}
-    history.epochs = {0: Epoch(0, leader=2, start=0, leader_took_up=True)}
-    history.epochs[1] = Epoch(1, leader=2, start=16, isr=[(frozenset(isr), LINE)], isr_elected=how, leader_took_up=True)
+    history.epochs = {0: Epoch(0, leader=2, begins=Interval.at(0), leader_took_up=True)}
+    history.epochs[1] = Epoch(
+        1, leader=2, begins=Interval.at(16), isr=[(frozenset(isr), LINE)], isr_elected=how, leader_took_up=True
+    )
     said = HwStatement(1, 0, Lineage(((0, 0),)), hw, False, HwSource.PRINTED, None, (LINE,))
     assert beyond_lines(history, said) == known
 
@@ -104,9 +107,9 @@ def test_what_a_process_says_may_be_of_an_epoch_that_only_the_next_one_tells(
 ) -> None:
     history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1))
     history.role_spans = {1: [role_span(0), role_span(1, run=run)]}
-    history.epochs = {0: Epoch(0, leader=2, start=0, leader_took_up=True)}
+    history.epochs = {0: Epoch(0, leader=2, begins=Interval.at(0), leader_took_up=True)}
     history.epochs[1] = Epoch(
-        1, leader=leader, start=16, isr=[(frozenset(isr), LINE)], isr_elected=True, leader_took_up=True
+        1, leader=leader, begins=Interval.at(16), isr=[(frozenset(isr), LINE)], isr_elected=True, leader_took_up=True
     )
     said = HwStatement(1, 0, Lineage(((0, 0),)), 30, False, HwSource.PRINTED, None, (LINE,))
     assert beyond_lines(history, said) == known
@@ -137,9 +140,12 @@ def test_a_member_that_lagged_was_there_when_the_records_were_written(
     history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1), joins_below_epoch_start=early)
     isr = [(frozenset({1, 2}), LINE)]
     history.epochs = {
-        n: Epoch(n, leader=2, start=n, isr=isr, isr_from_leader=True, leader_took_up=True) for n in (3, second)
+        n: Epoch(n, leader=2, begins=Interval.at(n), isr=isr, isr_from_leader=True, leader_took_up=True)
+        for n in (3, second)
     }
-    last = history.epochs[second + 1] = Epoch(second + 1, leader=1, start=10, isr=isr, leader_took_up=True)
+    last = history.epochs[second + 1] = Epoch(
+        second + 1, leader=1, begins=Interval.at(10), isr=isr, leader_took_up=True
+    )
     history.role_spans = {1: spans}
     if truncation is not None:
         history.truncations_of_unknown_extent = [
@@ -208,8 +214,8 @@ def test_a_high_watermark_over_records_of_its_own_was_reached_before_a_later_lea
     history = History("orders", 0, forks=[fork(1, 2, apart)], compared=frozenset({(1, 2)}))
     history.disks = {broker: Disk(end=end) for broker, end in zip((1, 2), ends, strict=True)}
     history.epochs = {
-        0: Epoch(0, leader=1, start=0, leader_took_up=True),
-        2: Epoch(2, leader=2, start=21, leader_took_up=True),
+        0: Epoch(0, leader=1, begins=Interval.at(0), leader_took_up=True),
+        2: Epoch(2, leader=2, begins=Interval.at(21), leader_took_up=True),
     }
     assert next_start(history, 1, 0, 38) == start
 
@@ -228,8 +234,8 @@ def test_records_that_the_leader_has_as_another_copy_has_them_are_not_lost(
     history.disks = {1: Disk(end=80), 3: Disk(end=80)}
     history.replicas = {1: Replica(1, lineage=old, end=80), 3: Replica(3, lineage=new, end=80)}
     history.epochs = {
-        0: Epoch(0, leader=1, start=0, leader_took_up=True, lineage=old),
-        2: Epoch(2, leader=3, start=43, leader_took_up=True, lineage=new),
+        0: Epoch(0, leader=1, begins=Interval.at(0), leader_took_up=True, lineage=old),
+        2: Epoch(2, leader=3, begins=Interval.at(43), leader_took_up=True, lineage=new),
     }
     history.statements = [HwStatement(1, 0, old, 80, False, HwSource.READ_BACK, None, (LINE,), True)]
     (loss,), unclear = losses(history)
@@ -252,7 +258,15 @@ def test_a_replica_may_have_left_the_isr_as_others_tell(states: dict[int, set[in
     own = [(frozenset({2}), LINE), (frozenset({1, 2}), LINE)]
     told = {isr for isr, _ in own}
     history.epochs = {
-        2: Epoch(2, leader=2, start=16, isr=own, isr_from_leader=True, leader_took_up=True, isrs_stated_by_others=told)
+        2: Epoch(
+            2,
+            leader=2,
+            begins=Interval.at(16),
+            isr=own,
+            isr_from_leader=True,
+            leader_took_up=True,
+            isrs_stated_by_others=told,
+        )
     }
     history.states = {number: (2, frozenset(isr) if isr is not None else None) for number, isr in states.items()}
     history.states[9] = (3, frozenset({2}))  # of another epoch

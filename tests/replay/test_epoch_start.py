@@ -7,6 +7,7 @@ import pytest
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.epoch_start import EpochStart, had_part, passed_over
 from forensics.replay.history import Epoch, History, Role, TruncatesTo
+from forensics.replay.interval import Interval
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
 from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind
 from tests.covering import holed, whole
@@ -15,9 +16,16 @@ from tests.covering import holed, whole
 def between(*isr: set[int], leader: int | None = 2, number: int = 1, start: int | None = 30) -> History:
     """Broker 1 follows epoch 0 of broker 3; others tell of one epoch more."""
     told = [(frozenset(one), Ref(row=0)) for one in isr]
-    epoch = Epoch(number, leader=leader, start=start, isr=told, leader_took_up=leader is not None, isr_from_leader=True)
+    epoch = Epoch(
+        number,
+        leader=leader,
+        begins=Interval() if start is None else Interval.at(start),
+        isr=told,
+        leader_took_up=leader is not None,
+        isr_from_leader=True,
+    )
     nobody = {one: Epoch(one, leader=-1) for one in range(1, number)}
-    epochs = {0: Epoch(0, leader=3, start=0, leader_took_up=True), **nobody, number: epoch}
+    epochs = {0: Epoch(0, leader=3, begins=Interval.at(0), leader_took_up=True), **nobody, number: epoch}
     return History("orders", 0, epochs=epochs, coverage=whole(1, 2, 3))
 
 

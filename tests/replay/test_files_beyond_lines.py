@@ -8,6 +8,7 @@ from forensics.replay.committed import committed_at_most
 from forensics.replay.coverage import Printed
 from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.history import Epoch, History, Replica, Role
+from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage
 from forensics.replay.log_ends import log_end
 from forensics.replay.omissions.files import begin_late, end_early
@@ -39,7 +40,15 @@ def history(*spans: RoleSpan, end: int | None = None, starts_empty: bool = False
     found.replicas = {1: Replica(1, end=end, starts_empty=starts_empty)}
     found.coverage = whole(1)
     found.disks = {1: Disk(end=end)}
-    found.epochs = {t.epoch: Epoch(t.epoch, leader=leader, leader_took_up=True, start=t.start_end) for t in spans}
+    found.epochs = {
+        t.epoch: Epoch(
+            t.epoch,
+            leader=leader,
+            leader_took_up=True,
+            begins=Interval() if t.start_end is None else Interval.at(t.start_end),
+        )
+        for t in spans
+    }
     return found
 
 

@@ -30,6 +30,7 @@ from forensics.replay.history import (
     TruncationReason,
 )
 from forensics.replay.hw_attribution import HwAttribution
+from forensics.replay.interval import Interval
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.safe_truncations import is_safe
 from forensics.replay.steps import RoleSpan, Sample, Step, StepKind
@@ -106,8 +107,8 @@ def test_a_truncation_is_safe_only_where_both_sides_have_every_line(coverage: Co
     gave_way = [RoleSpan(9, epoch, 1, role, 9, refs=[LINE]) for epoch, role in ((0, Role.LEADER), (1, Role.FOLLOWER))]
     gave_way[1].start_hw = Sample(40, LINE, None)
     epochs = {
-        0: Epoch(0, leader=9, start=0, leader_took_up=True),
-        1: Epoch(1, leader=3 - who, start=40, isr=[isr(1, 2)], isr_from_leader=True, isr_elected=True),
+        0: Epoch(0, leader=9, begins=Interval.at(0), leader_took_up=True),
+        1: Epoch(1, leader=3 - who, begins=Interval.at(40), isr=[isr(1, 2)], isr_from_leader=True, isr_elected=True),
     }
     truncation = Truncation(who, 1, 3 - who, 40, 41, False, Lineage(), TruncationReason.LEADER_EPOCH, None, (LINE,))
     history = found(whole(1, 2, 9), *follows, *leads, *gave_way, epochs=epochs)
@@ -134,7 +135,7 @@ def test_where_an_epoch_began_only_a_follower_with_every_role_says(coverage: Cov
 def test_a_follower_kept_its_log_only_where_its_truncations_would_be_told(coverage: Coverage) -> None:
     follows = RoleSpan(1, 1, 1, Role.FOLLOWER, 2, start_end=50, fetched=True)
     log = Lineage(((0, 0), (1, 50)))
-    history = found(whole(1, 2), follows, epochs={1: Epoch(1, leader=2, start=50, lineage=log)})
+    history = found(whole(1, 2), follows, epochs={1: Epoch(1, leader=2, begins=Interval.at(50), lineage=log)})
     fold = HwAttribution(history, history.role_spans, {}, {})
     assert fold._uncut(1, follows, 50) == log
     history.coverage = coverage
@@ -144,7 +145,7 @@ def test_a_follower_kept_its_log_only_where_its_truncations_would_be_told(covera
 @pytest.mark.parametrize("coverage", [whole(2), without(whole(1, 2), 1, Printed.ROLES)], ids=["silent", "no roles"])
 def test_a_checkpoint_is_of_a_later_epoch_where_no_line_tells_the_roles_to_the_end(coverage: Coverage) -> None:
     """Broker 2 began epoch 1 at 20. No line of broker 1 tells whether it followed, outside the ISR."""
-    epochs = {1: Epoch(1, leader=2, start=20, leader_took_up=True, isr=[isr(2)], isr_from_leader=True)}
+    epochs = {1: Epoch(1, leader=2, begins=Interval.at(20), leader_took_up=True, isr=[isr(2)], isr_from_leader=True)}
     said = HwStatement(1, UNKNOWN, Lineage(((0, 0),)), 30, False, HwSource.CHECKPOINT, None, (LINE,))
     history = found(whole(1, 2), epochs=epochs)
     assert beyond_lines(history, said) is None

@@ -13,6 +13,7 @@ from forensics.engines.local import scan
 from forensics.replay.coverage import Printed
 from forensics.replay.directory import Ref
 from forensics.replay.history import Epoch, Fork, History, Replica, Role, TruncatesTo, TruncationReason
+from forensics.replay.interval import Interval
 from forensics.replay.protocol import Answer
 from forensics.replay.steps import RoleSpan, Step, StepKind, unknown_change
 from forensics.rules import READ_AS, RULES, unclean_election
@@ -358,8 +359,8 @@ def test_a_tail_that_a_leader_kept_is_the_cause_where_its_lines_tell_that_it_was
 def test_an_unclean_election_of_who_wrote_the_records_has_not_lost_them(wrote: int, cause: str) -> None:
     """What befell its log before it led again is not told."""
     history = History("orders", 0)
-    history.epochs = {0: Epoch(0, leader=wrote, start=0, leader_took_up=True), 1: Epoch(1, leader=-1)}
-    history.epochs[2] = Epoch(2, leader=1, start=20, leader_took_up=True, unclean=True)
+    history.epochs = {0: Epoch(0, leader=wrote, begins=Interval.at(0), leader_took_up=True), 1: Epoch(1, leader=-1)}
+    history.epochs[2] = Epoch(2, leader=1, begins=Interval.at(20), leader_took_up=True, unclean=True)
     assert loss_cause(history, history.epochs[2], 20, 0) == cause
 
 

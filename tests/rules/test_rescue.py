@@ -9,6 +9,7 @@ import pytest
 from forensics.engines.local import take_in
 from forensics.replay.committed import Loss
 from forensics.replay.history import Epoch, History, Replica
+from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, Range
 from forensics.rules.rescue import advice, copies_text
 
@@ -18,7 +19,7 @@ WHOLE = ((18, 28),)
 def lost(**holders: tuple[Range, ...]) -> Loss:
     """[18, 28) is lost; ``b1=ranges`` are what broker 1 still holds of it."""
     held = {int(name[1:]): ranges for name, ranges in holders.items()}
-    return Loss(WHOLE, Epoch(4, leader=3, start=18), (), held, Lineage(((0, 0),)))
+    return Loss(WHOLE, Epoch(4, leader=3, begins=Interval.at(18)), (), held, Lineage(((0, 0),)))
 
 
 @pytest.mark.parametrize(
