@@ -17,6 +17,7 @@ from parsers.schema import NOTICES, conform, empty
 BLOCK_BYTES = 32 << 20
 
 _FEW_BYTES = 256 << 10
+_CHARACTER = 4  # bytes of a character in UTF-8, at most
 _MARK = b"\xef\xbb\xbf"  # before UTF-8, as some editors and shells write it
 
 
@@ -72,7 +73,7 @@ def blocks(
 ) -> Iterator[Block]:
     """Split a byte stream into blocks of whole lines.
 
-    A line longer than 1 MiB is split, with a notice: a file without line ends is not a log.
+    A line longer than the limit ``line`` is shortened, with a notice: of a file without line ends little is kept.
 
     Args:
         stream: read from its present position.
@@ -83,32 +84,54 @@ def blocks(
         sized: also return the number of bytes of each line.
     """
     number = first_line
-    for data, last in _texts(stream, block_bytes, rest, ends):
+    for data, last, skipped in _texts(stream, block_bytes, rest, ends):
         mark = len(_MARK) if number == 1 and data.startswith(_MARK) else 0
+        before = mark + skipped
         for part in _portions(data[mark:]):
             block = _block(part, number)
-            sizes = _sizes(part, mark if number == 1 else 0) if sized else None
+            sizes = _sizes(part, before) if sized else None
             block = replace(block, unended=last and not part.endswith(b"\n"), sizes=sizes)
             number += block.lines.len()
+            before = 0
             yield block
 
 
-def _texts(stream: BinaryIO, size: int, rest: bytes, ends: bool) -> Iterator[tuple[bytes, bool]]:
-    """Yield whole lines of the stream, and whether the text ends with them.
+def _texts(stream: BinaryIO, size: int, rest: bytes, ends: bool) -> Iterator[tuple[bytes, bool, int]]:
+    """Yield whole lines of the stream, whether the text ends with them, and how many bytes of the first were skipped.
 
-    A last line without an end belongs to the text before it: results do not depend on a missing line end.
+    A last line without an end belongs to the text before it: results do not depend on a missing line end. A line
+    beyond its limit is skipped up to its end, so a gigabyte without a line end is looked through, never kept.
     """
+    most = limits.LINE.value + _CHARACTER
+    skipped, inside = 0, False
     for chunk, last in _chunks(stream, size):
-        data = rest + chunk if rest else chunk
         whole = ends and last
+        begin = _line_end(chunk) if inside else 0
+        skipped += begin
+        inside = inside and begin == len(chunk)
+        data = rest + chunk[begin:]
         end = len(data) if whole else data.rfind(b"\n") + 1
-        if end == 0 and len(data) >= limits.LINE.value:
-            end = len(data)
-        rest = data[end:]
         if end:
-            yield data[:end], whole
+            yield data[:end], whole, skipped
+            skipped = 0
+        rest = data[end:]
+        if len(rest) > most:
+            kept = _head(rest, most)
+            skipped += len(rest) - kept
+            rest, inside = rest[:kept], True
     if rest and ends:
-        yield rest, True
+        yield rest, True, skipped
+
+
+def _line_end(data: bytes) -> int:
+    """Return where the first line ends; the length of the data if it does not end in them."""
+    found = data.find(b"\n")
+    return len(data) if found < 0 else found
+
+
+def _head(line: bytes, most: int) -> int:
+    """Return where the beginning of a line ends: at most so many bytes, and no part of a character at the end."""
+    return next((end for end in range(most, most - _CHARACTER, -1) if line[end] & 0xC0 != 0x80), most)
 
 
 def _chunks(stream: BinaryIO, size: int) -> Iterator[tuple[bytes, bool]]:
@@ -121,7 +144,7 @@ def _chunks(stream: BinaryIO, size: int) -> Iterator[tuple[bytes, bool]]:
 
 
 def _sizes(data: bytes, mark: int) -> pl.Series:
-    """Return the bytes of each line with its end; ``mark`` bytes are before the first."""
+    """Return the bytes of each line with its end; ``mark`` bytes of the first are not in the data."""
     ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
     if not data.endswith(b"\n"):
         ends = np.append(ends, len(data))

@@ -67,6 +67,35 @@ def test_a_block_that_begins_like_a_compressed_file_is_not_expanded(compress: Ca
     assert collected(list(lines.blocks(io.BytesIO(b"x\x9c is text\n(yes)")))) == [(1, "x\ufffd is text"), (2, "(yes)")]
 
 
-def test_a_file_without_line_ends_is_cut() -> None:
-    found = list(lines.blocks(io.BytesIO(b"x" * (3 << 20)), block_bytes=1 << 20))
-    assert sum(block.notices.height for block in found) + len(found) >= 3
+@given(
+    st.lists(st.integers(0, 40), min_size=1, max_size=6),
+    st.integers(1, 30),
+    st.booleans(),
+    st.sampled_from(["x", "é", "😀", "\0"]),
+)
+def test_a_line_beyond_its_limit_is_one_line_however_it_is_cut(
+    lengths: list[int], size: int, ended: bool, letter: str
+) -> None:
+    texts = [letter * length for length in lengths]
+    data = ("\n".join(texts) + "\n" * ended).encode()
+    with limits.moved({"line": 10}):
+        found = list(lines.blocks(io.BytesIO(data), block_bytes=size, sized=True))
+    shown = letter.replace("\0", "\ufffd")
+    wanted = texts if ended or texts[-1] else texts[:-1]
+    rows = collected(found)
+    assert [number for number, _ in rows] == list(range(1, len(wanted) + 1))
+    assert all(set(text) <= {shown} for _, text in rows)
+    sizes = [size for block in found if block.sizes is not None for size in block.sizes]
+    assert sum(sizes) == len(data)
+    assert sizes[:-1] == [len(text.encode()) + 1 for text in wanted[:-1]]
+    named = [row["line"] for block in found for row in block.notices.rows(named=True) if "longer" in row["reason"]]
+    long = [number for number, text in enumerate(wanted, 1) if len(text.replace("\0", "\ufffd").encode()) > 10]
+    assert named == long
+
+
+def test_a_file_without_line_ends_is_one_long_line_of_which_little_is_kept() -> None:
+    (block,) = lines.blocks(io.BytesIO(b"x" * (3 << 20) + b"\nnext\n"), block_bytes=1 << 20, sized=True)
+    assert block.lines.to_list() == ["x" * 2000, "next"]
+    assert block.notices.get_column("line").to_list() == [1]
+    assert block.sizes is not None
+    assert block.sizes.to_list() == [(3 << 20) + 1, 5]
