@@ -23,6 +23,8 @@ from parsers.take_metadata import TOPIC
 FORMATS = ("metadata-log", "metadata-snapshot")
 NOWHERE = pl.Series("byte", [], dtype=pl.Int64)
 _KEY = ["base_offset", "leader_epoch", "crc"]
+_VOUCHED = pl.col("crc_ok") & pl.all_horizontal(pl.col(_KEY).is_not_null())
+"""Batches that a node of the quorum can have written: sound, and of message format 2 (KIP-595)."""
 
 
 @dataclass(slots=True)
@@ -33,7 +35,7 @@ class Copy:
         folder: its directory.
         node: node id.
         files: positions of its segments and snapshots.
-        batches: of all its segments: file, byte, base_offset, last_offset, leader_epoch, crc.
+        batches: the sound ones of all its segments: file, byte, base_offset, last_offset, leader_epoch, crc.
         voters: the quorum as the node knew it; empty if unknown.
     """
 
@@ -80,7 +82,7 @@ def _copies(
     for folder, copy in found.items():
         copy.voters = voters.get(folder, frozenset())
         parts = [
-            files[number][1].batches.select(pl.lit(number).alias("file"), "byte", "last_offset", *_KEY)
+            files[number][1].batches.filter(_VOUCHED).select(pl.lit(number).alias("file"), "byte", "last_offset", *_KEY)
             for number in copy.files
             if files[number][1].batches.height
         ]

@@ -115,3 +115,18 @@ def test_settings_are_those_of_the_broker_they_name(tmp_path: Path) -> None:
         1: None,
         2: "7",
     }
+
+
+@pytest.mark.parametrize("at", [16, 17, 61])
+@pytest.mark.parametrize("damage", [b"\0", b"\1", b"\x7f"])
+def test_a_batch_that_its_checksum_does_not_vouch_for_ranks_no_copy(at: int, damage: bytes, tmp_path: Path) -> None:
+    """A batch of format 0 or 1 has no leader epoch; that of a damaged one may be any."""
+    whole = log(*BASE, *CHANGES)
+    last = len(log(*BASE, *CHANGES[:-1]))
+    for number in (1, 2, 3):
+        node(tmp_path, number, whole)
+    torn = tmp_path / "node-3" / "data" / "__cluster_metadata-0" / "00000000000000000000.log"
+    torn.write_bytes(whole[: last + at] + damage + whole[last + at + 1 :])
+    case = local.take_in([str(tmp_path)])
+    assert case.sources.filter(pl.col("format") == "failed").is_empty()
+    assert [epoch for _, epoch in changes(case)] == [21, 22, 23, 24]
