@@ -284,12 +284,16 @@ def _coherent(read: pl.DataFrame, variant: Variant) -> pl.DataFrame:
 def _contradicts_itself(text: pl.Expr) -> pl.Expr:
     """Return whether an event names a leader that is none of the replicas it names: one of its digits is damaged.
 
-    A leader is a replica (PartitionStateMachine, ReplicationControlManager).
+    A leader is a replica (PartitionStateMachine, ReplicationControlManager). Up to 0.11 brokers print what they cached
+    as ``(Leader:1,ISR:1,2),ReplicationFactor:2),AllReplicas:1,2)`` (PartitionStateInfo).
     """
-    leader = text.str.extract(r"[(, ]leader=([0-9]+)[,)]").cast(pl.Int64, strict=False)
-    replicas = text.str.extract(r"[(, ]replicas=\[?([0-9]+(?:, ?[0-9]+)*)").str.extract_all("[0-9]+")
-    one = text.str.count_matches(r"[(, ]replicas=", literal=False) == 1
+    leader = text.str.extract(r"[(, ](?:leader=|Leader:)([0-9]+)[,)]").cast(pl.Int64, strict=False)
+    replicas = text.str.extract(rf"{_REPLICAS}\[?([0-9]+(?:, ?[0-9]+)*)").str.extract_all("[0-9]+")
+    one = text.str.count_matches(_REPLICAS, literal=False) == 1
     return (one & leader.is_not_null() & ~replicas.cast(pl.List(pl.Int64)).list.contains(leader)).fill_null(value=False)
+
+
+_REPLICAS = r"[(, ](?:replicas=|AllReplicas:)"
 
 
 @functools.cache

@@ -36,11 +36,13 @@ class Weakness(StrEnum):
     NOT_KNOWN_AS_COMMITTED = "nothing else shows that the records were committed"
     ONE_BATCH = "one batch alone states the leader epoch, and no checksum covers it"
     DAMAGED = "the log holds bytes that cannot be what the broker wrote"
+    TORN = "the log ends within a batch or in zeros: what followed may have been lost as it was copied"
     MAYBE_CHANGED = "the value may have changed since the line that states it"
     MAYBE_RUNNING = "the broker may have run while its files were copied"
     LINES_BETWEEN = "lines may be missing between the two that are compared"
     MAYBE_NOT_COPIED = "a file may be missing from the copy alone"
     MAYBE_DELETED = "records may have been deleted from the start of the log before, in lines that are missing"
+    ONE_LINE = "one line alone names one of the leaders: a second line, or another file, would prove it"
     ONE_BEARER = "one file alone shows it: another broker's lines, or another file, would prove it"
     OTHERWISE_EXPLAINED = "something else could explain it"
 
@@ -50,6 +52,7 @@ class Bearers(StrEnum):
 
     ONE = "one file"  # the finding is about that file
     TWO = "two files that were written apart"  # the finding is about what happened in the cluster
+    AND_LINES = "two files that were written apart, and two lines for each value"  # the values contradict each other
 
 
 TESTIMONY = frozenset({"trace"})
@@ -151,12 +154,13 @@ def weak_points(weak: Mapping[Weakness, bool]) -> tuple[Weakness, ...]:
     return tuple(weakness for weakness, is_so in weak.items() if is_so)
 
 
-def borne(bearers: Iterable[Bearer], needed: Bearers) -> tuple[Weakness, ...]:
+def borne(bearers: Iterable[Bearer], needed: Bearers, lines: Iterable[int] = ()) -> tuple[Weakness, ...]:
     """The weaknesses that a conclusion has because of the files that show it.
 
     Args:
         bearers: the files that show it.
         needed: what its proof needs.
+        lines: how many lines show each value that the conclusion compares: one digit of one line may be damaged.
 
     >>> lines = Bearer(1, "broker-log", "b1/server.log")
     >>> borne([lines, lines], Bearers.TWO) == (Weakness.ONE_BEARER,)
@@ -167,4 +171,9 @@ def borne(bearers: Iterable[Bearer], needed: Bearers) -> tuple[Weakness, ...]:
     found = tuple(bearers)
     if needed is Bearers.ONE or any(one.artefact in TESTIMONY for one in found):
         return ()
-    return () if any(one.apart_from(two) for one, two in combinations(found, 2)) else (Weakness.ONE_BEARER,)
+    if not any(one.apart_from(two) for one, two in combinations(found, 2)):
+        return (Weakness.ONE_BEARER,)
+    return (Weakness.ONE_LINE,) if needed is Bearers.AND_LINES and min(lines, default=0) < _LINES else ()
+
+
+_LINES = 2

@@ -164,6 +164,11 @@ class Disk:
         """
         return any(one.kind in _GARBLED for one in self.damage)
 
+    @property
+    def torn(self) -> bool:
+        """Return whether a segment ends within a batch or in zeros: lost power leaves that, and so does a bad copy."""
+        return any(one.kind in _TORN for one in self.damage)
+
     def begun(self) -> Iterator[tuple[int, int]]:
         """Yield leader epochs and the offsets of their first records, if no record right before these is missing."""
         before: int | None = None
@@ -188,6 +193,7 @@ _GARBLED = frozenset(
         DamageKind.MISPLACED,
     )
 )
+_TORN = frozenset((DamageKind.TORN_TAIL, DamageKind.ZERO_TAIL))
 
 
 def newest_magic(disks: Mapping[int, Disk]) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.elections import was_last_member
@@ -90,6 +90,7 @@ def collect(
             epoch.leader_took_up = True
     for epoch in epochs.values():
         _settle_after_emptied(epochs, epoch, warned=epoch.epoch in warned)
+    _add_leader_lines(epochs.values(), role_spans, cluster)
     return dict(sorted(epochs.items()))
 
 
@@ -99,6 +100,36 @@ def _add_second_leaders(epochs: Mapping[int, Epoch], role_spans: Mapping[int, Se
         for leader, ref in role_span.rivals:
             epochs[role_span.epoch].two_by_one = True
             _add_leader(epochs[role_span.epoch], leader, ref)
+
+
+def _add_leader_lines(
+    epochs: Iterable[Epoch], role_spans: Mapping[int, Sequence[RoleSpan]], cluster: Sequence[Event]
+) -> None:
+    """Add evidence of each leader to epochs that have several."""
+    for epoch in (epoch for epoch in epochs if epoch.other_leaders):
+        found: dict[int, dict[tuple[int, str], Ref]] = {}
+        for leader, broker, message, ref in (*_named_by_roles(role_spans, epoch.epoch), *_named(cluster, epoch.epoch)):
+            found.setdefault(leader, {}).setdefault((broker, message), ref)
+        epoch.leader_lines = {leader: tuple(refs.values()) for leader, refs in found.items()}
+
+
+def _named_by_roles(role_spans: Mapping[int, Sequence[RoleSpan]], number: int) -> Iterator[tuple[int, int, str, Ref]]:
+    """Yield the leaders of an epoch that role lines name: leader, broker, which line it is, and the line."""
+    own = ((broker, span) for broker, spans in role_spans.items() for span in spans if span.epoch == number)
+    for broker, span in own:
+        # Of the lines that begin a follower's role the first names its leader, others may only fit to it.
+        leader, refs = (broker, span.refs) if span.role is Role.LEADER else (span.leader, span.refs[:1])
+        named = [] if leader is None else [(leader, ref) for ref in refs]
+        for place, (other, ref) in enumerate((*named, *span.rivals)):
+            yield other, broker, str(place), ref
+
+
+def _named(cluster: Sequence[Event], number: int) -> Iterator[tuple[int, int, str, Ref]]:
+    """Yield the leaders of an epoch that other lines name: leader, broker, which kind of line it is, and the line."""
+    for event in cluster:
+        if event.leader_epoch == number and event.leader is not None:
+            note = f"leader {event.leader} at leader epoch {number}"
+            yield event.leader, event.broker, event.message, Ref(row=event.row, note=note)
 
 
 def _elected_in(event: Event, elected: Mapping[tuple[int, int | None], Event]) -> int | None:

@@ -318,6 +318,7 @@ class Epoch:
         refs: evidence of its leader and start.
         leader_took_up: whether any evidence shows that the leader took it up.
         other_leaders: other leaders stated for the same epoch.
+        leader_lines: where it has several leaders, evidence of each of them: one line of each log of each broker.
         two_by_one: one broker's own role lines, of one process, name two leaders of it.
         unclean: evidence that the leader was elected from outside the ISR.
         standing: the ISR that may have been valid to its end, if its leader proposed another and does not confirm it.
@@ -342,6 +343,7 @@ class Epoch:
     refs: list[Ref] = field(default_factory=list)
     leader_took_up: bool = False
     other_leaders: dict[int, Ref] = field(default_factory=dict)
+    leader_lines: dict[int, tuple[Ref, ...]] = field(default_factory=dict)
     two_by_one: bool = False
     unclean: list[Ref] = field(default_factory=list)
     standing: frozenset[int] | None = None

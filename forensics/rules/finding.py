@@ -290,6 +290,12 @@ class Finding:
         return tuple(dict.fromkeys(found))
 
     @property
+    def lines(self) -> tuple[int, ...]:
+        """How many lines or batches show each fact on which the finding rests."""
+        resting = (fact for fact in self.facts if fact.states is not States.CONTEXT)
+        return tuple(len({(ref.row, ref.source, ref.byte) for ref in fact.refs}) for fact in resting)
+
+    @property
     def span(self) -> tuple[int | None, int | None]:
         """First and last time of the facts."""
         times = [fact.time for fact in self.facts if fact.time is not None]

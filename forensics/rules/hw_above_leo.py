@@ -243,7 +243,6 @@ def _finding(history: History, broker: int, high_watermark: int, ref: Ref) -> Fi
     )
     stopped = _stopped(history, broker)
     disk = history.disks.get(broker)
-    damaged = disk is not None and disk.garbled
     proof = committed(history, replica.lineage, end, high_watermark, replica=broker)
     unsure = "" if stopped else f"if broker {broker} was stopped as its files were copied, "
     facts = [
@@ -265,7 +264,8 @@ def _finding(history: History, broker: int, high_watermark: int, ref: Ref) -> Fi
             {
                 Weakness.NOT_KNOWN_AS_COMMITTED: not proof.ranges,
                 Weakness.MAYBE_RUNNING: not stopped,
-                Weakness.DAMAGED: damaged,
+                Weakness.DAMAGED: disk is not None and disk.garbled,
+                Weakness.TORN: disk is not None and disk.torn,
             }
         ),
         **place(history),

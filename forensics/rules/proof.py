@@ -34,7 +34,7 @@ def shown(finding: Finding, evidence: tuple[Evidence, ...]) -> Finding:
         evidence: the places that show it.
     """
     found = replace(finding, evidence=evidence)
-    weak = borne(found.bearers, _NEEDED[finding.rule])
+    weak = borne(found.bearers, _NEEDED[finding.rule], found.lines)
     if not weak:
         return found
     open_ = () if Weakness.OTHERWISE_EXPLAINED in found.weak else tuple(f"{found.rule}: {one.value}" for one in weak)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from forensics.case import Case
-from forensics.replay.confidence import Weakness
+from forensics.replay.confidence import Bearers, Weakness
 from forensics.replay.history import Epoch, History, Role
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
@@ -84,6 +84,8 @@ def _of_epoch(history: History, epoch: Epoch, leaders: tuple[int, ...]) -> tuple
     return [_finding(history, epoch, leaders[0])], []
 
 
+_LINES = 8
+"""Lines that a finding cites for each leader, at most."""
 _ONE_LIFE = 24 * 3_600_000_000
 """Microseconds. Two leaders that began the same epoch further apart are more likely of two topics of one name."""
 
@@ -133,9 +135,14 @@ def _suspected(history: History, epoch: Epoch, leaders: tuple[int, ...]) -> list
 def _finding(history: History, epoch: Epoch, leader: int) -> Finding:
     number = epoch.epoch
     leaders = tuple(sorted({leader, *epoch.other_leaders}))
-    facts = [Fact(f"leader of epoch {number}", broker=leader, refs=tuple(epoch.refs))]
-    facts += [
-        Fact(f"leader of epoch {number} too", broker=b, refs=(ref,)) for b, ref in sorted(epoch.other_leaders.items())
+    named = {leader: tuple(epoch.refs), **{other: (ref,) for other, ref in sorted(epoch.other_leaders.items())}}
+    facts = [
+        Fact(
+            f"leader of epoch {number}{'' if broker == leader else ' too'}",
+            broker=broker,
+            refs=tuple(dict.fromkeys((*refs, *epoch.leader_lines.get(broker, ()))))[:_LINES],
+        )
+        for broker, refs in named.items()
     ]
     return Finding(
         rule=ID,
@@ -167,4 +174,5 @@ RULE = Rule(
     judge=judge,
     summary="One leader epoch of a partition has two leaders.",
     help=HELP,
+    bearers=Bearers.AND_LINES,
 )

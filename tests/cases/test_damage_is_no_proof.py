@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import struct
 from pathlib import Path
@@ -112,3 +113,35 @@ def test_one_digit_of_one_line_makes_no_second_leader(sample_traces: Path, tmp_p
                 assert any("not understood" in reason for reason in reasons(result))
                 return
     pytest.fail("no line names a leader beside its replicas")
+
+
+def test_one_digit_that_names_another_replica_as_leader_proves_no_second_one(
+    sample_traces: Path, tmp_path: Path
+) -> None:
+    """Nothing in the line contradicts it, and another broker's log names the right leader: two files, but one line."""
+    folder = Path(shutil.copytree(sample_traces / "zombie-1.1.1", tmp_path / "case"))
+    before = proven(scan([str(folder)]))
+    for broker in (1, 2, 3):
+        path = folder / f"broker-{broker}/logs/state-change.log"
+        whole = path.read_text()
+        lines = whole.splitlines(keepends=True)
+        at = next(n for n, line in enumerate(lines) if "LeaderAndIsr request PartitionState(" in line)
+        led = re.search("leader=([123]),", lines[at])
+        assert led is not None
+        lines[at] = lines[at].replace(led[0], f"leader={int(led[1]) % 3 + 1},", 1)
+        path.write_text("".join(lines))
+        assert proven(scan([str(folder)])) <= before
+        path.write_text(whole)
+
+
+@pytest.mark.parametrize("kept", [0.2, 0.6, 0.9])
+@pytest.mark.parametrize("tail", ["torn", "zeros"])
+def test_a_log_that_ends_within_a_batch_or_in_zeros(tail: str, kept: float, case: Path) -> None:
+    """A checkpointed high watermark above its end is proof of a loss only where the file ends as a broker ended it."""
+    for broker in (1, 2, 3):
+        path = case / f"broker-{broker}" / SEGMENT
+        data = path.read_bytes()
+        end = places(data)[int(len(places(data)) * kept)]
+        path.write_bytes(data[: end + 11] if tail == "torn" else data[:end] + bytes(len(data) - end))
+        assert proven(scan([str(case)])) <= ABOUT_DAMAGE
+        path.write_bytes(data)

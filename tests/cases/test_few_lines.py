@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from forensics.engines.local import scan
+from forensics.replay.confidence import Weakness
 from forensics.result import Result
 from forensics.rules.finding import Finding
 
@@ -108,7 +109,24 @@ def two(folder: Path, one: str, other: str) -> Result:
 def test_two_leaders_of_one_epoch_of_one_topic_id_decide_by_themselves(tmp_path: Path) -> None:
     result = two(tmp_path, leads(4, 70, topic_id=ID), leads(4, 60, topic_id=ID, at="03:02,000"))
     (finding,) = found(result, TWO)
-    assert (verdict(result, TWO), finding.confidence, finding.replicas) == ("violated", "proven", (1, 2))
+    # One digit of either line makes such a contradiction, and one line alone names each of the two leaders.
+    assert (verdict(result, TWO), finding.confidence, finding.replicas) == ("violated", "inferred", (1, 2))
+    assert finding.weak == (Weakness.ONE_LINE,)
+
+
+def test_two_leaders_are_proven_where_two_lines_name_each(tmp_path: Path) -> None:
+    one, other = (leads(4, start, topic_id=ID) for start in (70, 60))
+    server = "03:00,100 INFO [Partition clicks-3 broker=1] clicks-3 starts at leader epoch 4 from offset {} with high watermark {}. Previous leader epoch was 3. (kafka.cluster.Partition)"  # noqa: E501
+    two(tmp_path, one, other)
+    result = scanned(
+        tmp_path,
+        b1_state_change=one,
+        b2_state_change=other.replace("id=1]", "id=2]"),
+        b1_server=server.format(70, 70),
+        b2_server=server.format(60, 60).replace("broker=1", "broker=2"),
+    )
+    (finding,) = found(result, TWO)
+    assert (finding.confidence, finding.weak) == ("proven", ())
 
 
 def test_without_a_topic_id_two_leaders_of_one_epoch_are_suspected(tmp_path: Path) -> None:
