@@ -149,8 +149,10 @@ def finish(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Se
         (
             history,
             [
-                replace(judgement, findings=tuple(proved(finding, evidence) for finding in judgement.findings))
-                for judgement in judgements
+                replace(one, findings=tuple(proved(finding, evidence) for finding in one.findings))
+                if one.findings
+                else one
+                for one in judgements
             ],
         )
         for history, judgements in judged

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from forensics.cli.speaking import say
+from forensics.cli.speaking import say_pieces
 from forensics.cli.tuned import tuned
 from forensics.outputs import put_text
 from forensics.reports import REPORTS
@@ -37,10 +37,10 @@ def report(folder: Path, format_name: str, output: str | None, tuning: Tuning, r
     result = tune(Stored(folder).result(whole=format_name == "html"), tuning)
     if redacted:
         result = redact(result)
-    text = next(report for report in REPORTS if report.name == format_name).render(result)
+    pieces = next(report for report in REPORTS if report.name == format_name).pieces(result)
     if output is None:
-        say(text)
+        say_pieces(pieces)
     else:
-        put_text(output, text)
+        put_text(output, pieces)
     if tuning.fails(result.worst, result.unknown):
         sys.exit(1)

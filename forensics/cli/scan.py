@@ -13,7 +13,7 @@ from forensics.case import Reading
 from forensics.case.order import METADATA_TOPIC
 from forensics.cli import reading
 from forensics.cli.exits import NOT_JUDGED, failures_text
-from forensics.cli.speaking import say
+from forensics.cli.speaking import say_pieces
 from forensics.cli.tuned import tuned
 from forensics.engines import local
 from forensics.errors import NothingMatched
@@ -99,13 +99,13 @@ def scan(
     if redacted:
         result = redact(result)
     report = next(report for report in REPORTS if report.name == format_name)
-    text = report.render(result)
+    pieces = report.pieces(result)
     if output is None:
-        say(text)
+        say_pieces(pieces)
     else:
-        put_text(output, text, evidence)
+        put_text(output, pieces, evidence)
     if page is not None:
-        put_text(page, html.render(result), evidence)
+        put_text(page, [html.render(result)], evidence)
     if folder is not None:
         tables.save(result, Path(folder), evidence)
     if any(result.failures):

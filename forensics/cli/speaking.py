@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 
 import click
 
@@ -12,14 +13,20 @@ from forensics.errors import UnwritableOutput
 
 
 def say(text: str) -> None:
-    """Write a text to standard output, all of it.
+    """Write a text to standard output, all of it; raises as ``say_pieces`` does."""
+    say_pieces((text,))
+
+
+def say_pieces(pieces: Iterable[str]) -> None:
+    """Write the pieces of a text to standard output, all of them.
 
     Raises:
         UnwritableOutput: it cannot be written.
         SystemExit: the reader closed it, as ``head`` does when it has enough lines.
     """
     try:
-        click.echo(text, nl=False)
+        for piece in pieces:
+            click.echo(piece, nl=False)
         sys.stdout.flush()
     except BrokenPipeError:
         silence()

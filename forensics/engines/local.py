@@ -61,9 +61,14 @@ def judged(case: Case, topics: Sequence[str] = ()) -> list[tuple[History, list[J
         topics: patterns; only topics that match one are judged. None means all.
     """
     found: list[tuple[History, list[Judgement]]] = []
+    known: dict[Judgement, Judgement] = {}  # partitions without findings mostly have equal answers: each is kept once
     for part in case.parts:
         good, failed = replayed(part, histories)
-        judged = [(one, judgements(one, part)) for one in good if _asked(one, topics)]
+        judged = [
+            (one, [answer if answer.findings else known.setdefault(answer, answer) for answer in judgements(one, part)])
+            for one in good
+            if _asked(one, topics)
+        ]
         judged += [one for one in failed if _asked(one[0], topics)]
         found += sorted(judged, key=lambda one: (one[0].topic, one[0].partition, one[0].incarnation))
     return found

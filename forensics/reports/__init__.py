@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from forensics.reports import html, json_report, jsonl, sarif, text, timesketch
@@ -17,16 +17,22 @@ class Report:
         name: value of ``--format``.
         what: for the help text.
         render: makes the whole text.
+        parts: makes it in parts; None if it is never large.
     """
 
     name: str
     what: str
     render: Callable[[Result], str]
+    parts: Callable[[Result], Iterable[str]] | None = None
+
+    def pieces(self, result: Result) -> Iterable[str]:
+        """The text in pieces, so that a large one is never in memory as a whole."""
+        return self.parts(result) if self.parts is not None else (self.render(result),)
 
 
 REPORTS: tuple[Report, ...] = (
     Report("text", "a summary for the terminal", text.render),
-    Report("json", "everything, by the contract forensics.scan/1", json_report.render),
+    Report("json", "everything, by the contract forensics.scan/1", json_report.render, json_report.pieces),
     Report("jsonl", "one finding a line, by the contract forensics.finding/1", jsonl.render),
     Report("sarif", "SARIF 2.1.0, for code hosts, editors and gates", sarif.render),
     Report("timesketch", "CSV of dated facts, for Timesketch and other timelines", timesketch.render),

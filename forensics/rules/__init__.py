@@ -79,5 +79,7 @@ def judgements(history: History, case: Case) -> list[Judgement]:
         return found
     return [
         replace(one, findings=tuple(replace(f, inferences=(*f.inferences, READ_AS)) for f in one.findings))
+        if one.findings
+        else one
         for one in found
     ]

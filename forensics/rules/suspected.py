@@ -257,6 +257,8 @@ def with_suspected(history: History, judged: Sequence[Judgement], rules: Sequenc
     if unknown.isdisjoint(suspect.rule for suspect in SUSPECTS):
         return list(judged)
     found = suspicions(history)
+    if not found:
+        return list(judged)
     severities = {rule.id: rule.severity for rule in rules}
     return [
         replace(one, findings=(*one.findings, *_findings(history, one, found, severities[one.rule])))
