@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from forensics.engines import local
-from forensics.reports import json_report, text
+from forensics.reports import REPORTS, Report
 from forensics.reports.html import render
 from forensics.reports.redaction import Redactor, redact
 from forensics.result import Result
+from forensics.tables import TABLES, save
 from tests.reports.html.conftest import LOSS_AND_FORK
 
 TOPIC, HOST, ADDRESS, SIX = "acme-payroll.v2", "kafka-prod7.acme.example", "10.20.30.40", "2001:db8::acde"
@@ -62,15 +65,78 @@ def test_the_house_is_named_where_nothing_is_redacted(house: Result) -> None:
     assert all(secret in page for secret in ("acme-billing-app", ADDRESS, TOPIC, HOST, "/data/acme/disk1"))
 
 
-@pytest.mark.parametrize("report", ["html", "json", "text"])
-def test_no_report_names_it_when_redacted(report: str, house: Result) -> None:
-    redacted = redact(house)
-    made = {
-        "html": lambda: render(redacted),
-        "json": lambda: json.dumps(json_report.document(redacted)),
-        "text": lambda: text.render(redacted),
-    }
-    assert leaks(made[report]()) == []
+@pytest.mark.parametrize("report", REPORTS, ids=[report.name for report in REPORTS])
+def test_no_report_names_it_when_redacted(report: Report, house: Result) -> None:
+    told = "".join(report.pieces(house))
+    assert any(secret in told for secret in SECRETS), "nothing to redact, so the test shows nothing"
+    assert leaks("".join(report.pieces(redact(house)))) == []
+
+
+@pytest.fixture(scope="module")
+def saved(house: Result, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The text of each table of ``--save --redact``, with what Parquet keeps beside the rows."""
+    folder = tmp_path_factory.mktemp("saved")
+    save(redact(house), folder)
+    return {path.name: f"{pl.read_parquet(path).write_json()}{path.read_bytes()!r}" for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("table", [table.name for table in TABLES])
+def test_no_saved_table_names_it_when_redacted(table: str, saved: dict[str, str]) -> None:
+    assert leaks(saved[f"{table}.parquet"]) == []
+
+
+def test_nothing_that_a_command_writes_names_it_when_redacted(house: Result, tmp_path: Path) -> None:
+    """Standard output, files, messages: everything at once, as a user asks for it."""
+    page, out = tmp_path / "page.html", tmp_path / "out.txt"
+    options = ["--redact", "--report", str(page), "--save", str(tmp_path / "tables"), "-o", str(out)]
+    command = [sys.executable, "-m", "forensics", "scan", *house.inputs, *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 1
+    written = [path.read_bytes().decode("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(written) == len(TABLES) + 2
+    assert leaks("".join((done.stdout, done.stderr, *written))) == []
+
+
+def renamed(case: Path, folder: Path) -> Path:
+    """A copy of a case whose brokers keep their logs, and have their programs, where no other house has them."""
+    copy = Path(shutil.copytree(case, folder / "vault-of-k7zz"))
+    for path in copy.rglob("*"):
+        if path.is_file() and not re.fullmatch(r"[0-9]{20}.*", path.name):
+            path.write_bytes(path.read_bytes().replace(b"/srv/kafka", b"/k7zz/disks"))
+    return copy
+
+
+def named_in(case: Path) -> set[str]:
+    """Names that a case gives away: its folder, its disks, its topics and its cluster."""
+    names = {case.name, "k7zz"}
+    for path in case.rglob("*"):
+        if path.is_dir() and re.fullmatch(r"(?!__).+-[0-9]+", path.name) and path.parent.name.startswith("data"):
+            names.add(path.name.rpartition("-")[0])
+        if path.name == "meta.properties":
+            names |= set(re.findall(r"^cluster\.id=(\S+)$", path.read_text(), re.MULTILINE))
+        if path.name == "partition.metadata" and not path.parent.name.startswith("__"):
+            names |= set(re.findall(r"^topic_id: (\S+)$", path.read_text(), re.MULTILINE))
+    return names
+
+
+@pytest.mark.parametrize("name", ["kip101-0.10.2.2", "unclean-3.9.1", "zkback-2.8.2", "txn-4.1.1"])
+def test_no_output_names_what_a_case_names(name: str, sample_traces: Path, tmp_path: Path) -> None:
+    """Names are collected from the evidence itself, whatever they are."""
+    case = renamed(sample_traces / name, tmp_path)
+    names = named_in(case)
+    assert len(names) > 2
+    redacted = redact(local.scan([str(case)]))
+    tables = tmp_path / "tables"
+    save(redacted, tables)
+    told = {report.name: "".join(report.pieces(redacted)) for report in REPORTS}
+    told |= {path.name: pl.read_parquet(path).write_json() for path in tables.iterdir()}
+    found = [(name, output) for output, said in told.items() for name in sorted(names) if name in plain(said)]
+    assert found == []
+
+
+def plain(said: str) -> str:
+    """A text without the libraries of a page, which have words of their own."""
+    return re.sub(r"<script.*?</script>|<style.*?</style>", "", said, flags=re.DOTALL)
 
 
 def test_kafka_speaks_on(house: Result) -> None:
