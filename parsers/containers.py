@@ -84,10 +84,19 @@ def expand(source: Source, memory: Memory | None = None) -> Iterator[Source]:
     return _expand(source, memory or Memory(), 0, 0)
 
 
+_INDEX = re.compile(r"[0-9]{20}\.(?:index|timeindex|txnindex)")
+
+
 def _expand(source: Source, memory: Memory, archives: int, layers: int) -> Iterator[Source]:
     if source.problem or source.name.endswith(_NO_ARCHIVES):
         yield source
-        return
+    elif _INDEX.fullmatch(source.name):
+        yield replace(source, beginning=b"")  # there may be as many as segments, and nothing in them is used
+    else:
+        yield from _opened(source, memory, archives, layers)
+
+
+def _opened(source: Source, memory: Memory, archives: int, layers: int) -> Iterator[Source]:
     try:
         head = source.head()
     except OSError as error:
@@ -98,13 +107,13 @@ def _expand(source: Source, memory: Memory, archives: int, layers: int) -> Itera
     if head.startswith(_UTF_16) and head[2:4] != b"\0\0":
         source = _recoded(source)
         head = source.head()
-    if codec is None and kind is None:
-        yield from _texts(source, head)
-    elif codec is not None:
+    if codec is not None:
         if layers >= limits.LAYERS.value:
             yield replace(source, problem=limits.LAYERS.told("compressed more than {} times over; expand it by hand"))
             return
         yield from _expand(_expanded(source, codec), memory, archives, layers + 1)
+    elif kind is None:
+        yield from _texts(source, head)
     elif archives >= limits.ARCHIVES.value:
         yield replace(source, problem=limits.ARCHIVES.told("{} archives are around this one; unpack the outer one"))
     else:

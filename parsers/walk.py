@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -61,7 +62,7 @@ def files(paths: Sequence[str]) -> Iterator[Source]:
         if not _exists(root):
             raise FileNotFoundError(given)
         if not root.is_dir():
-            yield from _one(root, _shown(given), seen)
+            yield from _one(given, _shown(given), os.path.realpath(root), seen)
             continue
         prefix = PurePosixPath(_shown(given))
         closed: list[OSError] = []
@@ -69,15 +70,16 @@ def files(paths: Sequence[str]) -> Iterator[Source]:
             while closed:
                 yield _closed(closed.pop(), root, prefix)
             names.sort()
+            folder = prefix / _shown(Path(directory).relative_to(root).as_posix())
             # A linked folder is not walked into, but is reported if it leads out of the walked folders.
-            linked = [name for name in names if _is_link(Path(directory) / name)]
-            for name in sorted([*files, *linked]):
-                path = Path(directory) / name
-                shown = str(prefix / _shown(path.relative_to(root).as_posix()))
-                if _is_link(path):
+            linked = {name for name in (*names, *files) if _is_link(f"{directory}/{name}")}
+            real = os.path.realpath(directory).rstrip("/")
+            for name in sorted([*files, *linked.intersection(names)]):
+                path, shown = f"{directory}/{name}", f"{folder}/{_shown(name)}"
+                if name in linked:
                     yield from _link(path, shown, roots)
                 else:
-                    yield from _one(path, shown, seen)
+                    yield from _one(path, shown, f"{real}/{name}", seen)
         while closed:
             yield _closed(closed.pop(), root, prefix)
 
@@ -89,9 +91,9 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _is_link(path: Path) -> bool:
+def _is_link(path: str) -> bool:
     try:
-        return path.is_symlink()
+        return stat.S_ISLNK(os.lstat(path).st_mode)
     except OSError:  # longer than a path may be: reported when it is looked at
         return False
 
@@ -108,7 +110,7 @@ def _shown(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def _link(path: Path, shown: str, roots: list[str]) -> Iterator[Source]:
+def _link(path: str, shown: str, roots: list[str]) -> Iterator[Source]:
     target = os.path.realpath(path)
     if not any(target == root or target.startswith(root.rstrip("/") + "/") for root in roots):
         yield Source(shown, 0, _opener(target), "a link that leads elsewhere, not followed; give its target as well")
@@ -118,17 +120,16 @@ def _opener(path: str) -> Callable[[], BinaryIO]:
     return lambda: Path(path).open("rb")
 
 
-def _one(path: Path, shown: str, seen: set[str]) -> Iterator[Source]:
-    real = os.path.realpath(path)
+def _one(path: str, shown: str, real: str, seen: set[str]) -> Iterator[Source]:
     if real in seen:
         return
     seen.add(real)
     try:
-        state = path.stat()
+        state = Path(path).stat()
     except OSError as error:
         yield Source(shown, 0, _opener(real), f"cannot be read: {error.strerror}")
         return
-    if not path.is_file():
+    if not stat.S_ISREG(state.st_mode):
         yield Source(shown, 0, _opener(real), "not a regular file")
         return
     problem = "" if os.access(real, os.R_OK) else "cannot be read: permission denied"
