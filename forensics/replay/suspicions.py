@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from forensics.replay.committed import has_all_committed
 from forensics.replay.coverage import Printed
 from forensics.replay.deletions import log_start_at
 from forensics.replay.directory import LiveBy, Ref
@@ -190,7 +191,8 @@ def _in_that_role(history: History, role_span: RoleSpan, sample: Sample) -> bool
 def _last_came_back(history: History) -> Iterator[Suspicion]:
     """Yield leaders that were alone in the ISR and restarted with a log that ends below their stated high watermark.
 
-    Only if no other copy in the evidence has the missing records.
+    Only if the copies of all other replicas are in the evidence, and none has the missing records. Absent files show
+    nothing about what a replica holds.
     """
     for one in history.shortened_logs:
         found = _stated_alone(history, one)
@@ -198,6 +200,8 @@ def _last_came_back(history: History) -> Iterator[Suspicion]:
         gone = max(gone, log_start_at(history.log_starts, one.replica, one.refs[0].row))
         if not history.coverage.whole(one.replica):
             continue  # in an unseen role others may have joined the ISR
+        if any(not _has_copy(history, other) for other in history.members - {one.replica}):
+            continue  # it may hold the records
         if found is not None and gone < found[1].value and not _held(history, one, found[1].value):
             last, known = found
             yield Suspicion(
@@ -207,8 +211,13 @@ def _last_came_back(history: History) -> Iterator[Suspicion]:
             )  # fmt: skip
 
 
+def _has_copy(history: History, broker: int) -> bool:
+    """Return whether a replica's files, or a complete trace, state where its log ends."""
+    return broker in history.replicas and history.replicas[broker].held_end is not None
+
+
 def _held(history: History, shortened: ShortenedLog, end: int) -> bool:
-    """Return whether the files of other replicas hold everything that a log lacks below an offset."""
+    """Return whether the copies of other replicas hold everything that a log lacks below an offset."""
     epoch = history.epochs.get(shortened.epoch)
     lineage = shortened.lineage if shortened.lineage.entries or epoch is None else epoch.lineage
     lacks = [(shortened.target, end)] if shortened.target < end else []
@@ -238,14 +247,17 @@ def _kept_from(history: History, broker: int, known: Sample, start: int) -> int:
 
 
 def _truncated_below_own(history: History) -> Iterator[Suspicion]:
-    """Followers that truncate below a high watermark that they printed or read back in the same role, even where no
-    line names the role. What their leader had deleted from the beginning of the log before is not at stake.
+    """Yield followers that truncate below a high watermark that they printed or read back in the same role, even where
+    no line names the role.
+
+    What their leader had deleted from the beginning of the log before is not at stake. Nor is what a leader with all
+    committed records lacked, see ``_removes_nothing_committed``.
     """
     for broker, spans in sorted(history.role_spans.items()):
         for role_span in spans:
             known = _highest_stated(role_span)
             step = _truncation_below(role_span, known) if known is not None else None
-            if known is None or step is None:
+            if known is None or step is None or _removes_nothing_committed(history, role_span, step):
                 continue
             first = max(step.target, log_start_at(history.log_starts, broker, known.ref.row))
             if first < known.value:
@@ -253,6 +265,24 @@ def _truncated_below_own(history: History) -> Iterator[Suspicion]:
                     Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK, broker, broker, role_span.epoch, -1,
                     first, known.value, step.time, tuple(dict.fromkeys((known.ref, *step.refs))), target=step.target,
                 )  # fmt: skip
+
+
+def _removes_nothing_committed(history: History, role_span: RoleSpan, step: Step) -> bool:
+    """Return whether a truncation only removes what its leader never had, and that leader had all committed records.
+
+    Then the high watermark was its leader's, which a follower may adopt before it truncates (KAFKA-14704). That holds
+    for the first truncation of a role, to the start of the leader's epoch or above. The leader's lines must be whole,
+    and those of each leader before: ``has_all_committed`` asks that. If it does not decide, this is False.
+    """
+    epoch = history.epochs.get(role_span.epoch)
+    first = next((one for one in role_span.steps if one.kind is not StepKind.UNKNOWN_CHANGE), None)
+    if epoch is None or epoch.start is None or first is not step or not history.coverage.whole(epoch.leader):
+        return False
+    led = [
+        one for number, one in sorted(history.epochs.items()) if number <= epoch.epoch and one.leader not in (None, -1)
+    ]
+    had = all(has_all_committed(history, *two) for two in itertools.pairwise(led))
+    return had and len(led) > 1 and role_span.replica != epoch.leader and step.target >= epoch.start
 
 
 def _highest_stated(role_span: RoleSpan) -> Sample | None:
@@ -653,7 +683,8 @@ def _truncated_since(history: History, spans: Sequence[RoleSpan]) -> Iterator[Su
     for role_span, step in ((span, step) for span in spans for step in span.steps):
         until = step.refs[-1].row or 0
         known = _highest_printed(history, role_span, since, until) or _fell_with(history, role_span.replica, step)
-        if _by_epoch(step) and known is not None and step.target < known[1]:
+        below = _by_epoch(step) and known is not None and step.target < known[1]
+        if known is not None and below and not _removes_nothing_committed(history, role_span, step):
             yield _truncated(history, *known, step.target, step, role_span.epoch)
         since = until
 

@@ -58,3 +58,19 @@ def test_who_joined_the_isr_of_a_leader_from_outside_the_isr_has_not_again_what_
     assert "from outside the ISR" in judgements["unclean-election"].findings[0].summary
     (finding,) = judgements["leo-regression"].findings
     assert (finding.severity.value, "ISR" in finding.summary) == ("error", False)
+
+
+def test_files_that_are_not_there_do_not_say_that_nobody_else_has_the_records(evidence: Evidence) -> None:
+    """Broker 1 lost its log. The others' directories are not there, and broker 2 led next from offset 20 on."""
+    evidence.of("dirlead-2.8.2").without_lines("*/logs/server.log", " DEBUG ").without_files("broker-[123]/data")
+    judgement = evidence.partition("orders-0").judgements["committed-data-lost"]
+    assert (judgement.verdict.value, judgement.findings) == ("unknown", ())
+
+
+def test_a_high_watermark_of_a_leader_that_has_all_committed_records_is_no_ground_for_suspicion(
+    evidence: Evidence,
+) -> None:
+    """Broker 1 took over its leader's high watermark and then truncated; one line of its role is missing."""
+    evidence.of("acks1-2.8.2").without_lines("broker-1/logs/server.log", "Added fetcher to broker 2")
+    judgement = evidence.partition("orders-0").judgements["truncation-below-committed"]
+    assert (judgement.verdict.value, judgement.findings) == ("unknown", ())
