@@ -21,7 +21,7 @@ from forensics.replay.history import Fork
 from forensics.replay.lineage import UNKNOWN, Range, size
 from forensics.replay.live_dirs import PLACE
 from forensics.reports.remarks import dated
-from forensics.reports.text import plain
+from forensics.reports.terminal import plain
 from forensics.rules.finding import brokers_text, span_text
 
 SCHEMA = "forensics.compare/1"

@@ -9,7 +9,7 @@ from typing import Any
 from forensics.case.dates import EpochDate
 from forensics.case.producers import asked
 from forensics.result import Result
-from forensics.rules.finding import brokers_text
+from forensics.rules.finding import brokers_text, sentence
 from forensics.rules.stated_problems import Problem
 
 APART = 1_000_000  # microseconds between clocks that are worth a sentence
@@ -81,11 +81,12 @@ def headline_of(result: Result) -> str:
         return ""
     worst = worst_of(result.problems)
     if worst is not None:
-        return f"{worst.known.title.upper()}   {worst.states}   {worst.known.severity.value}, stated by a line"
+        level = worst.known.severity.value.upper()
+        return f"{level} stated by a log line: {worst.known.title}. {sentence(worst.states)}"
     sources = result.case.sources
     unread = int(sources.get_column("relevant").sum()) - int(sources.get_column("understood").sum())
     rest = f"; {unread:,} line{' was' if unread == 1 else 's were'} not understood" if unread else ""
-    return f"No line shows a loss: what these lines say is routine{rest}. What they leave out cannot be told from them."
+    return f"ROUTINE: no log line shows a loss, and what these lines state is routine{rest}. They do not show the rest"
 
 
 def listed(topics: Sequence[str], most: int = 8) -> str:

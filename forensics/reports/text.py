@@ -1,4 +1,4 @@
-"""The summary for the terminal: worst first, each incident reported once, the evidence beside each statement.
+"""The summary for the terminal: the answer first, then each incident once, with the evidence beside each statement.
 
 What an operator needs at four in the morning comes first: which partition, which offsets, what to keep, what not to do.
 Then come the unanswered questions and the evidence that would answer them, then the coverage of the evidence.
@@ -9,35 +9,39 @@ from __future__ import annotations
 import itertools
 import re
 import shutil
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 import polars as pl
 
+from forensics.case import Case
 from forensics.case.coverage import coverage
 from forensics.case.partial import excerpts_alone
 from forensics.replay.confidence import Confidence
 from forensics.replay.lineage import size
 from forensics.reports.advice import advisers, copies, each_first
-from forensics.reports.remarks import acknowledged, apart, by_problem, changed, headline_of, one_folder
+from forensics.reports.answer import Tone, answers
+from forensics.reports.collecting import commands, wanted
+from forensics.reports.elision import elided
+from forensics.reports.incidents import Incident, Step, grouped, incidents, story
+from forensics.reports.remarks import acknowledged, apart, by_problem, changed, one_folder
+from forensics.reports.terminal import LEAST, MOST, Page, Style, printed
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, CauseId
-from forensics.rules.committed_data_lost import ID as LOSS
 from forensics.rules.evidence_gap import ID as GAPS
 from forensics.rules.finding import (
     Action,
     Evidence,
-    Fact,
     Finding,
     Rule,
     Severity,
     Verdict,
     count_text,
+    offsets_text,
     records_text,
+    sentence,
     span_text,
 )
 from forensics.rules.routine_lines import NOTHING_TO_DO
@@ -45,18 +49,20 @@ from forensics.rules.stated_problems import Problem
 from forensics.rules.wants import Want
 from forensics.rules.wording import names_partition, want_text
 
-FULL = 12  # incidents that are reported in full
+FULL = 12  # stories that are reported in full
 BRIEF = 30  # that are named after these
-WISHES = 10  # of what would settle what is unknown; of more than these, the first
+WISHES = 10  # of what would answer open questions; of more than these, the first
 FIRST_WISHES = 4
 NEXT = 3  # things to fetch after an excerpt
 EXAMPLES = 5  # of what was not understood
 RANGES = 3  # of offsets in a headline
-QUOTED = 2  # lines of one quote
 PLACES = 2  # of one known problem
 PROOF = 2  # places cited for one fact
+QUOTED = 70  # columns for the beginning of a quote beside its place; with less it has a line of its own
+RUNS = 8  # of partitions of a topic, named together
+LABEL = 10  # columns of "Do first"
 
-_TITLES = {rule.id: rule.title for rule in RULES}
+_TONES = {Tone.VIOLATED: Style.BAD, Tone.DOUBT: Style.DOUBT, Tone.CLEAN: Style.GOOD}
 _LOGS = ("server.log", "state-change.log", "controller.log", "kafka-request.log", "log-cleaner.log", "log", "excerpt")
 _FILES = (
     ("metadata-log", "metadata log"),
@@ -73,18 +79,20 @@ _TOOLS = (
     ("trace", "a trace"),
 )
 _SHOWN = frozenset({*_LOGS, *(kind for kind, _ in (*_FILES, *_TOOLS)), "segment", "server-properties"})
-_STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[ T][\d:,.]+(?:Z|[+-]\d\d:?\d\d)?\]?\s+")  # the fact beside it has the time
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[ T][\d:,.]+(?:Z|[+-]\d\d:?\d\d)?\]?\s+")  # the step above it has the time
 
 
-def render(result: Result, *, width: int | None = None) -> str:
+def render(result: Result, *, width: int | None = None, styled: bool = False) -> str:
     """Return the whole summary, ending with a line end.
 
     Args:
         result: result of a scan.
         width: columns; default: those of the terminal.
+        styled: the reader is a terminal that shows colour and links.
     """
-    page = _Page(result, max(width or shutil.get_terminal_size((110, 40)).columns, 60))
+    columns = width or shutil.get_terminal_size((110, 40)).columns
+    page = _Page(result, min(max(columns, LEAST), MOST))
+    page.answer()
     page.incidents()
     page.problems()
     page.information()
@@ -93,171 +101,133 @@ def render(result: Result, *, width: int | None = None) -> str:
     page.coverage()
     page.totals()
     page.remarks()
-    return "".join(f"{plain(line).rstrip()}\n" for line in page.lines)
+    return printed(page.lines, styled=styled)
 
 
-def plain(text: str) -> str:
-    r"""Text that cannot steer a terminal: evidence is written by others.
-
-    >>> plain("a\x1b[2Jb")
-    'a\\x1b[2Jb'
-    """
-    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
-
-
-@dataclass(slots=True)
-class Incident:
-    """Findings of one partition about one incident, the worst first."""
-
-    lead: Finding
-    others: list[Finding] = field(default_factory=list)
-
-    @property
-    def findings(self) -> list[Finding]:
-        """All of them."""
-        return [self.lead, *self.others]
-
-    def covers(self, finding: Finding) -> bool:
-        """Return whether a finding is about the same incident: common offsets, or a common epoch if it names no
-        offsets.
-        """
-        lead = self.lead
-        # Each loss is an incident of its own: a reader of the first must not think that it is all.
-        if _life(finding) != _life(lead) or finding.rule == lead.rule == LOSS:
-            return False
-        if (finding.confidence is Confidence.SUSPECTED) != (lead.confidence is Confidence.SUSPECTED):
-            return False  # a suspected finding is not listed under a proven one
-        if finding.offsets and lead.offsets:
-            return any(a < d and c < b for a, b in finding.offsets for c, d in lead.offsets)
-        return bool(set(finding.epochs) & set(lead.epochs))
-
-    def nearness(self, finding: Finding) -> tuple[bool, int]:
-        """How much a finding has in common with what leads: where two losses overlap it goes to its own."""
-        return finding.offsets == self.lead.offsets, len(set(finding.epochs) & set(self.lead.epochs))
-
-
-def incidents(findings: Iterable[Finding]) -> list[Incident]:
-    """Findings put together to incidents, in the order of the worst of each."""
-    ranks = {rule.id: number for number, rule in enumerate(RULES)}
-    found: list[Incident] = []
-    by_life: dict[tuple[object, ...], list[Incident]] = {}
-    for finding in sorted(findings, key=lambda f: (f.severity.rank, ranks[f.rule])):
-        near = by_life.setdefault(_life(finding), [])
-        covering = [incident for incident in near if incident.covers(finding)]
-        home = max(covering, key=lambda incident: incident.nearness(finding), default=None)
-        if home is None:
-            home = Incident(finding)
-            near.append(home)
-            found.append(home)
-        else:
-            home.others.append(finding)
-    return found
-
-
-def _life(finding: Finding) -> tuple[object, ...]:
-    return (finding.cluster, finding.topic, finding.topic_id, finding.partition, finding.incarnation)
-
-
-class _Page:
+class _Page(Page):
     """The lines of a summary as they are added."""
 
     def __init__(self, result: Result, columns: int) -> None:
+        super().__init__(columns)
         self.result = result
-        self.columns = columns
-        self.lines: list[str] = []
         self.pasted = excerpts_alone(result.case)
         # If everything is below one folder, its name is printed once, at the end.
         one = len(result.inputs) == 1
         self.root = result.inputs[0].rstrip("/") + "/" if one and Path(result.inputs[0]).is_dir() else ""
+        self.clusters = result.case.parts if len(result.case.parts) > 1 else ()
         self.dated = _dated(result)
-
-    def put(self, first: str, text: str, *, indent: int | None = None) -> None:
-        """Add text, wrapped, its further lines indented to where it began."""
-        self.lines += textwrap.wrap(
-            text,
-            width=self.columns,
-            initial_indent=first,
-            subsequent_indent=" " * (len(first) if indent is None else indent),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
 
     def place(self, path: str) -> str:
         """A path without what all paths begin with."""
         return path.removeprefix(self.root)
 
+    def name(self, finding: Finding) -> str:
+        """The partition of a finding, with its cluster if the evidence has several."""
+        return f"{name_of(finding)}{self.of_cluster(finding.cluster)}"
+
+    def called(self, partition: Partition) -> str:
+        """The name of a partition, with its cluster if the evidence has several."""
+        one = partition.history
+        return f"{one.name}{_earlier(one.incarnation)}{self.of_cluster(one.cluster)}"
+
+    def of_cluster(self, cluster: str | None) -> str:
+        """The cluster, if the evidence has several."""
+        return f" of cluster {cluster or 'unknown'}" if self.clusters else ""
+
     # -- what happened ----------------------------------------------------------------------------------------------
 
-    def incidents(self) -> None:
-        """Print the incidents, worst first; or that there are none."""
-        found = incidents(f for f in self.result.findings if f.severity is not Severity.INFO)
-        if not found:
-            self.put("", headline_of(self.result) or _nothing(self.result), indent=0)
-            self.lines.append("")
-        if len(found) > 1:
-            self.put("", _counted(found), indent=0)
-            self.lines.append("")
-        for incident in found[:FULL]:
-            self.incident(incident)
-            self.lines.append("")
-        rest = found[FULL:]
-        for incident in rest[:BRIEF]:
-            self.put(f"{name_of(incident.lead)}   ", _headline(incident), indent=2)
-        if len(rest) > BRIEF:
-            self.lines.append(f"... and {len(rest) - BRIEF:,} more: --format json has them all")
-        if rest:
-            self.lines.append("")
+    def answer(self) -> None:
+        """Print the answer: the first line."""
+        for one in answers(self.result):
+            self.put("", sentence(one.text), indent=2, style=_TONES[one.tone], whole=True)
+        self.blank()
 
-    def incident(self, incident: Incident) -> None:
+    def incidents(self) -> None:
+        """Print the incidents, worst first, equal ones of several partitions once."""
+        groups = grouped(incidents(f for f in self.result.findings if f.severity is not Severity.INFO))
+        for group in groups[:FULL]:
+            self.incident(group)
+            self.blank()
+        rest = groups[FULL:]
+        for group in rest[:BRIEF]:
+            also = f"   and {len(group) - 1:,} more like it" if len(group) > 1 else ""
+            self.put(f"{self.name(group[0].lead)}   ", f"{_headline(group[0])}{also}", indent=2)
+        if len(rest) > BRIEF:
+            self.row(f"... and {len(rest) - BRIEF:,} more: --format json has them all")
+        self.blank()
+
+    def incident(self, group: Sequence[Incident]) -> None:
         """One incident: what, how, why, and what to do."""
+        incident = group[0]
         lead = incident.lead
-        self.put(f"{name_of(lead)}   ", _headline(incident), indent=2)
-        self.put("  ", lead.summary)
+        style = Style.BAD if lead.severity is not Severity.WARNING else Style.DOUBT
+        style = Style.DOUBT if lead.confidence is Confidence.SUSPECTED else style
+        self.put(f"{self.name(lead)}   ", _headline(incident), indent=2, style=style, whole=True)
+        self.put("  ", sentence(lead.summary))
         for other in incident.others:
             doubt = "" if other.confidence is lead.confidence else f" ({other.confidence.value})"
-            self.put("  + ", f"{other.summary}{_times(other)}{doubt}")
-        told: set[tuple[object, ...]] = set()
-        cited: set[Evidence] = set()
-        for finding in incident.findings:
-            places = dict(zip(finding.refs, finding.evidence, strict=False))
-            for fact in finding.facts:
-                key = (fact.text, fact.broker, fact.time)
-                evidence = [places[ref] for ref in fact.refs if ref in places]
-                # This evidence was shown with another fact of the same broker: it adds nothing.
-                if key not in told and not (finding is not lead and evidence and cited.issuperset(evidence)):
-                    self.fact(fact, evidence)
-                told.add(key)
-                cited.update(evidence)
-        self.said("inferred", (text for f in incident.findings for text in f.inferences))
-        self.said("open", (text for f in incident.findings for text in f.uncertain))
+            self.put("  + ", sentence(f"{other.rule}: {other.summary}{_times(other)}{doubt}", capital=False))
+        self.same_elsewhere(group)
+        self.story(incident)
+        self.said("Inferred", (text for f in incident.findings for text in f.inferences))
+        self.said("Unknown", (text for f in incident.findings for text in f.uncertain))
         self.causes(incident)
-        told_by = advisers(incident.findings)
-        kept = copies(told_by)
-        self.said("keep", (f"{span_text(at)}: {text}" if len(kept) > 1 else text for text, at in kept))
-        self.steps(each_first(f.next_steps for f in told_by))
-        self.said("never", each_first(f.do_not for f in told_by))
+        advising = advisers(incident.findings)
+        kept = copies(advising)
+        self.said("Keep", (f"{span_text(at)}: {text}" if len(kept) > 1 else text for text, at in kept), Style.BOLD)
+        self.steps(each_first(f.next_steps for f in advising))
+        self.said("Do not", each_first(f.do_not for f in advising), Style.BOLD)
+        if len(group) > 1:
+            self.said("Then", [f"do the same for each of the {len(group) - 1:,} other partitions named above"])
 
-    def fact(self, fact: Fact, evidence: Sequence[Evidence]) -> None:
-        """One step of the story and what proves it."""
-        when = f"{self.clock(fact.time)}  " if fact.time is not None else " " * (16 if self.dated else 10)
+    def same_elsewhere(self, group: Sequence[Incident]) -> None:
+        """Print the other partitions with the same story."""
+        others = [one.lead for one in group[1:]]
+        if not others:
+            return
+        where = f"{len(others):,} other partition{'' if len(others) == 1 else 's'}"
+        counts = [finding.records for finding in others if finding.records is not None]
+        least, tops = sum(low for low, _ in counts), [high for _, high in counts if high is not None]
+        total = ""
+        if counts:
+            exact = len(tops) == len(counts)
+            total = f" ({records_text(least, sum(tops)) if exact else f'at least {records_text(least, least)}'})"
+        same = all(finding.offsets == group[0].lead.offsets for finding in others)
+        offsets = "the same offsets" if same else "offsets of their own, see --format json"
+        self.put("  = ", f"The same in {where}, {offsets}{total}: {_runs(others)}")
+
+    def story(self, incident: Incident) -> None:
+        """Print the steps of an incident in the order of time, each with what shows it."""
+        found = story(incident.findings)
+        day = None
+        for number, step in enumerate(found.steps, 1):
+            if step.fact.time is not None and _day(step.fact.time) != day:
+                day = _day(step.fact.time)
+                self.row(f"  {_moment(step.fact.time):%Y-%m-%d}, times in UTC", Style.DIM)
+            self.step(number, step)
+        self.said("Note", (step.fact.text for step in found.notes))
+
+    def step(self, number: int, step: Step) -> None:
+        """One step of the story and what shows it."""
+        fact = step.fact
+        when = clock(fact.time) if fact.time is not None else "on disk" if step.on_disk else ""
         who = f"broker {fact.broker}  " if fact.broker is not None else ""
-        self.put(f"  {when}{who}", fact.text)
-        for piece in evidence[:PROOF]:
-            where = f":{piece.line}" if piece.line is not None else f" byte {piece.byte or 0:,}"
-            place = f"      {self.place(piece.path)}{where}  "
-            quote = _STAMP.sub("", piece.text)
-            if len(place) + len(quote) <= self.columns:
-                self.lines.append(place + quote)
-                continue
-            self.lines.append(place.rstrip())
-            self.lines += textwrap.wrap(
-                quote,
-                width=self.columns,
-                initial_indent=" " * 8,
-                subsequent_indent=" " * 8,
-                max_lines=QUOTED,
-                placeholder=" ...",
-            )
+        self.put(f"  {number:>2}  {when:<8}  {who}", fact.text, indent=16, style=Style.BOLD)
+        places = {(piece.path, piece.line, piece.byte): piece for piece in step.evidence}
+        for piece in list(places.values())[:PROOF]:
+            self.piece(16, piece, _values(step.finding))
+
+    def piece(self, indent: int, piece: Evidence, values: Sequence[int]) -> None:
+        """Print a place in the evidence and what is there, in one line."""
+        where = f":{piece.line}" if piece.line is not None else f" byte {piece.byte or 0:,}"
+        place = f"{self.place(piece.path)}{where}"
+        quote = _STAMP.sub("", piece.text)
+        room = self.columns - indent - len(place) - 2
+        if len(quote) <= room or room >= QUOTED:
+            self.cite(indent, place, piece.path, elided(quote, values, room))
+            return
+        self.cite(indent, place, piece.path, "")
+        self.row(f"{' ' * (indent + 2)}{elided(quote, values, self.columns - indent - 2)}")
 
     def causes(self, incident: Incident) -> None:
         """Each cause once."""
@@ -266,26 +236,25 @@ class _Page:
         for cause in dict.fromkeys(known):
             source = f" ({cause.reference})" if cause.reference else ""
             versions = f". Versions: {cause.versions}" if cause.versions else ""
-            self.said("cause", [f"{cause.text}{source}{versions}"])
-            if cause.prevention:
-                self.said("prevent", [cause.prevention])
+            self.said("Cause", [f"{cause.text}{source}{versions}"])
+            self.said("Prevent", [cause.prevention])
 
-    def said(self, label: str, texts: Iterable[str]) -> None:
+    def said(self, label: str, texts: Iterable[str], style: Style = Style.NONE) -> None:
         """Labelled sentences, each once."""
+        shown = label
         for text in dict.fromkeys(texts):
             if text:
-                self.put(f"  {label:<8}  ", text)
+                self.put(f"  {shown:<{LABEL}}", text, style=style)
+                shown = ""
 
     def steps(self, steps: Iterable[Action]) -> None:
         """Print the next steps; a command has one line of its own, however long, so that it can be pasted."""
+        label = "Do first"
         for step in dict.fromkeys(steps):
-            self.said("next", [step.text])
+            self.said(label, [step.text], Style.BOLD)
             if step.command is not None:
-                self.lines.append(" " * 12 + step.command)
-
-    def clock(self, time: int) -> str:
-        """Time of day, with the day where the evidence spans more than one."""
-        return clock(time, dated=self.dated)
+                self.row(" " * (LABEL + 2) + step.command)
+            label = "then"
 
     # -- what single lines say --------------------------------------------------------------------------------------
 
@@ -294,7 +263,7 @@ class _Page:
         groups = by_problem(self.result.problems)
         if not groups:
             return
-        self.lines.append("What the lines say:")
+        self.row("What the lines say:", Style.BOLD)
         told = any(finding.severity is not Severity.INFO for finding in self.result.findings)
         for group in groups:
             if group[0].known.routine:
@@ -302,7 +271,7 @@ class _Page:
             else:
                 self.problem(group, brief=told)
                 told = True
-        self.lines.append("")
+        self.blank()
 
     def problem(self, group: Sequence[Problem], *, brief: bool) -> None:
         """One known problem: what lines state, what it means, what to fetch next; of a brief one the first of each."""
@@ -313,14 +282,14 @@ class _Page:
         for one in shown:
             self.put(" " * 12, f"{one.states}{_lines_of(one)}")
             for piece in one.evidence[:1]:
-                self.quote(piece, " " * 14, brief=brief)
+                self.piece(14, piece, ())
         if len(group) > len(shown):
-            self.lines.append(f"{'':12}... and {len(group) - len(shown):,} more: --format json has them all")
-        self.said("means", [f"{first.means} Records: {known.records.value}."])
+            self.row(f"{'':12}... and {len(group) - len(shown):,} more: --format json has them all")
+        self.said("Means", [f"{first.means} Records: {known.records.value}."])
         if not brief:
-            self.said("known as", ["; ".join(known.issues)])
+            self.said("Known as", ["; ".join(known.issues)])
         for step in first.fetch[: 1 if brief else None]:
-            self.said("next", [step])
+            self.said("Do first", [step])
 
     def routine(self, group: Sequence[Problem]) -> None:
         """One known problem that is routine."""
@@ -331,106 +300,86 @@ class _Page:
         self.put("  routine   ", f"{told}. {group[0].means}{issues}")
         for step in group[0].fetch:
             if step != NOTHING_TO_DO:
-                self.said("next", [step])
-
-    def quote(self, piece: Evidence, indent: str, *, brief: bool) -> None:
-        """Print the place of a line, and its text if there is room."""
-        self.lines.append(f"{indent}{self.place(piece.path)}{f':{piece.line}' if piece.line is not None else ''}")
-        self.lines += textwrap.wrap(
-            _STAMP.sub("", piece.text),
-            width=self.columns,
-            initial_indent=f"{indent}  ",
-            subsequent_indent=f"{indent}  ",
-            max_lines=1 if brief else QUOTED,
-            placeholder=" ...",
-        )
+                self.said("Do first", [step])
 
     def information(self) -> None:
         """Print information, a line each; missing evidence is printed further down."""
-        quiet = [f for f in self.result.findings if f.severity is Severity.INFO and f.rule != "evidence-gap"]
+        quiet = [f for f in self.result.findings if f.severity is Severity.INFO and f.rule != GAPS]
         for finding in quiet[:BRIEF]:
-            self.put(f"{name_of(finding)}   info: ", f"{finding.summary}{_times(finding)}", indent=2)
+            self.put(f"{self.name(finding)}   info: ", f"{finding.summary}{_times(finding)}", indent=2)
         if len(quiet) > BRIEF:
-            self.lines.append(f"... and {len(quiet) - BRIEF:,} more: --format json has them all")
-        if quiet:
-            self.lines.append("")
+            self.row(f"... and {len(quiet) - BRIEF:,} more: --format json has them all")
+        self.blank()
 
     # -- what was asked ---------------------------------------------------------------------------------------------
 
     def verdicts(self) -> None:
-        """Rules that did not come out clean everywhere, and how many did."""
+        """Print the rules by what they found, those with the same answer in the same partitions together."""
         partitions = self.result.partitions
         if not partitions:
             return
         asked = [rule for rule in RULES if rule.id not in self.result.changes.disabled]
-        total = f"{len(partitions):,} partition{'' if len(partitions) == 1 else 's'}, {len(asked)} rules"
-        rows = []
-        for rule in asked:
-            by = {verdict: [p for p in partitions if p.judgements[rule.id].verdict is verdict] for verdict in Verdict}
-            if not (by[Verdict.VIOLATED] or by[Verdict.UNKNOWN]) or (self.pasted and _says_little(rule, by)):
-                continue
-            counts = "".join(
-                f"{len(by[verdict]) or '.':>10}" for verdict in (Verdict.VIOLATED, Verdict.UNKNOWN, Verdict.CLEAN)
-            )
-            names = _names([_called(p) for p in by[Verdict.VIOLATED] or by[Verdict.UNKNOWN]], 2)
-            rows.append(f"  {rule.id:27}{counts}   {names}")
-        about_files = [rule.id for rule in asked if _not_applicable(partitions, rule.id)]
-        if rows:
-            self.lines += [f"{total:29}{'violated':>10}{'unknown':>10}{'clean':>10}", *rows]
+        self.row(f"{_count(len(partitions), 'partition')}, {_count(len(asked), 'rule')} (forensics explain RULE)")
+        self.verdict(asked, Verdict.VIOLATED)
         if self.pasted:
             self.open_rules(len(asked))
         else:
-            clean = len(asked) - len(rows) - len(about_files)
-            self.lines += _clean_everywhere(total, clean, listed=bool(rows), all_asked=not about_files)
+            self.verdict(asked, Verdict.UNKNOWN)
+        about_files = [rule.id for rule in asked if _not_applicable(partitions, rule.id)]
+        clean = [rule for rule in asked if all(one.judgements[rule.id].verdict is Verdict.CLEAN for one in partitions)]
+        if clean and not self.pasted:
+            others = len(clean) + len(about_files) < len(asked)
+            self.row(f"  {'no violation':<18}  {_count(len(clean), 'other rule' if others else 'rule')}")
         if about_files:
-            self.put("  not applicable: ", f"{', '.join(about_files)} (a trace holds no bytes and no files)", indent=4)
-        self.lines.append("")
+            self.put(f"  {'not applicable':<18}  ", f"{', '.join(about_files)} (a trace has no bytes and no files)")
+        self.blank()
+
+    def verdict(self, asked: Sequence[Rule], verdict: Verdict) -> None:
+        """Print the rules with one verdict, those with it in the same partitions in one row."""
+        partitions = self.result.partitions
+        listed = [rule for rule in asked if rule.id != GAPS]  # what is missing is listed below
+        for places, rules in _alike(partitions, listed, verdict).items():
+            where = f"{verdict.value} in {len(places):,} of {len(partitions):,}"
+            names = _names([self.called(partitions[place]) for place in places], 2)
+            self.put(f"  {where:<18}  ", f"{', '.join(rule.id for rule in rules)} ({names})", indent=22)
 
     def open_rules(self, asked: int) -> None:
         """Print how many rules cannot be answered from an excerpt: which ones is nothing to list."""
         open_ = {rule for one in self.result.partitions for rule in one.verdicts(Verdict.UNKNOWN)}
         if open_:
-            self.lines.append(f"{len(open_)} of {asked} rules cannot be answered from these lines")
+            self.row(f"  {len(open_)} of {asked} rules cannot be answered from these lines")
 
     def wishes(self) -> None:
-        """Print what would settle what is unknown, most useful first.
+        """Print what would answer the open questions, most useful first, and the commands that collect it.
 
         What several partitions need is printed once. For an excerpt these are the few things to fetch next, unless
         they were printed above.
         """
-        wanted: dict[Want, dict[str, None]] = {}
-        for partition in self.result.partitions:
-            if partition.history.incarnation:
-                continue  # an earlier incarnation of a topic: its files are legitimately gone
-            for judgement in partition.judgements.values():
-                if judgement.verdict is Verdict.UNKNOWN:
-                    for want in judgement.missing:
-                        wanted.setdefault(want, {})[partition.history.name] = None
-        if not wanted or (self.pasted and self.advised()):
+        found = wanted(self.result)
+        if not found or (self.pasted and self.advised()):
             return
-        self.lines.append("to fetch next:" if self.pasted else "would settle what is unknown:")
-        # Kafka's own topics come last.
-        order = sorted(
-            wanted.items(),
-            key=lambda pair: (
-                all(n.startswith("__") for n in pair[1]),
-                -len(pair[1]),
-                () if self.pasted else pair[0].order,  # else in the order of the rules: what may be lost comes first
-            ),
-        )
-        shown = len(order) if len(order) <= WISHES else FIRST_WISHES
-        shown = min(shown, NEXT) if self.pasted else shown
-        for want, uses in order[:shown]:
-            names = list(uses)
-            if len(names) > 1:
-                text = want_text(want, f"{len(names):,} partitions", "it")
-            else:
-                text = want_text(want, names[0])
-            told = len(names) == 1 and names_partition(want)
-            self.put("  - ", text if told else f"{text} ({_names(names, 4)})")
-        if len(order) > shown:
-            self.lines.append(f"  ... and {len(order) - shown:,} more: --format json has them all")
-        self.lines.append("")
+        self.row("Fetch next:" if self.pasted else "Collect this to get an answer:", Style.BOLD)
+        if self.pasted:
+            found = sorted(found, key=lambda one: one.by_use)
+        shown = len(found) if len(found) <= WISHES else FIRST_WISHES
+        for one in found[: min(shown, NEXT) if self.pasted else shown]:
+            self.put("  - ", self.wish(one.want, one.partitions))
+        if len(found) > shown:
+            self.row(f"  ... and {len(found) - shown:,} more: --format json has them all")
+        if not self.pasted:
+            for command in commands(self.result, found):
+                self.row(f"  {command}")
+        self.blank()
+
+    def wish(self, want: Want, partitions: Sequence[Partition]) -> str:
+        """Return what to collect, for one partition or for several."""
+        names = list(dict.fromkeys(f"{one.history.name}{self.of_cluster(one.history.cluster)}" for one in partitions))
+        if len(names) > 1:
+            text = want_text(want, f"{len(names):,} partitions", "it")
+        else:
+            text = want_text(want, partitions[0].history.name)
+        told = len(names) == 1 and names_partition(want) and not self.clusters
+        return text if told else f"{text} ({_names(names, 4)})"
 
     def advised(self) -> bool:
         """Return whether a finding or a known problem has named what to fetch next."""
@@ -440,25 +389,34 @@ class _Page:
     # -- what there was ---------------------------------------------------------------------------------------------
 
     def coverage(self) -> None:
-        """Print one line per broker: its files, their time, and what is missing."""
-        rows: dict[int | None, dict[str, dict[str, object]]] = {}
-        for row in coverage(self.result.case).iter_rows(named=True):
-            if row["kind"] in _SHOWN:
-                rows.setdefault(row["broker"], {})[row["kind"]] = row
-        holders = {broker for partition in self.result.partitions for broker in _holders(partition)}
+        """Print one line per broker and cluster: its files, their time, and what is missing."""
+        self.row("Evidence", Style.BOLD)
+        for case in self.result.case.parts:
+            self.brokers(case)
+        self.blank()
+
+    def brokers(self, case: Case) -> None:
+        """Print one line per broker of one cluster."""
+        rows = _kinds(case)
+        name = case.sources.get_column("cluster")[0] if self.clusters else None
+        mine = [one for one in self.result.partitions if not self.clusters or one.history.cluster == name]
+        holders = {broker for partition in mine for broker in _holders(partition)}
         known = sorted({broker for broker in rows if broker is not None} | holders)
         for broker in (*known, *([None] if None in rows else [])):
             kinds = rows.get(broker, {})
-            has = self.logs(kinds) + self.files(kinds)
             lacks = _lacking(kinds) if broker in holders and "trace" not in kinds else []
-            text = "; ".join(has + self.release(broker)) if has else "nothing"
-            text += f"; MISSING: {', '.join(lacks)}" if lacks else ""
-            self.put(f"broker {broker}  " if broker is not None else "of no known broker  ", text, indent=4)
-        self.lines.append("")
+            of = self.of_cluster(name)
+            called = f"  broker {broker}{of}  " if broker is not None else f"  of no known broker{of}  "
+            style = Style.DOUBT if lacks else Style.NONE
+            self.put(called, self.files_of(case, broker, kinds, lacks), indent=6, style=style)
 
-    def release(self, broker: int | None) -> list[str]:
-        """That a broker's release is not known: then no behaviour of a release is assumed of it."""
-        return ["release unknown" for one in self.result.case.everyone if one.id == broker and one.release is None][:1]
+    def files_of(
+        self, case: Case, broker: int | None, kinds: dict[str, dict[str, object]], lacks: Sequence[str]
+    ) -> str:
+        """Return the files of a broker in the evidence, and those that it lacks."""
+        has = self.logs(kinds) + self.files(kinds)
+        text = "; ".join(has + _release(case, broker)) if has else "nothing"
+        return f"{text}; MISSING: {', '.join(lacks)}" if lacks else text
 
     def logs(self, kinds: dict[str, dict[str, object]]) -> list[str]:
         """Text logs with the time they span."""
@@ -469,7 +427,7 @@ class _Page:
         first = min((t for row in there if isinstance(t := row["first_time"], datetime)), default=None)
         last = max((t for row in there if isinstance(t := row["last_time"], datetime)), default=None)
         span = (
-            f" {self.clock(_micros(first))}–{self.clock(_micros(last))}"
+            f" {clock(_micros(first), dated=self.dated)} to {clock(_micros(last), dated=self.dated)}"
             if first is not None and last is not None
             else ""
         )
@@ -502,7 +460,7 @@ class _Page:
             "",
             f"{brokers:,} broker{'' if brokers == 1 else 's'}, {count:,} file{'' if count == 1 else 's'}{below}, "
             f"{total / 1e6:,.1f} MB{span} "
-            f"(printed times read as {case.reading.assumed}{self.zones()}{_skews(case.reading.skew)})",
+            f"(timestamps without a zone were read as {case.reading.assumed}{self.zones()}{_skews(case.reading.skew)})",
             indent=2,
         )
         lines, understood = int(sources.get_column("relevant").sum()), int(sources.get_column("understood").sum())
@@ -511,8 +469,8 @@ class _Page:
         self.put(
             "",
             f"{understood:,} of {lines:,} log lines about replication understood, {unknown:,} "
-            f"file{'' if unknown == 1 else 's'} of other kinds, {notices:,} notice{'' if notices == 1 else 's'}"
-            + (" of what is damaged or not understood:" if notices else ""),
+            f"file{'' if unknown == 1 else 's'} ignored (type not recognised), {notices:,} "
+            f"notice{'' if notices == 1 else 's'}" + (" of damage or of lines not understood:" if notices else ""),
             indent=2,
         )
         for row in case.notices.head(EXAMPLES).iter_rows(named=True):
@@ -520,18 +478,18 @@ class _Page:
             at = f" byte {row['byte']:,}" if row["line"] is None and row["byte"] is not None else at
             self.put("  - ", f"{self.place(case.path(row['source']))}{at}: {row['reason']}")
         if notices > EXAMPLES:
-            self.lines.append(f"  ... and {notices - EXAMPLES:,} more: --format json counts them by file")
+            self.row(f"  ... and {notices - EXAMPLES:,} more: --format json counts them by file")
 
     def zones(self) -> str:
         """Return zones of files with a zone of their own, if it differs from the assumed one."""
         case = self.result.case
-        told = case.sources.get_column("zone").drop_nulls().value_counts().sort("zone")
+        named = case.sources.get_column("zone").drop_nulls().value_counts().sort("zone")
         others = [
             f"{count:,} file{'' if count == 1 else 's'} as {zone}"
-            for zone, count in told.iter_rows()
+            for zone, count in named.iter_rows()
             if zone != case.reading.assumed
         ]
-        return f"; {', '.join(others)}, as told there" if others else ""
+        return f"; {', '.join(others)}, as named there" if others else ""
 
     def remarks(self) -> None:
         """Print the acks of producers, clocks that differ a lot, and changes by the user's settings."""
@@ -545,10 +503,6 @@ def name_of(finding: Finding) -> str:
     return f"{finding.topic}-{finding.partition}{_earlier(finding.incarnation)}"
 
 
-def _called(partition: Partition) -> str:
-    return f"{partition.history.name}{_earlier(partition.history.incarnation)}"
-
-
 def _earlier(incarnation: int) -> str:
     if not incarnation:
         return ""
@@ -558,7 +512,7 @@ def _earlier(incarnation: int) -> str:
 
 def _headline(incident: Incident) -> str:
     lead = incident.lead
-    titles = list(dict.fromkeys(_TITLES[finding.rule] for finding in incident.findings))
+    titles = [rule.title for rule in RULES if rule.id == lead.rule]
     offsets = ""
     if lead.offsets:
         number = size(lead.offsets)
@@ -569,21 +523,71 @@ def _headline(incident: Incident) -> str:
             if most is None:
                 counted = f"at least {counted if least < number else count_text(lead.offsets)}"
         rest = f" and {len(lead.offsets) - RANGES:,} more ranges" if len(lead.offsets) > RANGES else ""
-        offsets = f"   offsets {span_text(lead.offsets[:RANGES])}{rest}, {counted}"
+        offsets = f"   {offsets_text(lead.offsets[:RANGES])}{rest} ({counted})"
     doubt = "SUSPECTED: " if lead.confidence is Confidence.SUSPECTED else ""
-    return f"{doubt}{', '.join(titles[:2])}{offsets}{_times(lead)}   {lead.severity.value}, {lead.confidence.value}"
+    return f"{doubt}{titles[0]}{offsets}{_times(lead)}   {lead.severity.value}, {lead.confidence.value}"
+
+
+def _values(finding: Finding) -> tuple[int, ...]:
+    """Return the numbers that matter in a quoted line: offsets first, then leader epochs."""
+    ends = [value for first, end in finding.offsets for value in (first, end, end - 1)]
+    return tuple(dict.fromkeys((*ends, *finding.before.values(), *finding.after.values(), *finding.epochs)))
+
+
+def _runs(findings: Sequence[Finding]) -> str:
+    """Return partitions by name, consecutive ones of a topic together.
+
+    >>> from forensics.rules.finding import Finding, Severity
+    >>> _runs([Finding("r", Severity.ERROR, "a", n, "") for n in (1, 2, 3, 7)])
+    'a-1 to a-3, a-7'
+    """
+    numbers: dict[str, list[int]] = {}
+    for finding in findings:
+        numbers.setdefault(finding.topic, []).append(finding.partition)
+    runs = []
+    for topic, partitions in numbers.items():
+        ordered = sorted(set(partitions))
+        starts = [one for place, one in enumerate(ordered) if place == 0 or ordered[place - 1] != one - 1]
+        ends = [one for place, one in enumerate(ordered) if place + 1 == len(ordered) or ordered[place + 1] != one + 1]
+        runs += [
+            f"{topic}-{first}" if first == last else f"{topic}-{first} to {topic}-{last}"
+            for first, last in zip(starts, ends, strict=True)
+        ]
+    return _names(runs, RUNS)
+
+
+def _alike(
+    partitions: Sequence[Partition], asked: Sequence[Rule], verdict: Verdict
+) -> Mapping[tuple[int, ...], list[Rule]]:
+    """Return the rules with a verdict, by the positions of the partitions where they have it."""
+    found: dict[tuple[int, ...], list[Rule]] = {}
+    for rule in asked:
+        places = tuple(n for n, one in enumerate(partitions) if one.judgements[rule.id].verdict is verdict)
+        if places:
+            found.setdefault(places, []).append(rule)
+    return found
+
+
+def _kinds(case: Case) -> dict[int | None, dict[str, dict[str, object]]]:
+    """Return the kinds of files in the evidence by broker."""
+    rows: dict[int | None, dict[str, dict[str, object]]] = {}
+    for row in coverage(case).iter_rows(named=True):
+        if row["kind"] in _SHOWN:
+            rows.setdefault(row["broker"], {})[row["kind"]] = row
+    return rows
+
+
+def _release(case: Case, broker: int | None) -> list[str]:
+    """That a broker's release is not known: then no behaviour of a release is assumed of it."""
+    return ["release unknown" for one in case.everyone if one.id == broker and one.release is None][:1]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _times(finding: Finding) -> str:
     return f", {finding.count:,} times" if finding.count > 1 else ""
-
-
-def _counted(found: Sequence[Incident]) -> str:
-    """How many of each severity, in how many partitions."""
-    counts = {severity: sum(i.lead.severity is severity for i in found) for severity in Severity}
-    places = len({_life(incident.lead) for incident in found})
-    said = ", ".join(f"{count:,} {severity.value}" for severity, count in counts.items() if count)
-    return f"{said} in {places:,} partition{'' if places == 1 else 's'}, worst first:"
 
 
 def _repeated(group: Sequence[Problem]) -> str:
@@ -596,43 +600,13 @@ def _lines_of(one: Problem) -> str:
     return f" ({one.count:,} lines)" if one.count > 1 else ""
 
 
-def _clean_everywhere(total: str, clean: int, *, listed: bool, all_asked: bool) -> list[str]:
-    """Return how many rules came out clean in every partition, after the table of the others or in its place."""
-    if listed:
-        return [f"  {clean} other rules: clean everywhere"] if clean else []
-    return [f"{total}: {'clean' if all_asked else f'{clean} clean'} everywhere" if clean else total]
-
-
 def _not_applicable(partitions: Sequence[Partition], rule_id: str) -> bool:
     return all(p.judgements[rule_id].verdict is Verdict.NOT_APPLICABLE for p in partitions)
-
-
-def _nothing(result: Result) -> str:
-    if not result.partitions and result.case.unattributed:
-        return "no partition was judged: nothing tells which broker printed these lines"
-    if not result.partitions:
-        return "no partition was judged: no file speaks of one, or --topic and --skip-topic leave none"
-    asked = [judged for p in result.partitions if not p.history.incarnation for judged in p.judgements.values()]
-    news = "new " if result.known else ""
-    if any(judged.verdict is Verdict.UNKNOWN for judged in asked):
-        return f"nothing {news}found, but not every question could be answered: see unknown below"
-    if news:
-        return "nothing new found: what is known is counted below"
-    if result.changes.disabled:
-        return "nothing found by the rules that were asked"
-    if any(judged.verdict is Verdict.VIOLATED and judged.rule in result.changes.severities for judged in asked):
-        return "nothing found that is more than good to know, by the severities you set"
-    return "nothing found: no committed data lost, cut or forked"
 
 
 def _names(names: Sequence[str], most: int) -> str:
     rest = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest
-
-
-def _says_little(rule: Rule, by: Mapping[Verdict, Sequence[Partition]]) -> bool:
-    """Return whether a row about a rule says only that lines are missing, which is so for each excerpt."""
-    return rule.id == GAPS or not by[Verdict.VIOLATED]
 
 
 def _holders(partition: Partition) -> set[int]:
@@ -670,6 +644,10 @@ def _dated(result: Result) -> bool:
     times = [_micros(t) for name in ("first_time", "last_time") for t in sources.get_column(name).drop_nulls()]
     times += [fact.time for finding in result.findings for fact in finding.facts if fact.time is not None]
     return bool(times) and _day(min(times)) != _day(max(times))
+
+
+def _moment(time: int) -> datetime:
+    return datetime.fromtimestamp(time / 1e6, UTC)
 
 
 def _day(time: int) -> int:

@@ -12,7 +12,7 @@ import io
 from datetime import UTC, datetime
 
 from forensics.outputs import no_formula
-from forensics.reports.text import plain
+from forensics.reports.terminal import plain
 from forensics.result import Result
 from forensics.rules.finding import Evidence
 

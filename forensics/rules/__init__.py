@@ -52,8 +52,8 @@ RULES: tuple[Rule, ...] = (
 """Every rule, in the order in which verdicts are shown."""
 
 READ_AS = (
-    "release, inter-broker protocol and message format are not all in the evidence: read as of 0.11 or later, where "
-    "followers truncate by leader epochs"
+    "the evidence does not show release, inter-broker protocol and message format: 0.11 or later was assumed, where "
+    "followers truncate by leader epoch"
 )
 """Note of a finding if the evidence does not show which protocol the brokers followed (KIP-101)."""
 

@@ -30,7 +30,9 @@ def acks_fact(history: History, case: Case, written: Sequence[int], statements: 
     answered = next((s for s in statements if s.how is HwSource.ACKNOWLEDGED), None)
     if answered is not None:
         return Fact(
-            "producers with acks=all are affected: they were answered", refs=answered.refs, states=States.COMMITTED
+            "producers with acks=all are affected: they received an acknowledgement",
+            refs=answered.refs,
+            states=States.COMMITTED,
         )
     least, told, refs = _least(history, case, written)
     isrs = [isr for n in written if n in history.epochs for isr in history.epochs[n].isr]
@@ -38,7 +40,7 @@ def acks_fact(history: History, case: Case, written: Sequence[int], statements: 
     known = bool(written) and all(n in history.epochs and history.epochs[n].isr for n in written)
     if least <= 1:
         return Fact(
-            f"producers with acks=all are affected: {told}, so a leader alone answers them",
+            f"acks=all gave no protection: {told}, so the leader acknowledges alone",
             refs=refs,
             states=States.CONTEXT,
         )
@@ -46,18 +48,19 @@ def acks_fact(history: History, case: Case, written: Sequence[int], statements: 
         smallest = min((isr for isr, _ in isrs if isr), key=len)
         refs += tuple(ref for isr, ref in isrs if isr == smallest)[:1]
         return Fact(
-            f"producers with acks=all are affected: {told}, and the ISR was {isr_text(smallest)}",
+            f"producers with acks=all are affected: {told} and the ISR was {isr_text(smallest)}, so they received an "
+            "acknowledgement",
             refs=refs,
             states=States.CONTEXT,
         )
     if known and max(sizes, default=0) < least and all(history.epochs[n].isr_from_leader for n in written):
         refs += tuple(ref for _, ref in isrs)[:1]
         return Fact(
-            f"producers with acks=all are not affected: {told}, and the ISR was smaller",
+            f"producers with acks=all are not affected: {told} and the ISR was smaller, so they received an error",
             refs=refs,
             states=States.CONTEXT,
         )
-    which = "in part of that time the ISR was smaller" if known else "the ISR of then is not in the evidence"
+    which = "for part of that time the ISR was smaller" if known else "the evidence does not show the ISR at that time"
     return Fact(f"producers with acks=all may be affected: {told}, and {which}", refs=refs, states=States.CONTEXT)
 
 

@@ -94,8 +94,8 @@ def _finding(history: History, broker: int, disk: Disk, name: _Named, pointer: P
         **place(history),
         replicas=(broker,),
         subject=text,
-        summary=f"broker {broker}'s {text} {value} is beyond the end of its log, {disk.end}",
-        facts=(Fact(f"{text} {value}, log end offset {disk.end}", broker=broker, refs=refs),),
+        summary=f"broker {broker}'s {text} {value} is above its log end offset, {disk.end}",
+        facts=(Fact(f"has {text} {value} and log end offset {disk.end}", broker=broker, refs=refs),),
         before={name.value: value},
         after={"log_end_offset": disk.end or 0},
         **advised(
@@ -111,7 +111,6 @@ def _finding(history: History, broker: int, disk: Disk, name: _Named, pointer: P
 RULE = Rule(
     id=ID,
     severity=Severity.WARNING,
-    title="CHECKPOINTS CONTRADICT THE LOG",
     judge=judge,
     summary="Checkpoint files contradict the log beside them.",
     help=HELP,

@@ -28,8 +28,10 @@ from forensics.rules.finding import (
     brokers_text,
     count_text,
     judgement,
+    offsets_text,
     place,
     records_text,
+    sentence,
     span_text,
 )
 from forensics.rules.rescue import advice, copies_text, on_disk, outside_text
@@ -321,9 +323,9 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         offsets=loss.ranges,
         records=(least, None if uncertain else most),
         summary=(
-            f"committed offsets {span_text(loss.ranges)} ({at_least}{_count(loss, least, most)}) of leader epoch "
-            f"{_written_text(history, loss, written)} are gone: {_how(loss)}"
-            + (f"; {copies_text(loss)}" if holders else f"; {outside_text(history, loss)}")
+            f"the partition lost committed {offsets_text(loss.ranges)} ({at_least}{_count(loss, least, most)}) of "
+            f"leader epoch {_written_text(history, loss, written)}: {_how(loss)}. "
+            + sentence(copies_text(loss) if holders else outside_text(history, loss))
         ),
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
@@ -331,8 +333,8 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         uncertain=(*uncertain, *(_later(history, loss) if last else ()), *_no_records(unknown)),
         not_because=(
             (
-                "the records were below a high watermark in the very log that wrote them, so they were not "
-                "an uncommitted tail"
+                "the leader that wrote the records had already marked them committed, so they were not an uncommitted "
+                "tail"
             ),
         ),
         cause=cause,
@@ -366,7 +368,7 @@ def _lacking(history: History, case: Case, loss: Loss) -> Finding:
         history,
         case,
         loss,
-        f"leader {leader} has no {'batch' if disk.lacking else 'segment'} with them",
+        f"broker {leader}, the current leader, has no {'batch' if disk.lacking else 'segment'} with them",
         [Fact(damage.text, broker=leader, refs=(damage.ref,))] if damage is not None else [],
         subject="segment",
         not_because=tuple(not_because),
@@ -377,18 +379,18 @@ def _gone_with_leader(history: History, case: Case, loss: Loss, shortened: Short
     """Return a finding for records that the last leader restarted without, before any other broker led without them."""
     leader = loss.epoch.leader
     isr = loss.epoch.last_isr or frozenset()
-    alone = ", the only one in the ISR," if isr == {leader} else ""
+    alone = ", the only replica in the ISR," if isr == {leader} else ""
     brokers = brokers_text(tuple(loss.holders))
-    stop = f"stop broker {leader}, if it runs: once it leads, who follows it removes what it lacks"
-    never = f"do not start {brokers} while broker {leader} runs" if loss.holders else ""
+    stop = f"stop broker {leader}, if it runs: once it leads, each follower truncates what broker {leader} lacks"
+    never = f"start {brokers} while broker {leader} runs" if loss.holders else ""
     return _served_no_more(
         history,
         case,
         loss,
-        f"leader {leader}{alone} came back with log end offset {shortened.target}",
+        f"broker {leader}, the leader{alone or ','} restarted with log end offset {shortened.target}",
         [shortened_fact(shortened)],
         subject="leader",
-        not_because=("no other member of the ISR has them, so that no clean election brings them back",),
+        not_because=("no other member of the ISR has them, so no clean election brings them back",),
         cause=SHORTENED_BY[shortened.cause],
         stop=(stop,),
         never=(never,) if never else (),
@@ -432,8 +434,8 @@ def _served_no_more(
         records=(least, most),
         subject=subject,
         summary=(
-            f"committed offsets {span_text(loss.ranges)} ({_count(loss, least, most)}) are served no more: {how}; "
-            f"{held}"
+            f"the partition can no longer serve committed {offsets_text(loss.ranges)} "
+            f"({_count(loss, least, most)}): {how}. {sentence(held)}"
         ),
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
@@ -446,16 +448,17 @@ def _served_no_more(
 
 def _count(loss: Loss, least: int, most: int) -> str:
     """Return how many offsets are gone, and how many records if some offsets held none or may have held none."""
-    offsets = count_text(loss.ranges)
-    return offsets if least == size(loss.ranges) else f"{offsets}, {records_text(least, most)}"
+    if least == size(loss.ranges):
+        return records_text(least, most)
+    return f"{count_text(loss.ranges)}, {records_text(least, most)}"
 
 
 def _no_records(ranges: list[Range]) -> tuple[str, ...]:
     """Return why the number of records is not exact."""
     if not ranges:
         return ()
-    why = "markers of transactions and what compaction removed are offsets too"
-    return (f"how many of offsets {span_text(ranges)} were records: {why}",)
+    why = "transaction markers and compacted records have offsets too"
+    return (f"how many of the {offsets_text(ranges)} were records is unknown: {why}",)
 
 
 def _how(loss: Loss) -> str:
@@ -463,11 +466,12 @@ def _how(loss: Loss) -> str:
     statement, epoch = loss.statements[0], loss.epoch
     if epoch.epoch <= statement.epoch:
         return (
-            f"broker {statement.replica}, which led then, later followed leader {epoch.leader} of epoch {epoch.epoch}, "
-            "which holds others there"
+            f"broker {statement.replica} led then, and later followed broker {epoch.leader} (leader epoch "
+            f"{epoch.epoch}), which holds other records there"
         )
     begun = f" at offset {epoch.start}" if epoch.start is not None else ""
-    return f"leader {epoch.leader} began epoch {epoch.epoch}{begun}"
+    who = f"broker {epoch.leader}" if epoch.leader is not None else "an unknown broker"
+    return f"{who} became leader (epoch {epoch.epoch}){begun} without them"
 
 
 def _end_gone(history: History, possible_loss: PossibleLoss) -> bool:
@@ -503,7 +507,7 @@ def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
     watermark.
     """
     if history.epoch_rollbacks or history.contested:
-        return ("more may be lost: the leader epochs do not tell in what order the leaders followed one another",)
+        return ("more may be lost: the leader epochs do not show the order of the leaders",)
     unknown = [
         possible_loss.before
         for possible_loss in possible_losses(history)
@@ -515,13 +519,14 @@ def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
     if last is not None and not history.coverage.whole(last.leader, Span.BEFORE):
         unknown.append(last)  # its lines begin after it led
     beyond = tuple(
-        f"more may be lost: how far {leader_text(epoch)} had committed beyond offset {loss.ranges[-1][1]} is not in "
-        "the evidence"
+        f"more may be lost: the evidence does not show how far {leader_text(epoch)} had committed beyond offset "
+        f"{loss.ranges[-1][1] - 1}"
         for epoch in unknown[:1]
     )
     first = loss.ranges[0][0]
     below = tuple(
-        f"more may be lost: whether {leader_text(loss.epoch)} had [{start}, {end}) is not in the evidence"
+        f"more may be lost: the evidence does not show whether {leader_text(loss.epoch)} had offsets "
+        f"{span_text([(start, end)])}"
         for start, end in losses(history)[1]
         if end == first and _began_unseen(history, loss)
     )
@@ -540,10 +545,9 @@ def _began_unseen(history: History, loss: Loss) -> bool:
 def _later(history: History, loss: Loss) -> tuple[str, ...]:
     """Return which later records may be lost too, without proof."""
     return tuple(
-        f"other records may be lost too: how far {leader_text(possible_loss.before)} had committed when "
-        f"{leader_text(possible_loss.after)} began"
+        f"other records may be lost too: the evidence does not show how far {leader_text(possible_loss.before)} had "
+        f"committed when {leader_text(possible_loss.after)} began"
         + (f" at offset {possible_loss.after.start}" if possible_loss.after.start is not None else "")
-        + " is not in the evidence"
         for possible_loss in possible_losses(history)
         if possible_loss.after.epoch > loss.epoch.epoch
     )[:1]
@@ -558,14 +562,14 @@ def _holder_fact(history: History, broker: int, ranges: tuple[tuple[int, int], .
     forks = [f for f in history.forks if broker in (f.left, f.right) and intersect(f.ranges, ranges)]
     refs = tuple(dict.fromkeys(f.left_ref if broker == f.left else f.right_ref for f in forks))
     others = tuple(sorted({f.right if broker == f.left else f.left for f in forks}))
-    differs = f", where it differs from {brokers_text(others)}" if others else ""
-    return Fact(f"still holds {span_text(ranges)}{differs}", broker=broker, refs=refs)
+    have = "has" if len(others) == 1 else "have"
+    differs = f"; {brokers_text(others)} {have} other records there" if others else ""
+    return Fact(f"still has {offsets_text(ranges)}{differs}", broker=broker, refs=refs)
 
 
 RULE = Rule(
     id=ID,
     severity=Severity.CRITICAL,
-    title="COMMITTED DATA LOST",
     judge=judge,
     summary="Committed records are in no log that the partition serves any more.",
     help=HELP,

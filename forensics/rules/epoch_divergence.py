@@ -133,12 +133,12 @@ def _lines_apart(history: History, pair: tuple[int, int], ranges: tuple[Range, .
         epochs=tuple(sorted(epochs)),
         offsets=ranges,
         subject="lines",
-        summary=f"{brokers_text(pair)} give offset {first} the leader epochs {epochs[0]} and {epochs[1]}",
+        summary=f"{brokers_text(pair)} have different leader epochs at offset {first}: {epochs[0]} and {epochs[1]}",
         facts=tuple(
-            Fact(f"offset {first} is of leader epoch {epoch}", broker=broker, refs=where)
+            Fact(f"wrote offset {first} in leader epoch {epoch}", broker=broker, refs=where)
             for broker, epoch, where in zip(pair, epochs, refs, strict=True)
         ),
-        inferences=("each log is what the appends and truncations of its lines leave",),
+        inferences=("the log lines of appends and truncations imply the contents of each log",),
         cause=fork_cause(history, ranges),
         **advised(history.name, next_steps=(_COPY.format(whose=brokers_text(pair), name=HERE),)),
     )
@@ -213,7 +213,7 @@ def _refuted(disk: Disk, fell: int | None) -> tuple[int, str, tuple[Ref, ...]] |
         return (
             mine,
             (
-                f"offset {offset} is of leader epoch {mine} in the segments and of epoch {given} in "
+                f"offset {offset} has leader epoch {mine} in the segments and leader epoch {given} in "
                 f"leader-epoch-checkpoint"
             ),
             tuple(r for r in (batch, ref) if r is not None),
@@ -233,13 +233,16 @@ def _file(history: History, broker: int, epoch: int, text: str, refs: tuple[Ref,
         subject="file",
         summary=f"broker {broker}'s leader-epoch-checkpoint contradicts its own log: {text}",
         facts=(Fact(text, broker=broker, refs=refs),),
-        inferences=(f"leader epoch {epoch} is right, though one batch alone states it and no line names it",)
+        inferences=(f"leader epoch {epoch} is right, although only one batch states it and no log line names it",)
         if lone
         else (),
-        not_because=("a batch of another epoch stands at that offset: it is not an epoch without records",),
+        not_because=("that offset has a batch of another leader epoch, so it is not an epoch without records",),
         cause=CauseId.DAMAGED_EPOCH_FILE,
         **advised(
-            history.name, next_steps=(f"keep broker {broker}'s directory of {HERE} before the broker is started again",)
+            history.name,
+            next_steps=(
+                f"copy broker {broker}'s directory of {HERE} to another disk before the broker is started again",
+            ),
         ),
     )
 
@@ -254,12 +257,13 @@ def _falling(history: History, broker: int, fall: Damage, fell: int | None) -> F
         **place(history),
         replicas=(broker,),
         subject="fall",
-        summary=f"leader epochs fall along broker {broker}'s log: {fall.text}",
+        summary=f"leader epochs decrease along broker {broker}'s log: {fall.text}",
         facts=(Fact(fall.text, broker=broker, refs=(fall.ref,)),),
         inferences=(
             (
-                "it kept records that its leader never had, and fetched on behind them: to 1.1 a leader answers for an "
-                "epoch that it never had with the start of the next one, and nothing is cut (KIP-279)"
+                "it kept records that its leader never had, and fetched more after them. Up to 1.1, a leader that "
+                "never had a leader epoch answers with the start of the next one, and the follower truncates nothing "
+                "(KIP-279)"
             ),
         )
         if ends
@@ -286,10 +290,10 @@ def _twice(history: History, twice: EpochRollback) -> Finding:
         **place(history),
         epochs=(twice.epoch,),
         subject="begun twice",
-        summary=f"{twice.text}: it was given out twice",
+        summary=f"{twice.text}: the controller assigned it twice",
         facts=(Fact(twice.text, refs=twice.refs),),
         not_because=(
-            "batches of that epoch stand at both offsets, and neither log was compacted or cut from its start",
+            "both offsets have batches of that leader epoch, and neither log was compacted or truncated from its start",
         ),
         cause=CauseId.EPOCHS_PUT_BACK,
         **advised(history.name, next_steps=(_COPY.format(whose="every replica", name=HERE),)),
@@ -309,9 +313,9 @@ def _two_starts(history: History, several: EpochStarts) -> Finding:
         epochs=(epoch,),
         offsets=((several.starts[0][0], several.starts[-1][0]),),
         subject="two starts",
-        summary=f"leader epoch {epoch} begins at offsets {offsets} by the epoch entries of {brokers_text(replicas)}",
-        facts=tuple(Fact(ref.note, broker=replica, refs=(ref,)) for _, replica, ref in several.starts),
-        not_because=("no replica that names a later offset says that it removed the beginning of its log",),
+        summary=f"the epoch entries of {brokers_text(replicas)} start leader epoch {epoch} at offsets {offsets}",
+        facts=tuple(Fact(f"stated {ref.note}", broker=replica, refs=(ref,)) for _, replica, ref in several.starts),
+        not_because=("no replica with a later start states that it removed the beginning of its log",),
         cause=CauseId.EPOCHS_PUT_BACK if history.epoch_rollbacks else CauseId.UNKNOWN,
         **advised(history.name, next_steps=(_COPY.format(whose=brokers_text(replicas), name=HERE),)),
     )
@@ -337,13 +341,15 @@ def _between(history: History) -> list[Finding]:
                 replicas=pair,
                 epochs=tuple(sorted((one, two))),
                 offsets=fork.ranges,
-                summary=f"{brokers_text(pair)} give offset {offset} the leader epochs {one} and {two}",
+                summary=f"{brokers_text(pair)} have different leader epochs at offset {offset}: {one} and {two}",
                 facts=(
                     Fact(
-                        f"leader epoch {one} from offset {fork.left_batch[0]}", broker=fork.left, refs=(fork.left_ref,)
+                        f"has leader epoch {one} from offset {fork.left_batch[0]} on",
+                        broker=fork.left,
+                        refs=(fork.left_ref,),
                     ),
                     Fact(
-                        f"leader epoch {two} from offset {fork.right_batch[0]}",
+                        f"has leader epoch {two} from offset {fork.right_batch[0]} on",
                         broker=fork.right,
                         refs=(fork.right_ref,),
                     ),
@@ -358,7 +364,6 @@ def _between(history: History) -> list[Finding]:
 RULE = Rule(
     id=ID,
     severity=Severity.ERROR,
-    title="LEADER EPOCHS CONTRADICT",
     judge=judge,
     summary="Leader epochs contradict each other in a log, between a log and its epoch file, or between replicas.",
     help=HELP,

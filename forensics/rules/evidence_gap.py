@@ -66,7 +66,7 @@ def _named(history: History) -> list[Fact]:
 def _role(history: History, broker: int) -> Fact | None:
     for number, epoch in sorted(history.epochs.items(), reverse=True):
         if epoch.leader == broker and epoch.refs:
-            return Fact(f"broker {broker} led in leader epoch {number}", refs=(epoch.refs[0],))
+            return Fact(f"broker {broker} was leader in epoch {number}", refs=(epoch.refs[0],))
         for isr, ref in reversed(epoch.isr):
             if broker in isr:
                 return Fact(f"broker {broker} was in the ISR in leader epoch {number}", refs=(ref,))
@@ -86,21 +86,20 @@ def _further(history: History) -> list[Fact]:
         facts.append(Fact(one.text, broker=broker, refs=(one.ref,) if one.ref is not None else ()))
     for broker in sorted(history.coverage.shown_missing(Span.BEFORE).keys() - within.keys()):
         for first in [role_span for role_span in history.role_spans[broker] if role_span.epoch >= 0][:1]:
-            text = f"its lines begin in leader epoch {first.epoch}"
+            text = f"has log lines only from leader epoch {first.epoch} on"
             facts.append(Fact(text, broker=broker, time=first.time, refs=tuple(first.refs[:1])))
     for broker in history.coverage.shown_missing(Span.AFTER):
         disk = history.disks.get(broker)
         found = [] if disk is None else [*disk.refs.items(), *((epoch, ref) for epoch, _, ref in disk.entries)]
         if found:
             epoch, ref = max(found, key=lambda one: one[0])
-            facts.append(Fact(f"its files know leader epoch {epoch}", broker=broker, refs=(ref,)))
+            facts.append(Fact(f"has leader epoch {epoch} in its files", broker=broker, refs=(ref,)))
     return facts
 
 
 RULE = Rule(
     id=ID,
     severity=Severity.INFO,
-    title="EVIDENCE MISSING",
     judge=judge,
     summary="Evidence that the questions about a partition need is missing.",
     help=HELP,

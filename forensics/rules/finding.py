@@ -396,7 +396,6 @@ class Rule:
     Attributes:
         id: its name, the bad pattern in words.
         severity: of its worst finding.
-        title: what a violation is called in a headline.
         judge: gives the answer for one partition.
         summary: what it finds, in one sentence.
         help: what explains it.
@@ -406,26 +405,49 @@ class Rule:
 
     id: str
     severity: Severity
-    title: str
     judge: Callable[[History, Case], Judgement]
     summary: str
     help: Help
     bearers: Bearers = Bearers.TWO
     about_files: bool = False
 
+    @property
+    def title(self) -> str:
+        """The name of a violation in a headline: the words of the id, by which ``forensics explain`` finds it."""
+        return self.id.replace("-", " ").upper()
+
+
+def sentence(text: str, *, capital: bool = True) -> str:
+    """Return a text as a sentence, with its full stop.
+
+    >>> sentence("broker 1 truncated its log"), sentence("hw-above-leo: x.", capital=False)
+    ('Broker 1 truncated its log.', 'hw-above-leo: x.')
+    """
+    first = text[:1].upper() if capital else text[:1]
+    return f"{first}{text[1:]}{'' if text.endswith(('.', ':', '?')) else '.'}"
+
 
 def span_text(ranges: tuple[Range, ...] | list[Range]) -> str:
-    """Offsets in words.
+    """Offsets in words, with both ends.
 
     >>> span_text([(50, 80), (90, 91)])
-    '[50, 80), [90, 91)'
+    '50 to 79, 90'
     """
-    return ", ".join(f"[{first}, {end})" for first, end in ranges)
+    return ", ".join(f"{first} to {end - 1}" if end - first > 1 else f"{first}" for first, end in ranges)
+
+
+def offsets_text(ranges: tuple[Range, ...] | list[Range]) -> str:
+    """Offsets in words, with their noun.
+
+    >>> offsets_text([(50, 80)]), offsets_text([(1, 2)])
+    ('offsets 50 to 79', 'offset 1')
+    """
+    return f"offset{'' if size(ranges) == 1 else 's'} {span_text(ranges)}"
 
 
 def epoch_text(number: int) -> str:
     """Return a leader epoch in words, also if it is unknown."""
-    return f"leader epoch {number}" if number >= 0 else "a leader epoch that no line tells"
+    return f"leader epoch {number}" if number >= 0 else "an unknown leader epoch (no log line names it)"
 
 
 def brokers_text(brokers: tuple[int, ...] | list[int]) -> str:

@@ -58,13 +58,13 @@ def _finding(history: History, group: list[HwAboveIsrMember]) -> Finding:
         epochs=(first.epoch,),
         offsets=((first.end, first.high_watermark),),
         summary=(
-            f"leader {first.leader}'s high watermark {first.high_watermark} was above the log end "
-            f"{first.end} of broker "
-            f"{first.replica}, which was in the ISR until then"
+            f"broker {first.leader}, the leader, had high watermark {first.high_watermark}, above the log end offset "
+            f"{first.end} of broker {first.replica}. Broker {first.replica} was in the ISR until then"
         ),
         facts=(
             Fact(
-                f"high watermark {first.high_watermark}, broker {first.replica} at {first.end}",
+                f"removed broker {first.replica} from the ISR: its own high watermark was {first.high_watermark}, the "
+                f"log end offset of broker {first.replica} was {first.end}",
                 broker=first.leader,
                 time=first.time,
                 refs=first.refs,
@@ -75,8 +75,8 @@ def _finding(history: History, group: list[HwAboveIsrMember]) -> Finding:
             history.name,
             next_steps=(
                 (
-                    f"see that broker {first.replica} has fetched beyond {first.high_watermark} before broker "
-                    f"{first.leader} is stopped"
+                    f"before you stop broker {first.leader}, check that broker {first.replica} has fetched past "
+                    f"{first.high_watermark}"
                 ),
             ),
         ),
@@ -87,7 +87,6 @@ def _finding(history: History, group: list[HwAboveIsrMember]) -> Finding:
 RULE = Rule(
     id=ID,
     severity=Severity.WARNING,
-    title="HIGH WATERMARK ABOVE ISR MEMBER",
     judge=judge,
     summary="A leader's high watermark is above the log end of a replica that it counts as in sync.",
     help=HELP,

@@ -28,6 +28,7 @@ from forensics.rules.finding import (
     advised,
     brokers_text,
     judgement,
+    offsets_text,
     place,
 )
 from forensics.rules.story import all_claimed, checkpoint_at_hand, flushed_cause, unstated_data
@@ -196,8 +197,8 @@ def _parted(history: History, broker: int, other: int, end: int) -> bool:
 def _stated(history: History, above: HwAboveLeo) -> Finding:
     """Return a finding for both values as one witness states them."""
     high_watermark, end = above.high_watermark, above.end
-    whose = "" if above.witness == above.replica else f" (broker {above.witness} says so)"
-    unsure = "no line that is missing tells of a truncation between the two"
+    whose = "" if above.witness == above.replica else f" (logged by broker {above.witness})"
+    unsure = "no missing line shows a truncation between the two values"
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
@@ -209,20 +210,24 @@ def _stated(history: History, above: HwAboveLeo) -> Finding:
         records=(high_watermark - end, high_watermark - end),
         summary=(
             f"broker {above.replica} had high watermark {high_watermark} and log end offset {end}{whose}: it lacked "
-            f"committed offsets [{end}, {high_watermark})"
+            f"committed {offsets_text([(end, high_watermark)])}"
         ),
-        facts=tuple(Fact(ref.note, broker=above.witness, time=above.time, refs=(ref,)) for ref in above.refs),
+        facts=tuple(
+            Fact(f"stated {ref.note}", broker=above.witness, time=above.time, refs=(ref,)) for ref in above.refs
+        ),
         before={"high_watermark": high_watermark},
         after={"log_end_offset": end},
         inferences=(unsure,) if above.later else (),
-        not_because=("no truncation was stated right before: up to 2.3 a high watermark outlasts one in memory",),
+        not_because=(
+            "no truncation was logged just before. Up to 2.3 the high watermark in memory stays above a truncated log",
+        ),
         cause=CauseId.UNKNOWN,
         **advised(
             history.name,
             next_steps=(
                 f"copy the directory {HERE} of every replica to another disk before any broker is started again",
             ),
-            do_not=(f"do not let broker {above.replica} lead before another replica is known to have the records",),
+            do_not=(f"let broker {above.replica} lead before you know that another replica has the records",),
         ),
     )
 
@@ -244,14 +249,14 @@ def _finding(history: History, broker: int, high_watermark: int, ref: Ref) -> Fi
     stopped = _stopped(history, broker)
     disk = history.disks.get(broker)
     proof = committed(history, replica.lineage, end, high_watermark, replica=broker)
-    unsure = "" if stopped else f"if broker {broker} was stopped as its files were copied, "
+    unsure = "" if stopped else f"if broker {broker} was stopped while its files were copied, "
     facts = [
-        Fact(f"high watermark {high_watermark} in its checkpoint", broker=broker, refs=(ref,)),
-        Fact(f"log end offset {end}", broker=broker, refs=tuple(replica.end_refs)),
+        Fact(f"has high watermark {high_watermark} in its checkpoint file", broker=broker, refs=(ref,)),
+        Fact(f"has log end offset {end}", broker=broker, refs=tuple(replica.end_refs)),
     ]
     facts += [
         Fact(
-            f"log end offset {history.replicas[other].end}: has the records",
+            f"has log end offset {history.replicas[other].end}, so it has the records",
             broker=other,
             refs=tuple(history.replicas[other].end_refs),
         )
@@ -274,19 +279,18 @@ def _finding(history: History, broker: int, high_watermark: int, ref: Ref) -> Fi
         offsets=((end, high_watermark),),
         records=(high_watermark - end, high_watermark - end),
         summary=(
-            f"broker {broker} lacks committed offsets [{end}, {high_watermark}): its checkpointed high "
-            f"watermark is above "
-            "the end of its log"
-            + (f"; {brokers_text(whole)} still {'has' if len(whole) == 1 else 'have'} them" if whole else "")
+            f"broker {broker} lacks committed {offsets_text([(end, high_watermark)])}: its checkpointed high "
+            f"watermark is {high_watermark}, above the end of its log, {end}"
+            + (f". {brokers_text(whole).capitalize()} still {_have(whole)} them" if whole else "")
         ),
         facts=tuple(facts),
         before={"high_watermark": high_watermark},
         after={"log_end_offset": end},
         inferences=(
             *(() if proof.ranges else ("the checkpoint belongs to the log beside it",)),
-            *(() if stopped else ("the directory was not copied while its broker ran: if it was, copy it again",)),
+            *(() if stopped else ("the broker was stopped while its directory was copied. If not, copy it again",)),
         ),
-        not_because=("the segments were read to their end, none is missing",),
+        not_because=("the segments were read to their end, and none is missing",),
         cause=flushed_cause(history, broker, end),
         **advised(
             history.name,
@@ -303,15 +307,23 @@ def _finding(history: History, broker: int, high_watermark: int, ref: Ref) -> Fi
                     else (f"{unsure}look for another copy of {HERE} before broker {broker} is started",)
                 ),
             ),
-            do_not=(f"{unsure}do not start broker {broker} first: it would lead without the records",),
+            do_not=(f"start broker {broker} first{_if_stopped(broker, stopped)}: it would lead without the records",),
         ),
     )
+
+
+def _have(brokers: tuple[int, ...]) -> str:
+    return "has" if len(brokers) == 1 else "have"
+
+
+def _if_stopped(broker: int, stopped: bool) -> str:
+    """Return the condition of an advice, where it is not known whether a broker ran while its files were copied."""
+    return "" if stopped else f" (if broker {broker} was stopped while its files were copied)"
 
 
 RULE = Rule(
     id=ID,
     severity=Severity.ERROR,
-    title="HIGH WATERMARK ABOVE LOG END",
     judge=judge,
     summary="A replica's high watermark lies above the end of its own log.",
     help=HELP,

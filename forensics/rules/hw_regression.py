@@ -84,30 +84,30 @@ def _another_role(history: History, regression: Regression) -> bool:
 
 def _finding(history: History, group: list[Regression]) -> Finding:
     first = group[0]
-    known = f"; it had been {first.before} at least" if first.before else ""
+    known = f"; it was {first.before} or higher before" if first.before else ""
     if first.kind is RegressionKind.MOVED:
         summary = (
-            f"broker {first.replica} came back with its log in another directory, whose checkpoint file names no high "
-            f"watermark of it{known}"
+            f"broker {first.replica} restarted with its log in another directory. The checkpoint file there has no "
+            f"high watermark of this partition{known}"
         )
         told = first.refs[-1].note
         step = "move replicas between log directories with kafka-reassign-partitions.sh (KIP-113, from 1.1 on)"
     elif first.kind is RegressionKind.CHECKPOINT:
         if first.after:
-            summary = f"broker {first.replica} came back from a clean stop with high watermark {first.after}{known}"
-            told = f"high watermark {first.after} read back, {first.before} at least before the stop"
+            summary = f"broker {first.replica} restarted after a clean stop with high watermark {first.after}{known}"
+            told = f"restarted with high watermark {first.after}; before the stop it was {first.before} or higher"
         else:
             summary = (
-                f"broker {first.replica} came back with records but without its checkpointed high watermark{known}"
+                f"broker {first.replica} restarted with records but without its checkpointed high watermark{known}"
             )
-            told = "no checkpointed high watermark, though its log has records"
-        step = f"look for what happened to replication-offset-checkpoint on broker {first.replica}"
+            told = "restarted without a checkpointed high watermark, although its log has records"
+        step = f"find out what happened to replication-offset-checkpoint on broker {first.replica}"
     else:
         summary = (
-            f"leader {first.replica}'s high watermark fell from {first.before} to {first.after} within leader epoch "
-            f"{first.epoch}"
+            f"the high watermark of broker {first.replica}, the leader, fell from {first.before} to {first.after} "
+            f"within leader epoch {first.epoch}"
         )
-        told = f"high watermark from {first.before} to {first.after}"
+        told = f"had high watermark {first.before}, then {first.after}"
         step = "keep the logs of this broker and report the Kafka version: this should not happen"
     return Finding(
         rule=ID,
@@ -128,7 +128,6 @@ def _finding(history: History, group: list[Regression]) -> Finding:
 RULE = Rule(
     id=ID,
     severity=Severity.ERROR,
-    title="HIGH WATERMARK WENT BACK",
     judge=judge,
     summary="A high watermark went back where it may not.",
     help=HELP,

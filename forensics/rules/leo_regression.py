@@ -89,8 +89,8 @@ _HOW = {
     ShortenedBy.CLEAN_RESTART: "loaded",
     ShortenedBy.UNCLEAN_RESTART: "loaded",
     ShortenedBy.RECOVERY: "recovered",
-    ShortenedBy.NEW_LOG: "created anew",
-    ShortenedBy.DIR_FAILURE: "created anew",
+    ShortenedBy.NEW_LOG: "created again",
+    ShortenedBy.DIR_FAILURE: "created again",
 }
 
 
@@ -207,23 +207,23 @@ def _check(shortened: ShortenedLog) -> str:
 
 def _never(shortened: ShortenedLog, others: tuple[int, ...]) -> str:
     if not others:
-        return f"do not start broker {shortened.replica} first: it would lead without the records"
+        return f"start broker {shortened.replica} first: it would lead without the records"
     return (
-        f"do not let broker {shortened.replica} lead without the records, and do not start {brokers_text(others)} "
-        "while it does: who follows it removes them"
+        f"let broker {shortened.replica} lead without the records, or start {brokers_text(others)} while it leads: its "
+        "followers truncate them"
     )
 
 
 def _host(shortened: ShortenedLog) -> str:
     if shortened.cause is ShortenedBy.DIR_FAILURE:
         broker = shortened.replica
-        return f"find out whether broker {broker}'s failed log directory can be read again, before its disk goes"
+        return f"find out whether broker {broker}'s failed log directory can be read, before its disk is discarded"
     if shortened.cause is ShortenedBy.NEW_LOG:
         return f"find out who wiped, replaced or unmounted the disk of broker {shortened.replica}"
     if shortened.cause is ShortenedBy.CLEAN_RESTART:
         return (
             f"find out who restored, remounted or copied broker {shortened.replica}'s data directory while it was "
-            "stopped: a clean stop had flushed all of its log"
+            "stopped: the clean stop had flushed its whole log"
         )
     return f"check broker {shortened.replica}'s host for a power failure, a kernel crash or a disk error at that time"
 
@@ -262,7 +262,7 @@ def _why(shortened: ShortenedLog, moved: Moved | None) -> str:
     """Return the reason why a log is shorter, in words."""
     if moved is not None:
         return f"log.dirs had changed from {moved.before} to {moved.now}"
-    return "its log directory had failed" if shortened.dir_failed else "nothing explains the difference"
+    return "its log directory had failed" if shortened.dir_failed else "no log line explains the difference"
 
 
 def _finding(history: History, shortened: ShortenedLog) -> Finding:
@@ -273,7 +273,7 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
             + (
                 f"broker {shortened.fetched_by} had fetched that from it"
                 if shortened.fetched_by is not None
-                else "that was committed with it in the ISR"
+                else "it was in the ISR when that was committed"
             ),
         )
     whole = _whole(history, shortened)
@@ -282,9 +282,9 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
     followed = served_as(history, shortened.replica, shortened.epoch) is Role.FOLLOWER
     measured = _settled(history) or shortened.end_exact or followed
     again = shortened.replica in whole or back
-    refetched = "; it has fetched the records again since" if again else ""
-    refetched = "; it has entered the ISR again since, and so has what was committed" if back else refetched
-    refetched += ", and whether it had more is not known" if again and not measured else ""
+    refetched = ". It fetched the records again later" if again else ""
+    refetched = ". It rejoined the ISR later, so it has all committed records" if back else refetched
+    refetched += "; whether it had more is unknown" if again and not measured else ""
     others = () if again else tuple(broker for broker in whole if broker != shortened.replica)
     how = _HOW[shortened.cause]
     kept = log_start_at(history.log_starts, shortened.replica, shortened.refs[0].row)
@@ -305,9 +305,9 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
         offsets=((first, shortened.end),),
         records=(shortened.end - first, shortened.end - first if shortened.end_exact else None),
         summary=(
-            f"broker {shortened.replica}'s log was {how} with log end offset {shortened.target}; it had "
-            f"reached {shortened.end}{'' if shortened.end_exact else ' at least'}, "
-            f"and {_why(shortened, moved)}{refetched}"
+            f"broker {shortened.replica}'s log was {how} with log end offset {shortened.target}; before, it was "
+            f"{shortened.end}{'' if shortened.end_exact else ' or higher'}; {_why(shortened, moved)}"
+            f"{refetched}"
         ),
         facts=shortened_facts(shortened),
         before={"log_end_offset": shortened.end},
@@ -344,12 +344,12 @@ def _fell(history: History, fell: LeaderLogFell) -> Finding:
         offsets=((fell.after, fell.before),),
         records=(fell.before - fell.after, None),
         summary=(
-            f"the log of broker {broker} ended at {fell.before} and then at {fell.after} while it led "
-            f"{epoch_text(fell.epoch)}, and nothing explains the difference: a leader only appends"
+            f"broker {broker} was the leader in {epoch_text(fell.epoch)}, and its log end offset fell from "
+            f"{fell.before} to {fell.after}. No log line explains it: a leader only appends"
         ),
         facts=(
-            Fact(f"log end offset {fell.before}", broker=broker, refs=(earlier,)),
-            Fact(f"log end offset {fell.after}", broker=broker, time=fell.time, refs=(later,)),
+            Fact(f"had log end offset {fell.before}", broker=broker, refs=(earlier,)),
+            Fact(f"had log end offset {fell.after}", broker=broker, time=fell.time, refs=(later,)),
         ),
         before={"log_end_offset": fell.before},
         after={"log_end_offset": fell.after},
@@ -366,7 +366,6 @@ def _fell(history: History, fell: LeaderLogFell) -> Finding:
 RULE = Rule(
     id=ID,
     severity=Severity.ERROR,
-    title="LOG CAME BACK SHORTER",
     judge=judge,
     summary="A replica's log came back shorter than it was, and no truncation explains it.",
     help=HELP,

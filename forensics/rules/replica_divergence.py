@@ -197,10 +197,10 @@ def _finding(history: History, case: Case, ranges: tuple[Range, ...], forks: lis
         base, last, epoch = fork.left_batch if broker == fork.left else fork.right_batch
         ref: Ref = fork.left_ref if broker == fork.left else fork.right_ref
         dated = f" of leader epoch {epoch}" if epoch is not None and epoch >= 0 else ""
-        span = f"[{base}, {last + 1})"
-        facts.append(Fact(f"first differing batch: offsets {span}{dated}", broker=broker, refs=(ref,)))
+        span = span_text([(base, last + 1)])
+        facts.append(Fact(f"has another batch at offsets {span}{dated}", broker=broker, refs=(ref,)))
     follows = (
-        f"; {brokers_text(even)} hold{'s' if len(even) == 1 else ''} what the current leader serves"
+        f". {brokers_text(even).capitalize()} {'has' if len(even) == 1 else 'have'} the records of the current leader"
         if leader in even
         else ""
     )
@@ -215,23 +215,25 @@ def _finding(history: History, case: Case, ranges: tuple[Range, ...], forks: lis
         offsets=ranges,
         records=(size(ranges), size(ranges)),
         summary=(
-            f"{brokers_text(odd)} and {brokers_text(even)} hold different records at committed offsets "
-            f"{span_text(ranges)} "
-            f"({count_text(ranges)}){follows}"
+            f"{brokers_text(odd)} has other records than {brokers_text(even)} at committed offsets "
+            f"{span_text(ranges)} ({count_text(ranges)}){follows}"
+            if len(odd) == 1
+            else f"{brokers_text(odd)} have other records than {brokers_text(even)} at committed offsets "
+            f"{span_text(ranges)} ({count_text(ranges)}){follows}"
         ),
         facts=tuple(facts),
-        not_because=("both sides have a sound batch there, below the high watermark of both",),
+        not_because=("both replicas have an undamaged batch there, below the high watermark of both",),
         cause=fork_cause(history, ranges),
         **advised(
             history.name,
-            keep=f"both copies of {HERE}: {brokers_text(odd)} and {brokers_text(even)}",
+            keep=f"both versions of {HERE}: {brokers_text(odd)}, and {brokers_text(even)}",
             next_steps=(
                 f"copy the directory of {HERE} from each of {brokers_text(tuple(sorted(sides)))} before any restart",
             ),
             do_not=(
                 (
-                    "do not delete one copy to make the replicas equal: it may be the only one with what "
-                    "producers were promised"
+                    "delete one copy to make the replicas equal: it may be the only one with records that were "
+                    "acknowledged to producers"
                 ),
             ),
         ),
@@ -254,7 +256,6 @@ def _sides(forks: list[Fork]) -> dict[int, int]:
 RULE = Rule(
     id=ID,
     severity=Severity.CRITICAL,
-    title="REPLICAS DIFFER",
     judge=judge,
     summary="Two replicas hold different records at the same committed offsets.",
     help=HELP,

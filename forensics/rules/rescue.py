@@ -14,7 +14,7 @@ from forensics.replay.history import History
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
 from forensics.replay.protocol import Answer
 from forensics.replay.stale_dirs import left_behind, reaching
-from forensics.rules.finding import HERE, Action, Advised, advised, brokers_text, span_text
+from forensics.rules.finding import HERE, Action, Advised, advised, brokers_text, offsets_text
 from forensics.rules.story import failed_directories
 
 Advice = tuple[str | None, tuple[str | Action, ...], tuple[str, ...]]
@@ -54,14 +54,10 @@ def _with_copy(history: History, case: Case, loss: Loss) -> Advice:
         ),
         (
             (
-                f"do not wipe, reassign or restart {brokers_text(needed)} before that: following the current "
-                f"leader removes the records"
+                f"wipe, reassign or restart {brokers_text(needed)} before that: to follow the current leader, a "
+                f"replica truncates these records"
             ),
-            *(
-                (f"do not touch {brokers_text(apart)} either: what their disks hold is not in the evidence",)
-                if apart
-                else ()
-            ),
+            *((f"touch {brokers_text(apart)}: the evidence does not show what their disks hold",) if apart else ()),
         ),
     )
 
@@ -72,14 +68,20 @@ def copies(loss: Loss) -> dict[int, tuple[Range, ...]]:
 
 
 def copies_text(loss: Loss) -> str:
-    """Return which replica still holds which lost records, in words."""
+    """Return which replica still has which lost records, in words."""
     groups: dict[tuple[Range, ...], list[int]] = {}
     for broker, ranges in copies(loss).items():
         groups.setdefault(ranges, []).append(broker)
     (most, first), *others = groups.items()
     whole = most == loss.ranges
-    text = f"{'' if whole else f'only {span_text(most)} '}still held by {brokers_text(first)}"
-    return text + "".join(f", {span_text(r)} {'also ' if whole else ''}by {brokers_text(b)}" for r, b in others)
+    text = f"{brokers_text(first)} still {_have(first)} {'them' if whole else f'only {offsets_text(most)} of them'}"
+    return text + "".join(
+        f", {brokers_text(b)} {_have(b)} {'also ' if whole else ''}{offsets_text(r)}" for r, b in others
+    )
+
+
+def _have(brokers: Sequence[int]) -> str:
+    return "has" if len(brokers) == 1 else "have"
 
 
 def _needed(holders: dict[int, tuple[Range, ...]]) -> tuple[int, ...]:
@@ -94,7 +96,7 @@ def _needed(holders: dict[int, tuple[Range, ...]]) -> tuple[int, ...]:
 
 def _kept(holders: dict[int, tuple[Range, ...]], needed: tuple[int, ...]) -> str:
     if len(needed) > 1:
-        return " and ".join(f"broker {b}'s copy of {HERE} with {span_text(holders[b])}" for b in needed)
+        return " and ".join(f"broker {b}'s copy of {HERE} with {offsets_text(holders[b])}" for b in needed)
     alike = [b for b, ranges in holders.items() if b not in needed and ranges == holders[needed[0]]]
     also = f" (also on {brokers_text(alike)})" if alike else ""
     parts = [b for b in holders if b not in (*needed, *alike)]
@@ -117,10 +119,10 @@ def outside_text(history: History, loss: Loss) -> str:
     """Return where the records are if no live copy has them, in words."""
     found = left_behind(history, loss.lineage, loss.ranges)
     if not found:
-        return "no replica in the evidence still holds them"
+        return "no replica in the evidence still has them"
     what = _held_text(loss, (pieces for _, _, pieces in found))
     brokers = brokers_text(tuple(dict.fromkeys(broker for broker, _, _ in found)))
-    return f"no live copy in the evidence still holds them, a directory left behind by {brokers} has {what}"
+    return f"no live copy in the evidence still has them. A directory that {brokers} no longer uses has {what}"
 
 
 def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
@@ -129,26 +131,29 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
     places = [_place(history, broker, one) for broker, one in left]
     failed = failed_directories(history)
     disks = (f"read {brokers_text(failed)}'s failed log directory: it had {HERE}",) if failed else ()
-    discard = (f"do not format or discard the disk that failed of {brokers_text(failed)}",) if failed else ()
-    held = f"holds {_held_text(loss, (pieces for _, _, pieces in holding))}" if holding else "may hold them"
-    keep = f"what was left behind and {held}: {', '.join(places)}"
+    discard = (f"format or discard the failed disk of {brokers_text(failed)}",) if failed else ()
+    held = f"has {_held_text(loss, (pieces for _, _, pieces in holding))}" if holding else "may have them"
+    keep = f"the directory that is no longer used and {held}: {', '.join(places)}"
     return (
         keep if places else None,
         (
             *(f"copy {place}, which is not the live directory, to another disk" for place in places),
             *(_read(history, _dump(case, broker)) for broker, _ in left[:1]),
             *disks,
-            f"look for other copies of {HERE}: backups, disk snapshots, mirrored clusters, consumers that read them",
+            (
+                f"look for other copies of {HERE}: backups, disk snapshots, mirrored clusters, or downstream systems "
+                "that consumed these records"
+            ),
             "ask the producers for the records of that time",
         ),
         (
             *discard,
             *(
-                f"do not wipe, mount for a broker or use again the disk with {place}: "
+                f"wipe, mount for a broker or use again the disk with {place}: "
                 f"{'it has' if holding else 'it may have'} the last copy"
                 for place in places
             ),
-            "do not delete the evidence: it is the only account of what was lost",
+            "delete the evidence: nothing else shows what was lost",
         ),
     )
 
@@ -156,11 +161,11 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
 def _held_text(loss: Loss, found: Iterable[Sequence[Range]]) -> str:
     """Return the part of the lost records that some logs hold together, in words."""
     held = merge(itertools.chain.from_iterable(found))
-    return "them" if held == list(loss.ranges) else span_text(tuple(held))
+    return "them" if held == list(loss.ranges) else f"{offsets_text(tuple(held))}"
 
 
 def _place(history: History, broker: int, left: StaleDir) -> str:
-    return f"{_quoted(history, left.directory)} of broker {broker} (log end {left.end})"
+    return f"{_quoted(history, left.directory)} of broker {broker} (log end offset {left.end})"
 
 
 def _read(history: History, dump: str) -> Action:
@@ -186,12 +191,12 @@ def _left_out(history: History, broker: int, ranges: Sequence[Range]) -> bool:
 
 def _only(loss: Loss, unseen: tuple[int, ...], parts: tuple[int, ...]) -> str:
     (held,) = loss.holders.values()
-    records = "the records" if held == loss.ranges else f"{span_text(held)} of the records"
-    lacking = [f"the data of {brokers_text(unseen)} is not in it"] if unseen else []
-    lacking += [f"segments of {brokers_text(parts)} may have been left out of it"] if parts else []
+    records = "the lost records" if held == loss.ranges else f"{offsets_text(held)} of the lost records"
+    lacking = [f"the evidence has no data of {brokers_text(unseen)}"] if unseen else []
+    lacking += [f"the evidence may lack segments of {brokers_text(parts)}"] if parts else []
     if lacking:
-        return f", the only one in the evidence with {records}; {' and '.join(lacking)}"
-    return f", the only one with {records}"
+        return f". It is the only one in the evidence with {records}; {' and '.join(lacking)}"
+    return f". It is the only one with {records}"
 
 
 def _dump(case: Case, broker: int) -> str:

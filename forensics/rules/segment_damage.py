@@ -121,7 +121,7 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
         facts=tuple(Fact(d.text, broker=broker, refs=(d.ref,)) for d in damage[:SHOWN]),
         inferences=(f"every segment file of {history.name} on broker {broker} was collected",) if parted else (),
         uncertain=(
-            (f"a segment file may be missing from the collection only: see if broker {broker}'s directory has it",)
+            (f"only the copy may lack a segment file: check whether broker {broker}'s directory has it",)
             if parted
             else ()
         ),
@@ -136,7 +136,7 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
         cause=CauseId.UNKNOWN,
         **advised(
             history.name,
-            keep=f"the copies of {HERE} on {brokers_text(whole)}, whose segments are whole to the same offset"
+            keep=f"the copies of {HERE} on {brokers_text(whole)}: their segments are undamaged up to the same offset"
             if whole
             else None,
             next_steps=(
@@ -146,7 +146,7 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
                     else ()
                 ),
             ),
-            do_not=(f"do not wipe or reassign {brokers_text(whole)}: they may be the only ones with what was damaged",)
+            do_not=(f"wipe or reassign {brokers_text(whole)}: they may have the only good copy of the damaged records",)
             if whole
             else (),
         ),
@@ -167,7 +167,6 @@ def _undamaged(history: History, broker: int) -> tuple[int, ...]:
 RULE = Rule(
     id=ID,
     severity=Severity.ERROR,
-    title="SEGMENTS DAMAGED",
     judge=judge,
     summary="A segment is damaged: bad checksums, gaps, overlaps, lengths that lie.",
     help=HELP,

@@ -52,12 +52,15 @@ what was lost.""",
 """The text that ``forensics explain`` prints of the rule."""
 
 
-_UNDECIDED = "which of them the broker used last: by leader epochs they are alike, and the longer one need not be it"
+_UNDECIDED = (
+    "which directory the broker used last is unknown: both have the same leader epochs, and the longer one need not be "
+    "the last"
+)
 
 _WHY = {
-    LiveBy.LOG_DIRS: "the live one is in the log directory that the broker printed as log.dirs last",
-    LiveBy.WRITTEN: "the live one is in the log directory whose meta.properties was written last",
-    LiveBy.EPOCH: "the live one is the one that knows leader epoch {epoch}",
+    LiveBy.LOG_DIRS: "the live directory is in the log directory that the broker logged last as log.dirs",
+    LiveBy.WRITTEN: "the live directory is in the log directory whose meta.properties was written last",
+    LiveBy.EPOCH: "the live directory is the one with leader epoch {epoch}",
 }
 
 
@@ -104,9 +107,9 @@ def _finding(history: History, case: Case, broker: int, disk: Disk) -> Finding:
     whole = _as_a_whole(case, broker, disk)
     refs = (disk.end_ref,) if disk.end_ref is not None else ()
     facts = [
-        Fact(f"{disk.directory}: log end offset {_end(disk.end)}", broker=broker, refs=refs),
+        Fact(f"has {disk.directory} with log end offset {_end(disk.end)}", broker=broker, refs=refs),
         *(
-            Fact(f"{left.directory}: log end offset {_end(left.end)}", broker=broker, refs=(left.ref,))
+            Fact(f"has {left.directory} with log end offset {_end(left.end)}", broker=broker, refs=(left.ref,))
             for left in disk.stale
         ),
     ]
@@ -117,7 +120,7 @@ def _finding(history: History, case: Case, broker: int, disk: Disk) -> Finding:
         left_behind = [_root(one.directory) for one in disk.stale]
         directories = case.brokers[broker].directories
         facts += [
-            Fact(f"{root}: its log reaches farther in {directories[root].ahead} of the partitions", broker=broker)
+            Fact(f"has longer logs in {root} for {directories[root].ahead} of the partitions", broker=broker)
             for root in (_root(disk.directory), *left_behind)
             if root in directories
         ]
@@ -136,12 +139,11 @@ def _finding(history: History, case: Case, broker: int, disk: Disk) -> Finding:
             next_steps=(
                 (
                     f"compare log.dirs and the last start of broker {broker}, or directory.id of meta.properties "
-                    "with what the metadata log registered: that tells which of them the broker used last"
+                    "with what the metadata log registered: that shows which directory the broker used last"
                 ),
             ),
             do_not=tuple(
-                f"do not wipe {shlex.quote(left)} before it is known that another copy has its records"
-                for left in left_behind
+                f"wipe {shlex.quote(left)} before you know that another copy has its records" for left in left_behind
             ),
         ),
         count=len(disk.stale),
@@ -149,10 +151,10 @@ def _finding(history: History, case: Case, broker: int, disk: Disk) -> Finding:
 
 
 def _of_partition(history: History, broker: int, disk: Disk) -> str:
-    others = ", ".join(f"{left.directory} (log end {_end(left.end)})" for left in disk.stale)
+    others = ", ".join(f"{left.directory} (log end offset {_end(left.end)})" for left in disk.stale)
     return (
-        f"broker {broker} has {1 + len(disk.stale)} directories of {history.name}: {disk.directory} (log end "
-        f"{_end(disk.end)}) was taken as the live one, not {others}"
+        f"broker {broker} has {1 + len(disk.stale)} directories of {history.name}: {disk.directory} (log end offset "
+        f"{_end(disk.end)}) was read as the live one, not {others}"
     )
 
 
@@ -161,7 +163,7 @@ def _of_directory(history: History, broker: int, disk: Disk, live: LogDirectory)
     others = ", ".join(_root(left.directory) for left in disk.stale)
     return (
         f"broker {broker} has {1 + len(disk.stale)} log directories with {history.name}{also}: "
-        f"{_root(disk.directory or '')} was taken as the live one, not {others}"
+        f"{_root(disk.directory or '')} was read as the live one, not {others}"
     )
 
 
@@ -172,7 +174,6 @@ def _end(offset: int | None) -> str:
 RULE = Rule(
     id=ID,
     severity=Severity.WARNING,
-    title="STALE DIRECTORY",
     judge=judge,
     summary="A broker has two directories of one partition.",
     help=HELP,

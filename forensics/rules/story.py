@@ -28,7 +28,7 @@ from forensics.replay.protocol import Answer
 from forensics.replay.safe_truncations import is_safe
 from forensics.replay.steps import REMOVES, LogBefore, Step, StepKind
 from forensics.rules.causes import CauseId
-from forensics.rules.finding import Fact, States, epoch_text, span_text
+from forensics.rules.finding import Fact, States, epoch_text, offsets_text
 from forensics.rules.wants import (
     Artefact,
     Question,
@@ -62,17 +62,16 @@ def truncation_fact(truncation: Truncation) -> Fact:
     answer = truncation.answer
     reason = {
         TruncationReason.HIGH_WATERMARK: ", its own high watermark",
-        TruncationReason.LEADER_EPOCH: ", where its leader's epoch ends",
-        TruncationReason.LEADER_END_OFFSET: ", where its leader's log ends",
+        TruncationReason.LEADER_EPOCH: ", where that leader epoch ends in its leader's log",
+        TruncationReason.LEADER_END_OFFSET: ", the end of its leader's log",
     }.get(truncation.reason, "")
     if answer is not None and truncation.target < answer.end:
         reason = f", although its leader answered that leader epoch {answer.epoch} ends at {answer.end}"
-    following = (
-        f", following broker {truncation.leader}" if truncation.leader is not None and truncation.leader >= 0 else ""
-    )
+    known = truncation.leader is not None and truncation.leader >= 0
+    following = f"followed broker {truncation.leader}" if known else "was a follower"
     repeats = f" ({truncation.repeats + 1:,} times)" if truncation.repeats else ""
     return Fact(
-        f"follower in {epoch_text(truncation.epoch)}{following}: cut from{least} {truncation.end} to "
+        f"{following} in {epoch_text(truncation.epoch)} and truncated its log from{least} {truncation.end} to "
         f"{truncation.target}{reason}{repeats}",
         broker=truncation.replica,
         time=truncation.time,
@@ -103,7 +102,7 @@ def repeats_facts(history: History, truncation: Truncation) -> list[Fact]:
         return []
     last = max((truncation, *_again(history, truncation)), key=lambda other: other.refs[0].row or 0)
     time, ref = last.last if last.last is not None else (last.time, last.refs[0])
-    text = f"the last of {times:,} truncations to {truncation.target} in {epoch_text(truncation.epoch)}"
+    text = f"truncated its log to {truncation.target} for the last of {times:,} times in {epoch_text(truncation.epoch)}"
     return [Fact(text, broker=truncation.replica, time=time, refs=(ref,))]
 
 
@@ -120,13 +119,17 @@ def _alike(history: History) -> dict[tuple[int, int, int], list[Truncation]]:
 def shortened_fact(shortened: ShortenedLog) -> Fact:
     """Return a fact: a log that was found shorter."""
     end = f"{shortened.end}" if shortened.end_exact else f"at least {shortened.end}"
+    before = f"before the restart it was {end}"
     what = {
-        ShortenedBy.CLEAN_RESTART: f"came back from a clean stop with log end offset {shortened.target}, {end} before",
-        ShortenedBy.UNCLEAN_RESTART: f"came back with log end offset {shortened.target}, {end} before",
-        ShortenedBy.RECOVERY: f"log recovery cut the log from {end} to {shortened.target}",
-        ShortenedBy.NEW_LOG: f"came back with an empty log, log end offset {end} before",
+        ShortenedBy.CLEAN_RESTART: (
+            f"restarted after a clean stop with log end offset {shortened.target}; before the stop it was {end}"
+        ),
+        ShortenedBy.UNCLEAN_RESTART: f"restarted with log end offset {shortened.target}; {before}",
+        ShortenedBy.RECOVERY: f"recovered its log after an unclean stop and truncated it from {end} to "
+        f"{shortened.target}",
+        ShortenedBy.NEW_LOG: f"restarted with an empty log; before the restart its log end offset was {end}",
         ShortenedBy.DIR_FAILURE: (
-            f"came back with an empty log after its log directory had failed, log end offset {end} before"
+            f"restarted with an empty log after its log directory failed; before that its log end offset was {end}"
         ),
     }[shortened.cause]
     return Fact(what, broker=shortened.replica, time=shortened.time, refs=shortened.refs, states=States.LOG_END)
@@ -137,7 +140,7 @@ def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
     came_back, before = shortened_fact(shortened), shortened.end_ref
     if before is None or before in shortened.refs:
         return (came_back,)
-    had = f"log end offset {shortened.end}{'' if shortened.end_exact else ' at least'}"
+    had = f"had log end offset {shortened.end}{'' if shortened.end_exact else ' or higher'}"
     return (Fact(had, broker=shortened.replica, refs=(before,), states=States.LOG_END), came_back)
 
 
@@ -198,13 +201,14 @@ def had_part(history: History, broker: int, number: int) -> bool:
 
 def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
     """A leader's start."""
-    begin = f" from offset {epoch.start}" if epoch.start is not None else ""
+    begin = f" at offset {epoch.start}" if epoch.start is not None else ""
     isr = epoch.first_isr
     members = f", ISR {isr_text(isr)}" if isr else ""
     refs = (*epoch.refs, *([epoch.isr[0][1]] if isr else []))
-    lacking = f": {span_text(ranges)} of the epochs before are not in its log" if ranges else ""
+    lacking = f", without {offsets_text(ranges)}" if ranges else ""
+    who = "became leader" if epoch.leader is not None else "an unknown broker became leader"
     return Fact(
-        f"leader epoch {epoch.epoch}{begin}{members}{lacking}",
+        f"{who} (leader epoch {epoch.epoch}){begin}{lacking}{members}",
         broker=epoch.leader,
         time=epoch.time,
         refs=tuple(dict.fromkeys(refs)),
@@ -215,7 +219,7 @@ def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
 def leader_text(epoch: Epoch) -> str:
     """A leader by broker and epoch, as far as it is known."""
     return (
-        f"leader {epoch.leader} of epoch {epoch.epoch}"
+        f"broker {epoch.leader}, leader of epoch {epoch.epoch},"
         if epoch.leader is not None
         else f"the leader of epoch {epoch.epoch}"
     )

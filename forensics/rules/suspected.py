@@ -11,13 +11,25 @@ from forensics.replay.lineage import intersect, subtract
 from forensics.replay.log_dirs import Moved
 from forensics.replay.suspicions import Sign, Suspicion, suspicions
 from forensics.rules.causes import CauseId
-from forensics.rules.finding import HERE, Fact, Finding, Judgement, Rule, Severity, Verdict, advised, epoch_text, place
+from forensics.rules.finding import (
+    HERE,
+    Fact,
+    Finding,
+    Judgement,
+    Rule,
+    Severity,
+    Verdict,
+    advised,
+    epoch_text,
+    place,
+    span_text,
+)
 from forensics.rules.story import SHORTENED_BY
 from forensics.rules.wants import Want
 from forensics.rules.wording import want_texts
 
 HW, LEO = "high_watermark", "log_end_offset"
-COMPARE = "compare the segments of all replicas of {name} from offset {first} on: forensics compare names what differs"
+COMPARE = "compare the segments of all replicas of {name} from offset {first} on: forensics compare shows differences"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +60,23 @@ class Suspect:
     do_not: tuple[str, ...] = ()
 
 
-REMADE = "the topic was deleted and created again in between, and no line at hand says so"
+REMADE = "the topic was deleted and created again in between, and no log line in the evidence shows it"
 
 SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.EPOCH_BELOW_HIGH_WATERMARK,
         "committed-data-lost",
-        "broker {replica} began to lead {role} at offset {target}, but broker {witness} had stated high watermark "
+        "broker {replica} became leader ({role}) at offset {target}, but broker {witness} had stated high watermark "
         "{end} before: committed offsets {span} may be lost",
-        "broker {replica} begins to lead {role} at offset {target}",
+        "became leader ({role}) at offset {target}",
         (REMADE, "the log directory was replaced or emptied on purpose"),
     ),
     Suspect(
         Sign.LAST_IN_ISR_CAME_BACK_SHORTER,
         "committed-data-lost",
-        "broker {replica} was the only member of the ISR with high watermark {end}, and its log came back with log end "
+        "broker {replica} was the only member of the ISR with high watermark {end}, and it restarted with log end "
         "offset {target}: committed offsets {span} may be lost",
-        "the log of broker {replica} comes back with log end offset {target}",
+        "restarted with log end offset {target}",
         (
             "a replica that had left the ISR, and whose files are not in the evidence, still has them",
             REMADE,
@@ -74,28 +86,28 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.BEGAN_EMPTY_AFTER_FAILURE,
         "committed-data-lost",
-        "broker {replica} began to lead {role} alone and empty after its log directory failed, and broker {witness} "
-        "had high watermark {end}: committed offsets {span} may be lost",
-        "a new, empty log on broker {replica}, which leads {role} from offset 0",
+        "broker {replica} became leader ({role}) alone in the ISR, with an empty log, after its log directory failed. "
+        "Broker {witness} had high watermark {end}: committed offsets {span} may be lost",
+        "became leader ({role}) with a new, empty log",
         ("another replica that was in the ISR still has them", REMADE),
-        settle=("find out whether the failed log directory of broker {replica} can be read again",),
-        do_not=("do not wipe or replace the disk of broker {replica} before that",),
+        settle=("find out whether the failed log directory of broker {replica} can be read",),
+        do_not=("wipe or replace the disk of broker {replica} before that",),
     ),
     Suspect(
         Sign.LEFT_DIRECTORY_HAD_MORE,
         "committed-data-lost",
-        "broker {replica} left a directory behind with high watermark {end}, and its log ends at {target} in the one "
-        "that it used last: committed offsets {span} may be lost",
-        "the log that broker {replica} used last ends at {target}",
+        "broker {replica} has high watermark {end} in a directory that it no longer uses. In the directory that it "
+        "used last, its log ends at {target}: committed offsets {span} may be lost",
+        "has log end offset {target} in the directory that it used last",
         ("the broker used the other directory last", "the topic was emptied on purpose (DeleteRecords, retention)"),
-        settle=("copy the directory that broker {replica} left behind: it may hold the only copy",),
+        settle=("copy the directory that broker {replica} no longer uses: it may have the only copy",),
     ),
     Suspect(
         Sign.BEGAN_BELOW_READ_BACK,
         "committed-data-lost",
-        "broker {replica} read back high watermark {end} and began to lead {role} at offset {target}: committed "
+        "broker {replica} restarted with high watermark {end} and became leader ({role}) at offset {target}: committed "
         "offsets {span} may be lost",
-        "broker {replica} begins to lead {role} at offset {target}",
+        "became leader ({role}) at offset {target}",
         (
             "another replica that was in the ISR still has them",
             "its checkpoint file is of another time than its log",
@@ -105,9 +117,9 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.BEGAN_BELOW_PRINTED,
         "committed-data-lost",
-        "broker {replica} began to lead {role} at offset {target}, but broker {witness} had printed high watermark "
+        "broker {replica} became leader ({role}) at offset {target}, but broker {witness} had logged high watermark "
         "{end} before: committed offsets {span} may be lost",
-        "broker {replica} begins to lead {role} at offset {target}",
+        "became leader ({role}) at offset {target}",
         (
             REMADE,
             "the log directory was replaced or emptied on purpose",
@@ -117,12 +129,12 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.LOADED_SHORTER,
         "leo-regression",
-        "broker {replica} loaded a log that ended at {end}, and later one that ended at {first}; no line shows that "
-        "anything removed offsets {span}",
-        "the log of broker {replica} was loaded with log end offset {end}, and later with {first}",
+        "broker {replica} loaded its log with log end offset {end}, and later with {first}. No log line shows what "
+        "removed offsets {span}",
+        "loaded its log with log end offset {end}, and later with {first}",
         (
-            "lines in between are missing, and one of them shows a truncation",
-            "the process before was killed, and what it had not flushed was lost with its host",
+            "log lines in between are missing, and one of them shows a truncation",
+            "the earlier process was killed, and records that it had not flushed were lost with its host",
             REMADE,
         ),
         before=LEO,
@@ -130,30 +142,30 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.RECOVERY_TRUNCATED_LEADER,
         "committed-data-lost",
-        "log recovery truncated the log of broker {replica} to offset {first}, and broker {replica} led {role} next: "
-        "what it had committed from offset {first} on may be lost",
-        "log recovery of broker {replica} truncates to offset {first}",
+        "broker {replica} recovered its log and truncated it to {first}, and became leader ({role}) next: records that "
+        "it had committed from offset {first} on may be lost",
+        "recovered its log and truncated it to {first}",
         ("nothing from that offset on had been committed",),
     ),
     Suspect(
         Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK,
         "truncation-below-committed",
         "broker {replica} truncated its log to {target}, below its own high watermark {end}: committed offsets {span} "
-        "may be gone from it",
-        "broker {replica} truncates to offset {target}",
+        "may be missing from its log",
+        "truncated its log to {target}",
         (
-            "the high watermark was its leader's, taken over before the log was reconciled (KAFKA-14704)",
+            "it had copied the high watermark from its leader before it truncated its own log (KAFKA-14704)",
             "its leader's log was replaced by another of the same name",
         ),
     ),
     Suspect(
         Sign.TRUNCATED_BELOW_PRINTED,
         "truncation-below-committed",
-        "broker {replica} truncated its log to {target}, below high watermark {end} that it had printed: committed "
-        "offsets {span} may be gone from it",
-        "broker {replica} truncates to offset {target}",
+        "broker {replica} truncated its log to {target}, below high watermark {end} that it had logged: committed "
+        "offsets {span} may be missing from its log",
+        "truncated its log to {target}",
         (
-            "the high watermark was its leader's, taken over before the log was reconciled (KAFKA-14704)",
+            "it had copied the high watermark from its leader before it truncated its own log (KAFKA-14704)",
             "its log was replaced by another of the same name",
             REMADE,
         ),
@@ -161,17 +173,17 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.FOLLOWED_BELOW_OWN_HIGH_WATERMARK,
         "truncation-below-committed",
-        "broker {replica} began to follow in {role} with log end offset {target}, below high watermark {end} that it "
-        "had printed before: committed offsets {span} may be gone from it",
-        "the log of broker {replica} ends at {target}",
-        ("the process before was killed, and what it had not flushed was lost with its host", REMADE),
+        "broker {replica} became a follower ({role}) with log end offset {target}, below high watermark {end} that it "
+        "had logged before: committed offsets {span} may be missing from its log",
+        "became a follower with log end offset {target}",
+        ("the earlier process was killed, and records that it had not flushed were lost with its host", REMADE),
     ),
     Suspect(
         Sign.TRUNCATION_REFUSED,
         "committed-data-lost",
-        "broker {replica} stopped rather than truncate its log from {end} to {first}, where the log of {leader} "
-        "ended: offsets {span} may be on broker {replica} alone",
-        "broker {replica} refuses to truncate: its log ends at {end}, that of {leader} at {first}",
+        "broker {replica} stopped instead of truncating its log from {end} to {first}, the log end offset of {leader}: "
+        "offsets {span} may be on broker {replica} only",
+        "refused to truncate: its log ends at {end}, that of {leader} at {first}",
         (
             (
                 "no record from offset {first} on was committed: {leader} was elected from the ISR while broker "
@@ -183,17 +195,17 @@ SUSPECTS: tuple[Suspect, ...] = (
         settle=(COMPARE,),
         do_not=(
             (
-                "do not set unclean.leader.election.enable=true to let broker {replica} start: it then truncates to "
-                "{first}, and offsets {span} are gone"
+                "set unclean.leader.election.enable=true to let broker {replica} start: it then truncates to {first} "
+                "and removes offsets {span}"
             ),
         ),
     ),
     Suspect(
         Sign.LEADER_ENDS_BELOW_FOLLOWER,
         "committed-data-lost",
-        "broker {replica} had fetched up to offset {end}, but the log of {leader} ended at {first}: offsets {span} may "
-        "have been committed, and are gone from the leader",
-        "broker {replica} sets its fetch offset back from {end} to {first}, where the log of {leader} ends",
+        "broker {replica} had fetched up to offset {end}, but the log of {leader} ended at {first}. Offsets {span} may "
+        "have been committed, and the leader does not have them",
+        "set its fetch offset back from {end} to {first}, the log end offset of {leader}",
         ("no record from offset {first} on was committed", REMADE),
         before=LEO,
         settle=(COMPARE,),
@@ -201,23 +213,23 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.READER_BEYOND_LOG_END,
         "committed-data-lost",
-        "a consumer or follower asked for offset {end}, beyond the end of the log of {asked}, and went back to "
-        "{first}: committed offsets in {span} may be lost",
-        "offset {end} is beyond the end of the log of {asked}; the reader goes back to {first}",
+        "a consumer or follower fetched from offset {end}, beyond the log end offset of {asked}, and went back to "
+        "{first}: committed offsets {span} may be lost",
+        "answered a fetch from offset {end}, beyond its log end offset; the reader went back to {first}",
         (
             "the position was set by hand, or comes from another cluster or topic",
             "the answer came from a follower that was behind its leader",
             REMADE,
         ),
         before="position",
-        settle=("find out which client asked for offset {end}, and whether it had read up to there before",),
+        settle=("find out which client fetched from offset {end}, and whether it had read up to there before",),
     ),
     Suspect(
         Sign.EPOCH_BEGAN_EARLIER,
         "epoch-divergence",
-        "{role} began at offset {first} on broker {replica}, below offset {end} where broker {witness} had begun the "
-        "leader epoch before: offsets {span} of that log may be lost",
-        "broker {replica} begins to lead {role} at offset {first}; broker {witness} had begun epoch {since} at {end}",
+        "broker {replica} became leader ({role}) at offset {first}, below offset {end}, where broker {witness} had "
+        "begun the leader epoch before: offsets {span} of that log may be lost",
+        "became leader ({role}) at offset {first}; broker {witness} had begun leader epoch {since} at {end}",
         ("no record from offset {first} on was committed", REMADE),
         before=LEO,
         settle=(COMPARE,),
@@ -225,10 +237,10 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.APPEND_REFUSED,
         "replica-divergence",
-        "broker {replica} was sent records from offset {first} on by {leader}, but its log ended at {end}: at offsets "
-        "{span} the two may hold different records",
-        "broker {replica} refuses records from offset {first} on: its log ends at {end}",
-        ("the same records were sent twice, and both logs hold them",),
+        "broker {replica} received records from offset {first} on from {leader}, but its log ended at {end}: the two "
+        "may have different records at offsets {span}",
+        "refused records from offset {first} on: its log ends at {end}",
+        ("the same records were sent twice, and both logs have them",),
         before=LEO,
         after="offset",
         settle=(COMPARE,),
@@ -236,9 +248,9 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.LOG_START_ABOVE_HIGH_WATERMARK,
         "hw-regression",
-        "broker {replica} was told that the log of {leader} starts at {first_kept}, above its own high watermark "
-        "{first}: one of the two may have gone wrong",
-        "broker {replica} refuses log start offset {first_kept}: its high watermark is {first}",
+        "broker {replica} received log start offset {first_kept} from {leader}, above its own high watermark {first}: "
+        "one of the two may be wrong",
+        "refused log start offset {first_kept}: its high watermark is {first}",
         (
             "the log start offset of its leader came with a response before the records did (KAFKA-7104)",
             "a client asked to delete records that are not committed (DeleteRecords)",
@@ -302,15 +314,15 @@ def _failed(one: Suspicion) -> tuple[str, ...]:
     """Return what a failed log directory explains."""
     failed = one.shortened is not None and one.shortened.dir_failed
     return (
-        (f"the log directory of broker {one.replica} had failed before: its new log began without it",)
-        if failed
-        else ()
+        (f"the log directory of broker {one.replica} had failed before, so its new log began empty",) if failed else ()
     )
 
 
 def explained(broker: int, moved: Moved) -> str:
     """That a broker used other directories than before."""
-    return f"broker {broker} printed log.dirs {moved.now}, and {moved.before} before: its new log may have begun empty"
+    return (
+        f"broker {broker} logged log.dirs {moved.now}, and {moved.before} before that: its new log may have begun empty"
+    )
 
 
 def look_in(broker: int, moved: Moved) -> str:
@@ -333,7 +345,7 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
         "first_kept": one.end,
         "target": one.target if one.target is not None else one.first,
         "role": epoch_text(one.epoch),
-        "span": f"[{one.first}, {one.end})",
+        "span": span_text([(one.first, one.end)]) if one.end is not None else "",
     }
 
 
@@ -344,7 +356,7 @@ def _facts(suspect: Suspect, one: Suspicion, shows: str) -> tuple[Fact, ...]:
         return (Fact(shows, broker=one.replica, time=one.time, refs=one.refs),)
     since = f" in {epoch_text(one.since)}" if one.since >= 0 else ""
     return (
-        Fact(f"high watermark {one.end}{since}", broker=one.witness, refs=(first,)),
+        Fact(f"had high watermark {one.end}{since}", broker=one.witness, refs=(first,)),
         Fact(shows, broker=one.replica, time=one.time, refs=tuple(later)),
     )
 
@@ -367,7 +379,7 @@ def _finding(
         before={suspect.before: one.end} if one.end is not None else {},
         after={suspect.after: one.first if one.target is None else one.target},
         inferences=(*_moved(one), *_failed(one)),
-        uncertain=tuple(f"it may be that {other.format_map(values)}" for other in suspect.otherwise),
+        uncertain=tuple(f"perhaps {other.format_map(values)}" for other in suspect.otherwise),
         cause=SHORTENED_BY[one.shortened.cause] if one.shortened is not None else CauseId.UNKNOWN,
         **advised(
             history.name,

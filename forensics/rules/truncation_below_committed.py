@@ -27,8 +27,8 @@ from forensics.rules.finding import (
     count_text,
     epoch_text,
     judgement,
+    offsets_text,
     place,
-    span_text,
 )
 from forensics.rules.story import (
     BOTH_LOGS,
@@ -224,7 +224,7 @@ def _finding(
     lost = intersect(ranges, gone)
     without = next((loss for loss in losses(history)[0] if lost and intersect(loss.ranges, lost)), None)
     times = times_stated(history, truncation)
-    again = f", told {times:,} times" if times > 1 else ""
+    again = f" (logged {times:,} times)" if times > 1 else ""
     leader = f"broker {truncation.leader}"
     missed = subtract(ranges, refetched(history, truncation, ranges)[0])
     had = not missed
@@ -246,13 +246,13 @@ def _finding(
     if lost:
         outcome = "the partition has lost them"
     elif back:
-        outcome = "it has them again"
+        outcome = "the broker has them again"
     elif settled:
-        outcome = f"{leader} still had them and they were fetched again" if had else "the partition kept them"
+        outcome = f"{leader} still had them, and they were fetched again" if had else "the partition kept them"
     elif had:
-        outcome = f"{leader} still had them then; whether the partition kept them is not known"
+        outcome = f"{leader} still had them then; whether the partition kept them is unknown"
     else:
-        outcome = "whether the partition kept them is not known"
+        outcome = "whether the partition kept them is unknown"
     epoch = history.epochs.get(truncation.epoch)
     to_hw = truncation.reason is TruncationReason.HIGH_WATERMARK
     cause = CauseId.HW_TRUNCATION if to_hw else CauseId.UNKNOWN
@@ -283,15 +283,17 @@ def _finding(
         offsets=ranges,
         records=(size(ranges), size(ranges)),
         summary=(
-            f"broker {truncation.replica} cut committed offsets {span_text(ranges)} ({count_text(ranges)}) from its "
-            f"log in {epoch_text(truncation.epoch)}{again}; {outcome}"
+            f"broker {truncation.replica} truncated committed {offsets_text(ranges)} ({count_text(ranges)}) from "
+            f"its log in {epoch_text(truncation.epoch)}{again}: {outcome}"
         ),
         facts=_facts(history, truncation, statement, without, lost),
         before={"log_end_offset": truncation.end},
         after={"log_end_offset": truncation.target},
         inferences=(*inferences, *_below_answer(truncation)),
         uncertain=_why_below_answer(truncation),
-        not_because=("by leader epoch the removed records are the committed ones, not others at the same offsets",),
+        not_because=(
+            "the leader epochs show that the removed records are the committed ones, not others at the same offsets",
+        ),
         cause=cause,
         **advised(
             history.name,
@@ -330,12 +332,12 @@ def _why_below_answer(truncation: Truncation) -> tuple[str, ...]:
     replica, target = truncation.replica, truncation.target
     return (
         (
-            f"the cause may be that leader-epoch-checkpoint of broker {replica} is wrong: leader epoch {answer.epoch} "
-            f"did not end at {target} there"
+            f"the leader-epoch-checkpoint of broker {replica} may be wrong: leader epoch {answer.epoch} did not end at "
+            f"{target} there"
         ),
         (
-            f"the cause may be that broker {replica} held records of a later leader epoch from offset {target} on, "
-            f"which {_leader_of(truncation)} does not have"
+            f"broker {replica} may have had records of a later leader epoch from offset {target} on, which "
+            f"{_leader_of(truncation)} does not have"
         ),
     )
 
@@ -381,7 +383,7 @@ def _before(history: History) -> str:
     """Return what to do while it is unknown whether the records are lost."""
     return (
         f"copy the directory {HERE} of every replica to another disk before any broker is started again, and "
-        "settle what the list below names"
+        "collect what the list of missing evidence names"
     )
 
 
@@ -392,14 +394,13 @@ def _where_to_read(history: History, lost: list[Range]) -> str:
         for loss in losses(history)[0]
         if intersect(loss.ranges, lost)
     )
-    copy = "it names the copy to keep" if held else "no copy in the evidence has them any more"
-    return f"read the finding on lost data of {HERE}: {copy}"
+    copy = "it names the copy to keep" if held else "no copy in the evidence still has the records"
+    return f"read the finding committed-data-lost of {HERE}: {copy}"
 
 
 RULE = Rule(
     id=ID,
     severity=Severity.CRITICAL,
-    title="TRUNCATED BELOW COMMITTED",
     judge=judge,
     summary="A replica removed records from its log that were already committed.",
     help=HELP,

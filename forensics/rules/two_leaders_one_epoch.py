@@ -119,12 +119,12 @@ def _suspected(history: History, epoch: Epoch, leaders: tuple[int, ...]) -> list
             severity=Severity.ERROR,
             summary=f"leader epoch {epoch.epoch} may have {len(leaders)} leaders: {brokers_text(leaders)}",
             weak=(Weakness.OTHERWISE_EXPLAINED,),
-            uncertain=(f"it may be that {history.name} was deleted and created again, or that these are two clusters",),
+            uncertain=(f"perhaps {history.name} was deleted and created again, or these are two clusters",),
             **advised(
                 history.name,
                 next_steps=(
                     f"copy the directory {HERE} of {brokers_text(leaders)} to another disk",
-                    "find the topic id in partition.metadata of both directories: with the same id it is one topic",
+                    "compare the topic id in partition.metadata of both directories: the same id means the same topic",
                 ),
                 do_not=found.do_not,
             ),
@@ -138,7 +138,7 @@ def _finding(history: History, epoch: Epoch, leader: int) -> Finding:
     named = {leader: tuple(epoch.refs), **{other: (ref,) for other, ref in sorted(epoch.other_leaders.items())}}
     facts = [
         Fact(
-            f"leader of epoch {number}{'' if broker == leader else ' too'}",
+            f"was leader in epoch {number}{'' if broker == leader else ' too'}",
             broker=broker,
             refs=tuple(dict.fromkeys((*refs, *epoch.leader_lines.get(broker, ()))))[:_LINES],
         )
@@ -159,8 +159,8 @@ def _finding(history: History, epoch: Epoch, leader: int) -> Finding:
             next_steps=(f"stop {brokers_text(leaders)} and copy the directory {HERE} of each to another disk",),
             do_not=(
                 (
-                    f"do not restart, reassign or wipe {brokers_text(leaders)} before that: whoever follows the "
-                    "other removes its own records"
+                    f"restart, reassign or wipe {brokers_text(leaders)} before that: a leader that becomes a follower "
+                    "truncates its own records"
                 ),
             ),
         ),
@@ -170,7 +170,6 @@ def _finding(history: History, epoch: Epoch, leader: int) -> Finding:
 RULE = Rule(
     id=ID,
     severity=Severity.CRITICAL,
-    title="TWO LEADERS IN ONE EPOCH",
     judge=judge,
     summary="One leader epoch of a partition has two leaders.",
     help=HELP,

@@ -188,20 +188,20 @@ def _finding(history: History, epoch: Epoch) -> Finding:
     if last is not None and isr in (None, last.last_isr):
         isr = last.last_isr or frozenset()
         known = last.leader if last.leader is not None and last.leader >= 0 else None
-        what = f"last ISR of leader epoch {last.epoch}: {isr_text(isr)}"
+        what = f"the last ISR of leader epoch {last.epoch} was {isr_text(isr)}"
         facts.append(Fact(what, broker=known, refs=(last.isr[-1][1],)))
     elif last is not None and isr is not None:  # unknown who led when the ISR changed to this
-        facts.append(Fact(f"the ISR just before, by the partition epoch: {isr_text(isr)}"))
+        facts.append(Fact(f"the ISR just before the election was {isr_text(isr)}, by the partition epoch"))
     facts.append(leader_fact(epoch))
-    facts += [Fact("the election is called unclean", refs=(ref,)) for ref in epoch.unclean[:1]]
+    facts += [Fact("the controller logged this election as unclean", refs=(ref,)) for ref in epoch.unclean[:1]]
     inferences: tuple[str, ...] = ()
     if not epoch.unclean and not epoch.asked:
-        inferences = ("no line calls the election unclean; the new leader was not in the last ISR",)
+        inferences = ("no log line names the election unclean, but the new leader was not in the last ISR",)
     steps: tuple[str, ...] = ("check unclean.leader.election.enable of the topic and of the brokers",)
-    facts += [Fact("a command asked for it", refs=(ref,)) for ref in epoch.asked[:1]]
+    facts += [Fact("a command requested this election", refs=(ref,)) for ref in epoch.asked[:1]]
     if epoch.forced:
         if not epoch.asked:
-            inferences += ("unclean.leader.election.enable was false for it, so a command forced the election",)
+            inferences += ("unclean.leader.election.enable was false, so a command forced the election",)
         steps = (
             "ask who forced it: kafka-leader-election.sh --election-type UNCLEAN, or electLeaders of an admin client",
         )
@@ -241,16 +241,16 @@ def _last_known(history: History, epoch: Epoch, facts: list[Fact]) -> Finding:
         facts=tuple(facts),
         not_because=(
             (
-                "no replica that lagged was elected: nobody was in the ISR after it, and the controller took the last "
-                "known leader (KIP-966)"
+                "no lagging replica was elected: the ISR was empty after broker "
+                f"{epoch.leader} left it, and the controller elected the last known leader (KIP-966)"
             ),
         ),
         **advised(
             history.name,
             next_steps=(
                 (
-                    f"read whether the log of broker {epoch.leader} came back shorter: a crash of its host may have "
-                    "taken what was not flushed"
+                    f"check whether broker {epoch.leader} restarted with a shorter log: a crash of its host may have "
+                    "removed records that were not flushed"
                 ),
             ),
         ),
@@ -260,7 +260,6 @@ def _last_known(history: History, epoch: Epoch, facts: list[Fact]) -> Finding:
 RULE = Rule(
     id=ID,
     severity=Severity.ERROR,
-    title="UNCLEAN ELECTION",
     judge=judge,
     summary="A replica from outside the ISR was elected leader.",
     help=HELP,

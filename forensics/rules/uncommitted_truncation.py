@@ -17,8 +17,8 @@ from forensics.rules.finding import (
     count_text,
     epoch_text,
     judgement,
+    offsets_text,
     place,
-    span_text,
 )
 from forensics.rules.story import (
     missing_logs,
@@ -77,11 +77,11 @@ def judge(history: History, case: Case) -> Judgement:
 
 def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]) -> Finding:
     least = size(ranges)
-    what = f"offsets {span_text(ranges)} ({count_text(ranges)})"
+    what = f"{offsets_text(ranges)} ({count_text(ranges)})"
     uncertain: tuple[str, ...] = ()
     if not truncation.end_exact:
         what = f"offsets from {ranges[0][0]} on ({least:,} or more)"
-        uncertain = (f"how far broker {truncation.replica}'s log had reached: no line says",)
+        uncertain = (f"no log line states the log end offset of broker {truncation.replica} before the truncation",)
     return Finding(
         rule=ID,
         severity=Severity.INFO,
@@ -91,8 +91,8 @@ def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]
         offsets=ranges,
         records=(least, least if truncation.end_exact else None),
         summary=(
-            f"broker {truncation.replica} cut {what} from its log in {epoch_text(truncation.epoch)}; nothing shows "
-            "that they were committed"
+            f"broker {truncation.replica} truncated {what} from its log in {epoch_text(truncation.epoch)}; nothing "
+            "shows that they were committed"
         ),
         facts=(truncation_fact(truncation), *repeats_facts(history, truncation)),
         before={"log_end_offset": truncation.end} if truncation.end_exact else {},
@@ -106,7 +106,6 @@ def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]
 RULE = Rule(
     id=ID,
     severity=Severity.INFO,
-    title="UNCOMMITTED TAIL CUT",
     judge=judge,
     summary="A replica removed records that had not been committed.",
     help=HELP,

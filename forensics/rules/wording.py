@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from forensics.replay.history import HwSource, HwStatement
-from forensics.rules.finding import brokers_text, span_text
+from forensics.rules.finding import brokers_text, offsets_text
 from forensics.rules.wants import Artefact, Question, Want
 
 _NAMED = 5
@@ -17,187 +17,193 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
         Question.PROGRAM_REPAIRED: "a repaired version of this program, which failed on {partition}: {because}",
         Question.ITS_LINES: "{brokers}'s {artefacts}",
         Question.LINES_BETWEEN: (
-            "{brokers}'s server.log and state-change.log whole, rotated files too: lines are missing ({because})"
+            "{brokers}'s complete server.log and state-change.log, with rotated files: log lines are missing "
+            "({because})"
         ),
         Question.EARLIER_LINES: "{brokers}'s earlier server.log and state-change.log: {because}",
         Question.LATER_LINES: "{brokers}'s later server.log and state-change.log: {because}",
         Question.ANY_LINES: "server.log and state-change.log of the replicas of {partition}",
         Question.UNNAMED_EPOCHS: (
-            "{brokers}'s server.log and state-change.log between leader epochs {epoch} and {last_epoch}, rotated files "
-            "too: nobody tells of {epochs_between}, nor whether its log was loaded again then"
+            "{brokers}'s server.log and state-change.log between leader epochs {epoch} and {last_epoch}, with rotated "
+            "files: no log line names {epochs_between}, or shows whether its log was loaded again then"
         ),
         Question.ITS_FILES: "{brokers}'s data directory of {partition} (segments and checkpoints)",
         Question.ANY_FILES: "data directories of {partition}",
         Question.ANOTHER_COPY: (
-            "the segments of {partition} of another replica; or, if it has only the one of {replicas}, the "
-            "state-change.log or the controller's log of its creation"
+            "the segments of {partition} of another replica. If only {replicas} has one, the state-change.log or the "
+            "controller's log of its creation shows it"
         ),
         Question.TWO_COPIES: "the segments of {partition} of two replicas or more",
         Question.ANY_SEGMENTS: "segments of {partition}",
         Question.WHICH_REPLICAS: (
-            "which replicas {partition} has (a state-change.log, the controller's log or what kafka-topics.sh "
-            "--describe printed), and the segments of each"
+            "a state-change.log, the controller's log or the output of kafka-topics.sh --describe: which replicas "
+            "{partition} has. Then the segments of each"
         ),
         Question.WHOLE_DIRECTORIES: (
-            "the log directories of {brokers} as a whole: of {partition} its own folder alone is at hand"
+            "the complete log directories of {brokers}: the evidence has only the folder of {partition}"
         ),
         Question.EARLIER_SEGMENTS: (
-            "{brokers}'s segments of {partition} below offset {end}, which may have been left out of the copy: "
-            "{because}"
+            "{brokers}'s segments of {partition} below offset {end}: the copy may lack them ({because})"
         ),
         Question.MISSING_SEGMENTS: (
-            "a listing of {brokers}'s directory of {partition}, or the segment files of offsets {offsets}, which may "
-            "have been left out of the copy{colon_because}"
+            "a listing of {brokers}'s directory of {partition}, or the segment files of {offsets}: the "
+            "copy may "
+            "lack them{bracketed_because}"
         ),
         Question.LATER_SEGMENTS: (
-            "whether {brokers}'s directory of {partition} has a segment file from offset {first} on that was not "
-            "collected{bracketed_because}: list it, or its server.log from its next start on, which says with what end "
-            "it was loaded"
+            "a listing of {brokers}'s directory of {partition}: whether it has a segment file from offset {first} on "
+            "that was not collected{bracketed_because}. Or its server.log from its next start on, which shows the log "
+            "end offset"
         ),
         Question.UNTORN_SEGMENTS: (
-            "the segments of {brokers} whole: they end at {first}, and its high watermark was {end}"
+            "the complete segments of {brokers}: they end at {first}, but its high watermark was {end}"
         ),
         Question.COMPACTED: (
-            "whether {topic} was ever compacted, as segments of {replicas} skip offsets {offsets}: the "
-            "cleaner-offset-checkpoint and server.properties of its brokers, and the server.log of when its log was "
-            "made"
+            "the cleaner-offset-checkpoint and server.properties of the brokers, and the server.log of the time when "
+            "the log was created: whether {topic} was ever compacted. Segments of {replicas} skip {offsets}"
         ),
         Question.READ_WHILE_RUNNING: (
-            "whether the files of {partition} were copied while their brokers ran, as no copy has the committed "
-            "offsets {offsets}: if none did, these are lost; copies made again, of stopped brokers"
+            "new copies of {partition} from stopped brokers: no copy has the committed {offsets}. If "
+            "the brokers "
+            "were stopped when the files were copied, these offsets are lost"
         ),
         Question.STILL_SERVED: (
-            "whether leader {replica} can still serve what its damaged segments held ({because}): {segments_again}"
+            "{segments_again}: whether the leader, broker {replica}, can still read its damaged segments ({because})"
         ),
         Question.CHECKPOINT: "{brokers}'s {artefacts} from the directory of {partition}",
         Question.CHECKPOINT_AND_LOG: "{artefacts} of {partition} from one directory",
         Question.EPOCH_FILE: "{brokers}'s leader-epoch-checkpoint of {partition}",
         Question.EPOCH_FILE_AGAIN: (
-            "{brokers}'s leader-epoch-checkpoint of {partition} once more: the one at hand is damaged, which a notice "
-            "tells with its line"
+            "{brokers}'s leader-epoch-checkpoint of {partition} again: the one in the evidence is damaged, and "
+            "a notice "
+            "names the line"
         ),
         Question.EPOCH_FILE_NOT_EMPTY: (
-            "{brokers}'s leader-epoch-checkpoint of {partition} once more: the one at hand is empty"
+            "{brokers}'s leader-epoch-checkpoint of {partition} again: the one in the evidence is empty"
         ),
-        Question.ANY_LEADER: "any line about the leaders of {partition}: state-change.log or the controller's log",
+        Question.ANY_LEADER: "a state-change.log or the controller's log: no log line names a leader of {partition}",
         Question.CURRENT_LEADER: (
-            "who leads {partition}: a replica's state-change.log, the controller's log, or its segments"
+            "a replica's state-change.log, the controller's log, or its segments: who leads {partition}"
         ),
         Question.LATER_LEADER: (
-            "whether another leader of {partition} followed: the whole state-change.log of {brokers}, or {elector}"
+            "the complete state-change.log of {brokers}, or {elector}: whether {partition} had a later leader"
         ),
-        Question.LATER_LEADER_HEARD: "{brokers}'s state-change.log: whether another leader followed",
+        Question.LATER_LEADER_HEARD: "{brokers}'s state-change.log: whether there was a later leader",
         Question.LEADER_AFTER: (
-            "who led {partition} after epoch {epoch} ({because}): the whole state-change.log of {brokers}, or "
-            "{elector} of then"
+            "the complete state-change.log of {brokers}, or {elector} of that time: who led {partition} after epoch "
+            "{epoch} ({because})"
         ),
         Question.LEADERS_OF_EPOCHS: (
-            "who led {partition} in leader epoch {some_epochs}: {state_change_or}the controller's log of then"
+            "{state_change_or}the controller's log of that time: who led {partition} in leader epoch {some_epochs}"
         ),
-        Question.LEADER_FOLLOWED: ("what {brokers} followed when it truncated to {first}: its state-change.log"),
+        Question.LEADER_FOLLOWED: "{brokers}'s state-change.log: which leader it followed when it truncated to {first}",
         Question.LEADERS_IN_ORDER: (
-            "in what order the leaders of {partition} followed one another: leader epochs ran backwards ({because}), "
-            "as when ZooKeeper or the metadata log is put back from an older copy; what was done to it and when, and "
-            "how far producers and consumers had come"
+            "what was done to ZooKeeper or the metadata log and when, and how far producers and consumers had come: "
+            "leader epochs of {partition} decreased ({because}), as after a restore from an older copy, so the order "
+            "of its leaders is unknown"
         ),
         Question.WENT_ON_WITH: (
-            "which of its leaders the partition went on with in leader epoch {epoch}, as to offsets {offsets}: what "
-            "producers and consumers of that time say"
+            "what producers and consumers of that time know of {offsets}: which of the leaders of leader epoch "
+            "{epoch} the partition continued with"
         ),
         Question.STILL_LED: (
-            "{brokers}'s server.log and state-change.log at INFO from then on: whether it still led epoch {epoch} when "
-            "its high watermark went from {end} to {first} ({because})"
+            "{brokers}'s later server.log and state-change.log at INFO: whether it still led epoch {epoch} when its "
+            "high watermark changed from {end} to {first} ({because})"
         ),
         Question.EPOCH_GIVEN_TWICE: (
-            "the whole state-change.log of {brokers}: whether a leader epoch of {partition} that another broker led "
-            "was given out there too"
+            "the complete state-change.log of {brokers}: whether any leader epoch of {partition} has a second leader"
         ),
         Question.CREATED_AGAIN: (
-            "the server.log and state-change.log of {brokers}: whether {partition} was deleted and created anew, for "
-            "leader epoch {epoch} has {leaders} leaders"
+            "the server.log and state-change.log of {brokers}: whether {partition} was deleted and created again, "
+            "because leader epoch {epoch} has {leaders} leaders"
         ),
         Question.WHICH_LIFE: (
-            "to which life of {partition} each line on leader epoch {epoch} belongs: the topic was deleted and created "
-            "anew, and these brokers print no topic id; server.log and state-change.log of every replica of then, "
-            "without holes"
+            "the complete server.log and state-change.log of every replica of that time: the topic of {partition} was "
+            "deleted and created again, and log lines of leader epoch {epoch} may be about either. These brokers log "
+            "no topic id"
         ),
         Question.ISR_BEFORE: (
-            "the ISR of {partition} just before leader {leader_id} began epoch {epoch}: {all_lines_or}{elector_of_then}"
+            "{all_lines_or}{elector_of_then}: the ISR of {partition} just before broker {leader_id} became leader "
+            "(epoch {epoch})"
         ),
         Question.ELIGIBLE: (
-            "whether {leader} was an eligible leader replica (the ISR may have been empty): __cluster_metadata, or the "
-            "controller's log of then"
+            "__cluster_metadata, or the controller's log of that time: whether {leader} was an eligible leader replica "
+            "(the ISR may have been empty)"
         ),
         Question.ANY_HIGH_WATERMARK: (
-            "any high watermark of {partition}: replication-offset-checkpoint or server.log of its replicas"
+            "a high watermark of {partition}: replication-offset-checkpoint or server.log of its replicas"
         ),
         Question.HIGH_WATERMARK: (
-            "the high watermark of {brokers}, whose segments differ from the other's at {offsets}: "
-            "replication-offset-checkpoint"
+            "replication-offset-checkpoint of {brokers}: its high watermark, because its segments differ from "
+            "the other "
+            "replica's at {offsets}"
         ),
         Question.HIGH_WATERMARK_REACHED: (
-            "how far the high watermark of {brokers} had come, whose segments differ from the other's at {offsets}: "
-            "replication-offset-checkpoint"
+            "replication-offset-checkpoint of {brokers}: how high its high watermark was, because its segments differ "
+            "from the other replica's at {offsets}"
         ),
         Question.HIGH_WATERMARK_BEFORE: (
-            "the high watermark of leader {broker_id} before {replicas} was cut to {first}: broker {broker_id}'s "
-            "server.log and replication-offset-checkpoint, or kafka.cluster.Partition at DEBUG there"
+            "broker {broker_id}'s server.log and replication-offset-checkpoint, or its log with "
+            "kafka.cluster.Partition "
+            "at DEBUG: the high watermark of broker {broker_id}, the leader, before {replicas} truncated to {first}"
         ),
         Question.COMMITTED_BEFORE: (
-            "how far {leader} had committed when {last_leader} began at offset {first}: {witnesses}"
+            "{witnesses}: how far {leader} had committed when {last_leader} began at offset {first}"
         ),
-        Question.COMMITTED_BEFORE_NEW_LOG: "how far {leader} had committed before its log was made anew: {witnesses}",
+        Question.COMMITTED_BEFORE_NEW_LOG: (
+            "{witnesses}: how far {leader} had committed before its log was created again"
+        ),
         Question.COMMITTED_APART: (
-            "how far {leader} had committed, whose records at {offsets} differ from another replica's: its server.log "
-            "and replication-offset-checkpoint of then"
+            "server.log and replication-offset-checkpoint of that time: how far {leader} had committed, because its "
+            "records at {offsets} differ from another replica's"
         ),
         Question.COMMITTED_AT: (
-            "{brokers}'s replication-offset-checkpoint: whether offset {first}, to which two replicas give two leader "
-            "epochs, was committed"
+            "{brokers}'s replication-offset-checkpoint: whether offset {first} was committed, because two "
+            "replicas have "
+            "different leader epochs there"
         ),
         Question.HELD_ELSEWHERE: (
-            "whether another copy has offsets {offsets}, which leader {replica} came back without: the data directory "
-            "of {partition} and the whole logs of {brokers}"
+            "the data directory of {partition} and the complete logs of {brokers}: whether another copy has "
+            "{offsets}, which broker {replica}, the leader, lacked after its restart"
         ),
-        Question.EPOCH_START: "the log end offset with which {leader} began: {log_or_trace}",
+        Question.EPOCH_START: "{log_or_trace}: the log end offset with which {leader} began",
         Question.END_BEFORE_TRUNCATION: (
-            "the log end offset of {brokers} before it was told to truncate to {first}: "
-            "kafka.server.ReplicaFetcherThread at TRACE on {brokers}"
+            "kafka.server.ReplicaFetcherThread at TRACE on {brokers}: its log end offset before it truncated to {first}"
         ),
         Question.END_BEFORE_LEADING: (
-            "how far the log of {brokers} reached before it came back to lead epoch {epoch}{from_first}: its segments "
-            "from before that start, or its log of then with kafka.cluster.Partition at DEBUG"
+            "segments of {brokers} from before that start, or its log of that time with kafka.cluster.Partition at "
+            "DEBUG: its log end offset before the restart in leader epoch {epoch}{from_first}"
         ),
         Question.HELD_BEFORE_NEW_LOG: (
-            "how much of {partition} {brokers} held before it came back with an empty log: its server.log at TRACE, or "
-            "its segments of that time"
+            "{brokers}'s server.log at TRACE, or its segments of that time: how much of {partition} it had before it "
+            "restarted with an empty log"
         ),
         Question.HELD_BEFORE_EPOCH: (
-            "{brokers}'s earlier server.log and state-change.log: whether it held any of {partition} before leader "
-            "epoch {epoch}, in which its log begins empty"
+            "{brokers}'s earlier server.log and state-change.log: whether it had any records of {partition} before "
+            "leader epoch {epoch}, in which its log begins empty"
         ),
         Question.HELD_BEYOND: (
-            "whether {brokers} ever held records of {partition} from offset {first} on, which may have been committed "
-            "and which it does not hold: its later server.log and state-change.log"
+            "{brokers}'s later server.log and state-change.log: whether it ever held records of {partition} from offset "
+            "{first} on. They may have been committed, and it does not have them now"
         ),
         Question.TRUNCATED_LOST: (
-            "whether {brokers} cut offsets {offsets}, which it had had: its data directory of {partition}, or its "
-            "later server.log"
+            "{brokers}'s data directory of {partition}, or its later server.log: whether it truncated "
+            "{offsets}, which it once held"
         ),
         Question.TAIL_REMOVED: (
-            "what removed the end of {brokers}'s log of {partition} before it was loaded with {first}, as its recovery "
-            "point is {end}: its server.log and state-change.log whole, rotated files too"
+            "{brokers}'s complete server.log and state-change.log, with rotated files: what removed the end of its log "
+            "of {partition}. It was loaded with log end offset {first}, but its recovery point is {end}"
         ),
         Question.EPOCHS_OF_RECORDS: (
-            "the leader epochs of offsets {offsets}: segments or leader-epoch-checkpoint of {brokers}"
+            "segments or leader-epoch-checkpoint of {brokers}: the leader epochs of {offsets}"
         ),
         Question.WRITER_OF_RECORDS: (
-            "which leader wrote offsets {offsets}: server.log and state-change.log of {brokers_or_replicas} of then "
-            "(the segments at hand do not say it)"
+            "server.log and state-change.log of {brokers_or_replicas} of that time: which leader wrote "
+            "{offsets} (the segments in the evidence do not show it)"
         ),
         Question.WRITER_OF_OLD_RECORDS: (
-            "which leader wrote offsets {offsets}: server.log and state-change.log of {brokers_or_replicas} of then "
-            "(this message format has no epochs)"
+            "server.log and state-change.log of {brokers_or_replicas} of that time: which leader wrote "
+            "{offsets} (this message format has no leader epochs)"
         ),
     }
 )
@@ -206,26 +212,26 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
 
 STATED: Mapping[HwSource, str] = MappingProxyType(
     {
-        HwSource.PRINTED: "printed",
-        HwSource.PRINTED_BY_LEADER: "printed by the leader",
-        HwSource.SAME_EPOCH: "stated in the same leader epoch",
-        HwSource.CHECKPOINT: "in the checkpoint file",
-        HwSource.LEFT_BEHIND: "in the checkpoint file of a directory left behind",
-        HwSource.READ_BACK: "with which it returned",
-        HwSource.ALONE_IN_ISR: "because the leader was alone in the ISR",
-        HwSource.STEPPED_DOWN: "when it gave way",
+        HwSource.PRINTED: "logged {mark}",
+        HwSource.PRINTED_BY_LEADER: "logged {mark} as leader",
+        HwSource.SAME_EPOCH: "had {mark}: a line of that leader epoch states it",
+        HwSource.CHECKPOINT: "has {mark} in its checkpoint file: everything below {end} was committed",
+        HwSource.LEFT_BEHIND: "has {mark} in the checkpoint file of a directory that it no longer uses",
+        HwSource.READ_BACK: "restarted with {mark}: everything below {end} was committed",
+        HwSource.ALONE_IN_ISR: "had {mark}: it led alone in the ISR, so all that it wrote was committed",
+        HwSource.STEPPED_DOWN: "stopped leading with {mark}",
     }
 )
-"""The sources of a high watermark; of one that an acknowledgement implies ``stated_text`` says more."""
+"""The words for each source of a high watermark; ``stated_text`` has those for an acknowledgement."""
 
 
 def stated_text(statement: HwStatement) -> str:
-    """A high watermark, and what states it."""
-    where = f" of leader epoch {statement.epoch}" if statement.epoch >= 0 else ""
+    """Return what a broker did or had that shows a high watermark."""
+    where = f" (leader epoch {statement.epoch})" if statement.epoch >= 0 else ""
+    end = statement.high_watermark
     if statement.how is HwSource.ACKNOWLEDGED:
-        last = statement.high_watermark - 1
-        return f"offset {last}{where} acknowledged to a producer with acks=all: the high watermark had passed it"
-    return f"high watermark {statement.high_watermark}{where}, {STATED[statement.how]}"
+        return f"acknowledged offset {end - 1}{where} to a producer with acks=all: the high watermark was above it"
+    return STATED[statement.how].format(mark=f"high watermark {end}{where}", end=end)
 
 
 def want_text(want: Want, partition: str, again: str | None = None) -> str:
@@ -274,7 +280,7 @@ class _Parts(dict[str, str]):
 
 def _leader(role: tuple[int, int | None]) -> str:
     number, leader = role
-    return f"leader {leader} of epoch {number}" if leader is not None else f"the leader of epoch {number}"
+    return f"broker {leader}, leader of epoch {number}," if leader is not None else f"the leader of epoch {number}"
 
 
 def _numbers(roles: Sequence[tuple[int, int | None]]) -> str:
@@ -302,9 +308,9 @@ _PARTS: Mapping[str, Callable[[Want], str]] = MappingProxyType(
         "replicas": lambda want: brokers_text(want.replicas),
         "replica": lambda want: str(want.replicas[0]),
         "artefacts": lambda want: " and ".join(want.artefacts),
-        "offsets": lambda want: span_text([(first, end) for first, end in want.offsets if end is not None]),
+        "offsets": lambda want: offsets_text([(first, end) for first, end in want.offsets if end is not None]),
         "first": lambda want: str(want.offsets[0][0]),
-        "from_first": lambda want: f" from offset {want.offsets[0][0]}" if want.offsets else "",
+        "from_first": lambda want: f", from offset {want.offsets[0][0]} on" if want.offsets else "",
         "end": lambda want: str(want.offsets[-1][1]),
         "epoch": lambda want: str(want.epochs[0][0]),
         "last_epoch": lambda want: str(want.epochs[-1][0]),
@@ -326,20 +332,20 @@ def _witnesses(want: Want) -> str:
     where = " in its log directory that failed" if Artefact.FAILED_LOG_DIRECTORY in want.artefacts else ""
     return (
         f"a copy of {{owner}} replication-offset-checkpoint or segments from before its next start{where}, its log of "
-        "then with kafka.cluster.Partition at DEBUG, or how far consumers of {partition} had read"
+        "that time with kafka.cluster.Partition at DEBUG, or the positions of consumers of {partition}"
     )
 
 
 def _segments_again(want: Want) -> str:
     if Artefact.LISTING in want.artefacts:
-        return "a listing of its directory of {partition}, or its server.log from its last start on"
-    return "its segments copied again, and how far consumers of {partition} can read there"
+        return "a listing of broker {replica}'s directory of {partition}, or its server.log from its last start on"
+    return "a new copy of broker {replica}'s segments of {partition}, and how far consumers can read there"
 
 
 def _log_or_trace(want: Want) -> str:
     if Artefact.PARTITION_LOGGER in want.artefacts:
-        return "its log of then with kafka.cluster.Partition and kafka.server.ReplicaFetcherThread at TRACE"
-    return "its server.log and segments"
+        return "{owner} log of that time with kafka.cluster.Partition and kafka.server.ReplicaFetcherThread at TRACE"
+    return "{owner} server.log and segments"
 
 
 def _elector(want: Want) -> str:
@@ -348,7 +354,8 @@ def _elector(want: Want) -> str:
 
 def _elector_of_then(want: Want) -> str:
     metadata = Artefact.METADATA_LOG in want.artefacts
-    return "__cluster_metadata, or the controller's log of then" if metadata else "the controller's log of then"
+    log = "the controller's log of that time"
+    return f"__cluster_metadata, or {log}" if metadata else log
 
 
 _CHOICES: Mapping[str, Callable[[Want], str]] = MappingProxyType(
@@ -359,9 +366,9 @@ _CHOICES: Mapping[str, Callable[[Want], str]] = MappingProxyType(
         "elector": _elector,
         "elector_of_then": _elector_of_then,
         "all_lines_or": lambda want: (
-            "the whole state-change.log and server.log of {brokers}, or " if want.brokers else ""
+            "the complete state-change.log and server.log of {brokers}, or " if want.brokers else ""
         ),
-        "state_change_or": lambda want: "the whole state-change.log of {brokers}, or " if want.brokers else "",
+        "state_change_or": lambda want: "the complete state-change.log of {brokers}, or " if want.brokers else "",
     }
 )
 """Parts whose text depends on what is to be collected."""

@@ -71,12 +71,12 @@ def test_nothing_differs_where_nothing_changed(
 def test_a_rule_that_words_a_finding_otherwise_is_seen(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, lines = compared(monkeypatch, tmp_path, capsys, " are gone: ", " are lost: ")
+    code, lines = compared(monkeypatch, tmp_path, capsys, "the partition lost", "the partition gave up")
     assert code == 1
     before, after = (
-        f"committed offsets [50, 80) (30 offsets) of leader epoch 0 are {word}: "
-        "leader 3 began epoch 2 at offset 50; still held by broker 1"
-        for word in ("gone", "lost")
+        f"the partition {word} committed offsets 50 to 79 (30 records) of leader epoch 0: broker 3 became leader "
+        "(epoch 2) at offset 50 without them. Broker 1 still has them."
+        for word in ("lost", "gave up")
     )
     assert lines[:-1] == [
         "     4 in   1  committed-data-lost · summary",

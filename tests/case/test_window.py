@@ -62,7 +62,7 @@ def test_the_options_take_times_with_and_without_zone(sample_traces: Path) -> No
     def run(*options: str) -> str:
         result = CliRunner().invoke(cli, ["scan", trace, *options])
         assert result.exit_code in (0, 1), result.output
-        return re.sub(r"\(printed times.*?\)", "", result.output, flags=re.DOTALL)
+        return re.sub(r"\(timestamps without.*?\)", "", result.output, flags=re.DOTALL)
 
     zoned = run("--from", "2026-11-21T04:06:00Z", "--to", "2026-11-21T05:06:30+01:00")
     assert "outside of the time span" in zoned

@@ -47,7 +47,7 @@ def test_acknowledged_records_are_known_to_have_been_committed() -> None:
         assert finding.confidence == "proven"
         assert any("kafka-request.log" in evidence.path for evidence in finding.evidence)
     acknowledged = (
-        "offset 49 of leader epoch 0 acknowledged to a producer with acks=all: the high watermark had passed it"
+        "acknowledged offset 49 (leader epoch 0) to a producer with acks=all: the high watermark was above it"
     )
     assert acknowledged in [fact.text for fact in found[0].facts]
 

@@ -119,7 +119,7 @@ def test_a_log_that_came_back_shorter_in_a_span_without_lines_was_not_truncated(
         assert {finding.cause for finding in found[rule].findings} == {"unknown"}
     for rule in ("leo-regression", "truncation-below-committed"):
         assert found[rule].verdict is Verdict.UNKNOWN
-        assert any("broker 2's server.log" in wish and "epoch 1" in wish for wish in wishes(found[rule]))
+        assert any("broker 2's complete server.log" in wish and "epoch 1" in wish for wish in wishes(found[rule]))
     (gap,) = found["evidence-gap"].findings
     assert any(fact.broker == 2 and "no line names epoch 1" in fact.text and fact.refs for fact in gap.facts)
 

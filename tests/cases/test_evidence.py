@@ -90,14 +90,13 @@ def test_a_cited_batch_stands_at_its_byte(trace: Path, scanned: Scanned) -> None
 
 # Wording of a fact, and which of its numbers a cited line or batch must contain.
 CLAIMS = (
-    re.compile(r"^high watermark (\d+)"),
-    re.compile(r"^offset (\d+) of leader epoch \d+ acknowledged"),
-    re.compile(r"cut from(?: at least)? \d+ to (\d+)"),
-    re.compile(r"^leader epoch (\d+)"),
-    re.compile(r"^leader epoch \d+ from offset (\d+)"),
-    re.compile(r"^came back with log end offset (\d+)"),
-    re.compile(r"log recovery cut the log from \d+ to (\d+)"),
-    re.compile(r"^first differing batch: offsets \[(\d+), "),
+    re.compile(r"^(?:logged|had|has|restarted with|stopped leading with|stated) high watermark (\d+)"),
+    re.compile(r"^acknowledged offset (\d+)"),
+    re.compile(r"truncated (?:its log|it) from(?: at least)? \d+ to (\d+)"),
+    re.compile(r"became leader \(leader epoch (\d+)"),
+    re.compile(r"became leader \(leader epoch \d+\) at offset (\d+)"),
+    re.compile(r"^restarted (?:after a clean stop )?with log end offset (\d+)"),
+    re.compile(r"^has another batch at offsets? (\d+)"),
 )
 
 
@@ -135,7 +134,7 @@ def test_a_broker_speaks_in_its_own_file(sample: Path, scanned: Scanned) -> None
     """A cut, or a high watermark it returned with, is proven by the very broker's files."""
     for finding in scanned(sample).findings:
         for fact, evidence in cited(finding):
-            if "cut from" in fact.text or "returned" in fact.text or "checkpoint" in fact.text:
+            if any(word in fact.text for word in ("truncated its log from", "everything below", "checkpoint")):
                 assert {re.search(r"/broker-(\d+)/", e.path)[1] for e in evidence} == {str(fact.broker)}  # type: ignore[index]
 
 

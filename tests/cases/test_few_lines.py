@@ -60,16 +60,16 @@ def test_a_truncation_below_the_high_watermark_read_back_is_one_and_names_both_c
     assert (verdict(result, CUT), finding.confidence, finding.severity) == ("violated", "inferred", "error")
     assert (finding.offsets, finding.epochs, finding.replicas) == (((300, 900),), (21,), (2,))
     assert any("of leader epoch 17: 420 in" in one and "KIP-279" in one for one in finding.inferences)
-    causes = [one for one in finding.uncertain if one.startswith("the cause may be")]
+    causes = [one for one in finding.uncertain if " may " in one]
     assert ["leader-epoch-checkpoint" in one for one in causes] == [True, False]
     assert "later leader epoch from offset 300 on, which broker 4" in causes[1]
-    assert not [fact for fact in finding.facts if "where its leader's epoch ends" in fact.text]
+    assert not [fact for fact in finding.facts if "where that leader epoch ends" in fact.text]
 
 
 def test_a_truncation_to_the_answer_names_no_such_causes(tmp_path: Path) -> None:
     (finding,) = found(scanned(tmp_path, b2_server=answered(target=420)), CUT)
     assert finding.offsets == ((420, 900),)
-    assert not [one for one in finding.uncertain if one.startswith("the cause may be")]
+    assert not [one for one in finding.uncertain if " may have had records" in one]
 
 
 def test_a_truncation_at_the_high_watermark_read_back_is_routine(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_what_the_last_leader_had_committed_alone_is_unknown_once_its_disk_is_em
     assert verdicts == {"orders-0": "unknown", "pay-0": "unknown", "solo-0": "unknown", "safe-0": "clean"}
     (solo,) = (one for one in result.partitions if one.history.name == "solo-0")
     assert solo.judgements["leo-regression"].verdict == "unknown"
-    assert any("made anew" in wish for wish in wishes(solo.judgements[LOSS]))
+    assert any("created again" in wish for wish in wishes(solo.judgements[LOSS]))
 
 
 @pytest.mark.parametrize(("same", "counts"), [(True, True), (False, False)])

@@ -284,14 +284,14 @@ def test_a_leader_may_lack_records_of_two_logs() -> None:
     found = [
         f for f in scan([str(DATA / "chaos7-0.10.2.2.tar.xz")]).findings if f.topic == "orders" and not f.partition
     ]
-    lost = {(f.offsets, f.epochs[0], (f.keep or "").partition(",")[0]) for f in found if f.rule == LOSS}
+    lost = {(f.offsets, f.epochs[0], (f.keep or "").partition(".")[0]) for f in found if f.rule == LOSS}
     assert lost == {
         (((27, 36),), 5, "broker 2's copy of orders-0 (also on broker 3)"),
         (((69, 126),), 9, "broker 3's copy of orders-0"),
         (((116, 195),), 5, "broker 2's copy of orders-0"),
     }
     (cut,) = (f for f in found if f.rule == CUT and f.replicas == (3,))
-    assert cut.summary.endswith("whether the partition kept them is not known")
+    assert cut.summary.endswith("whether the partition kept them is unknown")
 
 
 def test_what_a_dead_leader_had_committed_is_lost_where_another_wrote_later() -> None:
@@ -301,7 +301,7 @@ def test_what_a_dead_leader_had_committed_is_lost_where_another_wrote_later() ->
     found = scan([str(DATA / "extents-0.10.2.2.tar.xz")]).findings
     (loss,) = (f for f in found if f.rule == LOSS)
     assert loss.offsets == ((12, 26),)
-    assert "of leader epoch 1 or an earlier one are gone: leader 3 began epoch 3 at offset 12" in loss.summary
+    assert "of leader epoch 1 or an earlier one: broker 3 became leader (epoch 3) at offset 12" in loss.summary
     assert loss.keep is not None
     assert loss.keep.startswith("broker 2's copy of orders-0")
 
@@ -319,10 +319,10 @@ def test_who_halted_rather_than_cut_its_log_has_its_records() -> None:
 def test_three_histories_are_three_sides() -> None:
     """Broker 1 and broker 3, who leads, both differ from broker 2 at [12, 17), and from each other at [12, 20)."""
     found = scan([str(DATA / "threeway-2.3.1.tar.xz")]).findings
-    forks = {(f.replicas, f.offsets, f.summary.partition("; ")[2]) for f in found if f.rule == "replica-divergence"}
-    served = "broker 3 holds what the current leader serves"
+    forks = {(f.replicas, f.offsets, f.summary.partition(". ")[2]) for f in found if f.rule == "replica-divergence"}
+    served = "Broker 3 has the records of the current leader"
     assert forks == {((1, 2), ((12, 17),), ""), ((2, 3), ((12, 17),), served), ((1, 3), ((12, 20),), served)}
-    lost = {(f.offsets, (f.keep or "").partition(",")[0]) for f in found if f.rule == LOSS}
+    lost = {(f.offsets, (f.keep or "").partition(".")[0]) for f in found if f.rule == LOSS}
     assert lost == {(((12, 20),), "broker 1's copy of orders-0"), (((12, 17),), "broker 2's copy of orders-0")}
 
 
@@ -415,7 +415,7 @@ def test_a_log_that_is_made_anew_leaves_the_role_before_where_it_began() -> None
         6: 61,
     }
     (lost,) = partition.judgements[LOSS].findings
-    assert "leader 1 began epoch 4 at offset 0" in lost.summary
+    assert "broker 1 became leader (epoch 4) at offset 0" in lost.summary
 
 
 @pytest.mark.parametrize(("least", "known"), [("1", True), ("2", False)])
@@ -574,7 +574,7 @@ def test_a_log_below_its_own_recovery_point_came_back_shorter_or_nobody_tells(tm
     (found,) = (one for one in scan([str(folder)]).partitions if one.history.name == "orders-0")
     judged = found.judgements["leo-regression"]
     assert judged.verdict == UNKNOWN
-    assert any(wish.startswith("what removed the end of broker 1's log") for wish in wishes(judged))
+    assert any("what removed the end of its log" in wish and "broker 1" in wish for wish in wishes(judged))
 
 
 @pytest.mark.parametrize("broker", ["broker-1", "broker-*"])

@@ -270,7 +270,7 @@ def test_a_baseline_hides_what_is_known(format_name: str, here: Path, run: Run, 
     ran = run("scan", trace, "--baseline", "known")
     assert ran.code == 0
     assert "4 known findings hidden by baseline known" in ran.out
-    assert "nothing new found" in ran.out
+    assert "NOTHING NEW in 1 partition" in ran.out
     assert "no committed data lost" not in ran.out
     document = json_of(run, trace, "--baseline", "known")
     assert document["findings"] == []

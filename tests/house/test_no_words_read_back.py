@@ -38,7 +38,9 @@ SEARCHES = frozenset({"match", "search", "fullmatch", "findall", "finditer", "su
 
 PATTERNS = {
     "forensics.reports.redaction": "replaces names in any text, foreign or the tool's own",
-    "forensics.reports.text": "makes characters visible, and leaves out the date in front of a quoted line",
+    "forensics.reports.elision": "leaves out the middle of a quoted line",
+    "forensics.reports.terminal": "makes characters visible",
+    "forensics.reports.text": "leaves out the date in front of a quoted line",
     "forensics.reports.html.wording": "makes characters visible",
 }
 """Modules that may import ``re``, and what for."""
@@ -46,9 +48,11 @@ PATTERNS = {
 EXCUSED = {
     ("forensics.reports.html.wording", "sentence"): "sets a full stop where there is none",
     ("forensics.reports.html.wording", "plain"): "makes characters visible, and cuts what nobody would read",
-    ("forensics.reports.text", "plain"): "makes characters visible",
-    ("forensics.reports.text", "fact"): "leaves out the date in front of a quoted line",
-    ("forensics.reports.text", "quote"): "leaves out the date in front of a quoted line",
+    ("forensics.rules.finding", "sentence"): "sets a full stop where there is none",
+    ("forensics.reports.elision", "elided"): "leaves out the middle of a quoted line",
+    ("forensics.reports.terminal", "plain"): "makes characters visible",
+    ("forensics.reports.terminal", "_drawn"): "colours the beginning of a line",
+    ("forensics.reports.text", "piece"): "leaves out the date in front of a quoted line",
     ("forensics.reports.redaction", "text"): "replaces names in any text",
     ("forensics.reports.html.wording", "in_code"): "sets a rule's own help in one line, and its code in another face",
     ("forensics.reports.html.figures", "escaped"): "escapes what plotly reads as HTML",

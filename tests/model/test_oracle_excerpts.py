@@ -1,7 +1,7 @@
 """The oracle on excerpts: windows of a run's logs, pasted as people paste, scanned, against the truth of the run.
 
 * What is proven or inferred with severity error or critical is so, and what is clean is so;
-* where a line of the window speaks of a loss, the answer is not "nothing found";
+* where a line of the window speaks of a loss, the answer is not "inconclusive";
 * nothing is proven from windows of two clusters in one text whose brokers and topics have the same names.
 
 ``FORENSICS_ORACLE_RUNS`` sets how many windows are scanned.
@@ -47,7 +47,7 @@ APART = 4
 ALL = (*PROTOCOLS, *VARIANTS)
 LOADS = ("starts", "log_created", "hw_loaded")
 """Events whose lines say how long a log is that was just loaded."""
-SILENCE = ("nothing found", "no partition was judged")
+SILENCE = ("CLEAN", "INCONCLUSIVE", "NOT JUDGED")
 
 
 class Pasted(NamedTuple):

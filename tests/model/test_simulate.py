@@ -248,7 +248,7 @@ def test_of_a_disk_that_was_lost_stock_logging_tells_the_least_that_is_gone(prot
     (partition,) = scan([str(tmp_path / "run")]).partitions
     (lost,) = partition.judgements["committed-data-lost"].findings
     assert (lost.offsets, lost.records) == (((0, 10),), (10, None))
-    assert "[0, 10) (at least 10 offsets)" in lost.summary
+    assert "offsets 0 to 9 (at least 10 records)" in lost.summary
     shorter = partition.judgements["leo-regression"].findings
     assert [(one.records, one.facts[-1].text) for one in shorter] == [
         ((10, None), "came back with an empty log, log end offset at least 10 before")

@@ -106,10 +106,10 @@ def test_a_copy_in_which_the_cleaner_left_no_record_does_not_hold_them(left: boo
     ("text", "said"),
     [
         ("0\n2\n0 0\n1 60\n", None),
-        ("0\n2\n1 60\n0 0\n", "the one at hand is damaged"),
-        ("0\n3\n0 0\n1 60\n", "the one at hand is damaged"),
-        ("0\n0\n", "the one at hand is empty"),
-        ("", "the one at hand is empty"),
+        ("0\n2\n1 60\n0 0\n", "the one in the evidence is damaged"),
+        ("0\n3\n0 0\n1 60\n", "the one in the evidence is damaged"),
+        ("0\n0\n", "the one in the evidence is empty"),
+        ("", "the one in the evidence is empty"),
     ],
 )
 def test_an_epoch_file_that_is_damaged_or_empty_leaves_the_question_open(

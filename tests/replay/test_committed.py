@@ -140,21 +140,23 @@ def test_the_directory_that_knows_the_later_epoch_is_live_and_what_was_left_behi
     finding = one(incident.findings("committed-data-lost"))
     assert (finding.offsets, finding.replicas) == (((60, 100),), ())
     assert finding.keep is not None
-    assert "broker-1/old/orders-0 of broker 1 (log end 100)" in finding.keep
+    assert "broker-1/old/orders-0 of broker 1 (log end offset 100)" in finding.keep
     assert finding.summary.endswith(
-        "no live copy in the evidence still holds them, a directory left behind by broker 1 has them"
+        "No live copy in the evidence still has them. A directory that broker 1 no longer uses has them."
     )
     assert "old/orders-0" in finding.next_steps[0].text
-    assert finding.do_not[0].endswith("broker-1/old/orders-0 of broker 1 (log end 100): it has the last copy")
+    assert finding.do_not[0].endswith("broker-1/old/orders-0 of broker 1 (log end offset 100): it has the last copy")
     truncation = one(incident.findings("truncation-below-committed"))
     assert truncation.next_steps[0].text.endswith("it names the copy to keep")
     assert (finding.next_steps[1].command or "").startswith("cd /path/to/copy/orders-0 && for f in *.log")
     stale = one(incident.findings("stale-directory"))
-    assert "broker-1/data/orders-0 (log end 80) was taken as the live one" in stale.summary
+    assert "broker-1/data/orders-0 (log end offset 80) was read as the live one" in stale.summary
     assert not stale.uncertain
 
 
-@pytest.mark.parametrize(("kept", "held"), [((0, 79, 0), "[60, 80)"), ((70, 99, 0), "[70, 100)"), ((0, 39, 0), None)])
+@pytest.mark.parametrize(
+    ("kept", "held"), [((0, 79, 0), "offsets 60 to 79"), ((70, 99, 0), "offsets 70 to 99"), ((0, 39, 0), None)]
+)
 def test_what_was_left_behind_may_hold_a_part_of_it_or_nothing(
     kept: tuple[int, int, int], held: str | None, incident: Incident
 ) -> None:
@@ -163,7 +165,7 @@ def test_what_was_left_behind_may_hold_a_part_of_it_or_nothing(
     leave(incident, 80, (0, 59, 0), (60, 79, 1))
     old_machine(incident, kept)
     finding = one(incident.findings("committed-data-lost"))
-    said = f"a directory left behind by broker 1 has {held}" if held else "no replica in the evidence still holds them"
+    said = f"that broker 1 no longer uses has {held}." if held else "No replica in the evidence still has them."
     assert finding.summary.endswith(said)
     assert (finding.keep is not None) == (held is not None)
 
@@ -184,7 +186,7 @@ def test_of_two_directories_that_know_the_same_epochs_the_live_one_is_not_known(
     leave(incident, 100, (0, 99, 1), on=(1, 2, 3))
     old_machine(incident, (0, 19, epoch))
     stale = one(incident.findings("stale-directory"))
-    assert "broker-1/data/orders-0 (log end 100) was taken as the live one" in stale.summary
+    assert "broker-1/data/orders-0 (log end offset 100) was read as the live one" in stale.summary
     assert bool(stale.uncertain) == (epoch == 1)
     assert bool(stale.inferences) == (epoch == 0)
 
@@ -236,9 +238,9 @@ def test_to_2_0_the_isr_may_let_in_who_lacks_what_was_committed(begun: int, verd
         log.write_text(log.read_text().replace("version: 2.8.2", "version: 1.1.1").replace(",2,100))", ",2,60))"))
     assert incident.verdict("committed-data-lost") == verdict
     assert incident.verdict("truncation-below-committed") == verdict
-    assert any("leader 2 of epoch 1 had committed" in wish for wish in incident.missing("committed-data-lost")) == (
-        verdict == "unknown"
-    )
+    assert any(
+        "broker 2, leader of epoch 1, had committed" in wish for wish in incident.missing("committed-data-lost")
+    ) == (verdict == "unknown")
 
 
 def test_the_epoch_that_lost_it_is_named(incident: Incident) -> None:
@@ -315,7 +317,7 @@ def test_a_leader_that_follows_a_lower_epoch_later_has_lost_what_it_had_committe
     for finding in incident.findings("committed-data-lost"):
         assert finding.replicas == (2,)
         assert finding.uncertain
-        assert finding.keep == "broker 2's copy of orders-0, the only one with the records"
+        assert finding.keep == "broker 2's copy of orders-0. It is the only one with the lost records"
 
 
 def test_a_state_handed_out_twice_says_nothing_of_who_came_last(incident: Incident) -> None:
@@ -327,7 +329,7 @@ def test_a_state_handed_out_twice_says_nothing_of_who_came_last(incident: Incide
     leave(incident, 120, (0, 99, 0), (100, 119, 3), on=(1,))
     leave(incident, 110, (0, 99, 0), (100, 109, 2), on=(2,))
     assert incident.verdict("committed-data-lost") == "unknown"
-    (missing,) = [m for m in incident.missing("committed-data-lost") if "backwards" in m]
+    (missing,) = [m for m in incident.missing("committed-data-lost") if "decreased" in m]
     assert "leader epoch 2 was handed out twice, with leader 2 and with leader 1" in missing
     assert incident.verdict("unclean-election") == "unknown"
 
@@ -350,7 +352,7 @@ def test_an_epoch_written_without_a_leader_has_none(emptied: int, incident: Inci
     leave(incident, 114, (0, 99, 0), (100, 113, 2), on=(3,))
     # Told of an epoch below, the leader of epoch 2 came after it, and what it had committed is lost.
     assert incident.verdict("committed-data-lost") == ("unknown" if emptied == 2 else "violated")
-    backwards = [m for m in incident.missing("committed-data-lost") if "backwards" in m]
+    backwards = [m for m in incident.missing("committed-data-lost") if "decreased" in m]
     assert ["leader epoch 2 was handed out twice, with leader 1 and with no leader" in m for m in backwards] == (
         [True] if emptied == 2 else []
     )
@@ -363,7 +365,7 @@ def test_records_of_an_epoch_below_its_leaders_start_are_another_leaders(first: 
     leave(incident, 120, (0, 99, 0), (100, 119, 1), on=(1, 2))
     leave(incident, 120, (0, first - 1, 0), (first, 119, 1), on=(3,))
     assert incident.verdict("committed-data-lost") == "unknown"
-    assert any("backwards" in missing for missing in incident.missing("committed-data-lost")) == (first < 100)
+    assert any("decreased" in missing for missing in incident.missing("committed-data-lost")) == (first < 100)
 
 
 def test_damage_in_the_leaders_log_is_not_called_clean(incident: Incident) -> None:

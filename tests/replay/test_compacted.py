@@ -38,7 +38,7 @@ def test_an_epoch_file_that_a_record_contradicts_is_told(tmp_path: Path) -> None
     incident = compacted(tmp_path)
     incident[2].epochs((0, 0), (1, 44))
     (finding,) = incident.findings("epoch-divergence")
-    assert "offset 44 is of leader epoch 0 in the segments and of epoch 1" in finding.summary
+    assert "offset 44 has leader epoch 0 in the segments and leader epoch 1" in finding.summary
 
 
 @pytest.mark.parametrize(("whose", "start"), [((), 60), ((2,), None), ((1, 2), None)])

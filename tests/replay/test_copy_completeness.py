@@ -104,7 +104,7 @@ def test_a_segment_that_the_leader_had_is_missing_from_the_copy(files: int, tmp_
     parted(incident, files=files)
     assert incident.verdict("committed-data-lost") == "unknown"
     assert incident.verdict("segment-damage") == "unknown"
-    assert "[30, 60)" in incident.missing("segment-damage")[0]
+    assert "offsets 30 to 59" in incident.missing("segment-damage")[0]
     (found,) = incident.findings("segment-damage")
     assert found.severity.value == "warning"
     assert incident.verdict("epoch-divergence") == "clean"
@@ -143,6 +143,9 @@ def test_another_copy_may_hold_what_its_copy_lacks(tmp_path: Path) -> None:
     incident[2].segment([(60, 99, 0)], base=60)
     (found,) = incident.findings("committed-data-lost")
     assert found.replicas == (3,)
-    keep = "broker 3's copy of orders-0, the only one in the evidence with the records; segments of broker 2 may have"
+    keep = (
+        "broker 3's copy of orders-0. It is the only one in the evidence with the lost records; the evidence may lack "
+        "segments of broker 2"
+    )
     assert (found.keep or "").startswith(keep)
     assert any("broker 2" in never for never in found.do_not)

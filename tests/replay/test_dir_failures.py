@@ -9,7 +9,7 @@ import pytest
 from tests.incident import Incident, Node
 
 LOSS, SHORTER = "committed-data-lost", "leo-regression"
-EXPLAINED, UNEXPLAINED = "its log directory had failed", "nothing explains the difference"
+EXPLAINED, UNEXPLAINED = "its log directory had failed", "no log line explains the difference"
 
 
 def fails(node: Node, at: float, log_dir: str = "/d") -> None:

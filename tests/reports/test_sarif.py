@@ -211,7 +211,7 @@ def test_a_line_is_shown_before_a_byte(sample_traces: Path, scanned: Scanned) ->
 def test_a_loss_is_told(sample_traces: Path, scanned: Scanned) -> None:
     lost = results(log_of(scanned(sample_traces / "kip101-0.10.2.2")), "fail")[0]
     assert (lost["ruleId"], lost["level"]) == ("committed-data-lost", "error")
-    assert lost["message"]["text"].startswith("orders-0: committed offsets [50, 80)")
+    assert lost["message"]["text"].startswith("orders-0: the partition lost committed offsets 50 to 79 (30 records)")
     assert lost["properties"]["offsets"] == [[50, 80]]
     assert lost["locations"][0]["logicalLocations"][0]["name"] == "orders-0"
     (flow,) = lost["codeFlows"]

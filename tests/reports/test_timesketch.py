@@ -52,7 +52,7 @@ def test_every_fact_of_every_finding_is_a_row(trace: Path, scanned: Scanned) -> 
 
 def test_a_fact_names_its_proof(sample_traces: Path, scanned: Scanned) -> None:
     rows = rows_of(scanned(sample_traces / "kip101-0.10.2.2"))
-    cut = next(row for row in rows if "cut from 80 to 50" in row["message"])
+    cut = next(row for row in rows if "truncated its log from 80 to 50" in row["message"])
     assert (cut["broker"], cut["topic"], cut["partition"]) == ("2", "orders", "0")
     assert cut["path"].endswith("broker-2/logs/server.log")
     assert cut["line"] == "414"

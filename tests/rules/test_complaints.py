@@ -48,7 +48,7 @@ def test_a_broker_that_stops_rather_than_truncate_may_hold_the_only_copy(tmp_pat
     finding = suspected(incident, LOSS)
     assert finding is not None
     assert (finding.severity, finding.offsets, finding.replicas) == (Severity.ERROR, ((14, 42),), (2,))
-    assert "log of broker 1 ended" in finding.summary
+    assert "the log end offset of broker 1" in finding.summary
     assert any("unclean.leader.election.enable=true" in what for what in finding.do_not)
 
 

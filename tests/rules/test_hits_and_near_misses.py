@@ -328,16 +328,16 @@ def test_some_offsets_may_have_held_no_record(how: str, tmp_path: Path) -> None:
         incident[3].checkpoint(50, "cleaner")
     (finding,) = incident.findings("committed-data-lost")
     assert (finding.offsets, finding.records) == (((60, 100),), (0, 40))
-    assert any("markers of transactions" in text for text in finding.uncertain)
+    assert any("transaction markers" in text for text in finding.uncertain)
 
 
 @pytest.mark.parametrize(
     ("least", "isr", "said"),
     [
-        (None, [1, 2, 3], "are affected: min.insync.replicas is 1 unless it was set"),
-        (1, [1], "are affected: min.insync.replicas was 1"),
-        (2, [1, 2, 3], "are affected: min.insync.replicas was 2, and the ISR was 1,2,3"),
-        (3, [1, 2], "are not affected: min.insync.replicas was 3"),
+        (None, [1, 2, 3], "acks=all gave no protection: min.insync.replicas is 1 unless it was set"),
+        (1, [1], "acks=all gave no protection: min.insync.replicas was 1"),
+        (2, [1, 2, 3], "producers with acks=all are affected: min.insync.replicas was 2 and the ISR was 1,2,3"),
+        (3, [1, 2], "producers with acks=all are not affected: min.insync.replicas was 3"),
     ],
 )
 def test_a_loss_says_whether_producers_with_acks_all_are_affected(
@@ -357,4 +357,4 @@ def test_a_loss_says_whether_producers_with_acks_all_are_affected(
     path.write_text(path.read_text().replace("leaderEpoch=0, isr=List(1, 2, 3)", f"leaderEpoch=0, isr=List({members})"))
     (finding,) = incident.findings("committed-data-lost")
     (fact,) = [fact.text for fact in finding.facts if "acks=all" in fact.text]
-    assert f"producers with acks=all {said}" in fact
+    assert said in fact

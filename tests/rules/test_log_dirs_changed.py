@@ -48,7 +48,7 @@ def test_a_leader_that_begins_empty_in_another_directory(
     before, now = moved
     (finding,) = incident.findings(LOSS)
     assert finding.inferences == (
-        f"broker 1 printed log.dirs {now}, and {before} before: its new log may have begun empty",
+        f"broker 1 logged log.dirs {now}, and {before} before that: its new log may have begun empty",
     )
     assert f"look for orders-0 in {before} of broker 1" in " ".join(step.text for step in finding.next_steps)
     assert before in render(incident.scan(), width=200)
@@ -86,6 +86,6 @@ def test_a_log_that_was_created_anew_says_why(now: str, tmp_path: Path) -> None:
     (finding,) = incident.findings(SHORTER)
     changed = "log.dirs had changed from /srv/old to /srv/new"
     assert (changed in finding.summary) == (now == "/srv/new")
-    assert ("nothing explains the difference" in finding.summary) == (now == "/srv/old")
+    assert ("no log line explains the difference" in finding.summary) == (now == "/srv/old")
     found = run(str(incident[1].folder.parent), tmp_path / "out")
     assert json_report.render(found) == json_report.render(incident.scan())

@@ -231,7 +231,7 @@ def test_a_broker_that_is_missing_is_missed(sample_traces: Path, tmp_path: Path)
     shutil.rmtree(tmp_path / "evidence" / "broker-2")
     (finding,) = partition(scan([str(tmp_path)])).judgements["evidence-gap"].findings
     assert "broker 2" in finding.summary
-    assert [fact.text for fact in finding.facts] == ["broker 2 led in leader epoch 1"]
+    assert [fact.text for fact in finding.facts] == ["broker 2 was leader in epoch 1"]
     assert finding.evidence[0].line is not None
 
 
@@ -268,7 +268,7 @@ def test_without_a_checkpoint_nobody_knows_what_was_committed(torn: bool, sample
 def test_damage_names_the_copies_that_are_whole(sample_traces: Path, scanned: Scanned) -> None:
     (finding,) = partition(scanned(sample_traces / "bitflip-1.1.1")).judgements["segment-damage"].findings
     assert finding.keep is not None
-    assert "whole to the same offset" in finding.keep
+    assert "undamaged up to the same offset" in finding.keep
     assert finding.do_not
 
 
@@ -285,5 +285,5 @@ def test_a_failed_log_directory_may_be_the_only_copy_left(
     (loss,) = judged["committed-data-lost"].findings
     (shorter,) = judged["leo-regression"].findings
     assert loss.next_steps[0].text == "read broker 1's failed log directory: it had orders-0"
-    assert loss.do_not[0] == "do not format or discard the disk that failed of broker 1"
+    assert loss.do_not[0] == "format or discard the failed disk of broker 1"
     assert "its log directory had failed" in shorter.summary

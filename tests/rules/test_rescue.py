@@ -25,23 +25,31 @@ def lost(**holders: tuple[Range, ...]) -> Loss:
 @pytest.mark.parametrize(
     ("loss", "said", "kept", "stopped"),
     [
-        (lost(b2=WHOLE), "still held by broker 2", "broker 2's copy of orders-0, the only one with the records", [2]),
+        (
+            lost(b2=WHOLE),
+            "broker 2 still has them",
+            "broker 2's copy of orders-0. It is the only one with the lost records",
+            [2],
+        ),
         (
             lost(b1=WHOLE, b2=WHOLE),
-            "still held by brokers 1 and 2",
+            "brokers 1 and 2 still have them",
             "broker 1's copy of orders-0 (also on broker 2)",
             [1],
         ),
         (
             lost(b1=((18, 23),), b2=WHOLE),
-            "still held by broker 2, [18, 23) also by broker 1",
+            "broker 2 still has them, broker 1 has also offsets 18 to 22",
             "broker 2's copy of orders-0 (broker 1 has a part of the records)",
             [2],
         ),
         (
             lost(b1=((18, 20),), b2=((18, 25),), b4=((22, 28),)),
-            "only [18, 25) still held by broker 2, [22, 28) by broker 4, [18, 20) by broker 1",
-            "broker 2's copy of orders-0 with [18, 25) and broker 4's copy of orders-0 with [22, 28)",
+            (
+                "broker 2 still has only offsets 18 to 24 of them, broker 4 has offsets 22 to 27, "
+                "broker 1 has offsets 18 to 19"
+            ),
+            "broker 2's copy of orders-0 with offsets 18 to 24 and broker 4's copy of orders-0 with offsets 22 to 27",
             [2, 4],
         ),
     ],

@@ -42,8 +42,9 @@ def test_a_leader_that_begins_below_a_stated_high_watermark_is_suspected(tmp_pat
     assert len({ref.row for ref in finding.refs}) == 2, "both lines are cited"
     assert any("created again" in other for other in finding.uncertain)
     page = render(incident.scan(), width=110)
-    assert page.startswith("orders-0   SUSPECTED: COMMITTED DATA LOST   offsets [0, 80)")
-    assert "nothing found" not in page
+    assert page.startswith("SUSPECTED in 1 of 1 partition: committed-data-lost")
+    assert "\norders-0   SUSPECTED: COMMITTED DATA LOST   offsets 0 to 79 (80 offsets)" in page
+    assert "CLEAN" not in page
 
 
 @pytest.mark.parametrize(("start", "epoch"), [(80, 6), (95, 6), (40, 3)])

@@ -19,11 +19,11 @@ Scanned = Callable[[Path], Result]
 CALLED = {
     Artefact.LISTING: ("a listing of", "list it"),
     Artefact.DATA_DIRECTORY: ("data director", "the files of"),
-    Artefact.CLIENTS: ("producers and consumers", "how far consumers of"),
-    Artefact.OPERATORS: ("what was done to it",),
+    Artefact.CLIENTS: ("producers and consumers", "positions of consumers of", "how far consumers can read"),
+    Artefact.OPERATORS: ("what was done to",),
     Artefact.SEGMENTS: ("segment",),
-    Artefact.SERVER_LOG: ("server.log", "whole logs"),
-    Artefact.STATE_CHANGE_LOG: ("state-change.log", "whole logs"),
+    Artefact.SERVER_LOG: ("server.log", "complete logs"),
+    Artefact.STATE_CHANGE_LOG: ("state-change.log", "complete logs"),
     Artefact.PARTITION_LOGGER: ("kafka.cluster.Partition", "server.log at TRACE"),
 }
 """Words for an artefact where a sentence does not use its name."""
@@ -34,7 +34,9 @@ def test_every_source_of_a_high_watermark_has_words() -> None:
     log = Lineage(((3, 0),))
     for source in HwSource:
         told = stated_text(HwStatement(1, 3, log, 50, False, source, None, ()))
-        assert ("offset 49 of leader epoch 3" if source is HwSource.ACKNOWLEDGED else "high watermark 50") in told
+        assert (
+            "acknowledged offset 49 (leader epoch 3)" if source is HwSource.ACKNOWLEDGED else "high watermark 50"
+        ) in told
 
 
 def test_every_cause_is_explained() -> None:
@@ -66,9 +68,9 @@ def test_a_sentence_names_its_partition_once_and_then_says_it() -> None:
         epochs=((3, 1),),
     )
     assert want_text(want, "2 partitions", "it") == (
-        "how far leader 1 of epoch 3 had committed before its log was made anew: a copy of broker 1's "
-        "replication-offset-checkpoint or segments from before its next start, its log of then with "
-        "kafka.cluster.Partition at DEBUG, or how far consumers of 2 partitions had read"
+        "a copy of broker 1's replication-offset-checkpoint or segments from before its next start, its log of that "
+        "time with kafka.cluster.Partition at DEBUG, or the positions of consumers of 2 partitions: how far broker 1, "
+        "leader of epoch 3, had committed before its log was created again"
     )
     assert names_partition(want)
     assert not names_partition(Want(Question.ITS_LINES, (of([1], Artefact.SERVER_LOG),)))
@@ -85,7 +87,7 @@ def test_brokers_that_are_not_known_are_left_out() -> None:
     assert of([None, -1, 2], Artefact.SEGMENTS) == Collect((Artefact.SEGMENTS,), (2,))
     want = Want(Question.EPOCH_START, (of([None], Artefact.SERVER_LOG, Artefact.SEGMENTS),), epochs=((4, None),))
     assert (want.brokers, want.artefacts) == ((), (Artefact.SERVER_LOG, Artefact.SEGMENTS))
-    assert want_text(want, "orders-0").startswith("the log end offset with which the leader of epoch 4 began: ")
+    assert want_text(want, "orders-0").endswith(": the log end offset with which the leader of epoch 4 began")
 
 
 def test_wants_of_two_partitions_that_lack_the_same_are_equal() -> None:

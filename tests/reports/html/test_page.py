@@ -290,7 +290,7 @@ def test_a_loss_stays_one_whatever_its_severity_is_set_to(results: Callable[[str
     page = render(tune(results(LOSS_AND_FORK), Tuning(severities=set_)))
     assert title(page) == title(render(results(LOSS_AND_FORK)))
     assert "<dt>committed offsets gone</dt><dd>30</dd>" in page
-    assert "broker 1&#39;s copy of orders-0, the only one with the records" in page
+    assert "broker 1&#39;s copy of orders-0. It is the only one with the lost records" in page
     assert "severity set: committed-data-lost info" in page
 
 

@@ -1,0 +1,142 @@
+"""The answer of a scan in one to three sentences: what every report for people begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from forensics.replay.confidence import decides
+from forensics.reports.incidents import incarnation_of
+from forensics.reports.remarks import headline_of
+from forensics.result import Partition, Result
+from forensics.rules import RULES
+from forensics.rules.committed_data_lost import ID as LOSS
+from forensics.rules.finding import Finding, Rule, Severity, Verdict
+
+NAMED = 4  # rules in a sentence
+
+
+class Tone(StrEnum):
+    """The meaning of an answer for its reader."""
+
+    VIOLATED = "violated"
+    DOUBT = "doubt"
+    CLEAN = "clean"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One sentence of the answer."""
+
+    tone: Tone
+    text: str
+
+
+def answers(result: Result) -> list[Answer]:
+    """Return the answer, the worst first: violated, suspected, cannot be ruled out, or clean."""
+    if not result.partitions:
+        return [Answer(Tone.DOUBT, headline_of(result) or _nothing_judged(result))]
+    loud = [finding for finding in result.findings if finding.severity is not Severity.INFO]
+    found = [*_violated(result, loud), *_suspected(result, loud)]
+    stated = headline_of(result)
+    if not found and stated:
+        found = [Answer(Tone.DOUBT, stated)]
+    found += _open(result, loud)
+    return found or [Answer(Tone.CLEAN, _clean(result))]
+
+
+def _violated(result: Result, loud: Sequence[Finding]) -> list[Answer]:
+    decided = [finding for finding in loud if decides(finding.confidence)]
+    grave = [finding for finding in decided if finding.severity is not Severity.WARNING]
+    mild = [finding for finding in decided if finding.severity is Severity.WARNING]
+    found = [Answer(Tone.VIOLATED, f"VIOLATED in {_where(result, grave)}: {_rules(grave)}")] if grave else []
+    if mild and not grave:
+        found.append(Answer(Tone.DOUBT, f"WARNING in {_where(result, mild)}: {_rules(mild)}"))
+    return found
+
+
+def _suspected(result: Result, loud: Sequence[Finding]) -> list[Answer]:
+    unsure = [finding for finding in loud if not decides(finding.confidence)]
+    if not unsure:
+        return []
+    text = f"SUSPECTED in {_where(result, unsure)}: {_rules(unsure)}. Not proven: something else may explain it"
+    return [Answer(Tone.DOUBT, text)]
+
+
+def _open(result: Result, loud: Sequence[Finding]) -> list[Answer]:
+    """Return what cannot be ruled out in the partitions where the same was not found."""
+    found = {(finding.rule, incarnation_of(finding)) for finding in loud}
+    open_ = _unanswered(result, found)
+    if not open_:
+        return []
+    first = min(open_, key=lambda rule: (rule.id != LOSS, rule.severity.rank))
+    what = "loss of committed data" if first.id == LOSS else first.id
+    head = "Also: " if loud or result.problems else "INCONCLUSIVE: "
+    more = f"; {_count(len(open_) - 1, 'more rule')} could not be checked everywhere" if len(open_) > 1 else ""
+    count = f"{len(open_[first]):,} of {_partitions(len(_present(result)))}"
+    return [Answer(Tone.DOUBT, f"{head}{what} cannot be ruled out in {count}{more}. Missing evidence is listed below")]
+
+
+def _unanswered(result: Result, found: Collection[tuple[str, tuple[object, ...]]]) -> dict[Rule, list[Partition]]:
+    """Return the rules that more evidence would answer, with the partitions where they found nothing."""
+    asked = [rule for rule in RULES if rule.severity is not Severity.INFO and rule.id not in result.changes.disabled]
+    open_ = {rule: [one for one in _present(result) if _is(one, rule.id, Verdict.UNKNOWN)] for rule in asked}
+    left = {rule: [one for one in places if (rule.id, _key(one)) not in found] for rule, places in open_.items()}
+    return {rule: places for rule, places in left.items() if places}
+
+
+def _present(result: Result) -> list[Partition]:
+    """Return the partitions without earlier incarnations of a topic."""
+    return [one for one in result.partitions if not one.history.incarnation]
+
+
+def _is(partition: Partition, rule: str, verdict: Verdict) -> bool:
+    judgement = partition.judgements.get(rule)
+    return judgement is not None and judgement.verdict is verdict
+
+
+def _key(partition: Partition) -> tuple[object, ...]:
+    one = partition.history
+    return (one.cluster, one.topic, one.topic_id, one.partition, one.incarnation)
+
+
+def _clean(result: Result) -> str:
+    places = _partitions(len(_present(result) or result.partitions))
+    if result.known:
+        return f"NOTHING NEW in {places}: the baseline hides {_count(len(result.known), 'known finding')}"
+    if any(_is(one, rule, Verdict.VIOLATED) for one in _present(result) for rule in result.changes.severities):
+        return f"NOTHING above the severities that you set, in {places}"
+    asked = [rule.id for rule in RULES if any(_is(one, rule.id, Verdict.CLEAN) for one in result.partitions)]
+    off = f"; {len(result.changes.disabled)} switched off" if result.changes.disabled else ""
+    sure = "" if LOSS in result.changes.disabled else ": no committed data was lost, truncated or forked"
+    if not asked:
+        return f"NOTHING asked: every rule is switched off, in {places}"
+    return f"CLEAN: {_count(len(asked), 'rule')} found no violation in {places}{sure}{off}"
+
+
+def _nothing_judged(result: Result) -> str:
+    if result.case.unattributed:
+        return "NOT JUDGED: no partition was judged, because nothing shows which broker logged these lines"
+    return "NOT JUDGED: no partition was judged. No file is about one, or --topic and --skip-topic leave none"
+
+
+def _where(result: Result, findings: Iterable[Finding]) -> str:
+    places = {incarnation_of(finding) for finding in findings}
+    return f"{len(places):,} of {_partitions(len(result.partitions))}"
+
+
+def _rules(findings: Collection[Finding]) -> str:
+    """Return the rules of findings, in the order of the rules."""
+    named = {finding.rule for finding in findings}
+    ids = [rule.id for rule in RULES if rule.id in named]
+    rest = len(ids) - NAMED
+    return ", ".join(ids[:NAMED]) + (f" and {rest} more rule{'' if rest == 1 else 's'}" if rest > 0 else "")
+
+
+def _partitions(count: int) -> str:
+    return _count(count, "partition")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,108 @@
+"""The files to collect to answer open questions: each want once, and a command for each broker."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from forensics.result import Partition, Result
+from forensics.rules.finding import Verdict
+from forensics.rules.wants import Artefact, Question, Want
+
+LOGS, DATA = "LOG_FOLDER", "DATA_FOLDER"
+"""Folders that the evidence does not name; the operator writes the real ones."""
+
+NAMED = 4  # partitions in one command
+
+_PATHS: Mapping[Artefact, str] = {
+    Artefact.SERVER_LOG: f"{LOGS}/server.log*",
+    Artefact.STATE_CHANGE_LOG: f"{LOGS}/state-change.log*",
+    Artefact.METADATA_LOG: f"{DATA}/__cluster_metadata-0",
+    Artefact.HW_CHECKPOINT: f"{DATA}/replication-offset-checkpoint",
+    Artefact.RECOVERY_CHECKPOINT: f"{DATA}/recovery-point-offset-checkpoint",
+    Artefact.CLEANER_CHECKPOINT: f"{DATA}/cleaner-offset-checkpoint",
+    Artefact.CHECKPOINTS: f"{DATA}/*-checkpoint",
+}
+"""Files that do not belong to one partition."""
+
+_FETCHED = frozenset(
+    {
+        *(Question.ITS_LINES, Question.LINES_BETWEEN, Question.EARLIER_LINES, Question.LATER_LINES),
+        *(Question.UNNAMED_EPOCHS, Question.ITS_FILES, Question.WHOLE_DIRECTORIES, Question.EARLIER_SEGMENTS),
+        *(Question.MISSING_SEGMENTS, Question.LATER_SEGMENTS, Question.UNTORN_SEGMENTS, Question.CHECKPOINT),
+        *(Question.EPOCH_FILE, Question.EPOCH_FILE_AGAIN, Question.EPOCH_FILE_NOT_EMPTY, Question.HELD_ELSEWHERE),
+        *(Question.LATER_LEADER_HEARD, Question.TAIL_REMOVED),
+    }
+)
+"""Questions about files that the evidence lacks. The others ask for what a broker may never have logged."""
+
+_OF_PARTITION = frozenset({Artefact.SEGMENTS, Artefact.DATA_DIRECTORY, Artefact.EPOCH_CHECKPOINT, Artefact.LISTING})
+"""Files in the folder of the partition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Something to collect, and the partitions that need it."""
+
+    want: Want
+    partitions: tuple[Partition, ...]
+
+    @property
+    def by_use(self) -> tuple[object, ...]:
+        """Sort key: what most partitions need comes first."""
+        return (_of_kafka(self.partitions), -len(self.partitions))
+
+
+def wanted(result: Result) -> list[Wanted]:
+    """Return what would answer the open questions, what most partitions need first, Kafka's own topics last."""
+    found: dict[Want, dict[tuple[object, ...], Partition]] = {}
+    for partition in result.partitions:
+        if partition.history.incarnation:
+            continue  # an earlier incarnation of a topic: its files are legitimately gone
+        for judgement in partition.judgements.values():
+            if judgement.verdict is Verdict.UNKNOWN:
+                for want in judgement.missing:
+                    found.setdefault(want, {})[partition.order] = partition
+    every = [Wanted(want, tuple(uses.values())) for want, uses in found.items()]
+    return sorted(every, key=lambda one: (*one.by_use, one.want.order))
+
+
+def commands(result: Result, found: Sequence[Wanted]) -> list[str]:
+    """Return a shell command for each broker that packs what is wanted of it, to be run on that broker."""
+    paths: dict[tuple[str, int], dict[str, None]] = {}
+    fetched = [(one, way) for one in found if one.want.question in _FETCHED for way in one.want.ways[:1]]
+    each = [(part, way, broker) for one, way in fetched for part in one.partitions for broker in way.brokers]
+    for partition, way, broker in each:
+        mine = paths.setdefault((partition.history.cluster or "", broker), {})
+        mine.update(dict.fromkeys(_paths(way.artefacts, partition)))
+    several = len({cluster for cluster, _ in paths}) > 1
+    return [
+        f"on broker {broker}{f' of cluster {cluster}' if several else ''}: "
+        f"tar czf broker-{broker}.tgz {' '.join(_shortened(tuple(named)))}"
+        for (cluster, broker), named in sorted(paths.items())
+        if named
+    ]
+
+
+def _paths(artefacts: Sequence[Artefact], partition: Partition) -> list[str]:
+    named = [_PATHS[what] for what in artefacts if what in _PATHS]
+    if _OF_PARTITION.intersection(artefacts):
+        named += [f"{DATA}/{shlex.quote(partition.history.name)}", f"{DATA}/*-checkpoint"]
+    return named
+
+
+def _shortened(paths: tuple[str, ...]) -> list[str]:
+    """Return the paths, of many partitions all of the data folder, and no file that a pattern covers too."""
+    ordered = sorted(paths)
+    folders = [path for path in ordered if path.startswith(DATA) and not path.endswith("-checkpoint")]
+    if len(folders) > NAMED:
+        return [*(path for path in ordered if not path.startswith(DATA)), DATA]
+    everything = f"{DATA}/*-checkpoint" in ordered
+    return [
+        path for path in ordered if not (everything and path.endswith("-checkpoint") and path != f"{DATA}/*-checkpoint")
+    ]
+
+
+def _of_kafka(partitions: Sequence[Partition]) -> bool:
+    return all(one.history.topic.startswith("__") for one in partitions)

@@ -1,0 +1,168 @@
+"""Findings put together for a reader: incidents of one partition, their steps in time, and equal ones of many."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from forensics.replay.confidence import Confidence
+from forensics.rules import RULES
+from forensics.rules.committed_data_lost import ID as LOSS
+from forensics.rules.finding import Evidence, Fact, Finding, States
+
+ON_DISK = frozenset({"segment", "offset-checkpoint", "epoch-checkpoint", "meta-properties", "dump-log", "log-dirs"})
+"""Formats of evidence that show what a replica has on disk when it is copied."""
+
+
+@dataclass(slots=True)
+class Incident:
+    """Findings of one partition about one incident, the worst first."""
+
+    lead: Finding
+    others: list[Finding] = field(default_factory=list)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All of them."""
+        return [self.lead, *self.others]
+
+    def covers(self, finding: Finding) -> bool:
+        """Return whether a finding is about the same incident: common offsets, or a common epoch if it names no
+        offsets.
+        """
+        lead = self.lead
+        # Each loss is an incident of its own: a reader of the first must not think that it is all.
+        if incarnation_of(finding) != incarnation_of(lead) or finding.rule == lead.rule == LOSS:
+            return False
+        if (finding.confidence is Confidence.SUSPECTED) != (lead.confidence is Confidence.SUSPECTED):
+            return False  # a suspected finding is not listed under a proven one
+        if finding.offsets and lead.offsets:
+            return any(a < d and c < b for a, b in finding.offsets for c, d in lead.offsets)
+        return bool(set(finding.epochs) & set(lead.epochs))
+
+    def nearness(self, finding: Finding) -> tuple[bool, int]:
+        """How much a finding has in common with what leads: where two losses overlap it goes to its own."""
+        return finding.offsets == self.lead.offsets, len(set(finding.epochs) & set(self.lead.epochs))
+
+    @property
+    def story(self) -> tuple[object, ...]:
+        """Key that incidents share if the same happened on the same brokers, whatever the offsets and epochs are."""
+        return (self.lead.cluster, self.lead.incarnation > 0, *(_kind(finding) for finding in self.findings))
+
+
+def _kind(finding: Finding) -> tuple[object, ...]:
+    return (
+        *(finding.rule, finding.severity, finding.confidence, finding.cause, finding.replicas, finding.weak),
+        *(len(finding.uncertain), finding.advice),
+        tuple((fact.broker, fact.states) for fact in finding.facts),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One fact of an incident.
+
+    Attributes:
+        fact: what happened.
+        evidence: the places that show it.
+        finding: the finding whose fact it is.
+        on_disk: files show it, and no line with a time does.
+        placed: sort key: its time, or where it belongs among the facts with a time.
+    """
+
+    fact: Fact
+    evidence: tuple[Evidence, ...]
+    finding: Finding
+    on_disk: bool
+    placed: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """The facts of an incident.
+
+    Attributes:
+        steps: what happened, in the order of time; what has no time comes last.
+        notes: facts of no broker and no time, such as the settings of the topic.
+    """
+
+    steps: tuple[Step, ...]
+    notes: tuple[Step, ...]
+
+
+def incidents(findings: Iterable[Finding]) -> list[Incident]:
+    """Findings put together to incidents, in the order of the worst of each."""
+    ranks = {rule.id: number for number, rule in enumerate(RULES)}
+    found: list[Incident] = []
+    by_incarnation: dict[tuple[object, ...], list[Incident]] = {}
+    for finding in sorted(findings, key=lambda f: (f.severity.rank, ranks[f.rule])):
+        near = by_incarnation.setdefault(incarnation_of(finding), [])
+        covering = [incident for incident in near if incident.covers(finding)]
+        home = max(covering, key=lambda incident: incident.nearness(finding), default=None)
+        if home is None:
+            home = Incident(finding)
+            near.append(home)
+            found.append(home)
+        else:
+            home.others.append(finding)
+    return found
+
+
+def grouped(found: Iterable[Incident]) -> list[list[Incident]]:
+    """Incidents with the same story together, in the order of the first of each."""
+    groups: dict[tuple[object, ...], list[Incident]] = {}
+    for incident in found:
+        groups.setdefault(incident.story, []).append(incident)
+    return list(groups.values())
+
+
+def incarnation_of(finding: Finding) -> tuple[object, ...]:
+    """Key of the incarnation of a partition."""
+    return (finding.cluster, finding.topic, finding.topic_id, finding.partition, finding.incarnation)
+
+
+def story(findings: Sequence[Finding]) -> Story:
+    """Return the facts of findings about one incident, each once, in the order of time.
+
+    A fact of a further finding is left out if all of its evidence was shown with another fact of its broker.
+    """
+    steps: list[Step] = []
+    shown: set[tuple[object, ...]] = set()
+    cited: set[Evidence] = set()
+    for step in itertools.chain.from_iterable(map(_steps, findings)):
+        key = (step.fact.text, step.fact.broker, step.fact.time)
+        repeated = step.finding is not findings[0] and bool(step.evidence) and cited.issuperset(step.evidence)
+        if key not in shown and not repeated:
+            steps.append(step)
+        shown.add(key)
+        cited.update(step.evidence)
+    notes = tuple(one for one in steps if _is_note(one.fact))
+    timed = sorted((one for one in steps if not _is_note(one.fact)), key=lambda one: (one.on_disk, one.placed))
+    return Story(tuple(timed), notes)
+
+
+def _steps(finding: Finding) -> list[Step]:
+    """Return the facts of one finding with their evidence."""
+    places = dict(zip(finding.refs, finding.evidence, strict=False))
+    steps = []
+    for place, fact in enumerate(finding.facts):
+        evidence = tuple(places[ref] for ref in fact.refs if ref in places)
+        files_alone = bool(evidence) and all(one.artefact in ON_DISK for one in evidence)
+        steps.append(Step(fact, evidence, finding, files_alone and fact.time is None, _placed(finding.facts, place)))
+    return steps
+
+
+def _placed(facts: Sequence[Fact], place: int) -> tuple[int, int]:
+    """Return where a fact is placed in time: at its own, else before the next fact with one, else after the last."""
+    own = facts[place].time
+    if own is not None:
+        return own, 0
+    after = [fact.time for fact in facts[place:] if fact.time is not None]
+    if after:
+        return after[0], -1
+    return max((fact.time for fact in facts[:place] if fact.time is not None), default=0), 1
+
+
+def _is_note(fact: Fact) -> bool:
+    return fact.states is States.CONTEXT and fact.broker is None and fact.time is None
