@@ -183,8 +183,8 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "leader epoch {epoch}, in which its log begins empty"
         ),
         Question.HELD_BEYOND: (
-            "{brokers}'s later server.log and state-change.log: whether it ever held records of {partition} from offset "
-            "{first} on. They may have been committed, and it does not have them now"
+            "{brokers}'s later server.log and state-change.log: whether it ever held records of {partition} from "
+            "offset {first} on. They may have been committed, and it does not have them now"
         ),
         Question.TRUNCATED_LOST: (
             "{brokers}'s data directory of {partition}, or its later server.log: whether it truncated "
