@@ -15,6 +15,7 @@ from forensics.case.twins import COPY
 from parsers.excerpts.reading import MARKED
 from parsers.excerpts.split import is_piece
 from parsers.file_reading import FileReading, note
+from parsers.formats.describe_text import NAME as DESCRIBED
 from parsers.schema import Kind
 from parsers.sources import Source
 from parsers.text_log import NAME as LOG
@@ -50,9 +51,12 @@ def few_lines_alone(files: Sequence[FileReading]) -> bool:
 
 def excerpts_alone(case: Case) -> bool:
     """Return whether the evidence is a pasted excerpt: a few lines, no data directory and no trace."""
-    if not LOG in {*case.sources.get_column("format")} <= _OF_TEXT:
+    whole = case.sources.filter(~IN_EXCERPT).get_column("format")
+    if not {*whole} <= _OF_TEXT | {DESCRIBED}:
         return False
     logs = case.sources.filter(pl.col("format") == LOG)
+    if logs.is_empty():
+        return DESCRIBED in whole
     return bool(logs.select(IN_EXCERPT.all()).item()) or int(logs.get_column("lines").sum()) <= BRIEF
 
 
@@ -119,6 +123,15 @@ def holes(case: Case) -> pl.DataFrame:
     """
     missing = case.observations.filter(pl.col("kind") == Kind.LINES_MISSING.value)
     return missing.select("source", "broker", "line", "detail").sort("source", "line")
+
+
+def texts(case: Case) -> dict[int, int]:
+    """Return the first source of the text that each piece of an excerpt is of. Clocks of its writers may differ, but a
+    person put its lines together.
+    """
+    first: dict[str, int] = {}
+    pieces = case.sources.filter(IN_EXCERPT).select("id", "path").sort("id")
+    return {number: first.setdefault(path.rpartition("!/")[0] or path, number) for number, path in pieces.iter_rows()}
 
 
 def without_broker(case: Case) -> pl.DataFrame:

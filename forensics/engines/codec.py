@@ -20,6 +20,7 @@ from typing import Any
 from forensics.case.brokers import Broker
 from forensics.replay.history import History
 from forensics.replay.steps import RoleSpan
+from forensics.replay.went_back import WentBack
 from forensics.rules.finding import Judgement
 
 Way = Callable[[Any], Any]
@@ -92,7 +93,7 @@ def _fields(kind: Any) -> tuple[dataclasses.Field[Any], ...]:
 
 
 def _hints(kind: Any) -> list[Any]:
-    hints = typing.get_type_hints(kind, localns={"RoleSpan": RoleSpan})
+    hints = typing.get_type_hints(kind, localns={"RoleSpan": RoleSpan, "WentBack": WentBack})
     return [hints[field.name] for field in _fields(kind)]
 
 

@@ -18,6 +18,7 @@ from forensics.replay.stated import NOTHING, Stated
 
 if TYPE_CHECKING:
     from forensics.replay.steps import RoleSpan
+    from forensics.replay.went_back import WentBack
 
 
 class Role(StrEnum):
@@ -477,6 +478,8 @@ class History:
     # about two offsets that contradict each other
     complaints: list[Complaint] = field(default_factory=list, repr=False, compare=False)
     printed_hws: list[PrintedHw] = field(default_factory=list, repr=False, compare=False)  # one for each line
+    regressions_in_doubt: list[Regression] = field(default_factory=list)  # while lines of their broker are missing
+    went_back: list[WentBack] = field(default_factory=list)  # values that a witness states below earlier ones
     properties: dict[str, str] = field(default_factory=dict)  # of the log, as last printed when it was created
     properties_ref: Ref | None = None
     log_dirs: dict[int, tuple[tuple[int, str], ...]] = field(default_factory=dict)  # for brokers that changed it, when

@@ -42,3 +42,9 @@ def moved_before(history: History, shortened: ShortenedLog) -> Moved | None:
     begins = (role_span.time for role_span in history.role_spans.get(shortened.replica, ()))
     last = max((begin for begin in begins if begin is not None and begin < shortened.time), default=None)
     return moved(history, shortened.replica, last, shortened.time)
+
+
+def moved_until(history: History, broker: int, time: int | None) -> Moved | None:
+    """Return the last change of a broker's ``log.dirs`` up to a moment, by what it printed; None without change."""
+    told = [dirs for at, dirs in history.log_dirs.get(broker, ()) if time is not None and at <= time]
+    return Moved(told[-2], told[-1]) if len(told) > 1 and told[-2] != told[-1] else None

@@ -16,6 +16,7 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.case.brokers import Broker
+from forensics.case.partial import texts
 from forensics.case.speakers import OF_ITSELF
 from forensics.replay import protocol
 from forensics.replay.compaction import with_skipped
@@ -37,6 +38,7 @@ from forensics.replay.printed_hws import printed_hws
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.refusals import complaints
 from forensics.replay.stated import NOTHING, stated
+from forensics.replay.went_back import went_back
 from parsers.checkpoint_file import INT32_MAX, integer
 from parsers.details import DONE, ROLE_STEPS, Transition, against_settings, log_properties
 from parsers.formats.metadata_log import ALLOWS
@@ -117,11 +119,12 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     led_with_id = _leaders_with_id(rows)
     removed, starts, begun, stood = removals(rows), log_starts(rows), stated_starts(rows), homes(rows)
     complained = complaints(rows, of_topics.filter(pl.col("broker").is_null()))
-    printed = printed_hws(rows)
+    printed = printed_hws(rows, texts(case))
     keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)} | {*complained}
     by_themselves = stated(rows, case.complete, _keep_hw(case))
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
-    keys |= by_themselves.keys()
+    back = went_back(rows)
+    keys |= by_themselves.keys() | back.keys()
     lives = Counter((topic, partition) for topic, partition, _ in keys)
 
     @functools.cache
@@ -172,6 +175,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         missing = may_be_theirs(nobodys.get((topic, partition)), {*events, *replicas})
         history = reconstruct(named, events, told, replicas, forks_of, facts, missing)
         history.stated = by_themselves.get((topic, partition, incarnation), NOTHING)
+        history.went_back = back.get((topic, partition, incarnation), [])
         history.deletions = deletions(history, starts.get((topic, partition, incarnation), []))
         history.log_starts = begun.get((topic, partition, incarnation), [])
         history.complaints = complained.get((topic, partition, incarnation), [])

@@ -7,6 +7,7 @@ its broker names the role in which it was logged. Role spans cannot use such a l
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import polars as pl
@@ -20,7 +21,8 @@ class PrintedHw(NamedTuple):
     """One such line.
 
     Attributes:
-        row, source: its position.
+        row: its position.
+        text: number of the text that it is in. All pieces of one pasted text have the same.
         time: microseconds since 1970 UTC, or None.
         broker: broker that logged it, about its own replica.
         run: its process.
@@ -33,7 +35,7 @@ class PrintedHw(NamedTuple):
     """
 
     row: int
-    source: int
+    text: int
     time: int | None
     broker: int
     run: int
@@ -53,9 +55,11 @@ KINDS = (
     Kind.HW_LOADED,
     Kind.HW_REGRESSED,
     Kind.TRUNCATE_BELOW_HW,
+    Kind.TRUNCATE_PLAN,
+    Kind.TRUNCATE_NOOP,
     Kind.LOG_DELETED,
 )
-"""Kinds of line that print a high watermark, or end what it is about, and are rare."""
+"""Kinds of line that print a high watermark, or what a replica truncates to, or end what it is about. They are rare."""
 
 PrintedHws = dict[tuple[str, int, int], list[PrintedHw]]
 """By topic, partition and incarnation."""
@@ -63,13 +67,14 @@ PrintedHws = dict[tuple[str, int, int], list[PrintedHw]]
 _PLACE = ("topic", "partition", "incarnation")
 
 
-def printed_hws(rows: pl.DataFrame) -> PrintedHws:
+def printed_hws(rows: pl.DataFrame, texts: Mapping[int, int]) -> PrintedHws:
     """Return the high watermarks that lines print, in the order of the case.
 
     At level DEBUG a broker logs each advance of a high watermark. Of these lines the last one of a minute is enough.
 
     Args:
         rows: observations with ``incarnation`` and ``broker``.
+        texts: number of the text of each source; see ``PrintedHw``.
     """
     own = pl.col("replica").is_null() | (pl.col("replica") == pl.col("broker"))
     logged = rows.filter(own, pl.col("message") != TRACE)
@@ -79,7 +84,9 @@ def printed_hws(rows: pl.DataFrame) -> PrintedHws:
     advances = advances.unique([*_PLACE, "broker", "source", minute], keep="last") if advances.height else advances
     fell = pl.col("kind") == Kind.HW_REGRESSED.value
     every = pl.concat([rare, advances]).with_columns(
-        pl.when(fell).then("hw_before").otherwise("hw").alias("value"), pl.when(fell).then("hw").alias("after")
+        pl.when(fell).then("hw_before").otherwise("hw").alias("value"),
+        pl.when(fell).then("hw").alias("after"),
+        pl.col("source").cast(pl.Int64).replace(dict(texts)).alias("text"),
     )
     found: PrintedHws = {}
     for topic, partition, incarnation, *values in (

@@ -25,6 +25,7 @@ from forensics.replay.history import (
     Fork,
     History,
     HwSource,
+    RegressionKind,
     Replica,
     Role,
     TruncatesTo,
@@ -135,12 +136,7 @@ class _Pass:
         self._collect_epochs()
         open_at = (broker for broker, own in history.role_spans.items() if own and own[-1].ends_in_unknown_change)
         history.coverage = history.coverage.open_at(open_at)
-        for broker, reader in readers.items():
-            # Without all its lines, a value that fell may be of another process or role, or its lines in another order.
-            # Those before count too: a trace that claims nothing lacks lines, and that is all that is known of them.
-            if history.coverage.whole(broker, Span.BEFORE, Span.WITHIN):
-                history.regressions += reader.regressions
-                history.members_behind += reader.members_behind
+        self._take_regressions(readers)
         history.epoch_rollbacks = [*served_again(history.role_spans), *history.epoch_rollbacks]
         history.states = states([*self.cluster_events, *itertools.chain.from_iterable(events.values())])
         for epoch in history.epochs.values():
@@ -153,6 +149,23 @@ class _Pass:
         found = _Reconstruction(history, history.role_spans, history.disks, facts).run()
         history.epoch_rollbacks += written_before(history)
         return found
+
+    def _take_regressions(self, readers: Mapping[int, Reader]) -> None:
+        """Take over what each broker's own lines show to have gone back.
+
+        Without all its lines, a value that fell may be of another process or role, or its lines in another order. Those
+        before count too: a trace that claims nothing lacks lines, and that is all that is known of them.
+        """
+        history = self.history
+        for broker, reader in readers.items():
+            if history.coverage.whole(broker, Span.BEFORE, Span.WITHIN):
+                history.regressions += reader.regressions
+                history.members_behind += reader.members_behind
+            else:
+                # One line that states both values is in order by itself.
+                history.regressions_in_doubt += [
+                    one for one in reader.regressions if one.kind is RegressionKind.LEADER and len(one.refs) == 1
+                ]
 
     def _read(self) -> dict[int, Reader]:
         """Read each replica's role spans from its own lines into the history; return the readers, by broker."""

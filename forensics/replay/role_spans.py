@@ -38,7 +38,8 @@ class Reader(Watermarks):
             missing: rows before or behind which lines are missing.
         """
         events = list(events)
-        self.roles_stated = any(event.kind in ROLES for event in events)
+        roles = [event.leader_epoch or 0 for event in events if event.kind in ROLES]
+        self.roles_stated, self.last_stated = bool(roles), max(roles, default=-1)
         for event in events:
             if event.row in missing:
                 self._lose_track(event)
@@ -489,10 +490,10 @@ class Reader(Watermarks):
     def _role_by_fetcher(self, event: Event) -> None:
         """A fetcher was added for the replica, so it follows, in the leader epoch that the line names.
 
-        Only where no line names any role of the replica: role lines state more, and their order counts.
+        Only in an epoch above those of all lines that name its role: role lines state more, and their order counts.
         """
         epoch, leader = event.leader_epoch, event.leader
-        if self.roles_stated or epoch is None or leader is None or leader < 0 or leader == self.replica:
+        if epoch is None or epoch <= self.last_stated or leader is None or leader < 0 or leader == self.replica:
             return
         if not self._is_another(event, epoch) or (epoch < self.now.epoch and event.run == self.now.run):
             return

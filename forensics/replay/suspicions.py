@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from functools import partial
 
 from forensics.replay.committed import has_all_committed
 from forensics.replay.coverage import Printed
 from forensics.replay.deletions import log_start_at
 from forensics.replay.directory import LiveBy, Ref
 from forensics.replay.history import History, Role, ShortenedLog, TruncationReason
-from forensics.replay.lineage import Lineage, Range, subtract
-from forensics.replay.log_dirs import Moved, moved
+from forensics.replay.lineage import Lineage, subtract
+from forensics.replay.log_dirs import moved
 from forensics.replay.printed_hws import PrintedHw
 from forensics.replay.refusals import Complaint
+from forensics.replay.sign import Sign, Suspicion
 from forensics.replay.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind, came_back
 from forensics.replay.surviving_copies import holders
 from parsers.details import BATCH_OFFSETS
@@ -28,66 +28,6 @@ from parsers.schema import Kind
 
 _SECOND = 1_000_000
 """Microseconds."""
-
-
-class Sign(StrEnum):
-    """A kind of line that suggests a loss or a truncation."""
-
-    EPOCH_BELOW_HIGH_WATERMARK = "a leader began below a high watermark stated before"
-    LAST_IN_ISR_CAME_BACK_SHORTER = "the last member of the ISR came back with less than was committed"
-    TRUNCATED_BELOW_OWN_HIGH_WATERMARK = "a replica truncated its log below its own high watermark"
-    TRUNCATED_BELOW_PRINTED = "a replica truncated its log below a high watermark that its broker printed"
-    FOLLOWED_BELOW_OWN_HIGH_WATERMARK = "the log of a follower ended below its own high watermark"
-    BEGAN_EMPTY_AFTER_FAILURE = "a leader began empty after its log directory failed, and a follower had more committed"
-    LEFT_DIRECTORY_HAD_MORE = "a directory left behind had more committed than the live one holds"
-    BEGAN_BELOW_PRINTED = "a leader began below a high watermark that a line printed before"
-    BEGAN_BELOW_READ_BACK = "a leader began below the high watermark that it had read back"
-    LOADED_SHORTER = "a log was loaded shorter than the load before had found it"
-    RECOVERY_TRUNCATED_LEADER = "recovery truncated the log of a replica that then led"
-    TRUNCATION_REFUSED = "a broker stopped rather than truncate its log to where its leader's ends"
-    LEADER_ENDS_BELOW_FOLLOWER = "the log of a leader ended below where a follower fetched"
-    READER_BEYOND_LOG_END = "a reader asked for records above the end of the log"
-    LOG_START_ABOVE_HIGH_WATERMARK = "the log of a leader started above the high watermark of a follower"
-    EPOCH_BEGAN_EARLIER = "a leader epoch began below the start of the epoch before it"
-    APPEND_REFUSED = "a leader sent records at offsets that its follower had already"
-
-
-@dataclass(frozen=True, slots=True)
-class Suspicion:
-    """One sign on one replica.
-
-    Attributes:
-        sign: the kind of sign.
-        replica: broker id of the replica that lacks, has or removed the records; None if no line names it.
-        witness: broker id that stated the high watermark (the replica itself, for its own), or the leader that a
-            complaint is about. None if no line names it.
-        epoch: leader epoch in which the replica began to lead, or truncated.
-        since: leader epoch in which the high watermark was stated; -1 if no line names it.
-        first, end: offsets at stake, ``[first, end)``; ``end`` is None if the log end offset is unknown.
-        time: microseconds since 1970 UTC, or None.
-        refs: the lines; if there is a high watermark, its line is first.
-        moved: the change of the broker's ``log.dirs`` in between, or None.
-        shortened: how the log became shorter, or None if unknown.
-        target: the log end offset then, if it is below ``first``; the records in between had been deleted before.
-    """
-
-    sign: Sign
-    replica: int | None
-    witness: int | None
-    epoch: int
-    since: int
-    first: int
-    end: int | None
-    time: int | None
-    refs: tuple[Ref, ...]
-    moved: Moved | None = None
-    shortened: ShortenedLog | None = None
-    target: int | None = None
-
-    @property
-    def offsets(self) -> tuple[Range, ...]:
-        """Offsets at stake, if both ends are known."""
-        return ((self.first, self.end),) if self.end is not None else ()
 
 
 def suspicions(history: History) -> list[Suspicion]:
@@ -641,7 +581,7 @@ def _printed_before(known: PrintedHw, role_span: RoleSpan, led: Mapping[tuple[in
     """Return whether a high watermark was printed before a leader began.
 
     The order comes from the leader epoch, if the line states one. Otherwise it comes from the order of one broker's
-    lines, or from the times of lines in one file: clocks of lines in different files may differ.
+    lines, or from the times of lines in one text: clocks of lines in different files may differ.
     """
     if known.leader_epoch is not None:
         return known.leader_epoch < role_span.epoch
@@ -651,7 +591,7 @@ def _printed_before(known: PrintedHw, role_span: RoleSpan, led: Mapping[tuple[in
     if known.broker == role_span.replica:
         return known.row < began.row
     timed = known.time is not None and began.time is not None and known.time < began.time
-    return timed and known.source == began.source
+    return timed and known.text == began.text
 
 
 def _deleted_since(history: History, known: PrintedHw, until: int | None) -> bool:
@@ -675,6 +615,41 @@ def _truncated_below_printed(history: History) -> Iterator[Suspicion]:
             yield _truncated(history, one, value, one.offset, None)
     for _, spans in sorted(history.role_spans.items()):
         yield from _truncated_since(history, spans)
+    yield from _planned_below(history)
+
+
+def _planned_below(history: History) -> Iterator[Suspicion]:
+    """Yield truncations by leader epoch below a high watermark that the same process printed, where the line about the
+    log itself is missing. A truncation "has no effect" if the log had already ended below.
+    """
+    processes: dict[tuple[int, int], list[PrintedHw]] = {}
+    for one in history.printed_hws:
+        processes.setdefault((one.broker, one.run), []).append(one)
+    for lines in processes.values():
+        plans = [at for at, one in enumerate(lines) if one.kind == Kind.TRUNCATE_PLAN and one.offset is not None]
+        for before, at in itertools.pairwise((-1, *plans)):
+            yield from _planned(history, lines[at], lines[before + 1 : at], lines[at + 1 :])
+
+
+def _planned(
+    history: History, plan: PrintedHw, before: Sequence[PrintedHw], after: Sequence[PrintedHw]
+) -> Iterator[Suspicion]:
+    """Yield the suspicion of a planned truncation, if its process printed a higher high watermark since the one before.
+
+    Args:
+        history: the partition.
+        plan: line about the truncation.
+        before: lines of the process since its last plan.
+        after: its later lines.
+    """
+    target = plan.offset if plan.offset is not None else -1
+    known, value = max(
+        ((one, one.value) for one in before if one.value is not None), key=lambda one: one[1], default=(None, 0)
+    )
+    in_vain = any(one.kind == Kind.TRUNCATE_NOOP and one.offset == target for one in after)
+    if known is not None and plan.value is None and target < value and not in_vain:
+        step = Step(StepKind.TRUNCATED, target, None, 0, None, plan.time, (Ref(row=plan.row),))
+        yield _truncated(history, known, value, target, step)
 
 
 def _truncated_since(history: History, spans: Sequence[RoleSpan]) -> Iterator[Suspicion]:
@@ -752,6 +727,33 @@ def _followed_below(history: History) -> Iterator[Suspicion]:
                 )  # fmt: skip
 
 
+def _high_watermark_fell(history: History) -> Iterator[Suspicion]:
+    """Yield falls of a leader's high watermark within one leader epoch, the first of each replica and epoch."""
+    told: set[tuple[int, int]] = set()
+    for one in history.regressions_in_doubt:
+        if one.after < one.before and (one.replica, one.epoch) not in told:
+            told.add((one.replica, one.epoch))
+            yield Suspicion(
+                Sign.HIGH_WATERMARK_FELL, one.replica, one.replica, one.epoch, one.epoch, one.after, one.before,
+                one.time, one.refs, target=one.after,
+            )  # fmt: skip
+    yield from _stated_lower(Sign.HIGH_WATERMARK_FELL, history)
+
+
+def _stated_lower(sign: Sign, history: History) -> Iterator[Suspicion]:
+    """Yield values that a witness states below ones that it stated before."""
+    for one in history.went_back if history.lives == 1 else ():
+        if one.sign is not sign:
+            continue
+        first, end = max(one.after, log_start_at(history.log_starts, one.replica, one.refs[0].row)), one.before
+        if sign is Sign.LED_EARLIER_EPOCH:
+            yield Suspicion(sign, one.replica, one.witness, one.epoch, one.since, 0, None, one.time, one.refs)
+        elif first < end:
+            yield Suspicion(
+                sign, one.replica, one.witness, one.epoch, one.since, first, end, one.time, one.refs, target=one.after,
+            )  # fmt: skip
+
+
 SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.EPOCH_BELOW_HIGH_WATERMARK: _began_below,
     Sign.LAST_IN_ISR_CAME_BACK_SHORTER: _last_came_back,
@@ -770,5 +772,10 @@ SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.LOG_START_ABOVE_HIGH_WATERMARK: _starts_above,
     Sign.EPOCH_BEGAN_EARLIER: _began_earlier,
     Sign.APPEND_REFUSED: _append_refused,
+    Sign.HIGH_WATERMARK_FELL: _high_watermark_fell,
+    Sign.END_BELOW_HIGH_WATERMARK: partial(_stated_lower, Sign.END_BELOW_HIGH_WATERMARK),
+    Sign.LOG_END_FELL: partial(_stated_lower, Sign.LOG_END_FELL),
+    Sign.EPOCH_ENTRIES_FALL: partial(_stated_lower, Sign.EPOCH_ENTRIES_FALL),
+    Sign.LED_EARLIER_EPOCH: partial(_stated_lower, Sign.LED_EARLIER_EPOCH),
 }
 """Every sign, and the function that finds it."""

@@ -64,6 +64,7 @@ class Watermarks:
         self.unclean = -1  # last process that restarted after an unclean stop
         self.failed: Ref | None = None  # its log directory failed, and no log is known to have come from it since
         self.roles_stated = False  # some line names a role of the replica
+        self.last_stated = -1  # the highest leader epoch of these lines
         self.traced = False  # a trace states its appends, so every one of them
         self.first_time: int | None = None
         self.own_first: int | None = None  # from this offset on, its records are of its leader in this role

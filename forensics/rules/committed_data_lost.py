@@ -13,6 +13,7 @@ from forensics.replay.coverage import Span
 from forensics.replay.deletions import may_be_deleted
 from forensics.replay.history import Epoch, History, Role, ShortenedLog
 from forensics.replay.lineage import Range, intersect, size, subtract
+from forensics.replay.log_dirs import moved_until
 from forensics.replay.record_counts import records_lost, with_records
 from forensics.replay.short_current_leader import in_no_copy, left_with_less
 from forensics.replay.steps import StepKind
@@ -53,6 +54,7 @@ from forensics.rules.story import (
     truncation_fact,
     went_back,
 )
+from forensics.rules.suspected import explained
 from forensics.rules.wants import (
     Artefact,
     Collect,
@@ -312,6 +314,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     facts.append(acks_fact(history, case, written, loss.statements))
     uncertain = _uncertain(history, loss)
+    changed = moved_until(history, epoch.leader, epoch.time) if epoch.leader is not None and epoch.start == 0 else None
     at_least = "at least " if uncertain else ""
     return Finding(
         rule=ID,
@@ -330,6 +333,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
         after={"log_end_offset": epoch.start} if epoch.start is not None else {},
+        inferences=(explained(epoch.leader, changed),) if epoch.leader is not None and changed is not None else (),
         uncertain=(*uncertain, *(_later(history, loss) if last else ()), *_no_records(unknown)),
         not_because=(
             (

@@ -9,7 +9,8 @@ from forensics.replay.confidence import Weakness
 from forensics.replay.history import History
 from forensics.replay.lineage import intersect, subtract
 from forensics.replay.log_dirs import Moved
-from forensics.replay.suspicions import Sign, Suspicion, suspicions
+from forensics.replay.sign import Sign, Suspicion
+from forensics.replay.suspicions import suspicions
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     HERE,
@@ -258,6 +259,55 @@ SUSPECTS: tuple[Suspect, ...] = (
         ),
         before="log_start_offset",
         after=HW,
+    ),
+    Suspect(
+        Sign.HIGH_WATERMARK_FELL,
+        "hw-regression",
+        "the high watermark of broker {replica} fell from {end} to {first} while it led {role}: offsets {span} had "
+        "counted as committed",
+        "high watermark {first}",
+        ("broker {replica} followed another leader in between, and led again", REMADE),
+        after=HW,
+    ),
+    Suspect(
+        Sign.END_BELOW_HIGH_WATERMARK,
+        "truncation-below-committed",
+        "broker {replica} had high watermark {end}, and its log ended at {target} later: committed offsets {span} may "
+        "be gone from it",
+        "the log of broker {replica} ends at {target}",
+        (
+            "the high watermark was its leader's, taken over before the log was reconciled (KAFKA-14704)",
+            "the process before was killed, and what it had not flushed was lost with its host",
+            REMADE,
+        ),
+    ),
+    Suspect(
+        Sign.LOG_END_FELL,
+        "leo-regression",
+        "the log of broker {replica} ended at {end}, and later at {target}; no line shows what removed offsets {span}",
+        "the log of broker {replica} ends at {end}, and later at {target}",
+        ("lines in between are missing, and one of them shows a truncation", REMADE),
+        before=LEO,
+    ),
+    Suspect(
+        Sign.EPOCH_ENTRIES_FALL,
+        "epoch-divergence",
+        "by the epoch entries of broker {replica} leader epoch {since} begins at offset {end}, and {role} at {target}, "
+        "below it",
+        "leader epoch {since} from offset {end}, {role} from offset {target}",
+        ("the entries are of two moments, and its log was truncated in between",),
+        before="start_offset",
+        after="start_offset",
+        settle=(COMPARE,),
+    ),
+    Suspect(
+        Sign.LED_EARLIER_EPOCH,
+        "epoch-divergence",
+        "broker {replica} led {role} after it had been given leader epoch {since}: leader epochs went back",
+        "broker {replica} leads {role}, after leader epoch {since}",
+        (REMADE, "the state of the controller was put back from an older copy", "these are lines of two clusters"),
+        before="leader_epoch",
+        after="leader_epoch",
     ),
 )
 """Every suspicion that a finding may name, in the order in which they are shown."""
