@@ -23,6 +23,7 @@ from typing import BinaryIO, Final
 
 from parsers import grep_output, limits, shared_output, zip_salvage
 from parsers.checkpoint_file import integer
+from parsers.excerpts import files as pasted_files
 from parsers.excerpts import split as excerpts
 from parsers.sources import HEAD_BYTES, Place, Source
 from parsers.streams import (
@@ -149,6 +150,7 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
     if (grep := grep_output.grep_of(head)) is not None:
         yield from _pasted(grep_output.split(source, grep))
         return
+    yield from pasted_files.files(source, head)
     mark = shared_output.mark_of(_objects(source, head))
     if (pieces := excerpts.pieces(source, head, marked=mark is not None)) is not None:
         yield from pieces

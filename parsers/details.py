@@ -135,7 +135,7 @@ ALL_REPLICAS = "AllReplicas:"
 
 _LAST_KNOWN = re.compile(rf"{LAST_KNOWN[:-1]}(?:=|: )\[([0-9, ]+)\]")
 _AGAINST_SETTINGS = re.compile(rf"{AGAINST_SETTINGS}([0-9]+)")
-_ALL_REPLICAS = re.compile(rf"{ALL_REPLICAS}([0-9]+(?:,[0-9]+)*)")
+_ALL_REPLICAS = re.compile(rf"(?:{ALL_REPLICAS}|{REPLICAS})([0-9]+(?:,[0-9]+)*)")
 _BROKERS = re.compile(r"[0-9,]+")
 _END_OFFSET = re.compile(r"\bendOffset=([0-9]+)")
 _COUNTED = re.compile(r"(-?[0-9]+) \[")
@@ -153,10 +153,10 @@ def last_known(detail: str | None) -> str | None:
 
 
 def assigned(detail: str | None) -> tuple[int, ...]:
-    """All replicas of a partition, by the detail of a cached state; none where it does not name them.
+    """All replicas of a partition, by the detail of a cached or described state; none where it does not name them.
 
-    >>> assigned("AllReplicas:1,2,3"), assigned("sent")
-    ((1, 2, 3), ())
+    >>> assigned("AllReplicas:1,2,3"), assigned("replicas=1,2"), assigned("sent")
+    ((1, 2, 3), (1, 2), ())
     """
     found = _ALL_REPLICAS.fullmatch(detail or "")
     return tuple(int(broker) for broker in found[1].split(",")) if found is not None else ()

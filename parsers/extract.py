@@ -137,7 +137,7 @@ def _extracts(
     if thrown.height:
         _wordings(thrown, parts, fitted, thrown=True)
         lines_read = _lines_of(fitted)
-    observations = _named_by_event(_values(pl.concat(parts, how="diagonal"))) if parts else empty(OBSERVATIONS)
+    observations = _named_by_event(values(pl.concat(parts, how="diagonal"))) if parts else empty(OBSERVATIONS)
     strays = _strays(lines.filter(~heads), frame)
     missed = pl.concat([strays, torn, unknown_wordings.notices(unknown, _PER_TEXT)])
     missed = missed.sort("line", maintain_order=True)
@@ -320,24 +320,24 @@ def _rows(read: pl.DataFrame, message: Message, variant: Variant) -> list[pl.Dat
     """Rows as one wording gives them: what is printed is still text, under the names of the groups."""
     parts: list[pl.DataFrame] = []
     if variant.own_row:
-        parts.append(_stated(read, message, variant, message.kind))
+        parts.append(stated(read, message, variant, message.kind))
     for each in variant.each:
         many = read.with_columns(pl.col("message").str.extract_all(_unnamed(each.regex)).alias("_part"))
         many = many.explode("_part", empty_as_null=False, keep_nulls=False)
         groups = _groups(many, "_part", each.regex)
         many = many.drop("_part", *groups.columns, strict=False).hstack(groups.get_columns())
-        parts.append(_stated(many, message, variant, each.kind or message.kind))
+        parts.append(stated(many, message, variant, each.kind or message.kind))
     return [part for part in parts if part.height]
 
 
-def _stated(rows: pl.DataFrame, message: Message, variant: Variant, kind: Kind) -> pl.DataFrame:
+def stated(rows: pl.DataFrame, message: Message, variant: Variant, kind: Kind) -> pl.DataFrame:
     """Add the values that the wording of the rows implies without printing them."""
     implied = {name: str(value) for name, value in variant.fixed.items() if name not in rows.columns}
     said = {"kind": kind.value, "message": message.id, **implied}
     return rows.with_columns([pl.lit(value).alias(name) for name, value in said.items()])
 
 
-def _values(rows: pl.DataFrame) -> pl.DataFrame:
+def values(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows of all wordings at once, with the values that their texts stand for; schema ``OBSERVATIONS``."""
     for name, mark in (("tp", "-"), ("bracketed", ",")):
         if name in rows.columns:

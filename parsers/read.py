@@ -20,7 +20,7 @@ from parsers import take_data, take_metadata, take_text, text_log
 from parsers.admission import admitted
 from parsers.containment import Defect, contained, each
 from parsers.errors import NotThisFormat
-from parsers.excerpts.reading import piece
+from parsers.excerpts.reading import MARKED, piece
 from parsers.excerpts.split import is_piece
 from parsers.file_reading import FileReading, Taker, note
 from parsers.formats.log_directory import split_segment_file
@@ -245,6 +245,8 @@ class _Watch:
         if cuts or self._notes:
             reading.notices = pl.concat([reading.notices, note(*self._notes, *cuts)])
             reading.log_end = None  # what is not there may be the end of the log
+        if is_piece(self.source) and reading.frame is None:
+            reading.frame = MARKED  # a file that somebody pasted beside the lines
         return handed_over(reading)
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from parsers.cut_wordings import is_beginning
 from parsers.excerpts import wraps
-from parsers.excerpts.dressings import Dressing, Undressed, off, undressed
+from parsers.excerpts.catalogue import speaks
+from parsers.excerpts.dressings import COLLECTED, Dressing, Undressed, off, undressed
 from parsers.excerpts.escapes import unescaped
 from parsers.excerpts.headings import heading
 from parsers.excerpts.kinds import (
@@ -20,7 +22,9 @@ from parsers.excerpts.kinds import (
     goes_on,
     left_out,
     may_be_inside,
+    message_in,
     message_of,
+    said,
     spoken,
     torn_of,
     whole,
@@ -190,15 +194,38 @@ class _Reader:
     def _sign(self) -> None:
         """Collect evidence that the text is an excerpt."""
         events = [at for at, line in enumerate(self.lines) if line.begins]
-        dressed = [{dressing.name for dressing in self.dressed[at]} for at in events]
         self.signs.update(dressing.name for at in events for dressing in self.dressed[at] if dressing.sign)
-        if events and all("indented" in names for names in dressed):
-            self.signs.add("indented")
-        if all(self.lines[at].kind is Kind.MESSAGE for at in events):
-            self.signs.add("message alone")
+        self.signs.update(sign for sign, shown in self._shapes(events).items() if shown)
         told = [line for line in self.lines if line.kind is not Kind.BLANK]
         self.signs.update(_sign_of(line, first=at == 0) for at, line in enumerate(told))
         self.signs.discard("")
+
+    def _shapes(self, events: Sequence[int]) -> dict[str, bool]:
+        """Return which shapes of all lines together people alone give a text."""
+        dressed = [{dressing.name for dressing in self.dressed[at]} for at in events]
+        return {
+            "indented": bool(events) and all("indented" in names for names in dressed),
+            "several collectors": self._several_collectors(events),
+            "cut": any(self._is_cut(at) for at in events),
+            "message alone": all(self.lines[at].kind is Kind.MESSAGE for at in events),
+        }
+
+    def _several_collectors(self, events: Sequence[int]) -> bool:
+        """Return whether the lines have prefixes of several collectors: each of them writes a file of its own."""
+        outermost = (next((one.name for one in self.dressed[at] if one.name in COLLECTED), None) for at in events)
+        return len({*outermost} - {None}) > 1
+
+    def _is_cut(self, at: int) -> bool:
+        """Return whether a line about replication ends at the width of the text, or in dots, and not as it should."""
+        text = self.lines[at].text
+        width = max(map(len, self.physical))
+        return (
+            not whole(text)
+            and speaks(text)
+            and said(text) is None
+            and (text.endswith(("...", "…")) or len(self.physical[at]) == width)
+            and is_beginning(message_in(text))
+        )
 
 
 def _sign_of(line: Line, *, first: bool) -> str:

@@ -7,6 +7,7 @@ Prefixes of collectors (``parsers.wrappings``) are removed in the same way, as t
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Callable, Container
 from dataclasses import dataclass
@@ -253,10 +254,40 @@ _COLLECTED: Final = tuple(
     if COLLECTORS[number].name not in ("journal-export", "events", "numbered")
 )
 
+_LINE_IN: Final = ("log", "message", "MESSAGE", "msg", "textPayload", "line")
+_NAME_IN: Final = ("pod_name", "pod", "container_name", "hostname", "_HOSTNAME", "host")
+
+
+def _in_object(text: str) -> Bare | None:
+    """The line in an object of a collector, as docker's files have them."""
+    if not (text.startswith("{") and text.rstrip(" ,").endswith("}")):
+        return None
+    try:
+        found = json.loads(text.rstrip(" ,"))
+    except (ValueError, RecursionError):
+        return None
+    inner = next((found[name] for name in _LINE_IN if isinstance(found.get(name), str)), None)
+    if inner is None or "\n" in inner.strip():
+        return None
+    writer = next((found[name] for name in _NAME_IN if isinstance(found.get(name), str)), "")
+    return Bare(inner.strip(), writer if re.search("[0-9]", writer) else "")
+
+
+_OBJECT: Final = Dressing(
+    "object",
+    _in_object,
+    f'{{"log":"{_EVENT}\\n","stream":"stdout"}}',
+    '{"log":"it began","stream":"stdout"}',
+    sign=False,
+)
+
 _WRITERS: Final = tuple(re.compile(_as_python(prefix)) for prefix in WRITERS)
 
-DRESSINGS: Final[tuple[Dressing, ...]] = (*_QUOTES, *_COLLECTED, *_LISTED, *_NAMED, _INDENTED, _BEHIND)
+DRESSINGS: Final[tuple[Dressing, ...]] = (*_QUOTES, _OBJECT, *_COLLECTED, *_LISTED, *_NAMED, _INDENTED, _BEHIND)
 """In the order in which they are tried: the first that leads to an event counts."""
+
+COLLECTED: Final = frozenset(dressing.name for dressing in (_OBJECT, *_COLLECTED))
+"""Dressings that collectors put there."""
 
 
 class Undressed(NamedTuple):

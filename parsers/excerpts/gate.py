@@ -128,7 +128,36 @@ def may_be_excerpt(data: bytes) -> bool:
         return True
     if any(held in data and pattern.search(data) is not None for held, pattern in _ANYWHERE):
         return True
+    if _several_collectors(data):
+        return True
     return times_out_of_order(data)
+
+
+_EACH: Final = tuple(
+    re.compile(_as_bytes(one.pattern)) for one in PREFIXES if one.name not in ("numbered", "events", "journal-export")
+)
+_OBJECT: Final = re.compile(rb"\s*\{\s*\"")
+_FEW_LINES: Final = 200
+"""Lines of a text in which several collectors show: a person's text has fewer."""
+
+
+def _several_collectors(data: bytes) -> bool:
+    """Return whether lines of several collectors are in one text: each of them writes a file of its own."""
+    lines = [line for line in data.split(b"\n") if line.strip()]
+    if len(lines) > _FEW_LINES:
+        return False
+    found = {_collector(line) for line in lines if _LEVELLED.search(line) is not None}
+    return len(found - {None}) > 1
+
+
+_LEVELLED: Final = re.compile(rb"\b(?:INFO|WARN|ERROR|FATAL|DEBUG|TRACE)\b")
+
+
+def _collector(line: bytes) -> int | None:
+    """Return the number of the collector's prefix with which a line begins, -1 for an object; None for no prefix."""
+    if _OBJECT.match(line) is not None:
+        return -1
+    return next((number for number, one in enumerate(_EACH) if one.match(line) is not None), None)
 
 
 def _speaks(data: bytes) -> bool:

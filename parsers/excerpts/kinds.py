@@ -273,6 +273,12 @@ def said(text: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
     return None if found is None else fits(found["message"])
 
 
+def message_in(text: str) -> str:
+    """Return the message of an event, without time and level."""
+    found = _MESSAGE.match(text)
+    return found["message"] if found is not None else text
+
+
 def ended(text: str) -> bool:
     """Return whether a wrapped line is complete: it ends with its logger, or it is a known message or exception."""
     return whole(text) or (event_of(text) is None and broken_of(text) is None and _alone(text) is not None)

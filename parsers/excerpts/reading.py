@@ -12,10 +12,11 @@ from typing import Final
 
 import polars as pl
 
-from parsers import extract, text_log, wrappings
+from parsers import cut_wordings, extract, frames, text_log, wrappings
 from parsers.errors import NotThisFormat
+from parsers.excerpts.catalogue import speaks
 from parsers.excerpts.dissect import Line, dissected
-from parsers.excerpts.kinds import Event, event_of, exception_of, message_of
+from parsers.excerpts.kinds import Event, event_of, exception_of, message_of, whole
 from parsers.excerpts.kinds import Kind as LineKind
 from parsers.excerpts.order import out_of_order
 from parsers.file_reading import FileReading, joined, note
@@ -168,6 +169,7 @@ def _with_times(rows: Sequence[tuple[int, str]]) -> FileReading:
     block = _block(rows)
     known, requests = _layouts(block), RequestLog()
     part = text_log.read_block(block, known, requests)
+    _add_cut(part, rows, known.known[0].frame)
     if requests.relevant:
         part.observations = pl.concat([part.observations, requests.finish()])
         part.relevant += requests.relevant
@@ -179,8 +181,19 @@ def _with_times(rows: Sequence[tuple[int, str]]) -> FileReading:
 
 def _without_times(rows: Sequence[tuple[int, str]]) -> FileReading:
     part = joined([text_log.read_portion(portion) for portion in _untimed_portions(rows)])
+    _add_cut(part, rows, _TIMELESS)
     part.first_time = part.last_time = None
     return part
+
+
+def _add_cut(part: FileReading, rows: Sequence[tuple[int, str]], frame: Frame) -> None:
+    """Add what lines without their end state. The notices about them stay."""
+    read = {*part.observations.get_column("line").drop_nulls()}
+    unread = [(number, text) for number, text in rows if number not in read and not whole(text) and speaks(text)]
+    if unread:
+        lines = pl.DataFrame(unread, schema={"line": pl.Int64, "text": pl.String}, orient="row")
+        found = cut_wordings.read(frames.split(lines, frame))
+        part.observations = pl.concat([part.observations, found]).sort("line", maintain_order=True)
 
 
 def _rows(holes: Sequence[tuple[int, str]]) -> pl.DataFrame:

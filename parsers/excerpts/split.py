@@ -52,7 +52,7 @@ def pieces(source: Source, head: bytes, *, marked: bool = False) -> Iterator[Sou
     Raises:
         OSError: it cannot be read.
     """
-    data = _content(source, head)
+    data = content(source, head)
     if data is None or not may_be_excerpt(data):
         return None
     try:
@@ -65,8 +65,8 @@ def pieces(source: Source, head: bytes, *, marked: bool = False) -> Iterator[Sou
     return _pieces(source, data, found) if found.signs - (NAMES if marked else frozenset()) else None
 
 
-def _content(source: Source, head: bytes) -> bytes | None:
-    """Return all bytes of a short text, or None.
+def content(source: Source, head: bytes) -> bytes | None:
+    """Return all bytes of a short text that may be pasted, or None.
 
     A member of a compressed archive is read only if its first bytes suggest an excerpt, because each read may expand
     the archive once more.

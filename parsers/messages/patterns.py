@@ -125,13 +125,13 @@ PARTITION_OLD = r"Partition \[(?P<bracketed>[^\]]+)\] on broker (?P<witness>[0-9
 PARTITION = rf"\[Partition {TP} broker=(?P<witness>[0-9]+)\] "
 """kafka.cluster.Partition since 1.0."""
 
-LOG_PREFIX = rf"\[[A-Za-z]*Log[A-Za-z]* partition={TP}, dir=(?P<log_dir>[^\]]+)\] "
+LOG_PREFIX = rf"\[[A-Za-z]*Log[A-Za-z]* partition={TP}(?:, dir=(?P<log_dir>[^\]]+))?\] "
 """kafka.log.Log (1.0 to 3.0), UnifiedLog, LocalLog, LogLoader (since 3.0)."""
 
 FETCHER_OLD = r"\[ReplicaFetcherThread-[0-9]+-(?P<leader>[0-9]+)\][,:] "
 """kafka.server.ReplicaFetcherThread up to 0.11."""
 
-FETCHER = r"\[ReplicaFetcher replicaId=(?P<witness>[0-9]+), leaderId=(?P<leader>[0-9]+), fetcherId=[0-9]+\] "
+FETCHER = r"\[ReplicaFetcher replicaId=(?P<witness>[0-9]+), leaderId=(?P<leader>[0-9]+)(?:, fetcherId=[0-9]+)?\] "
 """kafka.server.ReplicaFetcherThread, AbstractFetcherThread and RemoteLeaderEndPoint since 1.0."""
 
 FETCHER_MANAGER = r"\[ReplicaFetcherManager on broker (?P<witness>[0-9]+)\] "
