@@ -40,6 +40,12 @@ _DISK = "check the disk, mount, owner and permissions of {log_dir} on {who}"
 _KEEP_DIRS = "do not wipe the directory: its replicas may be the only copies"
 
 
+def without_leader(row: Row) -> bool:
+    """Return whether no leader could be elected, or whether a partition was described without one."""
+    described = row["kind"] == Kind.TOPIC_DESCRIBED.value
+    return bool(row["leader"] is not None and row["leader"] < 0) if described else row["detail"] in NOT_ELECTED
+
+
 def to_high_watermark(row: Row) -> bool:
     """Return whether a replica truncates to its own high watermark, which is not 0."""
     return row["hw"] is not None and above_zero(row)
@@ -570,10 +576,28 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         issues=("KAFKA-2729 (fixed in 1.1)",),
     ),
     KnownProblem(
+        id="leader-not-elected",
+        title="No leader could be elected",
+        severity=Severity.WARNING,
+        kinds=(Kind.PARTITION_OFFLINE, Kind.TOPIC_DESCRIBED),
+        when=without_leader,
+        states="{where} has no leader: the controller could not elect one",
+        records=Records.NOTHING_LOST,
+        means=(
+            "No replica in the ISR is alive, and no other may lead (unclean.leader.election.enable is false). The "
+            "partition is offline until a member of its ISR is back."
+        ),
+        fetch=(
+            "collect the ISR of {where} (kafka-topics --describe) and start the brokers in it",
+            "collect server.log of these brokers: why they are gone, or the broker ids that they have now",
+            "do not enable unclean elections before the directories of {where} on all replicas are copied",
+        ),
+    ),
+    KnownProblem(
         id="isr-shrunk-to-one",
         title="ISR shrunk to one replica",
         severity=Severity.WARNING,
-        kinds=(Kind.ISR_SHRINK, Kind.METADATA_CACHED),
+        kinds=(Kind.ISR_SHRINK, Kind.METADATA_CACHED, Kind.TOPIC_DESCRIBED),
         when=one_of_several,
         states="the ISR of {where} is {isr} alone",
         records=Records.AT_STAKE,
@@ -587,24 +611,6 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "check min.insync.replicas: with 1, acks=all is answered by this replica alone",
         ),
         stake=("hw", "leo"),
-    ),
-    KnownProblem(
-        id="leader-not-elected",
-        title="No leader could be elected",
-        severity=Severity.WARNING,
-        kinds=(Kind.PARTITION_OFFLINE,),
-        when=detail_is(*NOT_ELECTED),
-        states="the controller could not elect a leader for {where}",
-        records=Records.NOTHING_LOST,
-        means=(
-            "No replica in the ISR is alive, and no other may lead (unclean.leader.election.enable is false). The "
-            "partition is offline until a member of its ISR is back."
-        ),
-        fetch=(
-            "collect the ISR of {where} (kafka-topics --describe) and start the brokers in it",
-            "collect server.log of these brokers: why they are gone, or the broker ids that they have now",
-            "do not enable unclean elections before the directories of {where} on all replicas are copied",
-        ),
     ),
     KnownProblem(
         id="below-min-isr",

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from forensics.rules.finding import Severity
-from forensics.rules.problem_entry import KnownProblem, Records, above_zero, detail_is, first_epoch, no_detail, zero
+from forensics.rules.problem_entry import (
+    KnownProblem,
+    Records,
+    above_zero,
+    detail_is,
+    first_epoch,
+    less,
+    no_detail,
+    zero,
+)
 from parsers.details import INDEX_REBUILDS
 from parsers.schema import Kind
 
@@ -28,6 +37,7 @@ ROUTINE: tuple[KnownProblem, ...] = (
             "copy the directories of {where} on the other replicas",
         ),
         leads=True,
+        beside=("truncation-below-high-watermark", "high-watermark-fell"),
     ),
     KnownProblem(
         id="truncation-without-effect",
@@ -107,6 +117,25 @@ ROUTINE: tuple[KnownProblem, ...] = (
         records=Records.UNKNOWN,
         means="Routine at the end of a reassignment or when a topic is deleted. The other replicas hold the records.",
         fetch=('check that the ISR had the new replicas before that ("Expanding ISR", kafka-topics --describe)',),
+    ),
+    KnownProblem(
+        id="log-loaded-shorter",
+        title="Log loaded shorter than before",
+        severity=Severity.INFO,
+        kinds=(Kind.LOG_LOADED,),
+        when=less("leo", "offset"),
+        states="{who} loaded the log of {where} up to {leo}, and the load before had found it up to {offset}",
+        records=Records.UNKNOWN,
+        means=(
+            "No line in between removes {stake}. Lines may be missing. Else a host lost what was not flushed, or "
+            "somebody replaced the directory."
+        ),
+        fetch=(
+            "collect all lines between the two loads, and the high watermark of {where} before the second",
+            "copy the directories of {where} on the other replicas before another restart",
+        ),
+        stake=("leo", "offset"),
+        leads=True,
     ),
     KnownProblem(
         id="empty-log-loaded",

@@ -16,6 +16,7 @@ from forensics.replay.lineage import Range
 from forensics.rules.finding import Evidence
 from forensics.rules.known_problems import BY_ID, KNOWN_PROBLEMS
 from forensics.rules.problem_entry import KnownProblem, Row
+from parsers.formats.describe_text import NAME as DESCRIBED
 from parsers.schema import FAILURES, Kind
 from parsers.text_log import NAME as LOG
 
@@ -89,7 +90,7 @@ def stated(case: Case) -> list[Problem]:
     order = {known.id: number for number, known in enumerate(KNOWN_PROBLEMS)}
     said: set[tuple[object, ...]] = {(known, broker) for known, broker, _, _ in found}
     places = sorted(found.values(), key=lambda one: (order[one.known.id], one.first["source"], one.first["line"]))
-    return [one.problem() for one in places if not said & one.whole()]
+    return [one.problem() for one in places if not said & one.whole() and not found.keys() & one.beside()]
 
 
 TO_ZERO = BY_ID["truncation-to-zero"]
@@ -107,17 +108,47 @@ def _held(case: Case) -> frozenset[tuple[int, str, int]]:
 def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
     """Lines of logs that an entry may recognise, in the order of the files."""
     asked = {kind.value for known in KNOWN_PROBLEMS if excerpt or known.always for kind in known.kinds}
-    logs = case.sources.filter(pl.col("format") == LOG).get_column("id")
+    logs = case.sources.filter(pl.col("format").is_in([LOG, DESCRIBED])).get_column("id")
     of_logs = pl.col("source").is_in(logs.implode()) & pl.col("line").is_not_null()
     rows = case.observations.filter(of_logs & pl.col("kind").cast(pl.String).is_in(sorted(asked)))
     rows = rows.with_columns(
         pl.col("time").dt.epoch("us"), pl.col("kind").cast(pl.String), pl.col("message").cast(pl.String)
     )
+    rows = _with_load_before(rows, case)
     events = _named(case, logs) if rows.filter(pl.col("topic").is_null()).height else {}
     for row in rows.select(_COLUMNS).sort("source", "line", "row").iter_rows(named=True):
         known = _known(row)
         if known is not None and (excerpt or known.always):
             yield _with_event(row, events) if row["topic"] is None and row["kind"] in FAILURES else row
+
+
+_CHANGES = (
+    Kind.LOG_LOADED,
+    Kind.LOG_CREATED,
+    Kind.LOG_DELETED,
+    Kind.TRUNCATE,
+    Kind.TRUNCATE_FULL,
+    Kind.CORRUPTION_CUT,
+)
+"""Kinds of line about a log as a whole, or about its end."""
+
+
+def _with_load_before(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
+    """Return rows in which a load of a log by an unknown broker has the log end offset of the load before as offset.
+
+    Only if no line of the same file shows a change of that log in between. Replay judges loads by known brokers.
+    """
+    place = ["source", "topic", "partition"]
+    changes = case.observations.filter(
+        pl.col("broker").is_null(), pl.col("kind").is_in([one.value for one in _CHANGES]), pl.col("topic").is_not_null()
+    ).sort(*place, "line", "row")
+    before = changes.with_columns(
+        *(pl.col(name).shift(1).over(place).alias(f"_{name}") for name in ("kind", "leo", "log_dir"))
+    ).filter(pl.col("kind") == Kind.LOG_LOADED.value, pl.col("_kind") == Kind.LOG_LOADED.value)
+    before = before.filter(pl.col("log_dir") == pl.col("_log_dir")).select("row", "_leo")
+    return rows.join(before, on="row", how="left", maintain_order="left").with_columns(
+        pl.coalesce("offset", "_leo").alias("offset")
+    )
 
 
 def _known(row: Row) -> KnownProblem | None:
@@ -168,6 +199,11 @@ class _Place:
     def whole(self) -> set[tuple[object, ...]]:
         """Problems of the same broker of which this may be a step, with the broker."""
         return {(known, self.first["broker"]) for known in self.known.part_of}
+
+    def beside(self) -> set[tuple[object, ...]]:
+        """Problems of the same replica that say more than this one."""
+        row = self.first
+        return {(known, row["broker"], row["topic"], row["partition"]) for known in self.known.beside}
 
     def problem(self) -> Problem:
         """Return the finished problem."""

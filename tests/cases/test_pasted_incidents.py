@@ -75,7 +75,7 @@ ANSWERS: dict[str, Answer] = {
     "below-own-high-watermark": Answer(
         "ledger-3   TRUNCATION BELOW COMMITTED   offsets 50 to 1679 (1,630 records)   error, inferred",
         found((CUT, 4, (50, 1680))),
-        ("high-watermark-fell", "truncation"),
+        ("high-watermark-fell",),
     ),
     "begins-empty": Answer(f"{SUSPECTED}COMMITTED DATA LOST   offsets 0 to 63106", found((LOSS, 4, (0, 63107)))),
     "begins-empty-elsewhere": Answer(
@@ -119,6 +119,23 @@ ANSWERS: dict[str, Answer] = {
         "WARNING stated by a log line: High watermark fell. ", stated=("high-watermark-fell",)
     ),
     "unclean-0.10": Answer("ERROR stated by a log line: Unclean leader election. ", stated=("unclean-election",)),
+    "shrunk-isr-then-begins-below": Answer(
+        f"{SUSPECTED}COMMITTED DATA LOST   offsets 4800 to 5020",
+        found((LOSS, 5, (4800, 5021))),
+        ("isr-shrunk-to-one",),
+    ),
+    "planned-below-high-watermark": Answer(
+        f"{SUSPECTED}TRUNCATION BELOW COMMITTED   offsets 640 to 899", found((CUT, 5, (640, 900))), ("truncation",)
+    ),
+    "planned-without-effect": Answer("INFO stated by a log line: Log truncated. ", stated=("truncation", "truncation-without-effect")),
+    "fetcher-of-a-later-epoch": Answer(
+        f"{SUSPECTED}TRUNCATION BELOW COMMITTED   offsets 640 to 899", found((CUT, 5, (640, 900))), ("truncation",)
+    ),
+    "leader-high-watermark-fell": Answer(
+        f"{SUSPECTED}HW REGRESSION   offsets 420 to 449",
+        found((FELL, 4, (420, 450))),
+        ("high-watermark-fell",),
+    ),
     # -- refusals and complaints ---------------------------------------------------------------------------------------
     "truncation-refused-1.1": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   offsets 205 to 390", found((LOSS, 5, (205, 391))), ("truncation-refused",)

@@ -617,6 +617,11 @@ SHOWN: dict[str, Shown] = {
         ],
         [LOADED],
     ),
+    "log-loaded-shorter": Shown(
+        [LOADED.replace("offset 18", "offset 40"), LOADED],
+        [LOADED, LOADED.replace("offset 18", "offset 40")],
+        offsets=((18, 40),),
+    ),
     "empty-log-loaded": Shown(
         [LOADED.replace("offset 18", "offset 0")],
         [LOADED],
