@@ -625,10 +625,12 @@ def _planned_below(history: History) -> Iterator[Suspicion]:
     processes: dict[tuple[int, int], list[PrintedHw]] = {}
     for one in history.printed_hws:
         processes.setdefault((one.broker, one.run), []).append(one)
-    for lines in processes.values():
+    for (broker, _), lines in processes.items():
+        carried_out = {step.target for span in history.role_spans.get(broker, ()) for step in span.steps}
         plans = [at for at, one in enumerate(lines) if one.kind == Kind.TRUNCATE_PLAN and one.offset is not None]
         for before, at in itertools.pairwise((-1, *plans)):
-            yield from _planned(history, lines[at], lines[before + 1 : at], lines[at + 1 :])
+            if lines[at].offset not in carried_out:  # else the line about the log itself is judged
+                yield from _planned(history, lines[at], lines[before + 1 : at], lines[at + 1 :])
 
 
 def _planned(
