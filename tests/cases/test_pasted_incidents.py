@@ -127,7 +127,9 @@ ANSWERS: dict[str, Answer] = {
     "planned-below-high-watermark": Answer(
         f"{SUSPECTED}TRUNCATION BELOW COMMITTED   offsets 640 to 899", found((CUT, 5, (640, 900))), ("truncation",)
     ),
-    "planned-without-effect": Answer("INFO stated by a log line: Log truncated. ", stated=("truncation", "truncation-without-effect")),
+    "planned-without-effect": Answer(
+        "INFO stated by a log line: Log truncated. ", stated=("truncation", "truncation-without-effect")
+    ),
     "fetcher-of-a-later-epoch": Answer(
         f"{SUSPECTED}TRUNCATION BELOW COMMITTED   offsets 640 to 899", found((CUT, 5, (640, 900))), ("truncation",)
     ),
