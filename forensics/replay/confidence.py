@@ -4,6 +4,7 @@ A conclusion is *proven* where nothing about it is weak; each weakness makes it 
 something only names what is weak. One weakness is found here and nowhere else: too few independent bearers. One file
 can be damaged, cut off, or hold a block of lines twice, so it does not prove alone what happened in a cluster. Two
 files that were written apart do: of two brokers, or two logs of one broker (``server.log`` and ``state-change.log``).
+Each value on which a conclusion rests needs two such files: if one of the values is wrong, the conclusion is wrong.
 """
 
 from __future__ import annotations

@@ -39,6 +39,7 @@ from forensics.rules.rescue import advice, copies_text, on_disk, outside_text
 from forensics.rules.story import (
     BOTH_LOGS,
     SHORTENED_BY,
+    committed_facts,
     earlier_segments,
     failed_directories,
     leader_fact,
@@ -49,7 +50,6 @@ from forensics.rules.story import (
     more_lines,
     replacements,
     shortened_fact,
-    statement_fact,
     truncated_before,
     truncation_fact,
     went_back,
@@ -290,7 +290,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     cause = loss_cause(history, epoch, first, statement.epoch)
     holders = tuple(loss.holders)
     written = tuple(sorted({e for a, b in loss.ranges for e in _epochs(loss, a, b) if e >= 0}))
-    facts = [statement_fact(statement)]
+    facts = committed_facts(loss.statements, loss.ranges[-1][1])
     since = statement.epoch
     facts += [
         shortened_fact(s)
@@ -418,7 +418,7 @@ def _served_no_more(
     statement, holders = loss.statements[0], tuple(loss.holders)
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     written = sorted({e for a, b in loss.ranges for e in _epochs(loss, a, b) if e >= 0})
-    facts = [statement_fact(statement), *facts]
+    facts = [*committed_facts(loss.statements, loss.ranges[-1][1]), *facts]
     facts += [_holder_fact(history, broker, ranges) for broker, ranges in loss.holders.items()]
     facts.append(acks_fact(history, case, written, loss.statements))
     held = copies_text(loss) if holders else outside_text(history, loss)

@@ -72,6 +72,11 @@ class Evidence:
     beside: tuple[str, ...] = ()
     bears: bool = True
 
+    @property
+    def bearer(self) -> Bearer:
+        """The file, as it counts for a proof."""
+        return Bearer(self.broker, self.artefact, self.path, self.excerpt, self.part, self.beside)
+
 
 class States(StrEnum):
     """The value that a fact states, of those on which a finding rests."""
@@ -286,8 +291,7 @@ class Finding:
     @property
     def bearers(self) -> tuple[Bearer, ...]:
         """The files that show the values on which the finding rests: which files of which brokers, each once."""
-        found = (Bearer(e.broker, e.artefact, e.path, e.excerpt, e.part, e.beside) for e in self.evidence if e.bears)
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(one.bearer for one in self.evidence if one.bears))
 
     @property
     def lines(self) -> tuple[int, ...]:

@@ -2,40 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
-from forensics.replay.confidence import Bearers, Weakness, borne
+from forensics.replay.confidence import Bearer, Bearers, Weakness, borne
 from forensics.replay.directory import Ref
 from forensics.rules import RULES
 from forensics.rules.finding import Evidence, Finding, States
+
+VALUES = frozenset({States.COMMITTED, States.TRUNCATION, States.LOG_END, States.EPOCH_START})
+"""Values of which each needs its own bearers."""
 
 _NEEDED: Mapping[str, Bearers] = {rule.id: rule.bearers for rule in RULES}
 
 
 def proved(finding: Finding, evidence: Mapping[Ref, Evidence]) -> Finding:
     """A finding as its rule made it, with the place behind each reference; see ``shown``."""
-    bearing = {ref for states, refs in finding.values.items() if states is not States.CONTEXT for ref in refs}
+    stated = {
+        states: tuple(evidence[ref] for ref in refs if ref in evidence)
+        for states, refs in finding.values.items()
+        if states is not States.CONTEXT
+    }
+    bearing = {one for places in stated.values() for one in places}
+    found = tuple(evidence[ref] for ref in finding.refs if ref in evidence)
     return shown(
         finding,
-        tuple(
-            evidence[ref] if ref in bearing else replace(evidence[ref], bears=False)
-            for ref in finding.refs
-            if ref in evidence
-        ),
+        tuple(one if one in bearing else replace(one, bears=False) for one in found),
+        {states: [one.bearer for one in places] for states, places in stated.items() if states in VALUES},
     )
 
 
-def shown(finding: Finding, evidence: tuple[Evidence, ...]) -> Finding:
+def shown(
+    finding: Finding, evidence: tuple[Evidence, ...], values: Mapping[States, Iterable[Bearer]] = MappingProxyType({})
+) -> Finding:
     """A finding as its rule made it, with its evidence and with what is weak because of it.
 
     Args:
         finding: as its rule made it.
         evidence: the places that show it.
+        values: the bearers of each value on which it rests. If one file alone states a value, a mistake in that file
+            makes the finding wrong, whatever other files state about the other values.
     """
     found = replace(finding, evidence=evidence)
-    weak = borne(found.bearers, _NEEDED[finding.rule], found.lines)
+    needed = _NEEDED[finding.rule]
+    apart = Bearers.ONE if needed is Bearers.ONE else Bearers.TWO
+    alone = [f"the {states.value}" for states, bearers in values.items() if borne(bearers, apart)]
+    weak = borne(found.bearers, needed, found.lines) or ((Weakness.ONE_BEARER,) if alone else ())
     if not weak:
         return found
-    open_ = () if Weakness.OTHERWISE_EXPLAINED in found.weak else tuple(f"{found.rule}: {one.value}" for one in weak)
+    why = [f"not proven, because one file alone states {' and '.join(alone)}"] if alone else [one.value for one in weak]
+    open_ = () if Weakness.OTHERWISE_EXPLAINED in found.weak else tuple(f"{found.rule}: {one}" for one in why)
     return replace(found, weak=(*found.weak, *weak), uncertain=(*found.uncertain, *open_))

@@ -4,7 +4,8 @@ record.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import cast
 
 from forensics.case import Case
@@ -54,6 +55,18 @@ def statement_fact(statement: HwStatement) -> Fact:
         refs=statement.refs,
         states=States.COMMITTED,
     )
+
+
+def committed_facts(statements: Sequence[HwStatement], end: int) -> list[Fact]:
+    """Return the strongest statement of how far records were committed, and another one that reaches as far, if any.
+
+    Args:
+        statements: the strongest first.
+        end: offset up to which the records were committed, not included.
+    """
+    first, others = statements[0], statements[1:]
+    again = (one for one in others if one.high_watermark >= end and not {*one.refs} & {*first.refs})
+    return [statement_fact(one) for one in (first, *islice(again, 1))]
 
 
 def truncation_fact(truncation: Truncation) -> Fact:
@@ -200,7 +213,12 @@ def had_part(history: History, broker: int, number: int) -> bool:
 
 
 def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
-    """A leader's start."""
+    """Return a fact: a leader took up its epoch.
+
+    Args:
+        epoch: the leader epoch.
+        ranges: offsets that its log lacked; if there are any, the finding rests on where the epoch began.
+    """
     begin = f" at offset {epoch.start}" if epoch.start is not None else ""
     isr = epoch.first_isr
     members = f", ISR {isr_text(isr)}" if isr else ""
@@ -212,7 +230,7 @@ def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
         broker=epoch.leader,
         time=epoch.time,
         refs=tuple(dict.fromkeys(refs)),
-        states=States.EPOCH_START,
+        states=States.EPOCH_START if ranges else States.STEP,
     )
 
 

@@ -32,12 +32,12 @@ from forensics.rules.finding import (
 )
 from forensics.rules.story import (
     BOTH_LOGS,
+    committed_facts,
     leader_fact,
     loss_cause,
     missing_logs,
     possible_loss_of,
     repeats_facts,
-    statement_fact,
     times_stated,
     truncation_fact,
     truncations_of_unknown_extent,
@@ -112,10 +112,10 @@ def judge(history: History, case: Case) -> Judgement:
         known = intersect(known, [(start, max(start, truncation.end))])
         ranges = tuple(kept(history, truncation.lineage, known, truncation.epoch))
         if ranges:
-            statement = (*proof.statements, *own.statements)[0]
+            statements = (*proof.statements, *own.statements)
             own_alone = bool(subtract(ranges, proof.ranges))
             alone = own_alone and truncation.own_hw is not None and truncation.own_hw.restored
-            findings.append(_finding(history, truncation, ranges, statement, _gone(history, truncation), alone))
+            findings.append(_finding(history, truncation, ranges, statements, _gone(history, truncation), alone))
         elif proof.ranges:
             continue  # its leader had removed them before
         elif (possible_loss := possible_loss_of(history, truncation)) is not None:
@@ -202,26 +202,26 @@ def _gone(history: History, truncation: Truncation) -> list[Range]:
 
 
 def _facts(
-    history: History, truncation: Truncation, statement: HwStatement, without: Loss | None, lost: Sequence[Range]
+    history: History, truncation: Truncation, known: Sequence[Fact], without: Loss | None, lost: Sequence[Range]
 ) -> tuple[Fact, ...]:
     """The facts in order: a leader without the records began before this truncation of its follower, or after it."""
     cut = (truncation_fact(truncation), *repeats_facts(history, truncation))
     if without is None:
-        return (statement_fact(statement), *cut)
+        return (*known, *cut)
     leads = leader_fact(without.epoch, tuple(lost))
     steps = (*cut, leads) if truncation.epoch < without.epoch.epoch else (leads, *cut)
-    return (statement_fact(statement), *steps)
+    return (*known, *steps)
 
 
 def _finding(
     history: History,
     truncation: Truncation,
     ranges: tuple[Range, ...],
-    statement: HwStatement,
+    statements: tuple[HwStatement, ...],
     gone: list[Range],
     read_back_alone: bool,
 ) -> Finding:
-    lost = intersect(ranges, gone)
+    statement, lost = statements[0], intersect(ranges, gone)
     without = next((loss for loss in losses(history)[0] if lost and intersect(loss.ranges, lost)), None)
     times = times_stated(history, truncation)
     again = f" (logged {times:,} times)" if times > 1 else ""
@@ -286,7 +286,7 @@ def _finding(
             f"broker {truncation.replica} truncated committed {offsets_text(ranges)} ({count_text(ranges)}) from "
             f"its log in {epoch_text(truncation.epoch)}{again}: {outcome}"
         ),
-        facts=_facts(history, truncation, statement, without, lost),
+        facts=_facts(history, truncation, committed_facts(statements, ranges[-1][1]), without, lost),
         before={"log_end_offset": truncation.end},
         after={"log_end_offset": truncation.target},
         inferences=(*inferences, *_below_answer(truncation)),

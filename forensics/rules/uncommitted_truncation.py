@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.committed import committed
-from forensics.replay.confidence import Bearers
 from forensics.replay.history import History, Truncation
 from forensics.replay.lineage import Range, size, subtract
 from forensics.rules.causes import CauseId
@@ -109,5 +108,4 @@ RULE = Rule(
     judge=judge,
     summary="A replica removed records that had not been committed.",
     help=HELP,
-    bearers=Bearers.ONE,
 )

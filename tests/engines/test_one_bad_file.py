@@ -1,4 +1,4 @@
-"""One bad file, cluster or partition costs itself alone: the proven loss beside it is told."""
+"""One bad file, cluster or partition costs itself alone: the loss beside it is told."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_wrapper_that_cannot_be_read_into_keeps_the_loss(sample_traces: Path, 
     changed(folder / "broker-1/data/orders-0/00000000000000000000.log", wrapped)
     result = local.scan([str(folder)])
     assert result.failures == (0, 0)
-    assert f"{LOSS} proven" in rules_of(result)
+    assert f"{LOSS} inferred" in rules_of(result)
     assert "unread wrapper" in "".join(result.case.notices["reason"].to_list())
 
 
@@ -64,7 +64,7 @@ def test_a_segment_of_an_offset_that_none_can_have(name: str, sample_traces: Pat
     (folder / "broker-1/data/orders-0" / name).write_bytes(batch(0, 3, 0))
     result = local.scan([str(folder)])
     assert result.failures == (0, 0)
-    assert f"{LOSS} proven" in rules_of(result)
+    assert f"{LOSS} inferred" in rules_of(result)
 
 
 @pytest.mark.parametrize("number", ["4294967296", "2147483648", "9" * 5000, "\u00b2"])
@@ -75,7 +75,7 @@ def test_a_broker_id_that_none_can_have(number: str, name: str, sample_traces: P
     path.write_text(path.read_text().replace("broker.id=1", f"broker.id={number}\nmin.insync.replicas={number}"))
     result = local.scan([str(folder)])
     assert result.failures == (0, 0)
-    assert f"{LOSS} proven" in rules_of(result)
+    assert f"{LOSS} inferred" in rules_of(result)
     assert "broker.id is" in "".join(result.case.notices["reason"].to_list())
 
 
@@ -92,7 +92,7 @@ def test_a_path_longer_than_a_path_may_be(sample_traces: Path, tmp_path: Path) -
     finally:
         os.close(here)
     result = local.scan([str(folder)])
-    assert f"{LOSS} proven" in rules_of(result)
+    assert f"{LOSS} inferred" in rules_of(result)
     assert "File name too long" in "".join(result.case.notices["reason"].to_list())
 
 
@@ -109,7 +109,7 @@ def test_a_rule_that_fails_is_unknown_and_the_others_are_asked(
     rules = tuple(replace(rule, judge=judge) if rule.id == "unclean-election" else rule for rule in RULES)
     monkeypatch.setattr("forensics.rules.RULES", rules)
     result = local.scan([str(sample_traces / "unclean-0.10.2.2")])
-    assert f"{LOSS} proven" in rules_of(result)
+    assert f"{LOSS} inferred" in rules_of(result)
     (partition,) = (one for one in result.partitions if one.failed)
     unclean = partition.judgements["unclean-election"]
     assert unclean.verdict is Verdict.UNKNOWN
@@ -153,7 +153,7 @@ def test_a_file_that_cannot_be_put_together_with_others_is_left_out(
     monkeypatch.setattr("forensics.engines.salvage.assemble", failing_with)
     result = local.scan([str(sample_traces / "unclean-0.10.2.2")])
     assert result.failures == (1, 0)
-    assert f"{LOSS} proven" in rules_of(result)
+    assert f"{LOSS} inferred" in rules_of(result)
     failed = result.case.sources.filter(result.case.sources["format"] == "failed")
     assert [path.rpartition("/")[2] for path in failed["path"]] == ["server.properties"]
 
