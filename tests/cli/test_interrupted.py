@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -133,3 +134,50 @@ def test_access_times_stay(case: Path) -> None:
     os.utime(log, (1_000_000_000, log.stat().st_mtime))
     subprocess.run([*RUN, str(case)], capture_output=True, check=False, timeout=600)
     assert log.stat().st_atime == 1_000_000_000
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 200 KiB, 150 of which are in use."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no small disk can be made here")
+    (folder / "used").write_bytes(bytes(150_000))
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("option", ["--report", "--save"])
+def test_a_small_disk_keeps_what_was_there(option: str, tiny: Path, case: Path) -> None:
+    target = tiny / "target"
+    old = target / "sources.parquet" if option == "--save" else target
+    old.parent.mkdir(exist_ok=True)
+    old.write_text("as it was")
+    done = subprocess.run([*RUN, str(case), option, str(target)], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert (done.stderr.count("\n"), "No space left on device" in done.stderr) == (1, True)
+    assert sorted(path.name for path in tiny.rglob("*") if path.is_file()) == sorted([old.name, "used"])
+    assert old.read_text() == "as it was"
+
+
+def test_a_table_that_a_full_disk_cuts_off_is_no_defect(
+    case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Polars words it as damage of the format."""
+    import polars as pl
+
+    from forensics.engines.local import scan
+    from forensics.errors import UnwritableOutput
+    from forensics.tables import save
+
+    def failing(*_: object, **__: object) -> None:
+        raise pl.exceptions.ComputeError("parquet: File out of specification: Invalid thrift: transport error")
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", failing)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1, 1, 0))  # type: ignore[attr-defined]
+    with pytest.raises(UnwritableOutput, match="No space left on device"):
+        save(scan([str(case)]), tmp_path / "saved")

@@ -1,0 +1,134 @@
+"""What steers a terminal or turns the reading order leaves no output as it is, and what cannot be read is named."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import shutil
+import tarfile
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from forensics.engines.local import scan
+from forensics.reports import REPORTS, Report
+from forensics.result import Result
+from forensics.tables import save
+from tests.cli.conftest import Run
+
+STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+HOSTILE = "\x9b31m\u202eevil\u2066\x1b[2J"
+LINE = "[2026-11-21 04:11:02,000] INFO Truncating log orders-0 to offset 5. (kafka.log.Log)\n"
+
+
+@pytest.fixture(scope="module")
+def hostile(sample_traces: Path, tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """A real loss, whose lines, folders and files have names that steer whoever looks at them."""
+    folder = tmp_path_factory.mktemp("hostile") / f"case{HOSTILE}".replace("\x1b[2J", "\x1b[2J=1+1")
+    shutil.copytree(sample_traces / "kip101-0.10.2.2", folder)
+    for log in folder.glob("broker-*/logs/*.log"):
+        log.write_text(log.read_text().replace("(kafka.log.Log)", f"{HOSTILE} (kafka.log.Log)"))
+    first = folder / "broker-2" / "logs" / "server.log"
+    first.rename(first.with_name(f"server.log.{HOSTILE}"))
+    (folder / f"=cmd{HOSTILE}.log").write_text(f"{HOSTILE}\n")
+    return scan([str(folder)])
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=[report.name for report in REPORTS])
+def test_no_format_lets_it_through(report: Report, hostile: Result) -> None:
+    told = "".join(report.pieces(hostile))
+    assert "evil" in told, "nothing hostile is told, so the test shows nothing"
+    assert STEERS.findall(re.sub(r"<script.*?</script>", "", told, flags=re.DOTALL)) == []
+
+
+def archived(name: str, data: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(name, data)
+    return out.getvalue()
+
+
+def compressed(times: int) -> bytes:
+    data = LINE.encode()
+    for _ in range(times):
+        data = gzip.compress(data)
+    return data
+
+
+def tarred(name: str, data: bytes) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        info = tarfile.TarInfo(name)
+        info.size = len(data)
+        archive.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+NAMED: dict[str, tuple[str, bytes, str]] = {
+    "gzip ten times": ("server.log.gz", compressed(10), "compressed more than 2 times over"),
+    "zip in zip in zip": (
+        "a.zip",
+        archived("b.zip", archived("c.zip", archived("server.log", LINE.encode()))),
+        "2 archives are around this one",
+    ),
+    "zip in tar in zip": (
+        "a.zip",
+        archived("b.tar", tarred("c.zip", archived("server.log", LINE.encode()))),
+        "2 archives are around this one",
+    ),
+    "UTF-16 without its mark": ("server.log", (LINE * 3).encode("utf-16-le"), "a text in UTF-16"),
+    "UTF-32": ("server.log", (LINE * 3).encode("utf-32"), "a text in UTF-32"),
+    "UTF-32 without its mark": ("server.log", (LINE * 3).encode("utf-32-be"), "a text in UTF-32"),
+}
+
+
+@pytest.mark.parametrize("what", NAMED)
+def test_what_is_not_read_is_named_with_its_reason(what: str, tmp_path: Path, run: Run) -> None:
+    name, data, reason = NAMED[what]
+    (tmp_path / name).write_bytes(data)
+    alone = run("scan", tmp_path)
+    assert alone.code == 2
+    assert reason in alone.err
+    (tmp_path / "sound.log").write_text(LINE * 20)
+    beside = run("scan", tmp_path, "--format", "json").document
+    assert [one["reason"] for one in beside["notices"]["examples"] if reason in one["reason"]]
+
+
+def test_a_pipe_is_named_and_nobody_waits_for_it(tmp_path: Path, run: Run) -> None:
+    os.mkfifo(tmp_path / "server.log")
+    assert "not a regular file" in run("scan", tmp_path).err
+
+
+def test_many_equal_notices_of_a_file_are_one_row(tmp_path: Path, run: Run) -> None:
+    bad = "[2026-11-21 04:11:02,000] INFO Truncating log orders-0 to offset x{}. (kafka.log.Log)\n"
+    (tmp_path / "server.log").write_text(LINE * 20 + "".join(bad.format(n) for n in range(400)))
+    found = run("scan", tmp_path, "--format", "json").document["notices"]
+    several = [one["reason"] for one in found["examples"] if "like this in the file" in one["reason"]]
+    assert len(several) == 1
+    assert "(400 like this in the file" in several[0]
+    assert found["count"] <= 2
+
+
+@pytest.mark.parametrize("names", [["a", "b", "c"], ["c", "a", "b"], ["b", "c", "a"]])
+def test_the_order_of_single_files_changes_no_citation(names: list[str], sample_traces: Path, run: Run) -> None:
+    """Files named one by one, in any order: findings cite the same places, equal lines of two files among them."""
+    case = sample_traces / "kip101-0.10.2.2"
+    files = sorted(str(path) for path in case.rglob("*") if path.is_file() and path.suffix != ".md")
+    parts = {"a": files[::3], "b": files[1::3], "c": files[2::3]}
+    given = [file for name in names for file in parts[name]]
+
+    def cited(paths: list[str]) -> list[object]:
+        findings = run("scan", *paths, "--format", "json").document["findings"]
+        return [(one["fingerprint"], [(e["path"], e["line"], e["byte"]) for e in one["evidence"]]) for one in findings]
+
+    assert cited(given) == cited(files)
+
+
+def test_saved_tables_can_be_read_whatever_names_contain(hostile: Result, tmp_path: Path) -> None:
+    save(hostile, tmp_path)
+    for path in tmp_path.iterdir():
+        pl.read_parquet(path)
