@@ -64,7 +64,11 @@ class Limit:
 
 
 LINE: Final = Limit(
-    "line", 1 << 20, True, "one line of a log", "its first 2,000 characters are read, and the line is named"
+    "line",
+    1 << 20,
+    True,
+    "one line of a log",
+    "its first 2,000 characters are read, and the line is named; the rest of it is skipped",
 )
 LINES: Final = Limit(
     "lines", 2 << 20, False, "lines of a log that are held in memory at once", "the rest is read after them"

@@ -7,17 +7,19 @@ again. Exit code 1 where anything was raised, took too long, or was proven by da
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 import tarfile
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from shutil import copytree
 
+from benchmarks.fuzz.mutations import MUTATIONS
 from benchmarks.fuzz.trial import Outcome, Subject, trial
 
 ROOT = Path(__file__).parents[2]
@@ -58,6 +60,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the first trial; the next ones count on")
     parser.add_argument("--limit", type=float, default=60, help="seconds that a scan may take")
     parser.add_argument("--case", action="append", default=[], help="only these cases")
+    names = [mutation.name for mutation in MUTATIONS]
+    parser.add_argument("--mutation", action="append", choices=names, help="only these ways of damage")
+    parser.add_argument("--healthy", action="store_true", help="only cases in which nothing went wrong")
     parser.add_argument("--out", type=Path, help="file for every outcome that is not fine, as JSON lines")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
@@ -65,21 +70,15 @@ def main() -> int:
 
 
 def _run(asked: argparse.Namespace, folders: Sequence[Path], made: Path) -> int:
-    subjects: dict[Path, Subject] = {}
     counts: Counter[str] = Counter()
     by_mutation: Counter[tuple[str, str]] = Counter()
-    end = time.monotonic() + asked.seconds
-    seed = asked.seed
-    while time.monotonic() < end and (asked.trials is None or seed < asked.seed + asked.trials):
-        folder = folders[seed % len(folders)]
-        if folder not in subjects:
-            subjects[folder] = Subject.of(prepared(folder, made))
-        outcome = trial(subjects[folder], seed, limit=asked.limit)
-        seed += 1
+    last = asked.seed - 1
+    for seed, healthy, outcome in _outcomes(asked, folders, made):
+        last = seed
         if outcome is None:
             continue
         counts["scans"] += 1
-        counts["of healthy evidence"] += subjects[folder].healthy
+        counts["of healthy evidence"] += healthy
         for what in said(outcome):
             counts[what] += 1
             by_mutation[outcome.mutation, what] += 1
@@ -88,10 +87,28 @@ def _run(asked: argparse.Namespace, folders: Sequence[Path], made: Path) -> int:
         if asked.out is not None and [*said(outcome)]:
             with asked.out.open("a") as stream:
                 stream.write(json.dumps(asdict(outcome)) + "\n")
-    print(f"seeds {asked.seed} to {seed - 1}: " + ", ".join(f"{count} {what}" for what, count in counts.items()))
+    print(f"seeds {asked.seed} to {last}: " + ", ".join(f"{count} {what}" for what, count in counts.items()))
     for (mutation, what), count in by_mutation.most_common():
         print(f"  {count:5} {what}: {mutation}")
     return int(any(counts[what] for what in ("raised", "contained defects", "too slow", "false proofs")))
+
+
+def _outcomes(
+    asked: argparse.Namespace, folders: Sequence[Path], made: Path
+) -> Iterator[tuple[int, bool, Outcome | None]]:
+    """Yield the seed of each trial, whether its case is healthy, and what came of it; None if nothing was damaged."""
+    mutations = [one for one in MUTATIONS if not asked.mutation or one.name in asked.mutation]
+    subjects: dict[Path, Subject] = {}
+    end = time.monotonic() + asked.seconds
+    for seed in itertools.count(asked.seed):
+        if time.monotonic() > end or (asked.trials is not None and seed >= asked.seed + asked.trials):
+            return
+        folder = folders[seed % len(folders)]
+        if folder not in subjects:
+            subjects[folder] = Subject.of(prepared(folder, made))
+        subject = subjects[folder]
+        left = asked.healthy and not subject.healthy
+        yield seed, subject.healthy, None if left else trial(subject, seed, limit=asked.limit, mutations=mutations)
 
 
 def said(outcome: Outcome) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,19 +99,20 @@ def _key(finding: Finding) -> tuple[str, str, int]:
     return finding.rule, finding.topic, finding.partition
 
 
-def trial(subject: Subject, seed: int, *, limit: float) -> Outcome | None:
+def trial(subject: Subject, seed: int, *, limit: float, mutations: Sequence[Mutation] = MUTATIONS) -> Outcome | None:
     """Damage one random file of a case, scan the case and restore the file.
 
     Args:
         subject: the case.
         seed: of the random generator.
         limit: seconds that the scan may take.
+        mutations: one of them is chosen.
 
     Returns:
         The outcome; None if the mutation has nothing to change in the file.
     """
     chance = Random(seed)
-    mutation = chance.choice(MUTATIONS)
+    mutation = chance.choice(mutations)
     fitting = [path for path in subject.files if mutation.fits.search(f"/{path.relative_to(subject.folder)}")]
     if not fitting:
         return None

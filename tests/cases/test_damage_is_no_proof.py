@@ -145,3 +145,21 @@ def test_a_log_that_ends_within_a_batch_or_in_zeros(tail: str, kept: float, case
         path.write_bytes(data[: end + 11] if tail == "torn" else data[:end] + bytes(len(data) - end))
         assert proven(scan([str(case)])) <= ABOUT_DAMAGE
         path.write_bytes(data)
+
+
+@pytest.mark.parametrize("way", ["twice", "moved"])
+@pytest.mark.parametrize("log", ["server.log", "state-change.log"])
+def test_blocks_of_lines_twice_or_in_another_order(log: str, way: str, case: Path) -> None:
+    """As shippers with at-least-once delivery leave them: a process seems to begin, lead and truncate again."""
+    for broker, share, count in ((1, 0.1, 40), (2, 0.3, 200), (3, 0.5, 5), (1, 0.6, 1000), (2, 0.8, 40)):
+        path = min((case / f"broker-{broker}/logs").glob(f"{log}*"))
+        whole = path.read_text()
+        lines = whole.splitlines(keepends=True)
+        at = int(len(lines) * share)
+        block, rest = lines[at : at + count], lines[at + count :]
+        again = [*block, *rest[:20], *block, *rest[20:]] if way == "twice" else [*rest[:20], *block, *rest[20:]]
+        path.write_text("".join([*lines[:at], *again]))
+        result = scan([str(case)])
+        assert proven(result) <= ABOUT_DAMAGE, (broker, share, count)
+        assert result.failures == (0, 0)
+        path.write_text(whole)
