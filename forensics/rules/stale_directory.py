@@ -78,8 +78,8 @@ def judge(history: History, case: Case) -> Judgement:
         for broker, disk in sorted(history.disks.items())
         if disk.directory is not None and not log_directory_at_hand(history, case, broker)
     ]
-    if not history.disks and not missing:
-        # No replica is known, and no files are in the evidence.
+    if not missing and all(disk.directory is None for disk in history.disks.values()):
+        # No replica is known, and no directory is in the evidence: at most a checkpoint file is.
         missing = [Want(Question.ANY_FILES, (anywhere(Artefact.DATA_DIRECTORY),))]
     return judgement(ID, findings, missing)
 
