@@ -63,7 +63,7 @@ def borne_out(history: History, statement: HwStatement) -> tuple[HwStatement, Mi
     if at == history.disks[statement.replica].log_start:
         # The files do not confirm what its lines imply about the records below: its log may differ there already.
         at = max((start for _, start in statement.lineage.entries if start <= at), default=0)
-    return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.truncated(at).begin(UNKNOWN, at)), missing
+    return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.known_below(at)), missing
 
 
 def found_shorter_unexplained(
@@ -107,7 +107,7 @@ def as_it_was(log: Lineage, leaders: Lineage, target: int, end: int) -> Lineage:
     It truncates at the first offset where the two logs differ, not before (KIP-101, OffsetsForLeaderEpoch). So what
     agrees with the leader's log from the target on is not what the follower had there.
     """
-    return log.truncated(target).begin(UNKNOWN, target) if same(log, leaders, [(target, end)]) else log
+    return log.known_below(target) if same(log, leaders, [(target, end)]) else log
 
 
 def not_truncated(
@@ -343,4 +343,4 @@ def agreed(log: Lineage, other: Lineage, end: int) -> Lineage:
     """Return a log up to the offset where another log has other epochs; from there on its epochs are unknown."""
     differ, unknown = differences(log, other, 0, end)
     first = min((start for start, _ in (*differ, *unknown)), default=end)
-    return log.truncated(first).begin(UNKNOWN, first) if first < end else log
+    return log.known_below(first) if first < end else log

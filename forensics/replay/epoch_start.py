@@ -8,8 +8,8 @@ from forensics.replay.coverage import Printed
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.history import BrokerFacts, Epoch, Fork, History, Role, TruncationReason
 from forensics.replay.interval import Interval
-from forensics.replay.lineage import UNKNOWN, Lineage, at_least
-from forensics.replay.log_ends import log_end
+from forensics.replay.lineage import Lineage, at_least
+from forensics.replay.log_ends import follower_end
 from forensics.replay.protocol import Answer
 from forensics.replay.steps import REMOVES, RoleSpan, StepKind
 
@@ -207,7 +207,7 @@ class EpochStart:
 
     def _found(self, broker: int, role_span: RoleSpan) -> Lineage:
         """Return the log that a role began with. Records of epochs that none of its lines name are unknown."""
-        log, before = self.logs.get(broker, Lineage().begin(UNKNOWN, 0)), self.previous.get(broker)
+        log, before = self.logs.get(broker, Lineage.unknown()), self.previous.get(broker)
         if before is None:
             return log
         leaderless = any(  # only files or partition epochs show it, no member logged it
@@ -219,16 +219,14 @@ class EpochStart:
         if last is not None and last.kind is StepKind.LOADED and (role_span.start_end or 0) > last.target:
             # A role begins with the log that its process loaded. Anything above came in a role that no line names.
             known = last.target if known is None else min(known, last.target)
-        return log if known is None else log.truncated(known).begin(UNKNOWN, known)
+        return log if known is None else log.known_below(known)
 
     def begin(self, epoch: Epoch, leader: int, role_span: RoleSpan | None) -> None:
         """Determine where the epoch's leader began to write, and on top of which log."""
-        log = (
-            self.logs.get(leader, Lineage().begin(UNKNOWN, 0)) if role_span is None else self._found(leader, role_span)
-        )
+        log = self.logs.get(leader, Lineage.unknown()) if role_span is None else self._found(leader, role_span)
         before = self.previous.get(leader)
         if not self._is_whole(leader) and before is not None and before.epoch < epoch.epoch - 1:
-            log = Lineage().begin(UNKNOWN, 0)  # no line states whom it followed in between, or its truncation
+            log = Lineage.unknown()  # no line states whom it followed in between, or its truncation
         epoch.begins = self._begins(epoch, leader, role_span)
         epoch.refs += epoch.begins.because
         if epoch.start is not None:
@@ -294,8 +292,8 @@ class EpochStart:
         if found.exact is not None or role_span is None or self._goes_on(leader, role_span):
             return found
         found = found.at_least(self._agreed(epoch, leader))
-        ceiling, said = self._ceiling(leader), self._said(epoch, leader, role_span)
-        if ceiling is not None and ceiling <= found.low:
+        most, said = follower_end(self.history, self.previous.get(leader)), self._said(epoch, leader, role_span)
+        if most is not None and most <= found.low:  # it followed until it was elected
             return Interval.at(found.low, *found.because, implied=True)
         if said is not None and said[0] == found.low:
             return Interval.at(found.low, *found.because, said[1], implied=True)
@@ -371,17 +369,6 @@ class EpochStart:
     def _goes_on(self, leader: int, role_span: RoleSpan) -> bool:
         before = self.previous.get(leader)
         return before is not None and before.role is Role.LEADER and before.run == role_span.run and not before.steps
-
-    def _ceiling(self, leader: int) -> int | None:
-        """Return the highest log end offset that a new leader can have had: its own, and that of the leader it
-        followed.
-        """
-        before = self.previous.get(leader)
-        if before is None or before.role is not Role.FOLLOWER:
-            return None
-        epoch = self.history.epochs.get(before.epoch)
-        end = log_end(self.history, epoch.leader, epoch.epoch).high if epoch is not None else None
-        return None if end is None else max(end, before.start_end or 0, before.start_low)
 
     def _said(self, epoch: Epoch, leader: int, role_span: RoleSpan) -> tuple[int, Ref] | None:
         """Return the lowest log end offset that the epoch's leader is known to have had in it, and the evidence.

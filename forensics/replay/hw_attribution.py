@@ -99,7 +99,7 @@ class HwAttribution(EpochStart):
         epoch = self.history.epochs.get(before.epoch) if before is not None and before.epoch >= 0 else None
         own, known = None, unknown_from(self.history, before, role_span) if before is not None else None
         if epoch is not None and known is not None and known < start.value:
-            own, epoch = epoch.lineage.truncated(known).begin(UNKNOWN, known), None
+            own, epoch = epoch.lineage.known_below(known), None
         uncut = self._uncut(broker, role_span, start.value) if epoch is not None else None
         # Up to 1.1, and without epochs of its own, a leader answers for epochs that it never had with others (KIP-279).
         had = epoch is not None and uncut is not None and {*epoch.lineage.entries} <= {*uncut.entries}
@@ -135,7 +135,7 @@ class HwAttribution(EpochStart):
         elif told or own is not None:
             number, lineage = UNKNOWN, own if own is not None else self.logs[broker]
         else:
-            number, lineage = UNKNOWN, Lineage().begin(UNKNOWN, 0)  # unknown in which role it was reached
+            number, lineage = UNKNOWN, Lineage.unknown()  # unknown in which role it was reached
         self.history.statements.append(
             HwStatement(broker, number, lineage, sample.value, implied, how, sample.time, (sample.ref,), earlier)
         )
@@ -150,7 +150,7 @@ class HwAttribution(EpochStart):
         epoch = self.history.epochs.get(statement.epoch)
         unseen = beyond_lines(self.history, statement)
         if unseen is not None:
-            return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.truncated(unseen).begin(UNKNOWN, unseen))
+            return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.known_below(unseen))
         if epoch is None or epoch.leader in (None, statement.replica) or self._parted_when_read_back(statement):
             return statement
         ahead = self._fetched_ahead(statement)
@@ -212,5 +212,5 @@ class HwAttribution(EpochStart):
         start = min((e.begins.low for e in again), default=None)
         if start is None or statement.high_watermark <= start:
             return statement
-        known = statement.lineage.truncated(start).begin(UNKNOWN, start)
+        known = statement.lineage.known_below(start)
         return replace(statement, epoch=UNKNOWN, lineage=known)

@@ -72,6 +72,17 @@ class Lineage:
             return kept
         return Lineage((*kept.entries, (epoch, start)))
 
+    @classmethod
+    def unknown(cls) -> Lineage:
+        """Return a log of which nothing is known. Each is an object of its own: two of them need not be the same log
+        (``differences``).
+        """
+        return cls().known_below(0)
+
+    def known_below(self, start: int) -> Lineage:
+        """Return the log with unknown leader epochs from ``start`` on."""
+        return self.begin(UNKNOWN, start)
+
     def splice(self, other: Lineage, at: int) -> Lineage:
         """Return own records below ``at`` and the other log's from there on: the log of a follower that fetched from
         ``at``.

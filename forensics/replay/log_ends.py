@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Sequence
 
 from forensics.replay.directory import Ref
-from forensics.replay.history import History
+from forensics.replay.history import History, Role
 from forensics.replay.interval import Interval
 from forensics.replay.steps import LogBefore, RoleSpan, Step, StepKind
 
@@ -33,6 +33,18 @@ def log_end(history: History, broker: int | None, epoch: int) -> Interval:
         if one.run != after[min(position + 1, len(after) - 1)].run:
             return Interval()  # no load line: the next process began with another, empty log
     return _by_files(history, broker, grown=len(after) > 1)
+
+
+def follower_end(history: History, role_span: RoleSpan | None) -> int | None:
+    """Return the most that a follower's log can have held when its role ended; None if unknown, or for another role.
+
+    A follower has what it began with, and fetches only what its leader has.
+    """
+    if role_span is None or role_span.role is not Role.FOLLOWER:
+        return None
+    epoch = history.epochs.get(role_span.epoch)
+    end = log_end(history, epoch.leader, epoch.epoch).high if epoch is not None else None
+    return max(end, role_span.start_low) if end is not None else None
 
 
 def _from_its_end(history: History, broker: int, epoch: int) -> Sequence[RoleSpan]:

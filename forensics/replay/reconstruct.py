@@ -33,7 +33,7 @@ from forensics.replay.history import (
     TruncationReason,
 )
 from forensics.replay.hw_attribution import HwAttribution
-from forensics.replay.lineage import UNKNOWN, Lineage, differences
+from forensics.replay.lineage import Lineage, differences
 from forensics.replay.omissions.files import begin_late, end_early, not_claimed
 from forensics.replay.omissions.own_lines import gaps_in
 from forensics.replay.omissions.passed_over import passed_over
@@ -312,7 +312,7 @@ class _Reconstruction(HwAttribution):
         disk = self.disks.get(broker, NO_DISK)
         known = disk.lineage
         if known.entries and disk.end is not None and disk.end > known.entries[-1][1]:
-            known = known.begin(UNKNOWN, disk.end)  # the copy may be older than other brokers' lines
+            known = known.known_below(disk.end)  # the copy may be older than other brokers' lines
         first_epoch = next((t.epoch for t in spans if t.epoch >= 0), None)
         if first_epoch is not None:
             known = Lineage(tuple(entry for entry in known.entries if entry[0] < first_epoch))
@@ -325,8 +325,8 @@ class _Reconstruction(HwAttribution):
             lowest = min(truncations)
             known = known.truncated(lowest)
             if first_end is None or first_end > lowest:
-                known = known.begin(UNKNOWN, lowest)
-        return known if known.entries else Lineage().begin(UNKNOWN, 0)
+                known = known.known_below(lowest)
+        return known if known.entries else Lineage.unknown()
 
     # -- each replica -----------------------------------------------------------------------------------------------
 
@@ -345,7 +345,7 @@ class _Reconstruction(HwAttribution):
             # Another leader of the same epoch: the two-leaders-one-epoch rule reports it. No other replica has its
             # records.
             start = role_span.start_end if role_span.start_end is not None else role_span.start_low
-            self.logs[broker] = self.logs[broker].truncated(start).begin(UNKNOWN, start)
+            self.logs[broker] = self.logs[broker].known_below(start)
         loads = [step for step in role_span.steps if step.kind is StepKind.LOADED]
         self._apply(
             broker, role_span, epoch, [step for step in role_span.steps if step.kind is not StepKind.LOADED], left
@@ -366,7 +366,7 @@ class _Reconstruction(HwAttribution):
         ahead = self._fetched_unseen(broker, before, role_span)
         if ahead is not None and not any(entry[0] == ahead.epoch for entry in self.logs[broker].entries):
             start = ahead.begins.low
-            self.logs[broker] = self.logs[broker].truncated(start).begin(UNKNOWN, start)
+            self.logs[broker] = self.logs[broker].known_below(start)
 
     def _fetched_unseen(self, broker: int, before: RoleSpan, role_span: RoleSpan) -> Epoch | None:
         """Return the first epoch between two roles of a follower in which it fetched without receiving that epoch."""
@@ -415,7 +415,7 @@ class _Reconstruction(HwAttribution):
         if not removed and not self.history.truncates_to_hw and not self._reconciled(broker, role_span, epoch):
             # It may have gone before it was reconciled: what it is found with later need not be its leader's.
             end = role_span.start_end if role_span.start_end is not None else role_span.start_low
-            log = log.truncated(end).begin(UNKNOWN, end)
+            log = log.known_below(end)
         elif epoch.lineage.entries and at is not None:
             grew = not removed and self._grew(broker, role_span)
             on = self._answered_from(broker, role_span, epoch)
@@ -424,9 +424,9 @@ class _Reconstruction(HwAttribution):
                 if not differ and not unknown:
                     log = log.splice(epoch.lineage, on)  # it already has what its leader wrote in between
                 elif not differ:
-                    log = log.truncated(on).begin(UNKNOWN, on)
+                    log = log.known_below(on)
             elif on is None and (begun := self._begun_before(broker, epoch, at)) is not None:
-                log = log.truncated(begun).begin(UNKNOWN, begun)
+                log = log.known_below(begun)
             fenced = all(fences(self.facts, one) for one in (broker, role_span.leader) if one is not None)
             if grew:
                 self.contradictions += not_truncated(self.history, role_span, log, epoch.lineage, fenced=fenced)
@@ -434,7 +434,7 @@ class _Reconstruction(HwAttribution):
                 log = agreed(log, epoch.lineage, at)  # unknown to which offset it truncated
             log = log.splice(epoch.lineage, at) if at > 0 else epoch.lineage
         elif at is not None:
-            log = log.truncated(at).begin(UNKNOWN, at)  # of an unknown leader
+            log = log.known_below(at)  # of an unknown leader
         for number, start, _ in role_span.entries:
             log = log.truncated(start).begin(number, start)
         self.logs[broker] = log
@@ -537,15 +537,15 @@ class _Reconstruction(HwAttribution):
                 else:
                     shortened, row = came_back(step, broker, role_span.epoch, log), step.refs[0].row
                 self.pending.append(UnresolvedRemoval(None, shortened, row))
-                log = Lineage().begin(UNKNOWN, 0) if replaced(step) else log.truncated(step.target)
+                log = Lineage.unknown() if replaced(step) else log.truncated(step.target)
             elif step.kind is StepKind.TRUNCATED_FULLY:
                 # For records in remote storage it takes over its leader's epochs.
                 over = (
                     epoch.lineage if epoch is not None and step.reason is TruncationReason.REMOTE_LOG_END else Lineage()
                 )
-                log = over if over.entries else Lineage().begin(UNKNOWN, step.target)
+                log = over if over.entries else Lineage().known_below(step.target)
             elif step.kind is StepKind.UNKNOWN_CHANGE:
-                log = Lineage().begin(UNKNOWN, 0)
+                log = Lineage.unknown()
             elif step.kind is StepKind.DELETED:
                 log = Lineage()
         self.logs[broker] = log
@@ -556,7 +556,7 @@ class _Reconstruction(HwAttribution):
         history = self.history
         for broker, replica in history.replicas.items():
             disk = self.disks.get(broker, NO_DISK)
-            known = self.logs[broker] if self._is_whole(broker) else Lineage().begin(UNKNOWN, 0)
+            known = self.logs[broker] if self._is_whole(broker) else Lineage.unknown()
             replica.lineage = disk.lineage if disk.lineage.entries else known
         history.coverage = history.coverage.lowered(
             [*unknown_writers(history), *end_early(history, self.logs), *begin_late(history)]
@@ -577,15 +577,15 @@ class _Reconstruction(HwAttribution):
                     continue
             own = replica.lineage
             if disk.lineage.entries and disk.end is not None and hw > disk.end:
-                own = own.begin(UNKNOWN, disk.end)  # the epoch of records missing in its files is unknown
+                own = own.known_below(disk.end)  # the epoch of records missing in its files is unknown
             after = next_start(history, broker, epoch.epoch, hw) if epoch is not None else None
             if after is not None:
                 # Its files do not show whether it had a role after its lines end.
-                epoch, own = None, self.logs[broker].truncated(after).begin(UNKNOWN, after)
+                epoch, own = None, self.logs[broker].known_below(after)
             if broker in ends_early:
                 # As a follower it adopts its leader's high watermark, which does not cover records that it alone holds.
                 parts = [f.ranges[0][0] for f in history.forks if broker in (f.left, f.right)]
-                own = own.truncated(min(parts)).begin(UNKNOWN, min(parts)) if parts else own
+                own = own.known_below(min(parts)) if parts else own
             self._state(broker, epoch, Sample(hw, ref, None), HwSource.CHECKPOINT, own=own)
 
 

@@ -20,7 +20,7 @@ def left_statements(history: History) -> list[HwStatement]:
             if left.checkpoint is None or not left.lineage.entries or left.end is None or history.lives > 1:
                 continue
             high_watermark, ref = left.checkpoint
-            log = left.lineage if high_watermark <= left.end else left.lineage.begin(UNKNOWN, left.end)
+            log = left.lineage if high_watermark <= left.end else left.lineage.known_below(left.end)
             found.append(
                 HwStatement(
                     replica=broker,

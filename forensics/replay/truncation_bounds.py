@@ -13,7 +13,7 @@ from dataclasses import replace
 from forensics.replay.coverage import MissingLines
 from forensics.replay.crosscheck import found_shorter_unexplained, may_have_left_isr
 from forensics.replay.history import Epoch, History, HwStatement, Role, ShortenedLog, Truncation
-from forensics.replay.log_ends import log_end
+from forensics.replay.log_ends import follower_end
 from forensics.replay.safe_truncations import is_safe
 from forensics.replay.steps import REMOVES, RoleSpan, StepKind, UnresolvedRemoval
 
@@ -76,11 +76,8 @@ class TruncationBounds:
     def _beyond(self, truncation: Truncation) -> bool:
         """Return whether a truncation cannot have removed anything: the replica's former leader never held more."""
         before = [t for t in self.history.role_spans[truncation.replica] if t.epoch < truncation.epoch]
-        if not before or before[-1].role is not Role.FOLLOWER:
-            return False
-        epoch = self.history.epochs.get(before[-1].epoch)
-        end = log_end(self.history, epoch.leader, epoch.epoch).high if epoch is not None else None
-        return end is not None and max(end, before[-1].start_low) <= truncation.target
+        most = follower_end(self.history, before[-1] if before else None)
+        return most is not None and most <= truncation.target
 
     def _ended(self, shortened: ShortenedLog, row: int | None) -> bool:
         """Return whether the replica's part in the epoch had ended when its log was loaded: its next role is a later
