@@ -297,7 +297,7 @@ class _Reconstruction(HwAttribution):
         self.history.statements = [statement for statement, _ in checked]
         self.contradictions += [missing for _, missing in checked if missing is not None]
         self.history.statements += left_statements(self.history)
-        bounds = TruncationBounds(self.history, self._is_whole)
+        bounds = TruncationBounds(self.history)
         bounds.settle(self.pending)
         self.history.regressions += restored_checkpoints(self.history)
         return [*self.contradictions, *bounds.contradictions]

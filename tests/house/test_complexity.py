@@ -15,7 +15,7 @@ import pytest
 
 SNAPSHOT = "complexipy-snapshot.json"
 LIMIT = 15
-EXCEPTIONS = 141
+EXCEPTIONS = 137
 """How many functions are above the limit today. They may only become less."""
 
 SIMPLE = "def f(a):\n    return a\n"
