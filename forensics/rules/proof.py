@@ -19,11 +19,7 @@ _NEEDED: Mapping[str, Bearers] = {rule.id: rule.bearers for rule in RULES}
 
 def proved(finding: Finding, evidence: Mapping[Ref, Evidence]) -> Finding:
     """A finding as its rule made it, with the place behind each reference; see ``shown``."""
-    stated = {
-        states: tuple(evidence[ref] for ref in refs if ref in evidence)
-        for states, refs in finding.values.items()
-        if states is not States.CONTEXT
-    }
+    stated = _stated(finding, evidence)
     bearing = {one for places in stated.values() for one in places}
     found = tuple(evidence[ref] for ref in finding.refs if ref in evidence)
     return shown(
@@ -31,6 +27,12 @@ def proved(finding: Finding, evidence: Mapping[Ref, Evidence]) -> Finding:
         tuple(one if one in bearing else replace(one, bears=False) for one in found),
         {states: [one.bearer for one in places] for states, places in stated.items() if states in VALUES},
     )
+
+
+def _stated(finding: Finding, evidence: Mapping[Ref, Evidence]) -> dict[States, tuple[Evidence, ...]]:
+    """The places that show each value on which a finding rests."""
+    resting = ((states, refs) for states, refs in finding.values.items() if states is not States.CONTEXT)
+    return {states: tuple(evidence[ref] for ref in refs if ref in evidence) for states, refs in resting}
 
 
 def shown(
