@@ -114,6 +114,17 @@ OFFLINE_REPLICA = "OfflineReplica"
 ELECTED_SAFELY = "elected safely"
 """Of a change to a leader that was not in the ISR before, and has all committed records."""
 
+
+class Claim(StrEnum):
+    """A claim of the first line of a trace: it states every change of a replica."""
+
+    ALL = "all"
+    LOG = "log"  # every change of its log and its high watermark
+    ROLES = "roles"  # every change of its role
+    SINCE = "since"  # only from the time of the row on
+    UNTIL = "until"  # only up to the time of the row
+
+
 CUT = "cut"
 """Of the last entry of a checkpoint file: the rest of the file is missing."""
 REPLICAS = "replicas="

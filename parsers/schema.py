@@ -105,6 +105,8 @@ class Kind(StrEnum):
     # -- progress ---------------------------------------------------------------------------------------------------
     APPEND = "append"  # offset = first offset, leo after it
     LEO = "leo"  # leo
+    STATE = "state"  # of a trace: a replica at one moment, any of hw, leo, log_start, lso, leader_epoch, isr
+    CONSUMED = "consumed"  # of a trace: a consumer read up to offset, which replica served; hw = offset + 1
     FETCH_REFUSED = (
         "fetch_refused"  # leo = where a follower fetches, which its leader answered with an error; it retries
     )
@@ -205,9 +207,11 @@ OBSERVATIONS: dict[str, pl.DataType] = {
     "leader_hw": pl.Int64(),
     "leo": pl.Int64(),
     "log_start": pl.Int64(),
+    "lso": pl.Int64(),  # last stable offset
     "isr": pl.String(),  # broker ids joined by ",", no blanks
     "isr_before": pl.String(),
     "log_dir": pl.String(),
+    "checksum": pl.String(),  # of a record batch, as a trace states it: any text, another one for other records
     "detail": pl.String(),  # what has no column of its own; see ``parsers.details``
     "line": pl.Int64(),  # 1-based, text sources
     "byte": pl.Int64(),  # 0-based, binary sources; null for text

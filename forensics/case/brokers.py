@@ -9,6 +9,7 @@ import polars as pl
 
 from forensics.case.log_directories import LogDirectory
 from forensics.case.speakers import saying
+from parsers.details import Claim
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.messages.catalogue import Says
 from parsers.messages.logs import LOG_OF, WITH_ZOOKEEPER, Log
@@ -21,6 +22,19 @@ INTER_BROKER = "inter.broker.protocol.version"
 """Setting that makes brokers use the inter-broker protocol of an older release."""
 MESSAGE_FORMAT = "log.message.format.version"
 """Setting that makes a broker write batches as an older release does."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartClaim:
+    """A claim of a trace to state every change of a broker's replicas.
+
+    Attributes:
+        log: every change of their logs and high watermarks.
+        roles: every change of their roles.
+    """
+
+    log: bool = True
+    roles: bool = True
 
 
 @dataclass(slots=True)
@@ -58,6 +72,7 @@ class Broker:
         server_log, state_log: whether anything it printed to server.log, or to state-change.log, is in the evidence,
             whatever the names of the files.
         complete: its trace claims to state every change of its replicas, so an absent line proves something.
+        claim: the same of its logs or its roles alone; or None.
         unseen_process: broker epoch of a process that controllers registered and that has no line of its own here,
             while an earlier process has; or None.
     """
@@ -76,6 +91,7 @@ class Broker:
     state_log: bool = False
     unseen_process: int | None = None
     complete: bool = False
+    claim: PartClaim | None = None
 
     @property
     def release(self) -> Release | None:
@@ -153,10 +169,31 @@ def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
     """Mark the brokers for which a trace claims to state every change, and those of which it states the release."""
     claimed = observations.filter(pl.col("kind") == Kind.TRACE.value).get_column("broker").drop_nulls()
     for number in found.keys() & set(claimed.to_list()):
-        found[number].complete = True
+        claim = _part(observations.filter(pl.col("broker") == number))
+        found[number].complete = claim == PartClaim()
+        found[number].claim = None if claim == PartClaim() else claim
     told = (pl.col("kind") == Kind.BROKER_VERSION.value) & (pl.col("message") == TRACE)
     for number in found.keys() & set(observations.filter(told).get_column("broker").drop_nulls().to_list()):
         found[number].configured = True
+
+
+def _part(rows: pl.DataFrame) -> PartClaim | None:
+    """Return the claim of traces about one broker.
+
+    A claim for a span holds if all lines of the broker are within it. Else this returns None.
+    """
+    is_claim = pl.col("kind") == Kind.TRACE.value
+    stated = dict(rows.filter(is_claim).select("detail", pl.col("time").cast(pl.Int64)).iter_rows())
+    since, until = stated.get(Claim.SINCE.value), stated.get(Claim.UNTIL.value)
+    times = rows.filter(~is_claim & (pl.col("message") == TRACE)).get_column("time").cast(pl.Int64).drop_nulls()
+    first, last = times.min(), times.max()
+    if since is not None and isinstance(first, int) and first < since:
+        return None
+    if until is not None and isinstance(last, int) and last > until:
+        return None
+    everything = Claim.ALL.value in stated
+    log, roles = (everything or what.value in stated for what in (Claim.LOG, Claim.ROLES))
+    return PartClaim(log, roles)
 
 
 def _ran(broker: Broker, run: int | None, key: str, release: Release) -> None:

@@ -361,7 +361,7 @@ def _brokers(
     partly = _told_in_excerpts(files, rows)
     damaged = _told_in_damaged_traces(files, rows)
     for broker in (_left_out(files, owner) | partly | damaged) & set(made):
-        made[broker].complete = False
+        made[broker].complete, made[broker].claim = False, None
         made[broker].server_log = made[broker].state_log = False
     return list(made.values())
 

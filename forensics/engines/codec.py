@@ -19,6 +19,7 @@ from typing import Any
 
 from forensics.case.brokers import Broker
 from forensics.replay.history import History
+from forensics.replay.played import Played
 from forensics.replay.steps import RoleSpan
 from forensics.replay.went_back import WentBack
 from forensics.rules.finding import Judgement
@@ -93,7 +94,8 @@ def _fields(kind: Any) -> tuple[dataclasses.Field[Any], ...]:
 
 
 def _hints(kind: Any) -> list[Any]:
-    hints = typing.get_type_hints(kind, localns={"RoleSpan": RoleSpan, "WentBack": WentBack})
+    known = {"RoleSpan": RoleSpan, "WentBack": WentBack, "Played": Played}
+    hints = typing.get_type_hints(kind, localns=known)
     return [hints[field.name] for field in _fields(kind)]
 
 

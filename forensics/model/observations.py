@@ -7,10 +7,11 @@ epochs can write. Unlike the logs a trace leaves nothing out, so the rules can a
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+from zlib import crc32
 
-from forensics.model.cluster import PARTITION, Cluster
+from forensics.model.cluster import PARTITION, Broker, Cluster
 from forensics.model.trace import Event, moment
 
 SCHEMA = "forensics.trace/1"
@@ -73,6 +74,19 @@ def _cut(facts: Facts) -> Iterator[tuple[str, Facts]]:
         yield "hw_regressed", {"hw": facts["hw"], "hw_before": facts["hw_before"]}
 
 
+def _appends(facts: Facts) -> Iterator[tuple[str, Facts]]:
+    """State each batch, as the log keeps it."""
+    for batch in facts["batches"]:
+        checksum = f"{crc32(' '.join(batch.values).encode()):08x}"
+        stated = {"offset": batch.base, "leo": batch.end, "leader_epoch": batch.epoch, "checksum": checksum}
+        yield "append", stated | ({"detail": f"acks={facts['acks']}"} if facts["acks"] else {})
+
+
+def _acknowledged(facts: Facts) -> Iterator[tuple[str, Facts]]:
+    stated = {"offset": facts["first"], "detail": f"acks={facts['acks']}"}
+    yield "produced", stated | ({"hw": facts["end"]} if facts["acks"] == "all" else {})
+
+
 def _isr_proposed(facts: Facts) -> Iterator[tuple[str, Facts]]:
     kind = "isr_shrink" if facts["out"] else "isr_expand"
     stated = {"isr": _ids(facts["isr"]), "isr_before": _ids(facts["was"]), "leo": facts["leo"]}
@@ -122,7 +136,8 @@ STATED: dict[str, Stated] = {
     "cut_nothing": _one("truncate_noop", offset="to", leo="end"),
     "fetch_reset": _one("fetch_reset", "leader", "offset", leo="to"),
     "stuck": _one("fetch_failed", "offset"),
-    "appends": _one("append", offset="first", leo="end"),
+    "appends": _appends,
+    "acked": _acknowledged,
     "receives": _one("follower_fetched", "leo", "leader_hw"),
     "hw_taken": _one("leader_hw", "leader_hw", "hw"),
     "hw_raised": _one("hw", hw="new"),
@@ -179,6 +194,20 @@ def head(cluster: Cluster, cluster_id: str) -> dict[str, Any]:
     return {"schema": SCHEMA, "kind": "trace", **said, "settings": settings, "complete": True}
 
 
+def _witnessed(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield the events; the leader of the records is the witness of an acknowledgement."""
+    leaders: dict[int, int] = {}
+    for event in events:
+        if event.kind == "leads" and event.broker is not None:
+            leaders[event.facts["epoch"]] = event.broker
+        yield event._replace(broker=leaders.get(event.facts["epoch"])) if event.kind == "acked" else event
+
+
+def _checkpoint_found(node: Broker) -> list[int]:
+    """Return the high watermark in the file of a broker that is down. A running one has stated what it wrote."""
+    return [node.replica.disk.hw] if node.replica.disk.hw is not None and not node.up else []
+
+
 def observations(cluster: Cluster, topic_id: str) -> Iterator[dict[str, Any]]:
     """Yield every observation of a run, in the order in which things happened; then the files at the end.
 
@@ -188,7 +217,7 @@ def observations(cluster: Cluster, topic_id: str) -> Iterator[dict[str, Any]]:
     named: Facts = {"topic": cluster.topic, "partition": PARTITION}
     if cluster.protocol.kafka >= "2.8":
         named["topic_id"] = topic_id
-    for event in cluster.trace:
+    for event in _witnessed(cluster.trace):
         state = STATED.get(event.kind)
         if state is None or event.broker is None:
             continue
@@ -199,8 +228,8 @@ def observations(cluster: Cluster, topic_id: str) -> Iterator[dict[str, Any]]:
         last = Event(cluster.now, node.id, "end", {}, {})
         if replica.on_disk:
             yield _line(last, "log_end", named | {"leo": replica.log.end, "log_start": 0})
-            if replica.disk.hw is not None:
-                yield _line(last, "hw_checkpoint", named | {"hw": replica.disk.hw})
+            for hw in _checkpoint_found(node):
+                yield _line(last, "hw_checkpoint", named | {"hw": hw})
             for epoch, start in replica.disk.epochs:
                 yield _line(last, "epoch_entry", named | {"leader_epoch": epoch, "offset": start})
 

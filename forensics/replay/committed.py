@@ -24,6 +24,7 @@ from forensics.replay.steps import StepKind
 from forensics.replay.surviving_copies import holders, with_own
 
 if TYPE_CHECKING:
+    from forensics.replay.played import Commit, LedWithout, Played
     from forensics.replay.steps import RoleSpan
 
 T = TypeVar("T")
@@ -119,7 +120,51 @@ def _once(question: Callable[[History], T]) -> Callable[[History], T]:
     return asked
 
 
+def _unless_played(
+    by_trace: Callable[[History, Played], T],
+) -> Callable[[Callable[[History], T]], Callable[[History], T]]:
+    """Decorator: take the answer from a complete trace, where there is one.
+
+    Args:
+        by_trace: gives that answer.
+    """
+
+    def decorated(question: Callable[[History], T]) -> Callable[[History], T]:
+        @functools.wraps(question)
+        def asked(history: History) -> T:
+            return question(history) if history.played is None else by_trace(history, history.played)
+
+        return asked
+
+    return decorated
+
+
+def _led_without(history: History, one: LedWithout) -> Loss:
+    """Return the loss that a complete trace states."""
+    statements = tuple(stated_by(commit, one.lineage) for commit in one.commits)
+    epoch = history.epochs.get(one.epoch) or Epoch(one.epoch, leader=one.replica, leader_took_up=True)
+    return Loss(one.ranges, epoch, statements, dict(one.holders), one.lineage)
+
+
+def stated_by(commit: Commit, lineage: Lineage) -> HwStatement:
+    """Return the statement of a leader in a complete trace.
+
+    Args:
+        commit: its high watermark.
+        lineage: the log that holds the records in question.
+    """
+    how = HwSource.PRINTED_BY_LEADER
+    refs = (commit.ref,)
+    return HwStatement(commit.replica, commit.epoch, lineage, commit.high_watermark, False, how, commit.time, refs)
+
+
+def _stated_losses(history: History, played: Played) -> tuple[list[Loss], list[Range]]:
+    """Return the losses that a complete trace states. It leaves nothing open."""
+    return [_led_without(history, one) for one in played.led_without], []
+
+
 @_once
+@_unless_played(_stated_losses)
 def losses(history: History) -> tuple[list[Loss], list[Range]]:
     """Return committed records that are gone from the partition, and offsets for which the evidence does not decide."""
     served = served_log(history)
@@ -486,7 +531,13 @@ class PossibleLoss:
     after: Epoch
 
 
+def _nothing_possible(history: History, played: Played) -> list[PossibleLoss]:
+    """Return no leader change: a complete trace states all losses."""
+    return []
+
+
 @_once
+@_unless_played(_nothing_possible)
 def possible_losses(history: History) -> list[PossibleLoss]:
     """Return leader changes at which committed records may have been lost, without a high watermark to prove it."""
     if history.epoch_rollbacks:

@@ -162,11 +162,13 @@ class LinesAtHand:
     Attributes:
         printed: what its logs in the evidence are about, for any replica; nothing if only a part of them is there.
         claimed: a trace claims to state every change of its replicas.
+        claimed_within: a trace claims the same of what the lines are about, and of nothing else.
         unseen_process: broker epoch of a process that controllers registered and that has no line of its own; or None.
     """
 
     printed: frozenset[Printed] = BOTH
     claimed: bool = False
+    claimed_within: bool = False
     unseen_process: int | None = None
 
 
@@ -186,6 +188,8 @@ class Coverage:
             epochs must check them as well: a replica's own lines can be whole and skip an epoch in which it had no
             role.
         claimed: replicas for which a trace claims to state every change.
+        unclaimed: replicas that only a trace describes which does not claim to state every change of them. Between two
+            values that it states, anything may have happened.
         ends_open: replicas of which lines are missing within the last role that they name. What came after it may be
             missing as well, though nothing shows that.
         elections: lines of the controllers that elect the partition's leaders are in the evidence.
@@ -195,6 +199,7 @@ class Coverage:
     known_missing: Mapping[int, tuple[MissingLines, ...]] = field(default_factory=dict)
     unnamed: frozenset[int] = frozenset()
     claimed: frozenset[int] = frozenset()
+    unclaimed: frozenset[int] = frozenset()
     ends_open: frozenset[int] = frozenset()
     elections: bool = False
 
@@ -312,6 +317,10 @@ class Coverage:
         Only replicas that are known to lack lines within theirs count.
         """
         return replace(self, ends_open=frozenset(one for one in ends if self.is_shown_missing(one, Span.WITHIN)))
+
+    def without_claim(self, replicas: Iterable[int]) -> Coverage:
+        """Return the coverage with replicas that only a trace without the claim describes."""
+        return replace(self, unclaimed=frozenset(replicas))
 
     def with_elections(self, elections: bool) -> Coverage:
         """Return the coverage with whether lines of the controllers that elect the leaders are in the evidence."""

@@ -236,6 +236,10 @@ ELECTS = (Kind.ELECTION, Kind.UNCLEAN_ELECTION, Kind.PARTITION_CREATED, Kind.PAR
 """Kinds of line logged at the moment of an election. A metadata cache may hold the ISR of any later moment."""
 
 
+_BY_REQUEST = (Kind.METADATA_CACHED, Kind.LEADER_AND_ISR, Kind.TOPIC_DESCRIBED)
+"""Kinds of a controller with ZooKeeper: requests that brokers log, and the nodes themselves."""
+
+
 def _add_stated_isr(epoch: Epoch, event: Event) -> None:
     ref = Ref(row=event.row, note=f"leader {event.leader} at leader epoch {event.leader_epoch}")
     if event.leader is not None:
@@ -251,7 +255,7 @@ def _add_stated_isr(epoch: Epoch, event: Event) -> None:
     if isr is not None and epoch.isr and epoch.isr[0][0] == isr and event.kind in ELECTS:
         epoch.isr_elected = True
     epoch.elected = epoch.elected or event.kind in ELECTS
-    epoch.by_request = epoch.by_request or event.kind in (Kind.METADATA_CACHED, Kind.LEADER_AND_ISR)
+    epoch.by_request = epoch.by_request or event.kind in _BY_REQUEST
     if event.kind in (Kind.UNCLEAN_ELECTION, Kind.RECOVERING):
         epoch.unclean.append(ref)
     epoch.last_known = epoch.last_known or _is_last_known(event)

@@ -55,5 +55,6 @@ PROGRESS = (
     Kind.HW,
     Kind.HW_HELD,
     Kind.PRODUCED,
+    Kind.CONSUMED,
 )
 """Kinds of observation that report progress: they change with every append or fetch."""

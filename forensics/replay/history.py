@@ -17,6 +17,7 @@ from forensics.replay.refusals import Complaint
 from forensics.replay.stated import NOTHING, Stated
 
 if TYPE_CHECKING:
+    from forensics.replay.played import Played
     from forensics.replay.steps import RoleSpan
     from forensics.replay.went_back import WentBack
 
@@ -54,6 +55,7 @@ class ShortenedBy(StrEnum):
     UNCLEAN_RESTART = "unclean restart"  # loaded by a process after one that had not
     RECOVERY = "recovery"  # log recovery removed what it found to be corrupt
     NEW_LOG = "new log"  # an empty log was created in its place
+    LATER_LOOK = "later look"  # found so after its process had ended; no process has loaded it since
     DIR_FAILURE = "log directory failure"  # the same, after its log directory had failed
 
 
@@ -67,6 +69,7 @@ class HwSource(StrEnum):
     LEFT_BEHIND = "left-behind"  # that file in a directory that is not the live one
     READ_BACK = "read-back"  # a role begins with it, so it was reached before
     ACKNOWLEDGED = "acknowledged"  # it is at least this: the records below were acknowledged with acks=all
+    CONSUMED = "consumed"  # it is at least this: a consumer read the records below
     ALONE_IN_ISR = "alone-in-isr"  # a leader alone in the ISR commits what it appends
     STEPPED_DOWN = "stepped-down"  # a leader had it as it began to follow another one
 
@@ -485,6 +488,8 @@ class History:
     log_dirs: dict[int, tuple[tuple[int, str], ...]] = field(default_factory=dict)  # for brokers that changed it, when
     min_insync_replicas: int | None = None  # if the topic or the brokers that led it state one
     stated: Stated = NOTHING  # statements that break an invariant by themselves
+    # what a complete trace decides, where its lines decide it
+    played: Played | None = field(default=None, repr=False, compare=False)
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # answers computed before
 
     def afresh(self) -> History:

@@ -34,6 +34,7 @@ from forensics.replay.isr_removal_epochs import removals
 from forensics.replay.log_dir_moves import carried, homes, without_copies
 from forensics.replay.omissions.left_out import left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL, JUMPED
+from forensics.replay.played import Played, play
 from forensics.replay.printed_hws import printed_hws
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.refusals import complaints
@@ -43,6 +44,7 @@ from parsers.checkpoint_file import INT32_MAX, integer
 from parsers.details import DONE, ROLE_STEPS, Transition, against_settings, log_properties
 from parsers.formats.metadata_log import ALLOWS
 from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.formats.zookeeper_nodes import NAME as ZOOKEEPER
 from parsers.schema import Kind
 
 OWN = (
@@ -115,13 +117,16 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     own_events = _events(pl.concat([_telling(own), _lagging(rows)]))
     processes, failed = _processes(case), failures(case)
     cluster_events = _events(cluster)
+    nodes = _events(_nodes(of_topics))
     ids, nobodys = _topic_ids(rows), left_out(case)
     led_with_id = _leaders_with_id(rows)
     removed, starts, begun, stood = removals(rows), log_starts(rows), stated_starts(rows), homes(rows)
     complained = complaints(rows, of_topics.filter(pl.col("broker").is_null()))
     printed = printed_hws(rows, texts(case))
-    keys = {(topic, partition, inc) for topic, partition, inc, _ in (*own_events, *cluster_events)} | {*complained}
+    spoken = (*own_events, *cluster_events, *nodes)
+    keys = {(topic, partition, inc) for topic, partition, inc, _ in spoken} | {*complained}
     by_themselves = stated(rows, case.complete, _keep_hw(case))
+    played = play(rows, case.complete)
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
     back = went_back(rows)
     keys |= by_themselves.keys() | back.keys()
@@ -154,6 +159,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
             for broker in case.brokers
             for event in cluster_events.get((topic, partition, incarnation, broker), ())
         ]
+        told += nodes.get((topic, partition, incarnation, NOBODY), [])
         members = _members(told)
         events = {
             broker: found
@@ -176,6 +182,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         history = reconstruct(named, events, told, replicas, forks_of, facts, missing)
         history.stated = by_themselves.get((topic, partition, incarnation), NOTHING)
         history.went_back = back.get((topic, partition, incarnation), [])
+        _take_played(history, played.get((topic, partition, incarnation)))
         history.deletions = deletions(history, starts.get((topic, partition, incarnation), []))
         history.log_starts = begun.get((topic, partition, incarnation), [])
         history.complaints = complained.get((topic, partition, incarnation), [])
@@ -186,6 +193,21 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         _forced(history, told, case)
         result.append(history)
     return result
+
+
+def _take_played(history: History, played: Played | None) -> None:
+    """Set what a complete trace decides, and add what the lines of logs alone would leave open.
+
+    The trace counts if it is about every replica, and no data directory is in the evidence beside it.
+    """
+    stated_whole = history.members and history.members <= history.coverage.claimed
+    if played is None or not stated_whole or any(one.directory is not None for one in history.disks.values()):
+        return
+    history.played = played
+    rows = {ref.row for one in history.regressions for ref in one.refs}
+    history.regressions += [one for one in played.checkpoints_gone if one.refs[-1].row not in rows]
+    rows = {ref.row for one in history.shortened_logs for ref in one.refs}
+    history.shortened_logs += [one for one in played.shortened if one.refs[-1].row not in rows]
 
 
 def _keep_hw(case: Case) -> frozenset[int]:
@@ -273,10 +295,12 @@ def _lines(broker: Broker | None) -> LinesAtHand:
     """Return what is known of a broker's lines, for any replica."""
     if broker is None:
         return LinesAtHand(frozenset())
-    said = ((Printed.LOG, broker.server_log), (Printed.ROLES, broker.state_log))
+    claim = broker.claim
+    log, roles = (broker.server_log, broker.state_log) if claim is None else (claim.log, claim.roles)
     return LinesAtHand(
-        printed=frozenset(what for what, there in said if there),
+        printed=frozenset(what for what, there in ((Printed.LOG, log), (Printed.ROLES, roles)) if there),
         claimed=broker.complete,
+        claimed_within=claim is not None,
         unseen_process=broker.unseen_process,
     )
 
@@ -428,6 +452,20 @@ def _topic_ids(rows: pl.DataFrame) -> dict[tuple[str, int, int], str]:
         "topic", "partition", "incarnation", "topic_id"
     )
     return {(t, p, i): name for t, p, i, name in known.unique(maintain_order=True).iter_rows()}
+
+
+NOBODY = -1
+"""Stands for the broker of an event that no broker states."""
+
+
+def _nodes(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the states of partitions that nodes of ZooKeeper hold, with ``NOBODY`` as broker: of the present topic."""
+    told = rows.filter((pl.col("message") == ZOOKEEPER) & pl.col("leader_epoch").is_not_null())
+    return told.with_columns(
+        pl.lit(NOBODY, dtype=told.schema["broker"]).alias("broker"),
+        pl.lit(0, dtype=told.schema["run"]).alias("run"),
+        pl.lit(0, dtype=pl.Int32).alias("incarnation"),
+    )
 
 
 def _lagging(rows: pl.DataFrame) -> pl.DataFrame:

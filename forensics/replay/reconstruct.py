@@ -34,7 +34,7 @@ from forensics.replay.history import (
 )
 from forensics.replay.hw_attribution import HwAttribution
 from forensics.replay.lineage import Lineage, differences
-from forensics.replay.omissions.files import begin_late, end_early, not_claimed
+from forensics.replay.omissions.files import NOT_CLAIMED, begin_late, end_early, not_claimed
 from forensics.replay.omissions.own_lines import gaps_in
 from forensics.replay.omissions.passed_over import passed_over
 from forensics.replay.omissions.role_epochs import (
@@ -178,7 +178,7 @@ class _Pass:
             claimed = fact.lines.claimed
             gaps = [] if claimed else gaps_in(broker, own, fact)
             history.role_spans[broker] = reader.read(own, {gap.row for gap in gaps})
-            missing += [*(gap.of(broker) for gap in gaps[:1]), *not_claimed(broker, own, complete=claimed)]
+            missing += [*(gap.of(broker) for gap in gaps[:1]), *not_claimed(broker, own, fact.lines)]
             spans = history.role_spans[broker]
             roles = reader.roles_stated and any(role_span.epoch >= 0 for role_span in spans)
             there = ((Printed.LOG, bool(own)), (Printed.ROLES, roles))
@@ -199,7 +199,8 @@ class _Pass:
                 stated_end=reader.end if claimed else None,
             )
         lines = {broker: self.facts.get(broker, NO_FACTS).lines for broker in readers}
-        history.coverage = Coverage.of(lines, about).lowered(missing)
+        unclaimed = {one.replica for one in missing if one.shown_by == NOT_CLAIMED.id}
+        history.coverage = Coverage.of(lines, about).lowered(missing).without_claim(unclaimed)
         return readers
 
     def _set_protocol(self) -> None:

@@ -571,6 +571,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.HW: Reader._hw,
     Kind.TRUNCATE_BELOW_HW: Reader._below_hw,
     Kind.PRODUCED: Reader._produced,
+    Kind.CONSUMED: Reader._produced,
     Kind.HW_MISSING: Reader._hw_missing,
     Kind.HW_REGRESSED: Reader._hw_regressed,
     Kind.REMOTE_LEO: Reader._lagging,

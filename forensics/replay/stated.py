@@ -217,6 +217,12 @@ class _Known:
         states = line.kind != Kind.APPEND or line.hw is not None or self.exact
         self.leo = (line.leo, Ref(row=line.row, note=f"log end offset {line.leo}")) if states else None
 
+    def ended(self, line: _Line) -> bool:
+        """Return whether a line states a shorter log than the process had: it was looked at after that had ended."""
+        if line.kind != Kind.LOG_END or line.leo is None or self.leo is None:
+            return False
+        return line.leo < self.leo[0]
+
     def fell(self, line: _Line) -> LeaderLogFell | None:
         """Return the log end offset of a leader that a line states below an earlier one, or None."""
         if not self.leads or line.leo is None or line.kind == Kind.APPEND:
@@ -292,7 +298,7 @@ def _take(partition: _Partition, line: _Line, complete: frozenset[int], keep: fr
     place = line.broker, line.replica
     exact = line.broker == line.replica and line.broker in complete
     known = partition.replicas.setdefault(place, _Known(*place, exact, line.replica in keep))
-    anew = line.kind in (*_BEGINS, *_SHORTENS)
+    anew = line.kind in (*_BEGINS, *_SHORTENS) or known.ended(line)
     if anew or line.time is None or line.time != known.time:
         _note(partition, known.above())  # the moment before has ended
     if anew:

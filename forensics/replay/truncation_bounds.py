@@ -68,6 +68,8 @@ class TruncationBounds:
 
     def _add_shortened(self, shortened: ShortenedLog, row: int | None) -> None:
         """Read a log as shortened, unless missing lines explain the log end offset after the restart."""
+        if shortened.replica in self.history.coverage.unclaimed:
+            return  # its trace may leave out a truncation
         unexplained, missing = found_shorter_unexplained(self.history, shortened, row)
         if missing is not None:
             self.contradictions.append(missing)

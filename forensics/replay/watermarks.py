@@ -117,13 +117,20 @@ class Watermarks:
         # A clean shutdown writes the file (ReplicaManager.shutdown), however short the process was.
         clean = bool(steps) and steps[-1].kind is StepKind.LOADED and steps[-1].before is None
         clean = clean and -1 < event.run - 1 <= self.shut
-        if fresh and self.end and (clean or self.lived > _CHECKPOINTED):
+        if fresh and self.end and (clean or self._has_checkpointed()):
             refs = (Ref(row=event.row, note="no checkpointed high watermark"),)
             known = [one for t in (*self.role_spans, self.now) for one in (t.hw, t.start_hw)]
             before = max((one.value for one in known if one is not None), default=0)
             self.regressions.append(
                 Regression(self.replica, self.now.epoch, before, 0, RegressionKind.CHECKPOINT, event.time, refs)
             )
+
+    def _has_checkpointed(self) -> bool:
+        """Return whether the process before lived so long that it must have written the checkpoint file.
+
+        A trace that claims to state every change states each write: a broker that hangs writes none.
+        """
+        return self.lived > _CHECKPOINTED and not self.facts.lines.claimed
 
     def _hw_regressed(self, event: Event) -> None:
         if self.now.role is Role.LEADER and event.hw is not None and event.hw_before is not None:
@@ -237,8 +244,8 @@ class Watermarks:
             now.start_high = Sample(max(ends), ref, event.time)
 
     def _produced(self, event: Event) -> None:
-        """Handle a leader's answer to a producer: its log covers the records, and with acks=all its high
-        watermark too.
+        """Handle a leader's answer to a producer or a consumer: its log covers the records, and its high watermark
+        too where a consumer read them or acks=all was asked for.
         """
         now = self.now
         if now.role is not Role.LEADER or self.at_rest or event.run != now.run or event.offset is None:
@@ -246,8 +253,11 @@ class Watermarks:
         self._reaches(event.offset + 1, event)
         kept = max(s.value for s in (now.hw, now.start_hw) if s is not None) if now.hw or now.start_hw else -1
         if event.hw is not None and event.hw > kept:
-            ref = Ref(row=event.row, note=f"acks=all answered for the records from offset {event.offset} on")
-            now.hw = Sample(event.hw, ref, event.time, HwSource.ACKNOWLEDGED)
+            read = event.kind == Kind.CONSUMED
+            acked = f"acks=all answered for the records from offset {event.offset} on"
+            note = f"a consumer read offset {event.offset}" if read else acked
+            how = HwSource.CONSUMED if read else HwSource.ACKNOWLEDGED
+            now.hw = Sample(event.hw, Ref(row=event.row, note=note), event.time, how)
 
     def _isr(self, event: Event) -> None:
         now = self.now

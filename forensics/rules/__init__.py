@@ -59,10 +59,17 @@ READ_AS = (
 
 
 def _judged(rule: Rule, history: History, case: Case) -> Judgement:
-    if rule.about_files and case.traces_alone:
+    unread = rule.about_files or (rule.about_records and history.played is None)
+    if unread and case.traces_alone:
         return Judgement(rule.id, Verdict.NOT_APPLICABLE)
-    found = contained(lambda: rule.judge(history, case))
+    found = contained(lambda: judged(rule, history, case))
     return not_judged(rule, found) if isinstance(found, Defect) else found
+
+
+def judged(rule: Rule, history: History, case: Case) -> Judgement:
+    """Return the answer of a rule. A complete trace decides it: nothing in its claim can be missing."""
+    found = rule.judge(history, case)
+    return found if history.played is None else judgement(rule.id, found.findings, ())
 
 
 def not_judged(rule: Rule, defect: Defect) -> Judgement:

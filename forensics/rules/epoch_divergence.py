@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 from forensics.case import Case
 from forensics.replay.confidence import Weakness
@@ -10,6 +11,7 @@ from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.epoch_rollback import begun_twice
 from forensics.replay.history import EpochRollback, History
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, merge
+from forensics.replay.played import Apart
 from forensics.replay.stated import EpochStarts
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
@@ -96,6 +98,8 @@ def _apart(history: History) -> tuple[list[Finding], list[Want]]:
     """Return replicas with different leader epochs below both high watermarks, by complete traces; and undecided
     pairs.
     """
+    if history.played is not None:
+        return [_records_apart(history, one) for one in history.played.apart], []
     found: list[Finding] = []
     unclear: list[Want] = []
     for one, two in itertools.combinations(sorted(history.coverage.claimed & history.replicas.keys()), 2):
@@ -109,6 +113,24 @@ def _apart(history: History) -> tuple[list[Finding], list[Want]]:
                 Want(Question.EPOCHS_OF_RECORDS, (of([one, two], Artefact.SEGMENTS),), offsets=tuple(unknown))
             )
     return found, unclear
+
+
+def _records_apart(history: History, apart: Apart) -> Finding:
+    """Return a finding for two replicas with different committed records, by the appends of a complete trace."""
+    found = _lines_apart(history, (apart.left, apart.right), apart.ranges)
+    epochs = [piece.writer[0] for piece in (apart.left_piece, apart.right_piece)]
+    first = apart.ranges[0][0]
+    whose = brokers_text((apart.left, apart.right))
+    if epochs[0] != epochs[1]:
+        summary = f"{whose} give offset {first} the leader epochs {epochs[0]} and {epochs[1]}"
+    else:
+        summary = f"{whose} hold two different records of leader epoch {epochs[0]} at offset {first}"
+    refs = (apart.left_ref, apart.right_ref)
+    facts = tuple(
+        Fact(f"offset {first} is of leader epoch {epoch}", broker=broker, refs=(ref,))
+        for broker, epoch, ref in zip((apart.left, apart.right), epochs, refs, strict=True)
+    )
+    return replace(found, weak=(), inferences=(), epochs=tuple(sorted({*epochs})), summary=summary, facts=facts)
 
 
 def _high_watermark(history: History, broker: int) -> int:

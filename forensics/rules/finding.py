@@ -405,6 +405,7 @@ class Rule:
         help: what explains it.
         bearers: what a proof of its findings takes.
         about_files: it asks what bytes and directories hold, so that a trace cannot answer.
+        about_records: it compares records, so that a trace answers only if it states every append of every replica.
     """
 
     id: str
@@ -414,6 +415,7 @@ class Rule:
     help: Help
     bearers: Bearers = Bearers.TWO
     about_files: bool = False
+    about_records: bool = False
 
     @property
     def title(self) -> str:

@@ -91,6 +91,7 @@ _HOW = {
     ShortenedBy.RECOVERY: "recovered",
     ShortenedBy.NEW_LOG: "created again",
     ShortenedBy.DIR_FAILURE: "created again",
+    ShortenedBy.LATER_LOOK: "found",
 }
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 from forensics.case import Case
 from forensics.replay.committed import committed, possible_losses
 from forensics.replay.directory import Ref
 from forensics.replay.history import Fork, History
 from forensics.replay.lineage import Range, intersect, size, subtract
+from forensics.replay.played import Apart
 from forensics.rules.finding import (
     HERE,
     Fact,
@@ -99,6 +101,27 @@ def judge(history: History, case: Case) -> Judgement:
     )
     missing = [*unclear, *_cut_short(history), *missing_data(history, case)]
     return judgement(ID, findings, missing or replicas_not_named(history))
+
+
+def _by_trace(history: History, case: Case, apart: Sequence[Apart]) -> Judgement:
+    """Judge which sides have different committed records, by the appends of a complete trace."""
+    groups: dict[tuple[Range, ...], list[Fork]] = {}
+    for one in apart:
+        left, right = ((p.first, p.end - 1, p.writer[0]) for p in (one.left_piece, one.right_piece))
+        fork = Fork(one.left, one.right, one.ranges, one.left_ref, one.right_ref, left, right)
+        groups.setdefault(one.ranges, []).append(fork)
+    findings = [
+        _finding(history, case, ranges, alike)
+        for ranges, forks in sorted(groups.items())
+        for alike in ([forks] if _are_two_sides(forks) else [[fork] for fork in forks])
+    ]
+    return judgement(ID, findings, [])
+
+
+def _are_two_sides(forks: list[Fork]) -> bool:
+    """Return whether the brokers form two groups, each of which has the same records."""
+    sides = _sides(forks)
+    return all(sides[fork.left] != sides[fork.right] for fork in forks)
 
 
 def _between_two(history: History, ranges: tuple[Range, ...], forks: list[Fork]) -> list[list[Fork]]:
@@ -222,7 +245,11 @@ def _finding(history: History, case: Case, ranges: tuple[Range, ...], forks: lis
             f"{span_text(ranges)} ({count_text(ranges)}){follows}"
         ),
         facts=tuple(facts),
-        not_because=("both replicas have an undamaged batch there, below the high watermark of both",),
+        not_because=(
+            "both replicas have an undamaged batch there, below the high watermark of both"
+            if history.played is None
+            else "the trace states every append: both replicas have a record there, committed in its own log",
+        ),
         cause=fork_cause(history, ranges),
         **advised(
             history.name,
@@ -253,11 +280,16 @@ def _sides(forks: list[Fork]) -> dict[int, int]:
     return sides
 
 
+def _by_files_or_trace(history: History, case: Case) -> Judgement:
+    """Judge the replicas' segments, or what a complete trace states of their records."""
+    return judge(history, case) if history.played is None else _by_trace(history, case, history.played.apart)
+
+
 RULE = Rule(
     id=ID,
     severity=Severity.CRITICAL,
-    judge=judge,
+    judge=_by_files_or_trace,
     summary="Two replicas hold different records at the same committed offsets.",
     help=HELP,
-    about_files=True,
+    about_records=True,
 )

@@ -141,6 +141,9 @@ def shortened_fact(shortened: ShortenedLog) -> Fact:
         ShortenedBy.RECOVERY: f"recovered its log after an unclean stop and truncated it from {end} to "
         f"{shortened.target}",
         ShortenedBy.NEW_LOG: f"restarted with an empty log; before the restart its log end offset was {end}",
+        ShortenedBy.LATER_LOOK: (
+            f"had log end offset {shortened.target} when its log was looked at; before its process ended it was {end}"
+        ),
         ShortenedBy.DIR_FAILURE: (
             f"restarted with an empty log after its log directory failed; before that its log end offset was {end}"
         ),
@@ -163,6 +166,7 @@ SHORTENED_BY = {
     ShortenedBy.UNCLEAN_RESTART: CauseId.UNFLUSHED_TAIL,
     ShortenedBy.RECOVERY: CauseId.UNFLUSHED_TAIL,
     ShortenedBy.NEW_LOG: CauseId.WIPED_DISK,
+    ShortenedBy.LATER_LOOK: CauseId.UNFLUSHED_TAIL,
     ShortenedBy.DIR_FAILURE: CauseId.WIPED_DISK,
 }
 """The reason why a log was shorter after a restart."""

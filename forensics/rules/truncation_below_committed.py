@@ -6,11 +6,20 @@ import itertools
 from collections.abc import Sequence
 
 from forensics.case import Case
-from forensics.replay.committed import CommittedProof, Loss, committed, losses, possible_losses, refetched
+from forensics.replay.committed import (
+    CommittedProof,
+    Loss,
+    committed,
+    losses,
+    possible_losses,
+    refetched,
+    stated_by,
+)
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.deletions import kept, log_start_at, may_be_deleted
 from forensics.replay.history import History, HwSource, HwStatement, Truncation, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, size, subtract
+from forensics.replay.played import TruncatedCommitted
 from forensics.replay.stale_dirs import left_behind
 from forensics.replay.surviving_copies import holders
 from forensics.replay.vanished_tails import vanished_tails
@@ -92,6 +101,8 @@ cannot fire in between (KAFKA-19474).""",
 
 def judge(history: History, case: Case) -> Judgement:
     """Judge every truncation of the partition."""
+    if history.played is not None:
+        return judgement(ID, [_of_trace(history, one) for one in history.played.truncated], [])
     findings = []
     unclear: list[Want] = []
     for truncation in history.truncations:
@@ -122,6 +133,25 @@ def judge(history: History, case: Case) -> Judgement:
             unclear.append(possible_loss)
     untold = [*unclear, *truncations_of_unknown_extent(history), *_vanished(history), *_uncut(history)]
     return judgement(ID, findings, [*untold, *missing_logs(history)])
+
+
+def _of_trace(history: History, one: TruncatedCommitted) -> Finding:
+    """Return the finding for a truncation that a complete trace states."""
+    known = next((t for t in history.truncations if t.refs[0].row == one.ref.row), None)
+    truncation = Truncation(
+        replica=one.replica,
+        epoch=one.epoch,
+        leader=one.leader,
+        target=one.target,
+        end=one.end,
+        end_exact=True,
+        lineage=one.lineage,
+        reason=known.reason if known is not None else TruncationReason.UNKNOWN,
+        time=one.time,
+        refs=known.refs if known is not None else (one.ref,),
+    )
+    statement = stated_by(one.commit, one.lineage)
+    return _finding(history, truncation, one.ranges, (statement,), _gone(history, truncation), read_back_alone=False)
 
 
 def _stated(history: History, truncation: Truncation) -> CommittedProof:

@@ -14,8 +14,11 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
+from parsers.details import Claim
 from parsers.formats.trace_kinds import (
     BROKERS,
+    CLAIMED_BY,
+    COUNTED,
     FIELD_OF,
     FIELDS,
     HEADER,
@@ -24,11 +27,13 @@ from parsers.formats.trace_kinds import (
     OF_KIND,
     PLACE,
     STATEMENTS,
+    TIME,
     TYPES,
 )
 from parsers.schema import Kind
 
 _KNOWN: Final = ("schema", *FIELDS)
+_KIND_NAMES: Final = frozenset(kind.value for kind in Kind)
 _NUMBERS: Final = "|".join(name for name in FIELDS if TYPES[name].is_integer())
 _WORDS: Final = "|".join(name for name in FIELDS if not TYPES[name].is_integer())
 _NO_NUMBER: Final = rf'"({_NUMBERS})"\s*:\s*(?:true|false|-?[0-9]+[.eE])'
@@ -78,7 +83,7 @@ def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
         return
     yield from _missing(own)
     # Answers of Kafka to requests have -1 for none.
-    counted = own.filter(pl.col("kind").is_in([kind.value for kind in OF_KIND]))
+    counted = own.filter(pl.col("kind").is_in(COUNTED))
     for name in NOT_NEGATIVE:
         rows = own if name in PLACE else counted
         yield Wrong(rows.filter((pl.col(name) < 0).fill_null(False)), f'"{name}" is negative')
@@ -210,6 +215,21 @@ def _fits(name: str, value: Any) -> bool:
     return isinstance(value, str)
 
 
+class Claimed(NamedTuple):
+    """A claim to state every change of one replica.
+
+    Attributes:
+        replica: broker id.
+        about: its log, its roles, or both.
+        since, until: the span, as stated; None where it has no bound.
+    """
+
+    replica: int
+    about: tuple[Claim, ...]
+    since: str | None = None
+    until: str | None = None
+
+
 class Header(NamedTuple):
     """The first line of a trace, which is about all that follow.
 
@@ -217,7 +237,7 @@ class Header(NamedTuple):
         release, protocol, cluster: as stated, or None.
         replicas: ids of the brokers.
         settings: of the brokers, by name.
-        complete: brokers for which every change is stated.
+        complete: what is stated of each broker without gaps.
         reasons: errors in it.
     """
 
@@ -226,7 +246,7 @@ class Header(NamedTuple):
     cluster: str | None = None
     replicas: tuple[int, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
-    complete: tuple[int, ...] = ()
+    complete: tuple[Claimed, ...] = ()
     reasons: tuple[str, ...] = ()
 
 
@@ -238,13 +258,28 @@ def header(text: str) -> Header:
     given = {name: value for name, value in content.items() if name in HEADER and name not in bad}
     replicas = tuple(given.get("replicas", ()))
     complete = given.get("complete", False)
-    claimed = replicas if complete is True else tuple(complete or ())
-    if complete is True and not replicas:
-        reasons.append('a trace that is "complete" names its "replicas"')
+    claims = [{}] if complete is True else complete or []
+    claimed = tuple(one for claim in claims for one in _claimed(claim, replicas))
+    if claims and not claimed:
+        reasons.append('a trace that is "complete" names its "replicas", and all kinds of which it states each line')
     settings = tuple((key, _setting(value)) for key, value in given.get("settings", {}).items())
     return Header(
         given.get("release"), given.get("protocol"), given.get("cluster"), replicas, settings, claimed, tuple(reasons)
     )
+
+
+def _claimed(claim: int | dict[str, Any], replicas: Sequence[int]) -> Iterator[Claimed]:
+    """Yield one claim for each replica; nothing for kinds that leave changes out."""
+    if isinstance(claim, int):
+        yield Claimed(claim, (Claim.ALL,))
+        return
+    kinds = claim.get("kinds")
+    if kinds is None or all({*needs} <= {*kinds} for needs in CLAIMED_BY.values()):
+        about: tuple[Claim, ...] = (Claim.ALL,)
+    else:
+        about = tuple(what for what, needs in CLAIMED_BY.items() if {*needs} <= {*kinds})
+    for replica in claim.get("replicas", replicas) if about else ():
+        yield Claimed(replica, about, claim.get("from"), claim.get("to"))
 
 
 def _setting(value: Any) -> str:
@@ -261,6 +296,20 @@ def _header_field(name: str, value: Any) -> str | None:
     return None if _HEADER[name](value) else f'"{name}" is not what it should be: {HEADER[name]["description"]}'
 
 
+def _is_claim(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return _ids([value])
+    times = [value[name] for name in ("from", "to") if name in value]
+    kinds = value.get("kinds", [])
+    return (
+        value.keys() <= {"replicas", "kinds", "from", "to"}
+        and _ids(value.get("replicas", []))
+        and all(isinstance(time, str) and re.match(TIME, time) for time in times)
+        and isinstance(kinds, list)
+        and all(kind in _KIND_NAMES for kind in kinds)
+    )
+
+
 def _ids(value: Any) -> bool:
     most = (1 << 31) - 1
     return isinstance(value, list) and all(type(one) is int and 0 <= one <= most for one in value)
@@ -273,5 +322,5 @@ _HEADER: Final[dict[str, Callable[[Any], bool]]] = {
     "cluster": lambda value: isinstance(value, str) and bool(value),
     "replicas": _ids,
     "settings": lambda value: isinstance(value, dict) and all(isinstance(one, str | int) for one in value.values()),
-    "complete": lambda value: isinstance(value, bool) or _ids(value),
+    "complete": lambda value: isinstance(value, bool) or (isinstance(value, list) and all(map(_is_claim, value))),
 }

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
 import polars as pl
 
+from parsers.details import Claim
 from parsers.formats.trace_checks import Header, header, type_of, unknown_kind, wrong
 from parsers.formats.trace_kinds import COLUMN_OF, FIELD_OF, FIELDS, SCHEMA, TYPES
 from parsers.json_lines import decode
@@ -97,6 +99,7 @@ def read_trace(lines: pl.DataFrame) -> Trace:
         notices.append(_notes(one.rows, one.reason if one.counts else f"{one.reason}: the line is left out"))
         left_out.update(() if one.counts else one.rows.get_column("line"))
     good = good.filter(~pl.col("line").is_in(list(left_out))).drop("time").rename({"_time": "time", **COLUMN_OF})
+    good = good.with_columns(_as_states(), _read_below())
     good = good.with_columns(pl.col("message").fill_null(NAME), pl.col("kind").cast(OBSERVATIONS["kind"]))
     parts = [conform(good, OBSERVATIONS)]
     for line, text in heads.select("line", "text").iter_rows():
@@ -107,13 +110,32 @@ def read_trace(lines: pl.DataFrame) -> Trace:
     return Trace(observations, pl.concat(notices).sort("line", maintain_order=True))
 
 
+def _as_states() -> pl.Expr:
+    """Return the kind of each row. A state with a log end offset or a high watermark is read as one of that."""
+    state = pl.col("kind") == Kind.STATE.value
+    return (
+        pl.when(state & pl.col("leo").is_not_null())
+        .then(pl.lit(Kind.LEO.value))
+        .when(state & pl.col("hw").is_not_null())
+        .then(pl.lit(Kind.HW.value))
+        .otherwise("kind")
+        .alias("kind")
+    )
+
+
+def _read_below() -> pl.Expr:
+    """Return the high watermark of each row; what a consumer read is below it."""
+    read = (pl.col("kind") == Kind.CONSUMED.value) & pl.col("hw").is_null()
+    return pl.when(read).then(pl.col("offset") + 1).otherwise("hw").alias("hw")
+
+
 def _of_header(said: Header, line: int, witnesses: Sequence[int]) -> pl.DataFrame:
     """Return the statements of the first line, as if each replica had stated them itself.
 
     Where it names no replica, its release and settings are those of the witnesses of the lines.
     """
     rows: list[dict[str, Any]] = []
-    replicas = sorted({*said.replicas, *said.complete})
+    replicas = sorted({*said.replicas, *(claim.replica for claim in said.complete)})
     if said.cluster is not None:
         stated = {"kind": Kind.BROKER_CLUSTER, "detail": said.cluster}
         rows += [{**stated, "witness": one} for one in replicas] or [stated]
@@ -124,12 +146,22 @@ def _of_header(said: Header, line: int, witnesses: Sequence[int]) -> pl.DataFram
         if said.release is not None:
             rows.append({"kind": Kind.BROKER_VERSION, "detail": said.release, "witness": replica})
         rows += [{"kind": Kind.BROKER_CONFIG, "detail": f"{k}={v}", "witness": replica} for k, v in settings]
-        if replica in said.complete:
-            rows.append({"kind": Kind.TRACE, "witness": replica})
+        rows += _claims(said, replica)
     if not rows:
         return empty(OBSERVATIONS)
     told = [{**row, "kind": row["kind"].value, "message": NAME, "line": line} for row in rows]
     return conform(pl.DataFrame(told, infer_schema_length=None), OBSERVATIONS)
+
+
+def _claims(said: Header, replica: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the claims about one replica."""
+    stated = {"kind": Kind.TRACE, "witness": replica}
+    for claim in (one for one in said.complete if one.replica == replica):
+        yield from ({**stated, "detail": what.value} for what in claim.about)
+        for end, text in ((Claim.SINCE, claim.since), (Claim.UNTIL, claim.until)):
+            if text is not None:
+                time = datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None)
+                yield {**stated, "detail": end.value, "time": time}
 
 
 def _notes(rows: pl.DataFrame, reason: str) -> pl.DataFrame:
@@ -178,7 +210,9 @@ def write_trace(
     rows = observations
     if "broker" in rows.columns:
         rows = rows.with_columns(pl.coalesce("witness", "broker").alias("witness"))
-    claimed = rows.filter(pl.col("kind") == Kind.TRACE.value).get_column("witness").drop_nulls().unique().sort()
+    claims = rows.filter(pl.col("kind") == Kind.TRACE.value).select("witness", "detail").drop_nulls("witness")
+    partly = claims.filter(pl.col("detail") != Claim.ALL.value).get_column("witness")
+    claimed = claims.filter(~pl.col("witness").is_in(partly.implode())).get_column("witness").unique().sort()
     if claimed.len() or replicas or cluster is not None:
         yield write_header(cluster=cluster, replicas=replicas or claimed.to_list(), complete=claimed.to_list())
     rows = rows.filter(pl.col("kind") != Kind.TRACE.value)

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
+from parsers.details import Claim
 from parsers.schema import OBSERVATIONS, Kind
 
 SCHEMA: Final = "forensics.trace/1"
@@ -16,6 +17,7 @@ SCHEMA: Final = "forensics.trace/1"
 COLUMN_OF: Final = {
     "high_watermark": "hw",
     "high_watermark_before": "hw_before",
+    "last_stable_offset": "lso",
     "leader_high_watermark": "leader_hw",
     "log_end_offset": "leo",
     "log_start_offset": "log_start",
@@ -65,6 +67,7 @@ STATEMENTS: tuple[Statement, ...] = (
     Statement(Kind.LOG_CREATED, (), (), "The replica begins with a new, empty log."),
     Statement(Kind.LOG_LOADED, ("log_end_offset",), ("log_start_offset",), "The log as the process found it."),
     Statement(Kind.HW_LOADED, ("high_watermark",), (), "The high watermark read back after a start."),
+    Statement(Kind.HW_MISSING, (), (), "No high watermark of it was in the checkpoint file after a start."),
     Statement(
         Kind.BECOME_LEADER,
         ("leader_epoch",),
@@ -77,13 +80,64 @@ STATEMENTS: tuple[Statement, ...] = (
         ("leader", "log_end_offset", "high_watermark"),
         "The witness follows `leader`; `log_end_offset` and `high_watermark` are its own, before it truncates.",
     ),
-    Statement(Kind.TRUNCATE, ("offset",), (), "The replica truncated its log to `offset`."),
+    Statement(
+        Kind.TRUNCATE,
+        ("offset",),
+        ("log_end_offset", "detail"),
+        "The replica truncated its log to `offset`; `log_end_offset` is its end before, `detail` says why.",
+    ),
     Statement(Kind.TRUNCATE_FULL, ("offset",), (), "The replica removed its whole log, which begins anew at `offset`."),
     Statement(
         Kind.APPEND,
         ("log_end_offset",),
-        ("offset", "high_watermark"),
-        "Records from `offset` on were appended; the log now ends at `log_end_offset`.",
+        ("offset", "leader_epoch", "checksum", "high_watermark", "detail"),
+        "Records from `offset` on were appended; the log now ends at `log_end_offset`. `leader_epoch` is that of the "
+        "records. With a `checksum` they are one record batch, which a truncation removes as a whole. `detail` is "
+        "`acks=0`, `acks=1` or `acks=all`.",
+    ),
+    Statement(
+        Kind.STATE,
+        (),
+        (
+            "high_watermark",
+            "log_end_offset",
+            "log_start_offset",
+            "last_stable_offset",
+            "leader_epoch",
+            "isr",
+        ),
+        "The replica at this moment: any of these fields.",
+    ),
+    Statement(
+        Kind.FOLLOWER_FETCHED,
+        ("log_end_offset",),
+        ("leader", "leader_epoch", "leader_high_watermark"),
+        "A fetch round of a follower: it asked from `log_end_offset` on, and the response had the high watermark "
+        "`leader_high_watermark`.",
+    ),
+    Statement(
+        Kind.LEADER_HW,
+        ("leader_high_watermark",),
+        ("high_watermark",),
+        "A follower received `leader_high_watermark` from its leader, and has `high_watermark` now.",
+    ),
+    Statement(
+        Kind.REMOTE_LEO,
+        ("replica", "log_end_offset"),
+        (),
+        "The leader believes that the log of the follower `replica` ends at `log_end_offset`.",
+    ),
+    Statement(
+        Kind.EPOCH_REQUEST,
+        ("leader_epoch",),
+        ("leader",),
+        "A follower asked its leader where `leader_epoch` ends.",
+    ),
+    Statement(
+        Kind.EPOCH_REPLY,
+        ("leader_epoch", "offset"),
+        ("leader",),
+        "The answer: `leader_epoch` ends at `offset` in the log of the leader; -1 and -1 for an unknown epoch.",
     ),
     Statement(
         Kind.LEO,
@@ -120,7 +174,15 @@ STATEMENTS: tuple[Statement, ...] = (
         ("isr_before", "log_end_offset", "high_watermark"),
         "The leader proposes a larger ISR.",
     ),
+    Statement(Kind.ISR_REJECTED, (), (), "The ISR proposed last was refused."),
     Statement(Kind.ISR_COMMIT, (), ("isr", "partition_epoch"), "The ISR proposed last is committed."),
+    Statement(
+        Kind.CONTROLLER_ACTIVE,
+        (),
+        ("detail",),
+        "The witness is the controller; `detail` is the controller epoch.",
+        of_partition=False,
+    ),
     Statement(Kind.PARTITION_CREATED, (), ("leader", "leader_epoch", "isr"), "The controller made the partition."),
     Statement(Kind.ELECTION, ("leader", "leader_epoch"), ("isr",), "The controller elected `leader`."),
     Statement(Kind.UNCLEAN_ELECTION, ("leader",), ("leader_epoch", "isr"), "The leader came from outside the ISR."),
@@ -128,7 +190,14 @@ STATEMENTS: tuple[Statement, ...] = (
         Kind.PRODUCED,
         ("offset",),
         ("high_watermark", "detail"),
-        "The leader answered a producer: first `offset` of the records.",
+        "The leader acknowledged records to a producer: `offset` is the first one. With `acks=all` in `detail`, "
+        "`high_watermark` is the least that this implies: the offset after the last one.",
+    ),
+    Statement(
+        Kind.CONSUMED,
+        ("offset",),
+        ("leader_epoch",),
+        "A consumer read records up to `offset` from the witness: they were below its high watermark.",
     ),
 )
 """Kinds that a producer of traces writes. The other kinds of ``parsers.schema.Kind`` come from logs of Kafka."""
@@ -145,6 +214,9 @@ OF_FILES: Final[dict[Kind, tuple[str, ...]]] = {
 
 OF_KIND: Final = {statement.kind: statement for statement in STATEMENTS}
 
+COUNTED: Final = tuple(statement.kind.value for statement in STATEMENTS if statement.kind is not Kind.EPOCH_REPLY)
+"""Kinds without negative numbers. An answer about an unknown epoch is -1."""
+
 NOT_NEGATIVE: Final = (
     "partition",
     "leader_epoch",
@@ -154,6 +226,7 @@ NOT_NEGATIVE: Final = (
     "leader_high_watermark",
     "log_end_offset",
     "log_start_offset",
+    "last_stable_offset",
     "witness",
     "replica",
 )
@@ -180,11 +253,30 @@ HEADER: Final[dict[str, dict[str, Any]]] = {
     },
     "complete": {
         "type": ["boolean", "array"],
-        "items": {"type": "integer", "minimum": 0},
-        "description": "true, or the brokers of which each change is stated: there an absent line proves something",
+        "items": {
+            "type": ["integer", "object"],
+            "minimum": 0,
+            "additionalProperties": False,
+            "properties": {
+                "replicas": {"type": "array", "items": {"type": "integer", "minimum": 0}},
+                "kinds": {"type": "array", "items": {"type": "string"}},
+                "from": {"type": "string", "pattern": TIME},
+                "to": {"type": "string", "pattern": TIME},
+            },
+        },
+        "description": (
+            "true, or what each change is stated of: broker ids, or objects with `replicas`, `kinds`, `from` and `to`, "
+            "each of which may be left out. There an absent line proves something"
+        ),
     },
 }
 """Fields of a line of kind ``trace``, the first of a file, beside ``schema`` and ``kind``."""
+
+CLAIMED_BY: Final = {
+    Claim.LOG: (Kind.LOG_CREATED, Kind.LOG_LOADED, Kind.APPEND, Kind.TRUNCATE, Kind.HW),
+    Claim.ROLES: (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER),
+}
+"""Kinds that a claim must name to be about every change of a log, or of a role."""
 
 _SAYS: Final = {
     "topic": "left out where the fact concerns a whole broker",
@@ -200,6 +292,8 @@ _SAYS: Final = {
     "log_end_offset": "log end offset: next offset to be written",
     "log_start_offset": "first offset that is kept",
     "isr": "broker ids joined by commas",
+    "last_stable_offset": "last stable offset: first offset of an undecided transaction, else the high watermark",
+    "checksum": "of one record batch: any text by which two batches differ if their records do",
     "detail": "see the kind",
 }
 
@@ -216,7 +310,7 @@ def json_schema() -> dict[str, Any]:
             "else": {"propertyNames": {"enum": ["schema", *FIELDS]}},
         },
         {
-            "if": {"properties": {"kind": {"enum": [kind.value for kind in OF_KIND]}}, **own},
+            "if": {"properties": {"kind": {"enum": list(COUNTED)}}, **own},
             "then": {"properties": {name: {"minimum": 0} for name in NOT_NEGATIVE}},
         },
     ]

@@ -139,7 +139,8 @@ def test_a_trace_of_real_logs_says_what_the_logs_say(
     monkeypatch.undo()
     traced = scan([str(path)])
     assert sum(len(p.judgements) for p in plain.partitions) > 0
-    about_files = {rule.id: Verdict.NOT_APPLICABLE.value for rule in EVERY_RULE if rule.about_files}
+    unread = [rule.id for rule in EVERY_RULE if rule.about_files or rule.about_records]
+    about_files = dict.fromkeys(unread, Verdict.NOT_APPLICABLE.value)
     assert told(traced) == {
         (name, rule): about_files.get(rule, verdict) for (name, rule), verdict in told(plain).items()
     }

@@ -31,8 +31,8 @@ COLUMNS = {
     "understood:i64 notices:i64 base_offset:i64 log_end:i64 magic:i8 frame:str zone:str",
     "observations": "row:i64 topic:str partition:i32 topic_id:str replica:i32 witness:i32 kind:str message:str "
     "time:datetime[μs, UTC] leader:i32 leader_epoch:i32 previous_epoch:i32 partition_epoch:i32 offset:i64 hw:i64 "
-    "hw_before:i64 leader_hw:i64 leo:i64 log_start:i64 isr:str isr_before:str log_dir:str detail:str line:i64 byte:i64 "
-    "source:i64 broker:i32 run:i32 starts_run:bool",
+    "hw_before:i64 leader_hw:i64 leo:i64 log_start:i64 lso:i64 isr:str isr_before:str log_dir:str checksum:str "
+    "detail:str line:i64 byte:i64 source:i64 broker:i32 run:i32 starts_run:bool",
     "batches": "byte:i64 size:i64 base_offset:i64 last_offset:i64 leader_epoch:i32 magic:i8 crc:i64 crc_ok:bool "
     "records:i32 codec:i8 timestamp_type:i8 transactional:bool control:bool producer_id:i64 producer_epoch:i16 "
     "base_sequence:i32 max_timestamp:i64 source:i64 broker:i32 topic:str partition:i32",

@@ -10,6 +10,9 @@ import pytest
 from forensics.engines.local import scan
 from forensics.replay.steps import StepKind
 from forensics.rules.finding import Verdict
+from parsers.formats.trace_kinds import OF_KIND
+from parsers.read import read
+from tests.parsers.handing_over import source
 from tests.rules.traced import LEADS, Line, judged, said, text
 
 ASKED = (
@@ -22,7 +25,7 @@ ASKED = (
     "truncation-below-committed",
     "two-leaders-one-epoch",
 )
-BYTES = ("replica-divergence", "segment-damage", "stale-directory", "checkpoint-contradiction")
+BYTES = ("segment-damage", "stale-directory", "checkpoint-contradiction")
 
 HEALTHY = [
     *LEADS,
@@ -44,6 +47,7 @@ def verdicts(folder: Path, lines: list[Line]) -> dict[str, Verdict]:
 def test_a_healthy_trace_that_states_everything_is_clean(tmp_path: Path) -> None:
     found = verdicts(tmp_path, [head(), *HEALTHY])
     assert {rule: found[rule] for rule in ASKED} == dict.fromkeys(ASKED, Verdict.CLEAN)
+    assert found["replica-divergence"] is Verdict.CLEAN
     assert {found[rule] for rule in BYTES} == {Verdict.NOT_APPLICABLE}
 
 
@@ -120,3 +124,109 @@ def test_no_omission_counts_inside_of_a_claim(tmp_path: Path) -> None:
         steps[complete] = [step.kind for span in history.role_spans[2] for step in span.steps]
         assert history.coverage.throughout(2) == complete
     assert steps == {True: [], False: [StepKind.UNKNOWN_CHANGE]}
+
+
+SHORT = "2026-01-01T10:00:01Z"
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ([{"replicas": [1, 2]}], Verdict.CLEAN),
+        ([1, {"replicas": [2], "kinds": [kind.value for kind in OF_KIND]}], Verdict.CLEAN),
+        ([{"kinds": ["become_leader", "become_follower"]}], Verdict.UNKNOWN),
+        ([{"kinds": ["hw"]}], Verdict.UNKNOWN),
+        ([{"from": SHORT}], Verdict.UNKNOWN),
+        ([{"to": SHORT}], Verdict.UNKNOWN),
+    ],
+    ids=["all replicas", "one by its kinds", "roles alone", "no changes of the log", "lines before", "lines after"],
+)
+def test_a_claim_is_about_replicas_kinds_and_a_span(claim: object, verdict: Verdict, tmp_path: Path) -> None:
+    found = verdicts(tmp_path, [head(complete=claim), *HEALTHY])
+    assert found["truncation-below-committed"] is verdict
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ([{"kinds": ["become_leader", "become_follower"]}], Verdict.CLEAN),
+        ([{"from": "2026-01-01T09:00:00Z", "to": "2026-01-01T11:00:00Z"}], Verdict.CLEAN),
+        (False, Verdict.UNKNOWN),
+    ],
+    ids=["roles", "a span with all lines", "nothing"],
+)
+def test_within_a_claim_silence_is_proof(claim: object, verdict: Verdict, tmp_path: Path) -> None:
+    """Each change of a role is stated, from the first epoch on, so no epoch had two leaders."""
+    lines = [line | ({"leader_epoch": 0} if "leader_epoch" in line else {}) for line in HEALTHY]
+    assert verdicts(tmp_path, [head(complete=claim), *lines])["two-leaders-one-epoch"] is verdict
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [[{"replica": [1]}], [{"kinds": ["apend"]}], [{"from": "yesterday"}], [{"replicas": [-1]}], [1.5], {"replicas": 1}],
+)
+def test_a_claim_that_cannot_be_read_is_a_notice(claim: object, tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(text([head(complete=claim), *HEALTHY]))
+    reasons = read(source(path.read_bytes(), "trace.jsonl")).notices.get_column("reason").to_list()
+    assert any(reason.startswith('"complete" is not what it should be') for reason in reasons)
+
+
+STATES = [
+    *LEADS,
+    said(1, 1, "append", offset=0, leo=10, leader_epoch=3, checksum="a", detail="acks=all"),
+    said(2, 2, "follower_fetched", leo=0, leader=1, leader_epoch=3, leader_hw=0),
+    said(2, 2, "append", offset=0, leo=10, leader_epoch=3, checksum="a"),
+    said(3, 1, "state", leo=10, hw=10, lso=10, log_start=0, leader_epoch=3, isr="1,2"),
+    said(3, 1, "produced", offset=0, hw=10, detail="acks=all"),
+    said(4, 1, "consumed", offset=9, leader_epoch=3),
+    said(4, 2, "leader_hw", leader_hw=10, hw=10),
+]
+
+
+def test_states_fetches_and_what_clients_saw_are_lines_of_a_trace(tmp_path: Path) -> None:
+    found = verdicts(tmp_path, [head(), *STATES])
+    assert {rule: found[rule] for rule in ASKED} == dict.fromkeys(ASKED, Verdict.CLEAN)
+
+
+def test_a_state_with_a_high_watermark_above_the_log_end_is_a_violation(tmp_path: Path) -> None:
+    """By itself: the trace claims nothing."""
+    state = said(5, 2, "state", hw=15, leo=10)
+    assert verdicts(tmp_path, [head(complete=False), *LEADS, state])["hw-above-leo"] is Verdict.VIOLATED
+
+
+def test_what_a_consumer_read_was_committed(tmp_path: Path) -> None:
+    """The trace claims nothing; broker 2 leads without the records."""
+    read_first = [*STATES[:3], said(4, 1, "consumed", offset=9), said(5, 2, "become_leader", leader_epoch=4, leo=0)]
+    lost = judged(tmp_path, [head(), *read_first])["committed-data-lost"]
+    assert [finding.offsets for finding in lost.findings] == [((0, 10),)]
+
+
+def test_a_truncation_within_a_record_batch_removes_all_of_it(tmp_path: Path) -> None:
+    batch = {"offset": 0, "leo": 10, "leader_epoch": 3}
+    lines = [
+        *LEADS,
+        said(1, 1, "append", **batch, checksum="a"),
+        said(1, 2, "append", **batch, checksum="a"),
+        said(2, 1, "hw", hw=10),
+        said(3, 2, "truncate", offset=5, leo=10),
+    ]
+    for whole, first in ((True, 0), (False, 5)):
+        told = [{name: value for name, value in line.items() if whole or name != "checksum"} for line in lines]
+        (finding,) = judged(tmp_path, [head(), *told])["truncation-below-committed"].findings
+        assert finding.offsets == ((first, 10),)
+
+
+def test_two_leaders_of_one_epoch_that_both_write_hold_different_records(tmp_path: Path) -> None:
+    lines = [
+        *LEADS,
+        said(1, 1, "append", offset=0, leo=4),
+        said(1, 1, "hw", hw=4),
+        said(2, 2, "become_leader", leader_epoch=3, leo=0, isr="2"),
+        said(3, 2, "append", offset=0, leo=4),
+        said(3, 2, "hw", hw=4),
+    ]
+    found = judged(tmp_path, [head(), *lines])
+    assert found["two-leaders-one-epoch"].verdict is Verdict.VIOLATED
+    (finding,) = found["replica-divergence"].findings
+    assert finding.offsets == ((0, 4),)

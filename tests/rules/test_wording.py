@@ -30,13 +30,13 @@ CALLED = {
 
 
 def test_every_source_of_a_high_watermark_has_words() -> None:
-    assert {*STATED} == {*HwSource} - {HwSource.ACKNOWLEDGED}
+    assert {*STATED} == {*HwSource} - {HwSource.ACKNOWLEDGED, HwSource.CONSUMED}
     log = Lineage(((3, 0),))
     for source in HwSource:
         told = stated_text(HwStatement(1, 3, log, 50, False, source, None, ()))
-        assert (
-            "acknowledged offset 49 (leader epoch 3)" if source is HwSource.ACKNOWLEDGED else "high watermark 50"
-        ) in told
+        clients = {HwSource.ACKNOWLEDGED: "acknowledged offset 49", HwSource.CONSUMED: "sent offset 49"}
+        of_clients = f"{clients.get(source)} (leader epoch 3)"
+        assert (of_clients if source in clients else "high watermark 50") in told
 
 
 def test_every_cause_is_explained() -> None:

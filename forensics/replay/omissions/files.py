@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from forensics.replay.coverage import MissingLines, Omission, Printed, Span
+from forensics.replay.coverage import LinesAtHand, MissingLines, Omission, Printed, Span
 from forensics.replay.directory import Disk
 from forensics.replay.events import Event
 from forensics.replay.history import Epoch, History
@@ -79,7 +79,6 @@ NOT_CLAIMED = Omission(
     "its trace does not claim to state each change",
     "the first line of a trace of a Partition says what it is complete about (docs/trace-format.md)",
 )
-
 OMISSIONS = (
     FILES_KNOW_LATER_EPOCH,
     IN_LATER_ISR,
@@ -110,9 +109,10 @@ class _Files:
     last: int
 
 
-def not_claimed(broker: int, own: Sequence[Event], *, complete: bool) -> Iterator[MissingLines]:
-    """Yield a replica that only a trace describes, if the trace does not claim to be complete."""
-    if own and not complete and all(event.message == TRACE for event in own):
+def not_claimed(broker: int, own: Sequence[Event], lines: LinesAtHand) -> Iterator[MissingLines]:
+    """Yield a replica that only a trace describes, if the trace claims nothing of it."""
+    claimed = lines.claimed or lines.claimed_within
+    if own and not claimed and all(event.message == TRACE for event in own):
         yield NOT_CLAIMED.of(broker)
 
 
