@@ -34,7 +34,7 @@ from forensics.replay.history import (
 )
 from forensics.replay.hw_attribution import HwAttribution
 from forensics.replay.lineage import Lineage, differences
-from forensics.replay.omissions.files import NOT_CLAIMED, begin_late, end_early, not_claimed
+from forensics.replay.omissions.files import NOT_CLAIMED, begin_late, end_early, end_early_by_records, not_claimed
 from forensics.replay.omissions.own_lines import gaps_in
 from forensics.replay.omissions.passed_over import passed_over
 from forensics.replay.omissions.role_epochs import (
@@ -132,12 +132,15 @@ class _Pass:
         history, events, facts = self.history, self.events, self.facts
         readers = self._read()
         self._set_protocol()
-        history.coverage = history.coverage.lowered(contradictions)
+        history.coverage = history.coverage.lowered(one for one in contradictions if one.span is Span.WITHIN)
         self._collect_epochs()
         open_at = (broker for broker, own in history.role_spans.items() if own and own[-1].ends_in_unknown_change)
         history.coverage = history.coverage.open_at(open_at)
-        self._take_regressions(readers)
         history.epoch_rollbacks = [*served_again(history.role_spans), *history.epoch_rollbacks]
+        history.coverage = history.coverage.lowered(
+            [*unknown_writers(history), *end_early(history), *contradictions, *begin_late(history)]
+        )
+        self._take_regressions(readers)
         history.states = states([*self.cluster_events, *itertools.chain.from_iterable(events.values())])
         for epoch in history.epochs.values():
             if epoch.leader is not None and not epoch.unclean and isr_changed_without_lines(history, epoch):
@@ -153,12 +156,13 @@ class _Pass:
     def _take_regressions(self, readers: Mapping[int, Reader]) -> None:
         """Take over what each broker's own lines show to have gone back.
 
-        Without all its lines, a value that fell may be of another process or role, or its lines in another order. Those
-        before count too: a trace that claims nothing lacks lines, and that is all that is known of them.
+        Without all its lines, a value that fell may be of another process or role, or its lines in another order. Of a
+        trace that claims nothing it is not known where it lacks lines.
         """
         history = self.history
+        unclaimed = history.coverage.shown_missing_by(NOT_CLAIMED)
         for broker, reader in readers.items():
-            if history.coverage.whole(broker, Span.BEFORE, Span.WITHIN):
+            if history.coverage.whole(broker) and broker not in unclaimed:
                 history.regressions += reader.regressions
                 history.members_behind += reader.members_behind
             else:
@@ -559,9 +563,7 @@ class _Reconstruction(HwAttribution):
             disk = self.disks.get(broker, NO_DISK)
             known = self.logs[broker] if self._is_whole(broker) else Lineage.unknown()
             replica.lineage = disk.lineage if disk.lineage.entries else known
-        history.coverage = history.coverage.lowered(
-            [*unknown_writers(history), *end_early(history, self.logs), *begin_late(history)]
-        )
+        self.contradictions += end_early_by_records(history, self.logs)
         ends_early = _ending_early(history)
         for broker, replica in history.replicas.items():
             disk = self.disks.get(broker, NO_DISK)

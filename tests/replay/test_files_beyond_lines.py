@@ -11,7 +11,7 @@ from forensics.replay.history import Epoch, History, Replica, Role
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage
 from forensics.replay.log_ends import log_end
-from forensics.replay.omissions.files import begin_late, end_early
+from forensics.replay.omissions.files import begin_late, end_early, end_early_by_records
 from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind
 from parsers.schema import DamageKind
 from tests.covering import whole, without
@@ -21,7 +21,7 @@ REF = Ref(row=1)
 
 def uncovered(found: History, logs: dict[int, Lineage]) -> dict[int, str]:
     """Replicas whose lines end too early, and what shows it."""
-    return {one.replica: one.text for one in end_early(found, logs)}
+    return {one.replica: one.text for one in (*end_early(found), *end_early_by_records(found, logs))}
 
 
 def unbegun(found: History) -> dict[int, str]:

@@ -116,20 +116,29 @@ def not_claimed(broker: int, own: Sequence[Event], lines: LinesAtHand) -> Iterat
         yield NOT_CLAIMED.of(broker)
 
 
-def end_early(history: History, logs: Mapping[int, Lineage]) -> Iterator[MissingLines]:
-    """Yield replicas whose files show what happened after their lines end.
-
-    Args:
-        history: the partition.
-        logs: log of each replica, as its lines imply.
-    """
-    for broker, disk in history.disks.items():
-        spans = history.role_spans.get(broker, [])
-        one = _Files(broker, disk, spans, max((role_span.epoch for role_span in spans), default=-1))
+def end_early(history: History) -> Iterator[MissingLines]:
+    """Yield replicas whose files, or other brokers' lines, show what happened after their lines end."""
+    for one in _files(history):
         for detect in _OF_FILES:
             if (found := detect(history, one)) is not None:
                 yield found
+
+
+def end_early_by_records(history: History, logs: Mapping[int, Lineage]) -> Iterator[MissingLines]:
+    """Yield the same where only replay shows it: it needs the start of the current epoch, and each replica's log.
+
+    Args:
+        history: the partition, replayed to its end.
+        logs: log of each replica, as its lines imply.
+    """
+    yield from (found for one in _files(history) if (found := _current_epoch(history, one)) is not None)
     yield from _differ(history, logs)
+
+
+def _files(history: History) -> Iterator[_Files]:
+    for broker, disk in history.disks.items():
+        spans = history.role_spans.get(broker, [])
+        yield _Files(broker, disk, spans, max((role_span.epoch for role_span in spans), default=-1))
 
 
 def _later_epoch(history: History, one: _Files) -> MissingLines | None:
@@ -201,7 +210,6 @@ _OF_FILES: tuple[Callable[[History, _Files], MissingLines | None], ...] = (
     _below_loaded,
     _grew_after_load,
     _below_reached,
-    _current_epoch,
 )
 
 
