@@ -16,7 +16,7 @@ from forensics.replay.coverage import Printed
 from forensics.replay.deletions import log_start_at
 from forensics.replay.directory import LiveBy, Ref
 from forensics.replay.history import History, Role, ShortenedLog, TruncationReason
-from forensics.replay.lineage import Lineage, subtract
+from forensics.replay.lineage import Lineage, differences, intersect, subtract
 from forensics.replay.log_dirs import moved
 from forensics.replay.printed_hws import PrintedHw
 from forensics.replay.refusals import Complaint
@@ -131,8 +131,8 @@ def _in_that_role(history: History, role_span: RoleSpan, sample: Sample) -> bool
 def _last_came_back(history: History) -> Iterator[Suspicion]:
     """Yield leaders that were alone in the ISR and restarted with a log that ends below their stated high watermark.
 
-    Only if the copies of all other replicas are in the evidence, and none has the missing records. Absent files show
-    nothing about what a replica holds.
+    Only if no other copy in the evidence has the missing records, and no other leader since. The finding says that a
+    replica whose files are not in the evidence may have them.
     """
     for one in history.shortened_logs:
         found = _stated_alone(history, one)
@@ -140,8 +140,6 @@ def _last_came_back(history: History) -> Iterator[Suspicion]:
         gone = max(gone, log_start_at(history.log_starts, one.replica, one.refs[0].row))
         if not history.coverage.whole(one.replica):
             continue  # in an unseen role others may have joined the ISR
-        if any(not _has_copy(history, other) for other in history.members - {one.replica}):
-            continue  # it may hold the records
         if found is not None and gone < found[1].value and not _held(history, one, found[1].value):
             last, known = found
             yield Suspicion(
@@ -151,18 +149,20 @@ def _last_came_back(history: History) -> Iterator[Suspicion]:
             )  # fmt: skip
 
 
-def _has_copy(history: History, broker: int) -> bool:
-    """Return whether a replica's files, or a complete trace, state where its log ends."""
-    return broker in history.replicas and history.replicas[broker].held_end is not None
-
-
 def _held(history: History, shortened: ShortenedLog, end: int) -> bool:
-    """Return whether the copies of other replicas hold everything that a log lacks below an offset."""
+    """Return whether other replicas hold everything that a log lacks below an offset.
+
+    Their files show it, or the start of a later epoch that one of them led: it had all offsets below.
+    """
     epoch = history.epochs.get(shortened.epoch)
     lineage = shortened.lineage if shortened.lineage.entries or epoch is None else epoch.lineage
     lacks = [(shortened.target, end)] if shortened.target < end else []
     held = holders(history, lineage, lacks)
     others = [piece for broker, pieces in held.items() if broker != shortened.replica for piece in pieces]
+    led = (one for number, one in history.epochs.items() if number > shortened.epoch)
+    for epoch in (one for one in led if one.leader not in (None, -1, shortened.replica) and one.leader_took_up):
+        had = intersect(lacks, [(0, epoch.begins.low)])
+        others += [p for piece in had for p in subtract([piece], differences(lineage, epoch.lineage, *piece)[0])]
     return not subtract(lacks, others)
 
 

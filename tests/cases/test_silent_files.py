@@ -60,7 +60,7 @@ def test_who_joined_the_isr_of_a_leader_from_outside_the_isr_has_not_again_what_
     assert (finding.severity.value, "ISR" in finding.summary) == ("error", False)
 
 
-def test_files_that_are_not_there_do_not_say_that_nobody_else_has_the_records(evidence: Evidence) -> None:
+def test_a_later_leader_whose_files_are_not_there_has_what_is_below_the_start_of_its_epoch(evidence: Evidence) -> None:
     """Broker 1 lost its log. The others' directories are not there, and broker 2 led next from offset 20 on."""
     evidence.of("dirlead-2.8.2").without_lines("*/logs/server.log", " DEBUG ").without_files("broker-[123]/data")
     judgement = evidence.partition("orders-0").judgements["committed-data-lost"]
