@@ -114,7 +114,7 @@ def batch(
     explained: bool,
     quiet: bool,
 ) -> None:
-    """Judge an archive on Spark, with the answers of a scan. What was read and judged before is not read again.
+    """Scan a large archive on Spark; same results as `scan`. Files that an earlier batch read are not read again.
 
     Exit code: 0 nothing at or above --fail-on, 1 findings, 2 nothing could be read or understood, 3 no findings, but
     this program failed on a part of the evidence.

@@ -87,11 +87,11 @@ def moment(time: datetime | None, zone: str | None) -> int | None:
 
 
 since = click.option(
-    "--from", "since", type=Moment(), help="Leave out what was printed before; --tz where it names no zone."
+    "--from", "since", type=Moment(), help="Leave out lines logged before this time; without a zone, that of --tz."
 )
 """``--from``."""
 
-until = click.option("--to", "until", type=Moment(), help="Leave out what was printed later.")
+until = click.option("--to", "until", type=Moment(), help="Leave out lines logged after this time.")
 """``--to``."""
 
 zone = click.option(
@@ -99,7 +99,7 @@ zone = click.option(
     "zone",
     metavar="ZONE",
     callback=_zone,
-    help="Zone of printed times that name none. Default: what a collector's times tell, else UTC.",
+    help="Time zone of log timestamps without one. Default: inferred from collector timestamps, else UTC.",
 )
 """``--tz``."""
 

@@ -13,12 +13,12 @@ from forensics.case import Reading
 from forensics.case.order import METADATA_TOPIC
 from forensics.cli import reading
 from forensics.cli.exits import NOT_JUDGED, failures_text
-from forensics.cli.speaking import say_pieces
+from forensics.cli.speaking import say, say_pieces, shows_style
 from forensics.cli.tuned import tuned
 from forensics.engines import local
 from forensics.errors import NothingMatched
 from forensics.outputs import put_text
-from forensics.reports import REPORTS, html
+from forensics.reports import REPORTS, html, text
 from forensics.reports.redaction import redact
 from forensics.result import Result
 from forensics.tuning import Tuning, tune
@@ -83,10 +83,10 @@ def scan(
     folder: str | None,
     redacted: bool,
 ) -> None:
-    """Judge evidence: logs, data directories, checkpoints.
+    """Scan logs, data directories and checkpoints for lost, truncated or forked committed data.
 
     Exit code: 0 nothing at or above --fail-on, 1 findings, 2 nothing could be read or understood, 3 no findings, but
-    this program failed on a part of the evidence.
+    this program failed on a part of the evidence. An INCONCLUSIVE answer is 0; with --fail-on unknown it is 1.
 
     Example: forensics scan incident/ --topic 'orders*' --tz Europe/Berlin --report incident.html
     """
@@ -99,11 +99,12 @@ def scan(
     if redacted:
         result = redact(result)
     report = next(report for report in REPORTS if report.name == format_name)
-    pieces = report.pieces(result)
-    if output is None:
-        say_pieces(pieces)
+    if output is None and format_name == "text":
+        say(text.render(result, styled=shows_style()))
+    elif output is None:
+        say_pieces(report.pieces(result))
     else:
-        put_text(output, pieces, evidence)
+        put_text(output, report.pieces(result), evidence)
     if page is not None:
         put_text(page, [html.render(result)], evidence)
     if folder is not None:

@@ -36,6 +36,11 @@ def say_pieces(pieces: Iterable[str]) -> None:
         raise UnwritableOutput(f"standard output: {error.strerror}; nothing more was written") from None
 
 
+def shows_style() -> bool:
+    """Return whether standard output is a terminal that shows colour and links, and the user wants them (NO_COLOR)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
 def silence() -> None:
     """Let the interpreter end without another try to write what is left."""
     with open(os.devnull, "w") as nowhere:  # noqa: PTH123

@@ -324,8 +324,10 @@ def _told(case: Case, one: Comparison, pair: tuple[int, int], fork: Fork | None)
     shown = span_text(fork.ranges[:RANGES])
     more = f" and {len(fork.ranges) - RANGES:,} more ranges" if len(fork.ranges) > RANGES else ""
     below = size(one.committed(fork))
-    mark = f", {below:,} of them below both high watermarks" if below else ", all above a high watermark of the two"
-    lines = [f"  {brokers_text(pair)} differ at {shown}{more} ({size(fork.ranges):,} offsets{mark})"]
+    mark = f", {below:,} of them below both high watermarks" if below else ", above the high watermark of one of them"
+    if any(one.side(broker).disk.checkpoint is None for broker in pair):
+        mark = ", committed or not: unknown, no checkpoint given"
+    lines = [f"  {brokers_text(pair)} differ at offsets {shown}{more} ({size(fork.ranges):,} offsets{mark})"]
     for broker, (base, last, epoch), ref in _firsts(fork):
         dated = f", leader epoch {epoch}" if epoch is not None and epoch >= 0 else ""
         place = _place(case, ref)

@@ -113,21 +113,28 @@ def apart(result: Result) -> list[str]:
         ]
         if not row["consistent"]:
             said.append(
-                f"clocks: brokers {broker} and {other} do not keep one distance ({', '.join((*bounds, pairs))}): "
-                "a clock was set, or they run at different speeds"
+                f"clocks: the difference between the log times of brokers {broker} and {other} changes "
+                f"({', '.join((*bounds, pairs))}): a clock was changed, or a --tz is wrong for part of the logs"
             )
         elif ahead is not None and abs(ahead) >= (APART if _shown(row) else SURELY):
             where = "ahead of" if ahead > 0 else "behind"
             shift = result.case.reading.skew.get(broker, 0) - ahead
-            zones = round(ahead / ZONE)
-            zoned = 0 < abs(zones) * ZONE <= FARTHEST and abs(ahead - ZONE * zones) < APART
-            zone = ", as if its times were of another time zone" if zoned else ""
+            far, zone = _far(ahead)
             said.append(
-                f"clocks: broker {broker} is {abs(ahead) / 1e6:,g} s {where} broker {other}{zone} "
-                f"({', '.join((*bounds, pairs))}); no verdict depends on it; --skew {broker}={shift / 1e6:+.3f}s lines "
-                "its times up"
+                f"clocks: broker {broker}'s log times are {far} {where} broker {other}'s{zone} "
+                f"({', '.join((*bounds, pairs))}). No verdict depends on it; --skew {broker}={shift / 1e6:+.3f}s "
+                "corrects them"
             )
     return said
+
+
+def _far(ahead: int) -> tuple[str, str]:
+    """Return a difference between clocks in words, and the question about the time zone if it may be one."""
+    zones = round(ahead / ZONE)
+    if not 0 < abs(zones) * ZONE <= FARTHEST or abs(ahead - ZONE * zones) >= APART:
+        return f"{abs(ahead) / 1e6:,g} s", ""
+    hours, minutes = divmod(abs(zones) * ZONE // 60_000_000, 60)
+    return f"{hours} h {minutes} m", ": wrong --tz?"
 
 
 def dated(dates: Mapping[int, Sequence[EpochDate]]) -> list[str]:

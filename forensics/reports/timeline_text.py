@@ -33,7 +33,7 @@ _CUTS = (Kind.TRUNCATE.value, Kind.CORRUPTION_CUT.value, Kind.TRUNCATE_FULL.valu
 _STATES = {
     LOADING: "process started",
     STOPPED: "stopped",
-    SILENT: "silent: no line until the next process",
+    SILENT: "(no log lines until restart)",
     DELETED: "replica removed",
 }
 
@@ -53,10 +53,12 @@ def render(case: Case, history: History, frame: pl.DataFrame, *, width: int | No
         pl.col("role").is_in(["leader", "follower", "offline", ON_DISK]) | pl.col("log_end_offset").is_not_null()
     )
     brokers = sorted(set(shown.get_column("replica").to_list()))
-    life = f", life {history.incarnation} before the present one" if history.incarnation else ""
-    title = f"{history.name}{life}   times in UTC; \u2265 at least, not printed since"
+    life = (
+        f" (an earlier topic of this name, {history.incarnation} before the present one)" if history.incarnation else ""
+    )
+    title = f"{history.name}{life}   Times UTC. \u2265 n: last known value; may be higher"
     if not brokers:
-        return f"{title}\nno replica of it left a trace\n"
+        return f"{title}\nthe evidence has no state of any replica\n"
     frame = frame.filter(pl.col("replica").is_in(brokers))
     each = max((columns - 14) // len(brokers), _LEAST)
     lines = [title, "", _line("", [f"broker {broker}" for broker in brokers], each)]
@@ -188,7 +190,7 @@ def _words(state: dict[str, Any], before: dict[str, Any] | None) -> str:
     if cut:
         known = before is not None and before["log_end_exact"] and before["log_end_offset"] is not None
         was = f"{before['log_end_offset']:,} " if known and before is not None else ""
-        parts.append(f"CUT {was}\u2192 {state['log_end_offset']:,}")
+        parts.append(f"TRUNCATED {was}\u2192 {state['log_end_offset']:,}")
     elif event == Kind.LOG_LOADED.value:
         parts.append("log loaded")
     values = _values(state, before, end=not cut)

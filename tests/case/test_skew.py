@@ -99,7 +99,7 @@ def test_of_many_clocks_the_one_that_is_off_is_named(sample_traces: Path, tmp_pa
     far = {broker for broker, row in clocks(result).items() if abs(row["estimate"]) > SECOND}
     assert far == {9}
     (said,) = apart(result)
-    assert said.startswith("clocks: broker 9 is 599.9")
+    assert said.startswith("clocks: broker 9's log times are 599.9")
     assert "behind broker" in said
     assert "time zone" not in said
     option = re.search(r"--skew 9=\+(\d+\.\d+)s", said)
@@ -110,7 +110,7 @@ def test_of_many_clocks_the_one_that_is_off_is_named(sample_traces: Path, tmp_pa
 def test_no_time_zone_is_two_days_away(sample_traces: Path, tmp_path: Path) -> None:
     by = {1: timedelta(days=2)}
     (said,) = apart(scan([str(shifted(sample_traces / "unclean-3.9.1", tmp_path / "shifted", by))]))
-    assert "broker 1 is 172,800 s ahead" in said
+    assert "broker 1's log times are 172,800 s ahead" in said
     assert "time zone" not in said
 
 
@@ -118,8 +118,8 @@ def test_a_time_zone_looks_like_one(sample_traces: Path, tmp_path: Path) -> None
     by = {1: timedelta(hours=5, minutes=45)}
     result = scan([str(shifted(sample_traces / "unclean-3.9.1", tmp_path / "shifted", by))])
     (said,) = apart(result)
-    assert "broker 1 is 20,700" in said
-    assert "as if its times were of another time zone" in said
+    assert "broker 1's log times are 5 h 45 m ahead" in said
+    assert "wrong --tz?" in said
 
 
 def test_a_clock_that_was_set_is_noticed(sample_traces: Path, tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_clock_that_was_set_is_noticed(sample_traces: Path, tmp_path: Path) ->
         path.write_bytes(b"".join(STAMP.sub(_earlier, line) if b" 04:05:" in line else line for line in lines))
     result = scan([str(folder)])
     assert not clocks(result)[3]["consistent"]
-    assert any("a clock was set" in said for said in apart(result))
+    assert any("a clock was changed" in said for said in apart(result))
 
 
 def _earlier(found: re.Match[bytes]) -> bytes:

@@ -103,4 +103,4 @@ def test_a_report_needs_a_finished_batch(tmp_path: Path, run: Run) -> None:
     done = run("report", tmp_path / "none")
     assert (done.code, "no such folder; give one that `forensics batch -o` wrote" in done.err) == (2, True)
     done = run("report", tmp_path)
-    assert (done.code, "no batch came to its end here" in done.err) == (2, True)
+    assert (done.code, "no completed batch in this directory" in done.err) == (2, True)

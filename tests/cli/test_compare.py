@@ -140,7 +140,7 @@ def test_the_text_says_the_same(run: Run, sample_traces: Path) -> None:
     assert lines[0] == "orders-0   REPLICAS DIFFER"
     assert lines[1].split()[:3] == ["broker", "log", "start"]
     assert lines[2].split() == ["1", "0", "95", "94", "95", "."]
-    assert "  brokers 1 and 2 differ at [50, 80) (30 offsets, 30 of them below both high watermarks)" in lines
+    assert "  brokers 1 and 2 differ at offsets 50 to 79 (30 offsets, 30 of them below both high watermarks)" in lines
     assert any(line.endswith("00000000000000000000.log byte 1,840") for line in lines)
     assert "  brokers 2 and 3: no difference in [0, 95)" in lines
 
@@ -183,7 +183,10 @@ def test_a_tail_above_a_high_watermark_is_said_to_be_one(run: Run, tmp_path: Pat
     found = pairs(partition(compared(run, tmp_path, code=1)))
     assert found[1, 2]["differ"] == [[10, 13]]
     assert found[1, 2]["differ_below_both_high_watermarks"] == []
-    assert "differ at [10, 13) (3 offsets, all above a high watermark of the two)" in run("compare", tmp_path).out
+    assert (
+        "differ at offsets 10 to 12 (3 offsets, above the high watermark of one of them)"
+        in run("compare", tmp_path).out
+    )
 
 
 def test_offsets_in_no_segment_and_in_no_batch_are_said(run: Run, tmp_path: Path) -> None:
@@ -254,7 +257,7 @@ def test_many_partitions_are_counted(run: Run, tmp_path: Path) -> None:
             (folder / f"{0:020}.log").write_bytes(batch(0, 9, epoch, salt=bytes([epoch])))
     lines = run("compare", tmp_path).out.splitlines()
     assert sum("REPLICAS DIFFER" in line for line in lines) == 30
-    assert sum("brokers 1 and 2 differ at [0, 10) (10 offsets" in line for line in lines) == 20
+    assert sum("brokers 1 and 2 differ at offsets 0 to 9 (10 offsets" in line for line in lines) == 20
     assert sum("no difference in [0, 10)" in line for line in lines) == 40
     assert lines[-1] == "... and 10 more without a difference: --format json has them all"
     assert len(compared(run, tmp_path, code=1)["partitions"]) == 80

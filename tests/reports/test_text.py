@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -257,3 +258,19 @@ def test_a_hostile_log_line_cannot_clear_the_screen(sample_traces: Path, tmp_pat
     log.write_bytes(b"\n".join(lines))
     text = render(scan([str(trace)]), width=160)
     assert all(line.isprintable() for line in text.splitlines())
+
+
+def test_colour_and_links_change_no_word(lost: Result) -> None:
+    """A pipe, or a reader who set NO_COLOR, gets the same lines without any sequence."""
+    bare, styled = render(lost, width=120), render(lost, width=120, styled=True)
+    assert "\x1b" not in bare
+    assert "\x1b[1;31mVIOLATED" in styled
+    assert re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;;[^\x1b]*\x1b\\", "", styled) == bare
+    assert "\x1b]8;;file:///" in styled
+
+
+def test_equal_losses_of_many_partitions_fit_one_screen(lost: Result) -> None:
+    many = [replace(one, partition=number) for number in range(200) for one in lost.findings]
+    shown = render(with_findings(lost, *many), width=120)
+    assert len(shown.splitlines()) <= len(render(lost, width=120).splitlines()) + 4
+    assert "The same in 199 other partitions, the same offsets (5,970 records): orders-1 to orders-199" in shown

@@ -245,7 +245,9 @@ class Output:
             raise UnreadableInput(f"{self.folder}: no such folder; give one that `forensics batch -o` wrote")
         said = self.manifest()
         if said is None:
-            raise UnusableOutput(f"{self.folder}: no batch came to its end here; run forensics batch -o {self.folder}")
+            raise UnusableOutput(
+                f"{self.folder}: no completed batch in this directory; run forensics batch -o {self.folder}"
+            )
         return said
 
     def _write(self, path: Path, pieces: Iterable[bytes]) -> None:

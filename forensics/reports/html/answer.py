@@ -254,9 +254,7 @@ def _headline(
         share = f"{number(len(open_))} of {plural(total, 'partition')}"
         if len(open_) == total:
             share = "it" if total == 1 else f"all {plural(total, 'partition')}"
-        lead = (
-            f"No loss and no fork is proven, but the evidence leaves {share} open. What would settle it stands below."
-        )
+        lead = f"No loss and no fork is proven, but {share} could not be checked. Collect the evidence named below."
         return "unknown", words, lead + silent
     if off:
         words, kept = _UNASKED[tuple(off)]

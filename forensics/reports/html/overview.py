@@ -370,7 +370,7 @@ def _grouped(by_broker: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
         values.setdefault(value, []).append(broker)
     if len(values) == 1:
         count = len(by_broker)
-        who = "all brokers that say" if count > 1 else _brokers([by_broker[0][0]])
+        who = "same on every broker that reports it" if count > 1 else _brokers([by_broker[0][0]])
         return ((_spoken(next(iter(values))), who),)
     return tuple((_spoken(value), _brokers(brokers)) for value, brokers in list(values.items())[:8])
 

@@ -345,8 +345,8 @@ def test_a_line_that_was_cut_says_so(hostile: Result, results: Callable[[str], R
 
 def test_settings_say_what_they_decide(results: Callable[[str], Result]) -> None:
     found = {setting.name: setting for setting in overview.settings(results(LOSS_AND_FORK).case)}
-    assert found["unclean.leader.election.enable"].values == (("false", "all brokers that say"),)
-    assert found["log.flush.interval.messages"].values == (("never", "all brokers that say"),)
+    assert found["unclean.leader.election.enable"].values == (("false", "same on every broker that reports it"),)
+    assert found["log.flush.interval.messages"].values == (("never", "same on every broker that reports it"),)
     assert found["acks of producers"].values[0][0] == "not seen"
     assert "request log" in found["acks of producers"].values[0][1]
     assert all(setting.decides for setting in found.values())
