@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from forensics.replay.coverage import Printed
 from forensics.replay.deletions import kept
-from forensics.replay.elections import elected_isr, elected_with_others, from_eligible, latest_isr_stated, outside_isr
+from forensics.replay.elections import (
+    elected_isr,
+    elected_with_others,
+    from_eligible,
+    isr_before,
+    isr_stated_to_its_end,
+    latest_isr_stated,
+    outside_isr,
+)
 from forensics.replay.epoch_rollback import stepped_down
 from forensics.replay.history import Epoch, History, HwSource, HwStatement, Role, Truncation
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, same, subtract
@@ -372,7 +380,9 @@ def has_all_committed(history: History, before: Epoch, after: Epoch) -> bool | N
     if outside_isr(history, after) or _joined_early(history, leader, before, after):
         return None
     last = before.last_isr
-    if last is not None and leader in last and (before.isr_from_leader or before.isr_from_others):
+    if last is not None and leader in last and isr_stated_to_its_end(history, before):
+        return True
+    if leader in (isr_before(history, after) or ()):
         return True
     if after.safe or from_eligible(history, after):
         return True
@@ -469,7 +479,7 @@ def _bounded(history: History, leader: int, epoch: Epoch, after: Epoch, end: int
     The member must have stayed in the ISR as long as the leader may have led.
     """
     last = epoch.last_isr
-    if last is None or not (epoch.isr_from_leader or epoch.isr_from_others):
+    if last is None or not isr_stated_to_its_end(history, epoch):
         return False
     stayed = (last & latest_isr_stated(history, epoch, last)) - {leader}
     for number, later in history.epochs.items():

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 
+from forensics.replay.coverage import Printed
 from forensics.replay.events import Event
 from forensics.replay.history import Epoch, History
 from forensics.replay.isr import broker_set
@@ -61,6 +62,16 @@ def latest_isr_stated(history: History, epoch: Epoch, otherwise: frozenset[int])
     """
     isrs = [(number, isr) for number, (of, isr) in history.states.items() if of == epoch.epoch and isr is not None]
     return max(isrs, key=lambda state: state[0])[1] if isrs else otherwise
+
+
+def isr_stated_to_its_end(history: History, epoch: Epoch) -> bool:
+    """Return whether no change of an epoch's ISR is left out.
+
+    Its leader logs each change to server.log (Partition.shrinkIsr, expandIsr), so the leader's lines about its log must
+    be whole. What controllers or metadata caches state does not depend on the leader's lines.
+    """
+    by_leader = epoch.isr_from_leader and history.coverage.has(epoch.leader, Printed.LOG)
+    return by_leader or epoch.isr_from_others
 
 
 def outlived(history: History, role_spans: Mapping[int, list[RoleSpan]]) -> list[RoleSpan]:

@@ -160,9 +160,8 @@ class _Pass:
         trace that claims nothing it is not known where it lacks lines.
         """
         history = self.history
-        unclaimed = history.coverage.shown_missing_by(NOT_CLAIMED)
         for broker, reader in readers.items():
-            if history.coverage.whole(broker) and broker not in unclaimed:
+            if history.coverage.whole(broker) and broker not in history.coverage.unclaimed:
                 history.regressions += reader.regressions
                 history.members_behind += reader.members_behind
             else:

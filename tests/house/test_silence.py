@@ -12,7 +12,6 @@ ASKING = frozenset({"shown_missing", "is_shown_missing", "shown_missing_by", "kn
 
 ALLOWED = {
     "forensics.replay.coverage": "defines them",
-    "forensics.replay.reconstruct": "compares no values of a trace that claims nothing, whatever lines it has",
     "forensics.rules.committed_data_lost": "words whose lines it asks for",
     "forensics.rules.evidence_gap": "reports what shows that lines are missing",
     "forensics.rules.hw_regression": "words whose lines it asks for",

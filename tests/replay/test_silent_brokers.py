@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from forensics.replay.committed import committed
+from forensics.replay.committed import committed, has_all_committed
 from forensics.replay.coverage import Coverage, Printed
 from forensics.replay.crosscheck import beyond_lines, found_shorter_unexplained
 from forensics.replay.directory import Disk, Ref
@@ -76,6 +76,19 @@ def test_a_high_watermark_of_a_log_of_unknown_epochs_needs_every_truncation(cove
     said = HwStatement(1, UNKNOWN, its, 80, False, HwSource.CHECKPOINT, None, (LINE,))
     assert committed(found(whole(1, 2), statements=[said]), own, 0, 90, replica=1).ranges == ((0, 80),)
     assert committed(found(coverage, statements=[said]), own, 0, 90, replica=1).ranges == ()
+
+
+@pytest.mark.parametrize("coverage", SILENT, ids=IDS)
+def test_a_member_may_have_left_the_isr_of_a_leader_of_which_lines_are_missing(coverage: Coverage) -> None:
+    """Broker 1 led and stated broker 2 in its ISR; broker 2 leads next, and no line states how it was elected."""
+    spans = [RoleSpan(2, 0, 1, Role.FOLLOWER, 1, refs=[LINE]), RoleSpan(2, 1, 1, Role.LEADER, 2, refs=[LINE])]
+    epochs = {0: Epoch(0, leader=1, isr=[isr(1, 2)], isr_from_leader=True), 1: Epoch(1, leader=2)}
+    history = found(whole(1, 2), *spans, epochs=epochs)
+    assert has_all_committed(history, epochs[0], epochs[1]) is True
+    history.coverage = coverage
+    assert has_all_committed(history, epochs[0], epochs[1]) is None
+    history.states = {4: (0, frozenset({1, 2})), 5: (1, frozenset({2}))}
+    assert has_all_committed(history, epochs[0], epochs[1]) is True  # by the number that is its ISR at the election
 
 
 @pytest.mark.parametrize("coverage", SILENT, ids=IDS)
