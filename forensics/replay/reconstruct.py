@@ -470,9 +470,10 @@ class _Reconstruction(HwAttribution):
         epochs = [e for n, e in sorted(self.history.epochs.items()) if before.epoch <= n <= epoch.epoch]
         if len(epochs) < 2 or epoch.leader is None or any(e.leader != epoch.leader for e in epochs):
             return None
+        if not self._is_whole(epoch.leader):
+            return None  # no line may show its restart
         led = [t for t in self.role_spans.get(epoch.leader, ()) if before.epoch <= t.epoch <= epoch.epoch]
-        steps = [step for t in led for step in t.steps if step.kind is not StepKind.UNKNOWN_CHANGE]
-        if steps or any(t.run != led[0].run or t.role is not Role.LEADER for t in led):
+        if any(t.steps for t in led) or any(t.run != led[0].run or t.role is not Role.LEADER for t in led):
             return None
         own = before.start_end is not None and epochs[1].start is not None and before.start_end > epochs[1].start
         return None if own else epochs[1].start

@@ -157,8 +157,8 @@ def _cut_since(history: History, case: Case, broker: int, high_watermark: int) -
 def _stopped(history: History, broker: int) -> bool:
     """Return whether lines show that a broker had stopped at the end: it shut down, or left the last ISR."""
     spans, epoch = history.role_spans.get(broker), history.current
-    if spans and spans[-1].shut_down is not None:
-        return True
+    if spans and spans[-1].shut_down is not None and history.coverage.has(broker, Printed.LOG, Span.WITHIN, Span.AFTER):
+        return True  # and no later line says that it was started again
     if epoch is None or epoch.last_isr is None:
         return False
     return broker not in epoch.last_isr & latest_isr_stated(history, epoch, epoch.last_isr)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from forensics.replay.committed import committed, has_all_committed
-from forensics.replay.coverage import Coverage, Printed
+from forensics.replay.coverage import Coverage, Omission, Printed, Span
 from forensics.replay.crosscheck import beyond_lines, found_shorter_unexplained
 from forensics.replay.directory import Disk, Ref
 from forensics.replay.elections import isr_changes_complete
@@ -32,12 +32,15 @@ from forensics.replay.history import (
 from forensics.replay.hw_attribution import HwAttribution
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import UNKNOWN, Lineage
+from forensics.replay.reconstruct import _Reconstruction
 from forensics.replay.safe_truncations import is_safe
 from forensics.replay.steps import RoleSpan, Sample, Step, StepKind
+from forensics.rules.hw_above_leo import _stopped
 from tests.covering import holed, whole, without
 from tests.incident import Incident
 
 LINE = Ref(row=5)
+ENDS_EARLY = Omission("test-early", Span.AFTER, "its lines end early", "a test")
 SILENT = [whole(2), holed(whole(1, 2), 1), without(whole(1, 2), 1, Printed.LOG)]
 """Broker 1 has no line; some are missing; its server.log is."""
 IDS = ["silent", "some", "no server.log"]
@@ -89,6 +92,28 @@ def test_a_member_may_have_left_the_isr_of_a_leader_of_which_lines_are_missing(c
     assert has_all_committed(history, epochs[0], epochs[1]) is None
     history.states = {4: (0, frozenset({1, 2})), 5: (1, frozenset({2}))}
     assert has_all_committed(history, epochs[0], epochs[1]) is True  # by the number that is its ISR at the election
+
+
+@pytest.mark.parametrize("coverage", SILENT, ids=IDS)
+def test_a_leader_of_which_lines_are_missing_may_have_restarted_between_two_epochs(coverage: Coverage) -> None:
+    """Broker 1 leads two epochs, and broker 2 follows it in both without a restart."""
+    follows = [RoleSpan(2, epoch, 1, Role.FOLLOWER, 1, refs=[LINE]) for epoch in (0, 1)]
+    begins = (Interval.at(start, LINE) for start in (0, 40))
+    epochs = {number: Epoch(number, leader=1, begins=one) for number, one in enumerate(begins)}
+    history = found(whole(1, 2), *follows, epochs=epochs)
+    fold = _Reconstruction(history, history.role_spans, {}, {})
+    fold.previous[2] = follows[0]
+    assert fold._answered_from(2, follows[1], epochs[1]) == 40
+    history.coverage = coverage
+    assert fold._answered_from(2, follows[1], epochs[1]) is None
+
+
+@pytest.mark.parametrize("coverage", [*SILENT, whole(1).lowered([ENDS_EARLY.of(1)])], ids=[*IDS, "ends early"])
+def test_a_broker_that_shut_down_had_stopped_only_if_no_later_line_is_missing(coverage: Coverage) -> None:
+    history = found(whole(1, 2), RoleSpan(1, 0, 1, Role.FOLLOWER, 2, refs=[LINE], shut_down=80))
+    assert _stopped(history, 1)
+    history.coverage = coverage
+    assert not _stopped(history, 1)
 
 
 @pytest.mark.parametrize("coverage", SILENT, ids=IDS)
