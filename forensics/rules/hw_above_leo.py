@@ -158,7 +158,7 @@ def _stopped(history: History, broker: int) -> bool:
     """Return whether lines show that a broker had stopped at the end: it shut down, or left the last ISR."""
     spans, epoch = history.role_spans.get(broker), history.current
     if spans and spans[-1].shut_down is not None and history.coverage.has(broker, Printed.LOG, Span.WITHIN, Span.AFTER):
-        return True  # and no later line says that it was started again
+        return True  # and no later line shows a start
     if epoch is None or epoch.last_isr is None:
         return False
     return broker not in epoch.last_isr & latest_isr_stated(history, epoch, epoch.last_isr)
