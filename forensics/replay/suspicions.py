@@ -15,7 +15,7 @@ from forensics.replay.committed import has_all_committed
 from forensics.replay.coverage import Printed
 from forensics.replay.deletions import log_start_at
 from forensics.replay.directory import LiveBy, Ref
-from forensics.replay.history import History, Role, ShortenedLog, TruncationReason
+from forensics.replay.history import Epoch, History, Role, ShortenedLog, TruncationReason
 from forensics.replay.lineage import Lineage, differences, intersect, subtract
 from forensics.replay.log_dirs import moved
 from forensics.replay.printed_hws import PrintedHw
@@ -159,11 +159,16 @@ def _held(history: History, shortened: ShortenedLog, end: int) -> bool:
     lacks = [(shortened.target, end)] if shortened.target < end else []
     held = holders(history, lineage, lacks)
     others = [piece for broker, pieces in held.items() if broker != shortened.replica for piece in pieces]
-    led = (one for number, one in history.epochs.items() if number > shortened.epoch)
-    for epoch in (one for one in led if one.leader not in (None, -1, shortened.replica) and one.leader_took_up):
-        had = intersect(lacks, [(0, epoch.begins.low)])
-        others += [p for piece in had for p in subtract([piece], differences(lineage, epoch.lineage, *piece)[0])]
+    for later in _led_by_others(history, shortened):
+        had = intersect(lacks, [(0, later.begins.low)])
+        others += [p for piece in had for p in subtract([piece], differences(lineage, later.lineage, *piece)[0])]
     return not subtract(lacks, others)
+
+
+def _led_by_others(history: History, shortened: ShortenedLog) -> list[Epoch]:
+    """Return the later epochs that another broker led."""
+    later = (one for number, one in history.epochs.items() if number > shortened.epoch)
+    return [one for one in later if one.leader_took_up and one.leader not in (None, -1, shortened.replica)]
 
 
 def _stated_alone(history: History, shortened: ShortenedLog) -> tuple[RoleSpan, Sample] | None:
