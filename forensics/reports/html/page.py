@@ -90,7 +90,7 @@ def _page(result: Result, drawn: int, said: tuple[str, ...]) -> str:
         "map_written": overview.WRITTEN,
         "coverage": overview.covered(result.case),
         "clocks": overview.clocks(result.case),
-        "far": [wording.sentence(wording.plain(text)).removesuffix(".") for text in remarks.apart(result)],
+        "far": [wording.sentence(wording.plain(text)) for text in remarks.apart(result)],
         "settings": overview.settings(result.case),
         "method": overview.method(result),
         "keys": figures.KEYS,
