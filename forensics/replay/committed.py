@@ -200,9 +200,7 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
             if epoch is not None and epoch.epoch in contested:
                 unclear.append(piece)  # two leaders in this epoch: unknown which log the partition kept
             elif epoch is not None:
-                ranges, statements = _group_of_one_log(by_epoch.setdefault(epoch.epoch, []), statement)
-                ranges.append(piece)
-                statements.append(statement)
+                _add_to_its_log(by_epoch.setdefault(epoch.epoch, []), statement, piece)
     found: list[Loss] = []
     for number, (ranges, statements) in ((n, one) for n, logs in sorted(by_epoch.items()) for one in logs):
         lineage = statements[0].lineage
@@ -222,10 +220,8 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
     return found, subtract(unclear, proven)
 
 
-def _group_of_one_log(
-    logs: list[tuple[list[Range], list[HwStatement]]], statement: HwStatement
-) -> tuple[list[Range], list[HwStatement]]:
-    """Return the entry of ``logs`` for the log that a statement is about; add one if there is none.
+def _add_to_its_log(logs: list[tuple[list[Range], list[HwStatement]]], statement: HwStatement, piece: Range) -> None:
+    """Add lost offsets and a statement to the entry of ``logs`` for the log that the statement is about, or a new one.
 
     A leader may lack records of two different logs, neither of which the partition kept.
     """
@@ -233,9 +229,10 @@ def _group_of_one_log(
         first = statements[0]  # the strongest
         end = min(first.high_watermark, statement.high_watermark)
         if not differences(first.lineage, statement.lineage, 0, end)[0]:
-            return ranges, statements
-    logs.append(([], []))
-    return logs[-1]
+            ranges.append(piece)
+            statements.append(statement)
+            return
+    logs.append(([piece], [statement]))
 
 
 def _strength(statement: HwStatement) -> tuple[int, bool, int, int]:

@@ -56,6 +56,7 @@ from forensics.replay.steps import (
     StepKind,
     UnresolvedRemoval,
     came_back,
+    clear_end_before_first_step,
     clear_start_from_load,
     clear_starts_from_earlier_roles,
     made_first,
@@ -146,8 +147,7 @@ class _Pass:
             if epoch.leader is not None and not epoch.unclean and isr_changed_without_lines(history, epoch):
                 # It may have followed another before.
                 clear_start_from_load(history.role_spans.get(epoch.leader, ()), epoch.epoch)
-        for step in (step for role_span in outlived(history, history.role_spans) for step in role_span.steps[:1]):
-            step.end = None
+        clear_end_before_first_step(outlived(history, history.role_spans))
         history.copies = copies(events, history.disks, history.coverage)
         found = _Reconstruction(history, history.role_spans, history.disks, facts).run()
         history.epoch_rollbacks += written_before(history)

@@ -283,6 +283,16 @@ def clear_start_from_load(spans: Sequence[RoleSpan], epoch: int) -> None:
             _clear_start(role_span)
 
 
+def clear_end_before_first_step(spans: Sequence[RoleSpan]) -> None:
+    """Clear the log end offset before the first step of each role: lines are missing, so the log may have been longer.
+
+    Args:
+        spans: changed.
+    """
+    for step in (step for role_span in spans for step in role_span.steps[:1]):
+        step.end = None
+
+
 def clear_starts_from_earlier_roles(spans: Sequence[RoleSpan]) -> None:
     """Clear where roles began that is taken from the last end that an earlier role printed: lines in between are
     missing.
