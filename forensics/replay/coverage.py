@@ -1,55 +1,60 @@
-"""Coverage: what the absence of a log line proves, for each replica. The only licence for "no line says …".
+"""Coverage: for each replica, whether an absent log line proves that its broker did not log it.
 
-A line that is in the evidence always counts. An absent line proves something only if no line of that kind and time is
-missing. For example, "broker 2 did not truncate its log in leader epoch 3, because no line shows it" needs every line
-that broker 2 logged about its replica's log in that span. Code that concludes something from an absent line asks here
-first. The answer depends on three things.
+A line in the evidence always counts. An absent line proves something only if no line of that kind and time is missing.
+For example, "broker 2 did not truncate its log in leader epoch 3, because no line shows it" needs every line that
+broker 2 logged about its replica's log then. Code that concludes something from an absent line must ask here first.
 
-*Whose line?* Each broker logs about its own replica, and has an extent of its own for it:
+**Whole is a presumption.** Nothing shows that a log file is complete. A span of a replica's lines counts as whole until
+something in the evidence shows that a line is missing. If the missing line leaves no trace elsewhere, the span is still
+called whole.
 
-* **whole**: its log is in the evidence, and nothing shows that a line of it is missing. An absent line is proof.
-* **partly**: its log is in the evidence, but not about both things below, or something shows that others of its lines
-  are missing. Lines that are present count, absent ones do not.
-* **silent**: no log of this broker is in the evidence: either none of its lines is, or only a part of a log or trace,
-  such as an excerpt, the matches of a search, or a damaged trace. Lines that are present count here too. Nothing
-  follows from absent ones, at any time.
+The answer depends on the broker, on what the line would be about, and on the time.
 
-*About what?* Kafka logs two things about a replica, to two files: which roles it was given (``state-change.log``) and
-what happened to its log (``server.log``). Of a broker with ``state-change.log`` alone, "it was given no other role" may
-be concluded and "it did not truncate" may not.
+*Which broker?* Each broker logs about its own replica. For each span of time below, its lines about that replica are
+one of these:
 
-*When?* There are three spans. *Within* is from the replica's first line in the evidence to its last. *Before* and
-*after* are the times outside of that. "Before is whole" means: nothing shows that the broker logged anything about the
-replica before its first line here. That line is then treated as the very first one. In the same way, "after is whole"
-means that its last line is treated as the very last one.
+* **whole**: its log is in the evidence, and nothing shows that a line is missing in this span. An absent line is proof.
+* **partly**: its log is in the evidence, and something shows that a line is missing in this span. Or one of the two
+  files below is missing. Then absent lines of the missing kind prove nothing.
+* **silent**: none of its lines is in the evidence, or only an excerpt, the matches of a search, or a damaged trace.
+  Absent lines prove nothing, in any span.
+
+*About what?* Kafka logs two things about a replica, to two files: the roles it was given (``state-change.log``), and
+what happened to its log (``server.log``). If only ``state-change.log`` is there, you may conclude "it was given no
+other role". You may not conclude "it did not truncate".
+
+*When?* There are three spans. *Within* is the time from the replica's first line in the evidence to its last. *Before*
+and *after* are the times outside. If *before* is whole, you may conclude that the broker logged nothing about the
+replica before its first line here. If *after* is whole, you may conclude that it logged nothing after its last line.
 
 So there are two kinds of questions, and each has methods of its own:
 
-* *May I conclude something from an absent line?* ``has`` answers for one thing, ``whole`` for both, each in the spans
-  that are named; ``throughout`` for both in all three. ``whole_replicas`` and ``replicas_with`` give the replicas of
-  which I may. For a silent broker they all answer no.
+* *May I conclude something from an absent line?* ``has`` answers for one of the two things, ``whole`` for both, each in
+  the spans that you name. ``throughout`` answers for both things in all three spans. ``whole_replicas`` and
+  ``replicas_with`` list the replicas for which the answer is yes. For a silent broker the answer is always no.
 * *What shows that lines are missing?* ``shown_missing``, ``shown_missing_by``, ``undated_from`` and ``ends_open``
-  answer that, to word what is asked for or to conclude less. Their silence proves nothing: nothing shows that lines of
-  a silent broker are missing either. A house test lists the modules that may ask this.
+  answer that. Use them to say what to collect, or to conclude less. If they name no missing line, conclude nothing: of
+  a silent broker they name none either. A house test lists the modules that may use them.
 
-Coverage starts from the lines in the evidence (``LinesAtHand``), and only falls: each ``Omission`` is one way in which
-something present shows that something else is missing (``omissions`` lists them). Replay lowers the coverage by what it
-finds and starts again, so that every conclusion uses the final coverage.
+Coverage starts from the lines in the evidence (``LinesAtHand``). Then it only falls. An ``Omission`` is one way in
+which evidence shows that a line is missing (``omissions`` lists them). Replay finds most omissions before it concludes
+anything. If it finds another one later, it discards its conclusions and starts again with the lower coverage. So no
+conclusion of the result rests on a coverage that was lowered afterwards.
 
-One more fact is kept here, and licenses nothing by itself: whether lines of the controllers that elect leaders are in
-the evidence (``elections``).
+Three more things are known about absent lines. None of them is a licence:
 
-Two other things look like encodings of silence and are none:
+* ``elections``: whether lines of the controllers that elect leaders are in the evidence.
+* A step of the kind *unknown change* in a role span marks where an omission was found. Replay then forgets what it knew
+  of the replica's log at that place.
+* A *doubt* about one leader epoch: a line may be missing, but nothing shows it. It does not lower the coverage.
+  ``epoch_start`` and ``elections`` have such doubts. They ask the coverage first. If it grants the conclusion and there
+  is a doubt, they still leave that epoch undecided.
 
-* A step of the kind *unknown change* in a role span marks the place of an omission that counts. It says where lines
-  are missing and not whether: replay forgets the log of the replica at that place.
-* A *doubt* is less than an omission: lines may be missing, and nothing proves it. It lowers no coverage. Code that has
-  one asks the coverage first and then concludes less about that one epoch (``epoch_start``, ``elections``).
+A trace may claim that it states each change of some replicas. For these an absent line is proof, and no omission
+counts, because a trace need not hold what Kafka logs besides.
 
-A trace may claim that it states each change of some replicas. Inside that claim an absent line is proof, whatever Kafka
-would have printed besides, so no omission counts for such a replica.
-
-What rests on files (segments, checkpoints) needs no coverage: a file states what it holds.
+A file (segment, checkpoint) states what it holds, and a conclusion from that needs no coverage. An absent file shows
+nothing: coverage is about lines, and does not say that a replica has no files.
 """
 
 from __future__ import annotations
@@ -184,14 +189,14 @@ class Coverage:
         printed: what each broker's logs about its replica are about: roles, log or both. Nothing for a broker of which
             an excerpt alone is in the evidence.
         known_missing: evidence that lines of a replica are missing, in the order in which replay found it.
-        unnamed: leader epochs that must have existed and that no line of any broker names. A conclusion about several
-            epochs must check them as well: a replica's own lines can be whole and skip an epoch in which it had no
-            role.
+        unnamed: leader epochs that must have existed and that no line of any broker names. If a replica had no role in
+            an epoch, its lines skip that epoch and may still be whole. So a conclusion about several epochs must
+            check these epochs as well.
         claimed: replicas for which a trace claims to state every change.
         unclaimed: replicas that only a trace describes which does not claim to state every change of them. Between two
             values that it states, anything may have happened.
-        ends_open: replicas of which lines are missing within the last role that they name. What came after it may be
-            missing as well, though nothing shows that.
+        ends_open: replicas of which a line is missing in the last role that their lines name. The place of the missing
+            line is not known, so it may be one about a later role.
         elections: lines of the controllers that elect the partition's leaders are in the evidence.
     """
 
