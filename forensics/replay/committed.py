@@ -362,28 +362,27 @@ def has_all_committed(history: History, before: Epoch, after: Epoch) -> bool | N
     None if the evidence does not decide.
     """
     leader = after.leader
-    if leader is None or _shortened(history, leader, before.epoch, after.epoch):
-        return None
-    own = history.replicas.get(leader)
-    if own is None or not history.coverage.whole(leader):
-        return None  # the evidence does not show what happened to its log in between
-    roles = [role_span.epoch for role_span in history.role_spans.get(leader, ()) if role_span.epoch >= 0]
-    if not own.starts_empty and min(roles, default=UNKNOWN) > before.epoch:
-        return None  # its log lines begin later
-    if may_have_lost_tail(history, leader, before, after):
+    if leader is None or not _kept_its_log(history, leader, before, after):
         return None
     if leader == before.leader:
         return True
     if outside_isr(history, after) or _joined_early(history, leader, before, after):
         return None
-    last = before.last_isr
-    if last is not None and leader in last and isr_stated_to_its_end(history, before):
+    members = before.last_isr if isr_stated_to_its_end(history, before) else None
+    if leader in (members or ()) or leader in (isr_before(history, after) or ()):
         return True
-    if leader in (isr_before(history, after) or ()):
-        return True
-    if after.safe or from_eligible(history, after):
-        return True
-    return True if elected_with_others(history, after) else None
+    return True if after.safe or from_eligible(history, after) or elected_with_others(history, after) else None
+
+
+def _kept_its_log(history: History, broker: int, before: Epoch, after: Epoch) -> bool:
+    """Return whether the lines of a broker, which are whole, show that its log lost nothing between two epochs."""
+    own = history.replicas.get(broker)
+    if own is None or not history.coverage.whole(broker) or _shortened(history, broker, before.epoch, after.epoch):
+        return False
+    roles = [role_span.epoch for role_span in history.role_spans.get(broker, ()) if role_span.epoch >= 0]
+    if not own.starts_empty and min(roles, default=UNKNOWN) > before.epoch:
+        return False  # its log lines begin later
+    return not may_have_lost_tail(history, broker, before, after)
 
 
 def _joined_early(history: History, broker: int, before: Epoch, after: Epoch) -> bool:
