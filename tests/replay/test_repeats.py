@@ -43,7 +43,7 @@ def test_a_loop_of_truncations_is_one_step_with_its_count(sample_traces: Path, t
     (finding,) = [one for one in found if one.replicas == (2,)]
     assert finding.count == TIMES + 1
     last = finding.facts[-1]
-    assert last.text == f"the last of {TIMES + 1} truncations to 50 in leader epoch 2"
+    assert last.text == f"truncated its log to 50 for the last of {TIMES + 1} times in leader epoch 2"
     times = [fact.time for fact in finding.facts[-2:] if fact.time is not None]
     assert times[-1] - times[0] == (TIMES - 1) * 1000
     assert last.refs != finding.facts[1].refs
