@@ -7,17 +7,33 @@ from pathlib import Path
 
 from forensics.engines.local import scan
 from forensics.reports.html.answer import answer
+from forensics.result import Result
 from forensics.rules.finding import Verdict
 
 
-def test_a_healthy_trace_is_clean_by_its_leader_epochs(sample_traces: Path) -> None:
+def without_forks(sample_traces: Path) -> Result:
+    """A healthy trace whose records are not compared, as those that claim nothing."""
+    result = scan([str(sample_traces / "written" / "healthy")])
+    (partition,) = result.partitions
+    judged = partition.judgements["replica-divergence"]
+    partition.judgements["replica-divergence"] = replace(judged, verdict=Verdict.NOT_APPLICABLE)
+    return result
+
+
+def test_the_records_of_a_complete_trace_are_compared(sample_traces: Path) -> None:
     told = answer(scan([str(sample_traces / "written" / "healthy")]), {})
+    assert told.headline == "No committed data was lost or forked"
+    assert "no two replicas hold different records at one committed offset" in told.lead
+
+
+def test_a_healthy_trace_is_clean_by_its_leader_epochs(sample_traces: Path) -> None:
+    told = answer(without_forks(sample_traces), {})
     assert told.headline == "No committed data was lost or forked"
     assert "no two replicas hold different leader epochs at one committed offset" in told.lead
 
 
 def test_of_a_trace_whose_epochs_are_unknown_no_fork_is_ruled_out(sample_traces: Path) -> None:
-    result = scan([str(sample_traces / "written" / "healthy")])
+    result = without_forks(sample_traces)
     (partition,) = result.partitions
     judged = partition.judgements["epoch-divergence"]
     partition.judgements["epoch-divergence"] = replace(judged, verdict=Verdict.UNKNOWN)
