@@ -58,7 +58,8 @@ def statement_fact(statement: HwStatement) -> Fact:
 
 
 def committed_facts(statements: Sequence[HwStatement], end: int) -> list[Fact]:
-    """Return the strongest statement of how far records were committed, and another one that reaches as far, if any.
+    """Return the strongest statement of how far records were committed, and another one that reaches as far, if any,
+    in the order in which they were made.
 
     Args:
         statements: the strongest first.
@@ -66,7 +67,8 @@ def committed_facts(statements: Sequence[HwStatement], end: int) -> list[Fact]:
     """
     first, others = statements[0], statements[1:]
     again = (one for one in others if one.high_watermark >= end and not {*one.refs} & {*first.refs})
-    return [statement_fact(one) for one in (first, *islice(again, 1))]
+    found = [first, *islice(again, 1)]
+    return [statement_fact(one) for one in sorted(found, key=lambda one: (one.time is None, one.time or 0))]
 
 
 def truncation_fact(truncation: Truncation) -> Fact:

@@ -122,7 +122,7 @@ def test_answers_alone_leave_out_how_they_are_worded(document: dict[str, Any]) -
     finding = after["findings"][0]
     finding["summary"], finding["facts"][0]["text"], finding["keep"] = "other words", "other words", "other words"
     assert not Report(answers=True).add("unit", "whole", rows(before, after))
-    changes = {"severity": "error", "confidence": "inferred", "offsets": [[50, 81]], "records": {"min": 1, "max": 30}}
+    changes = {"severity": "error", "confidence": "suspected", "offsets": [[50, 81]], "records": {"min": 1, "max": 30}}
     for field, value in {**changes, "replicas": [2], "cause": {**finding["cause"], "id": "other"}}.items():
         before, after = altered(document)
         after["findings"][0][field] = value

@@ -169,8 +169,8 @@ def test_the_coverage_calls_an_excerpt_one_and_says_that_the_release_is_unknown(
     folder = write("ticket.txt", f"> {LINE.format(1, NAMED.format(1, 5))}> {LINE.format(9, CUT.format('/d', 3))}")
     result = scan([str(folder)])
     assert coverage(result.case).select("broker", "kind").rows() == [(1, "excerpt")]
-    (line,) = [line for line in render(result, width=200).split("\n") if line.startswith("broker 1 ")]
-    assert line.startswith("broker 1  logs 12:01:00–12:09:00 (excerpt); release unknown")
+    (line,) = [line.strip() for line in render(result, width=200).split("\n") if line.startswith("  broker 1 ")]
+    assert line.startswith("broker 1  logs 12:01:00 to 12:09:00 (excerpt); release unknown")
 
 
 def test_a_trace_of_an_excerpt_is_no_trace_of_all(write: Write) -> None:

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, Final
 
 import polars as pl
 
+from forensics.case.metadata import BATCH_COLUMNS as METADATA_BATCHES
 from forensics.case.metadata import FORMATS as METADATA_FORMATS
 from forensics.case.order import METADATA_TOPIC, latest, repeated, to_utc
 from forensics.case.printers import printer, several, told_apart
@@ -49,9 +50,6 @@ HEADER: Final = (
     "distances",
 )
 """Fields of a reading that are no tables."""
-
-KEYS: Final = ("byte", "base_offset", "last_offset", "leader_epoch", "crc")
-
 
 Told = tuple[str, pl.DataFrame]
 """Name of a table in ``RAW``, and rows of it."""
@@ -206,7 +204,7 @@ def _part(unit: Unit, split: int, part: FileReading, facts: _Facts) -> Iterator[
             begin = facts.batches if name == "batches" else facts.notices
             yield _raw(name, unit, split, table.with_row_index("seq", offset=begin))
     if part.format in METADATA_FORMATS and part.batches.height:
-        facts.keys.append(part.batches.select(KEYS))
+        facts.keys.append(part.batches.select(METADATA_BATCHES))
     facts.batches += part.batches.height
     facts.notices += part.notices.height
     header = FileReading(**{name: getattr(part, name) for name in HEADER})
