@@ -41,7 +41,7 @@ OPEN_RUNS: set[tuple[str, str, int, str]] = set()
 # -- the stories -------------------------------------------------------------------------------------------------------
 
 CUT, LOST, FORKED = QUESTIONS
-OFTEN = {("loss", LOST): "unknown", ("lost-disk", LOST): "[0, 10)"}
+OFTEN = {("loss", LOST): "unknown", ("lost-disk", LOST): "0 to 9"}
 LATE_JOIN = {("premature-isr", LOST): "unknown"}
 
 # What is answered with less than the truth, by protocol and logging level: everything else equals it, to the offset.
@@ -55,7 +55,7 @@ LESS: dict[tuple[str, str], dict[tuple[str, str], str]] = {
         ("fast-failover", CUT): "unknown",
         ("rolling-restart", CUT): "unknown",
         ("rolling-restart", LOST): "unknown",
-        ("lost-disk", LOST): "[0, 10)",
+        ("lost-disk", LOST): "0 to 9",
     },
     ("hw", "replication"): {("fast-failover", CUT): "unknown", ("fast-failover", LOST): "unknown"},
     # A leader that did not stop cleanly may have lost its page cache; the disk took with it how long its log was.
