@@ -117,7 +117,7 @@ class Watermarks:
         # A clean shutdown writes the file (ReplicaManager.shutdown), however short the process was.
         clean = bool(steps) and steps[-1].kind is StepKind.LOADED and steps[-1].before is None
         clean = clean and -1 < event.run - 1 <= self.shut
-        if fresh and self.end and (clean or self._has_checkpointed()):
+        if fresh and self.end and self._has_checkpointed(clean=clean):
             refs = (Ref(row=event.row, note="no checkpointed high watermark"),)
             known = [one for t in (*self.role_spans, self.now) for one in (t.hw, t.start_hw)]
             before = max((one.value for one in known if one is not None), default=0)
@@ -125,12 +125,13 @@ class Watermarks:
                 Regression(self.replica, self.now.epoch, before, 0, RegressionKind.CHECKPOINT, event.time, refs)
             )
 
-    def _has_checkpointed(self) -> bool:
-        """Return whether the process before lived so long that it must have written the checkpoint file.
+    def _has_checkpointed(self, *, clean: bool) -> bool:
+        """Return whether the process before must have written the checkpoint file: it stopped cleanly or lived long.
 
-        A trace that claims to state every change states each write: a broker that hangs writes none.
+        A trace that claims to state every change states each write, so ``played`` answers for it: a broker that hangs
+        writes none, and neither does one that stops before it took up the partition.
         """
-        return self.lived > _CHECKPOINTED and not self.facts.lines.claimed
+        return (clean or self.lived > _CHECKPOINTED) and not self.facts.lines.claimed
 
     def _hw_regressed(self, event: Event) -> None:
         if self.now.role is Role.LEADER and event.hw is not None and event.hw_before is not None:
