@@ -137,6 +137,9 @@ _EACH: Final = tuple(
     re.compile(_as_bytes(one.pattern)) for one in PREFIXES if one.name not in ("numbered", "events", "journal-export")
 )
 _OBJECT: Final = re.compile(rb"\s*\{\s*\"")
+_OWN_LAYOUT: Final = re.compile(rb'(?<!\\)"(?:level|logger|loggerName)"\s*:')
+"""Fields of a broker's own JSON layout, which no collector put there."""
+
 _FEW_LINES: Final = 200
 """Lines of a text in which several collectors show: a person's text has fewer."""
 
@@ -156,7 +159,7 @@ _LEVELLED: Final = re.compile(rb"\b(?:INFO|WARN|ERROR|FATAL|DEBUG|TRACE)\b")
 def _collector(line: bytes) -> int | None:
     """Return the number of the collector's prefix with which a line begins, -1 for an object; None for no prefix."""
     if _OBJECT.match(line) is not None:
-        return -1
+        return None if _OWN_LAYOUT.search(line) is not None else -1
     return next((number for number, one in enumerate(_EACH) if one.match(line) is not None), None)
 
 
