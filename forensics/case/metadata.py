@@ -24,7 +24,7 @@ FORMATS = ("metadata-log", "metadata-snapshot")
 NOWHERE = pl.Series("byte", [], dtype=pl.Int64)
 _KEY = ["base_offset", "leader_epoch", "crc"]
 BATCH_COLUMNS = ("byte", "last_offset", "crc_ok", *_KEY)
-"""What is read of the batches of a metadata log, by every engine."""
+"""Columns of the batches of a metadata log that every engine reads."""
 
 _VOUCHED = pl.col("crc_ok") & pl.all_horizontal(pl.col(_KEY).is_not_null())
 """Batches that a node of the quorum can have written: sound, and of message format 2 (KIP-595)."""
