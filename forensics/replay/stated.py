@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import polars as pl
 
 from forensics.replay.directory import Ref
+from forensics.replay.statement_lines import Key, StatementLine, statement_lines
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -132,32 +132,6 @@ class Stated:
 
 NOTHING = Stated()
 
-Key = tuple[str, int, int]
-"""Topic, partition, incarnation."""
-
-
-class _Line(NamedTuple):
-    """The columns of an observation that this module reads."""
-
-    topic: str
-    partition: int
-    incarnation: int
-    broker: int
-    replica: int
-    row: int
-    time: int | None
-    kind: str
-    leader_epoch: int | None
-    offset: int | None
-    hw: int | None
-    leo: int | None
-    log_start: int | None
-
-    @property
-    def key(self) -> Key:
-        """The partition that it is about."""
-        return self.topic, self.partition, self.incarnation
-
 
 @dataclass(slots=True)
 class _Known:
@@ -189,7 +163,7 @@ class _Known:
     leads: bool = False
     longest: tuple[int, Ref] | None = None
 
-    def begin(self, line: _Line) -> None:
+    def begin(self, line: StatementLine) -> None:
         """Begin a new process or role, or a shortened log: earlier values no longer apply."""
         self.time = self.hw = self.leo = self.checkpoint = self.longest = None
         self.leads = line.kind == Kind.BECOME_LEADER and self.broker == self.replica
@@ -198,7 +172,7 @@ class _Known:
         elif line.kind not in _SHORTENS and line.leader_epoch is not None:
             self.epoch = line.leader_epoch
 
-    def add(self, line: _Line) -> None:
+    def add(self, line: StatementLine) -> None:
         """Store the values that a line states."""
         if not self.exact and (line.time is None or line.time != self.time):
             self.hw = self.leo = None
@@ -217,13 +191,13 @@ class _Known:
         states = line.kind != Kind.APPEND or line.hw is not None or self.exact
         self.leo = (line.leo, Ref(row=line.row, note=f"log end offset {line.leo}")) if states else None
 
-    def ended(self, line: _Line) -> bool:
+    def ended(self, line: StatementLine) -> bool:
         """Return whether a line states a shorter log than the process had: it was looked at after that had ended."""
         if line.kind != Kind.LOG_END or line.leo is None or self.leo is None:
             return False
         return line.leo < self.leo[0]
 
-    def fell(self, line: _Line) -> LeaderLogFell | None:
+    def fell(self, line: StatementLine) -> LeaderLogFell | None:
         """Return the log end offset of a leader that a line states below an earlier one, or None."""
         if not self.leads or line.leo is None or line.kind == Kind.APPEND:
             return None  # appends may be stated in another order than they were made in
@@ -275,18 +249,13 @@ def stated(
     both = pl.col("kind").is_in([kind.value for kind in _BOTH]) & (pl.col("hw") > pl.col("leo"))
     wanted = rows.filter(pl.col("kind").is_in(kinds) & ((pl.col("message") == TRACE) | both.fill_null(False)))
     found: dict[Key, _Partition] = {}
-    for line in _lines(wanted):
+    for line in statement_lines(wanted):
         _take(found.setdefault(line.key, _Partition()), line, complete, keep)
     results = ((key, _result(partition)) for key, partition in found.items())
     return {key: result for key, result in results if result != NOTHING}
 
 
-def _lines(rows: pl.DataFrame) -> Iterator[_Line]:
-    values = rows.with_columns(pl.coalesce("replica", "broker").alias("replica"), pl.col("time").cast(pl.Int64))
-    return map(_Line._make, values.sort("row").select(_Line._fields).iter_rows())
-
-
-def _take(partition: _Partition, line: _Line, complete: frozenset[int], keep: frozenset[int]) -> None:
+def _take(partition: _Partition, line: StatementLine, complete: frozenset[int], keep: frozenset[int]) -> None:
     """Add one statement of a witness about a replica."""
     if line.kind in _TRIMS or (line.log_start or 0) > 0:
         partition.trimmed.add(line.replica)
@@ -311,7 +280,7 @@ def _take(partition: _Partition, line: _Line, complete: frozenset[int], keep: fr
         _note(partition, known.above())
 
 
-def _begins(partition: _Partition, line: _Line) -> None:
+def _begins(partition: _Partition, line: StatementLine) -> None:
     """Add an entry of a leader epoch with its first offset.
 
     A process that was killed may have lost its epoch file. It rebuilds the file from the records that it recovers, so

@@ -7,15 +7,13 @@ The same holds for the entries of one leader-epoch-checkpoint: epochs and offset
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import polars as pl
 
 from forensics.replay.directory import Ref
-from forensics.replay.events import as_values
 from forensics.replay.sign import Sign
+from forensics.replay.statement_lines import Key, StatementLine, statement_lines
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -70,28 +68,6 @@ class WentBack:
     refs: tuple[Ref, Ref]
 
 
-Key = tuple[str, int, int]
-"""Topic, partition, incarnation."""
-
-
-class _Line(NamedTuple):
-    """The columns of an observation that this module reads."""
-
-    topic: str
-    partition: int
-    incarnation: int
-    broker: int
-    replica: int
-    row: int
-    time: int | None
-    kind: str
-    message: str
-    leader_epoch: int | None
-    offset: int | None
-    hw: int | None
-    leo: int | None
-
-
 @dataclass(slots=True)
 class _Known:
     """The highest values that one witness has stated of one replica, each with its line.
@@ -113,7 +89,7 @@ class _Known:
     entries: list[tuple[int, int, Ref]] = field(default_factory=list)
     found: dict[Sign, WentBack] = field(default_factory=dict)
 
-    def add(self, line: _Line) -> None:
+    def add(self, line: StatementLine) -> None:
         """Compare a line with those before, and store its values."""
         if line.kind in _ROLES and line.leader_epoch is not None:
             self._role(line, line.leader_epoch)
@@ -124,7 +100,7 @@ class _Known:
         else:
             self._values(line)
 
-    def _role(self, line: _Line, epoch: int) -> None:
+    def _role(self, line: StatementLine, epoch: int) -> None:
         """Compare a role with those before. A broker ignores a lower leader epoch (Partition.makeLeader), unless it
         was restarted. Epoch 0 is the first of a topic, and lines without times may be in any order.
         """
@@ -135,7 +111,7 @@ class _Known:
         if known is None or epoch > known[0]:
             self.role = epoch, line.time, ref
 
-    def _begin(self, line: _Line) -> None:
+    def _begin(self, line: StatementLine) -> None:
         self.hw = self.leo = None
         self.entries.clear()
         self.follows = line.kind == Kind.BECOME_FOLLOWER
@@ -143,13 +119,13 @@ class _Known:
         if self.leads is not None and line.hw is not None:
             self.hw = line.hw, line.time, Ref(row=line.row, note=f"high watermark {line.hw}")
 
-    def _values(self, line: _Line) -> None:
+    def _values(self, line: StatementLine) -> None:
         if line.leo is not None:
             self._log_end(line, line.leo)
         if line.hw is not None:
             self._high_watermark(line, line.hw)
 
-    def _log_end(self, line: _Line, end: int) -> None:
+    def _log_end(self, line: StatementLine, end: int) -> None:
         ref = Ref(row=line.row, note=f"log end offset {end}")
         if line.kind != Kind.APPEND:  # appends may be stated in another order than they were made in
             # A line that states a high watermark too, or one of the same moment, is judged by itself.
@@ -161,14 +137,14 @@ class _Known:
         if self.leo is None or end > self.leo[0]:
             self.leo = end, line.time, ref
 
-    def _high_watermark(self, line: _Line, value: int) -> None:
+    def _high_watermark(self, line: StatementLine, value: int) -> None:
         ref = Ref(row=line.row, note=f"high watermark {value}")
         if self.leads is not None and self.hw is not None and value < self.hw[0]:
             self._note(Sign.HIGH_WATERMARK_FELL, line, self.hw, value, ref, self.leads, self.leads)
         if self.hw is None or value > self.hw[0]:
             self.hw = value, line.time, ref
 
-    def _entry(self, line: _Line) -> None:
+    def _entry(self, line: StatementLine) -> None:
         epoch, offset = line.leader_epoch, line.offset
         if epoch is None or offset is None:
             return
@@ -182,7 +158,7 @@ class _Known:
     def _note(
         self,
         sign: Sign,
-        line: _Line,
+        line: StatementLine,
         earlier: tuple[int, int | None, Ref],
         after: int,
         ref: Ref,
@@ -194,7 +170,7 @@ class _Known:
         self.found.setdefault(sign, one)
 
 
-def _later(time: int | None, line: _Line) -> bool:
+def _later(time: int | None, line: StatementLine) -> bool:
     return time is not None and line.time is not None and time <= line.time
 
 
@@ -209,20 +185,14 @@ def went_back(rows: pl.DataFrame) -> dict[Key, list[WentBack]]:
     logged = pl.col("kind").is_in([kind.value for kind in (Kind.EPOCH_ENTRY, *_ROLES)])
     wanted = rows.filter(traced | logged)
     known: dict[tuple[Key, int, int, int, str], _Known] = {}
-    for line, source in _lines(wanted):
+    for line in statement_lines(wanted):
         # The entries of a file are those of one moment; a trace states values in one file after another. Lines of two
         # messages, or of two files, may have another order than what they are about.
-        place = (line.topic, line.partition, line.incarnation), line.broker, line.replica
-        file = (-1, TRACE) if line.message == TRACE else (source, line.message)
+        place = line.key, line.broker, line.replica
+        file = (-1, TRACE) if line.message == TRACE else (line.source, line.message)
         known.setdefault((*place, *file), _Known()).add(line)
     found: dict[Key, list[WentBack]] = {}
     for (key, *_), one in sorted(known.items()):
         for back in one.found.values():
             found.setdefault(key, []).append(back)
     return found
-
-
-def _lines(rows: pl.DataFrame) -> Iterator[tuple[_Line, int]]:
-    values = rows.with_columns(pl.coalesce("replica", "broker").alias("replica")).sort("row")
-    for *of_line, source in values.select(*as_values(_Line._fields), "source").iter_rows():
-        yield _Line._make(of_line), source
