@@ -145,6 +145,31 @@ def put_text(path: str, pieces: Iterable[str], evidence: Iterable[Source] = ()) 
         stream.writelines(pieces)
 
 
+def writable(*paths: str | None) -> None:
+    """Make sure that files can be written before anything is read: a scan may take an hour.
+
+    Args:
+        paths: files, made later; None and ``-`` (standard output) are passed over.
+
+    Raises:
+        UnwritableOutput: one of them is a folder, or its folder is missing or cannot be written to.
+    """
+    for given in paths:
+        if given is None or given == "-":
+            continue
+        path = Path(os.path.realpath(given))
+        folder = path.parent
+        if path.is_dir():
+            raise UnwritableOutput(f"{given}: is a folder; name a file")
+        if not folder.exists():
+            raise UnwritableOutput(f"{given}: there is no folder {folder}; create it, or name another file")
+        if not folder.is_dir():
+            raise UnwritableOutput(f"{given}: {folder} is no folder; name another file")
+        special = path.exists() and not path.is_file()
+        if not os.access(path if special else folder, os.W_OK):
+            raise UnwritableOutput(f"{given}: permission denied to write there; name a file that can be written")
+
+
 def refuse(path: Path, evidence: Iterable[Source]) -> None:
     """Make sure that a target is no evidence, under whatever name: a hard link is the same file.
 

@@ -305,15 +305,9 @@ def save(result: Result, folder: Path, evidence: Iterable[Source] = ()) -> list[
     Raises:
         UnwritableOutput: the folder holds something else or evidence, or cannot be written.
     """
-    names = {f"{table.name}.parquet" for table in TABLES}
+    usable(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        others = sorted({path.name for path in folder.iterdir()} - names)
-        if others:
-            raise UnwritableOutput(
-                f"{folder}: holds {others[0]}, which is no table of a scan; name a new folder: nothing else is ever "
-                "written over"
-            )
         paths = [folder / f"{table.name}.parquet" for table in TABLES]
         for path in paths:
             refuse(path, evidence)
@@ -324,6 +318,26 @@ def save(result: Result, folder: Path, evidence: Iterable[Source] = ()) -> list[
     except OSError as error:
         raise UnwritableOutput(f"{folder}: {error.strerror or error}; name a folder that can be written") from None
     return paths
+
+
+def usable(folder: Path) -> None:
+    """Make sure that tables can be written to a folder, without writing anything: what is in it is a scan's.
+
+    Raises:
+        UnwritableOutput: it holds something else, is no folder, or cannot be written.
+    """
+    there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    if not there.is_dir():
+        raise UnwritableOutput(f"{folder}: {there} is no folder; name another folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UnwritableOutput(f"{folder}: permission denied to write there; name a folder that can be written")
+    names = {f"{table.name}.parquet" for table in TABLES}
+    others = sorted({path.name for path in folder.iterdir()} - names) if there == folder else []
+    if others:
+        raise UnwritableOutput(
+            f"{folder}: holds {others[0]}, which is no table of a scan; name a new folder: nothing else is ever "
+            "written over"
+        )
 
 
 def _write(frame: pl.DataFrame, path: Path, said: dict[str, str]) -> None:

@@ -38,7 +38,6 @@ __all__ = [
     "GC_LOG",
     "IRRELEVANT",
     "NOT_READ",
-    "OTHER_KINDS",
     "TAKERS",
     "UNKNOWN",
     "UNREADABLE",
@@ -58,8 +57,6 @@ _NO_LOGS = frozenset((*CHECKPOINT_FILES, "leader-epoch-checkpoint", "partition.m
 UNKNOWN = "unknown"
 IRRELEVANT = "irrelevant"
 GC_LOG = "gc-log"
-OTHER_KINDS = (POINTER, IRRELEVANT, GC_LOG)
-"""Formats that are known, and not about replication."""
 UNREADABLE = "unreadable"
 FAILED = "failed"
 """This program failed in reading it: a defect, which its notice names."""

@@ -27,6 +27,7 @@ def walk(paths: Sequence[str]) -> Iterator[Source]:
 
     Raises:
         FileNotFoundError: a path does not exist.
+        PermissionError: a folder above a path is closed to this user.
     """
     memory = Memory()
     for source in files(paths):
@@ -86,9 +87,12 @@ def files(paths: Sequence[str]) -> Iterator[Source]:
 
 def _exists(path: Path) -> bool:
     try:
-        return path.exists()
+        path.stat()
+    except PermissionError:
+        raise
     except (OSError, ValueError):  # longer than a path may be; a NUL in it
         return False
+    return True
 
 
 def _is_link(path: str) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import timedelta, timezone, tzinfo
 from typing import Final
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import polars as pl
 
@@ -23,6 +23,7 @@ __all__ = [
     "does_something",
     "in_order",
     "is_fixed",
+    "known_zone",
     "latest",
     "ranks",
     "repeated",
@@ -30,12 +31,15 @@ __all__ = [
     "utc",
     "with_runs",
     "witnessed",
+    "zone_info",
 ]
 
 ORDER = ("_cluster", "broker", "_when", "_rank", "source", "line", "byte")
 """Columns by which observations are ordered, nulls last; rows that are equal in all keep the order of their file."""
 
 _OFFSET: Final = re.compile(r"UTC([+-])([0-9]{2}):([0-9]{2})")
+_GIVEN: Final = re.compile(r"(?:UTC)?([+-])([0-9]{1,2})(?::?([0-9]{2}))?")  # as people write an offset
+_EASTERNMOST: Final = timedelta(hours=14)
 _FALL: Final = timedelta(minutes=1)  # threads of one broker, and clocks set right, fall back by less
 
 # Within one millisecond a role change is received (state-change.log) before the log layer acts on it (server.log).
@@ -75,6 +79,40 @@ def is_fixed(zone: str) -> bool:
     return zone == UTC or _OFFSET.fullmatch(zone) is not None
 
 
+def known_zone(text: str) -> str:
+    """Return a zone as ``utc`` reads it: a name of the time zone database, or an offset such as ``+02:00``.
+
+    Raises:
+        ValueError: there is no such zone.
+
+    >>> known_zone("+2"), known_zone("-0330"), known_zone("Europe/Berlin")
+    ('UTC+02:00', 'UTC-03:30', 'Europe/Berlin')
+    """
+    given = _GIVEN.fullmatch(text)
+    name = f"UTC{given[1]}{int(given[2]):02}:{given[3] or '00'}" if given else text
+    try:
+        far = abs(zone_info(name).utcoffset(None) or timedelta())
+    except ZoneInfoNotFoundError as error:
+        raise ValueError(str(error)) from None
+    if far > _EASTERNMOST or (given and int(given[3] or 0) > 59):
+        raise ValueError(f"no zone is {name}")
+    return name
+
+
+def zone_info(zone: str) -> tzinfo:
+    """Return a zone for times of the standard library.
+
+    Args:
+        zone: a name of the time zone database, or an offset like ``UTC+02:00``.
+
+    Raises:
+        ZoneInfoNotFoundError: there is no zone of this name.
+    """
+    if offset := _OFFSET.fullmatch(zone):
+        return timezone(int(f"{offset[1]}1") * timedelta(hours=int(offset[2]), minutes=int(offset[3])))
+    return ZoneInfo(zone)
+
+
 def utc(time: pl.Expr, zone: str, *, later: pl.Expr | None = None) -> pl.Expr:
     """Return a printed time as UTC; null if the zone has no such time.
 
@@ -94,7 +132,9 @@ def utc(time: pl.Expr, zone: str, *, later: pl.Expr | None = None) -> pl.Expr:
 
 
 def repeated(time: pl.Expr, zone: str) -> pl.Expr:
-    """Return whether the zone has a printed time twice."""
+    """Return whether the zone has a printed time twice; never of a fixed offset."""
+    if is_fixed(zone):
+        return pl.lit(False)
     second = time.dt.replace_time_zone(zone, ambiguous="latest", non_existent="null").dt.convert_time_zone(UTC)
     return (utc(time, zone) != second).fill_null(False)
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
-from zoneinfo import ZoneInfo
 
 import polars as pl
 
+from forensics.case.order import is_fixed, zone_info
 from parsers import distances
 from parsers.file_reading import FileReading, note
 from parsers.sources import Source
@@ -149,7 +149,7 @@ def _name(quarters: int) -> str:
 
 def _quarter(zone: str, time: int | None) -> int:
     """The offset of a zone at a printed time, in quarters of an hour."""
-    offset = ZoneInfo(zone).utcoffset(_printed(time or 0)) or timedelta()
+    offset = zone_info(zone).utcoffset(_printed(time or 0)) or timedelta()
     return round(offset / timedelta(minutes=15))
 
 
@@ -166,7 +166,7 @@ def _passes(found: FileReading, zone: str) -> None:
     if found.zone is not None or found.first_time is None or found.last_time is None:
         return
     begin, end = _printed(found.first_time), _printed(found.last_time)
-    if zone == ASSUMED or end - begin > _LONGEST or not 1970 <= begin.year <= end.year < 9999:
+    if is_fixed(zone) or end - begin > _LONGEST or not 1970 <= begin.year <= end.year < 9999:
         return
     day = begin.date() - timedelta(days=1)
     while day <= end.date():
@@ -182,7 +182,7 @@ def _passes(found: FileReading, zone: str) -> None:
 
 
 def _offset(zone: str, moment: datetime) -> timedelta:
-    return moment.astimezone(ZoneInfo(zone)).utcoffset() or timedelta()
+    return moment.astimezone(zone_info(zone)).utcoffset() or timedelta()
 
 
 def _put_back(zone: str, begin: datetime) -> datetime:

@@ -12,6 +12,7 @@ from typing import NoReturn
 import click
 
 from forensics import __version__
+from forensics.cli.choosing import did_you_mean
 from forensics.cli.exits import INTERRUPTED, TERMINATED
 from forensics.errors import ForensicsError
 from parsers.containment import Defect, contained
@@ -45,6 +46,15 @@ class Commands(click.Group):
         found = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
         assert isinstance(found, click.Command)
         return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is asked for; a wrong name is answered with the nearest."""
+        name = args[0]
+        if not name.startswith("-") and name not in COMMANDS:
+            ctx.fail(f"No such command {name!r}{did_you_mean(name, list(COMMANDS))}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands of the help text."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from forensics.cli.choosing import OneOf
 from forensics.rules import RULES
 
 
@@ -18,7 +19,7 @@ def rules() -> None:
 
 
 @click.command()
-@click.argument("rule", type=click.Choice([rule.id for rule in RULES]))
+@click.argument("rule", type=OneOf("rule", [rule.id for rule in RULES], "forensics rules"))
 def explain(rule: str) -> None:
     """Say what a rule finds, why it matters, and what to do.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
+from forensics.case.order import known_zone, zone_info
 from parsers import limits as table
 
 _UNITS = {
@@ -26,10 +26,9 @@ _MOST = 3650 * _UNITS["d"]
 
 def _zone(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
     try:
-        ZoneInfo(value or "UTC")
-    except (ZoneInfoNotFoundError, ValueError):
-        raise click.BadParameter(f"{value!r} is no time zone; use a name like Europe/Berlin or UTC") from None
-    return value
+        return known_zone(value) if value else value
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no time zone; use one like Europe/Berlin, UTC or +02:00") from None
 
 
 def _skews(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[int, int]:
@@ -82,7 +81,7 @@ def moment(time: datetime | None, zone: str | None) -> int | None:
     if time is None:
         return None
     if time.tzinfo is None:
-        time = time.replace(tzinfo=ZoneInfo(zone or "UTC"))
+        time = time.replace(tzinfo=zone_info(zone or "UTC"))
     return round((time - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
 
 
@@ -99,7 +98,8 @@ zone = click.option(
     "zone",
     metavar="ZONE",
     callback=_zone,
-    help="Time zone of log timestamps without one. Default: inferred from collector timestamps, else UTC.",
+    help="Time zone of log timestamps without one, such as Europe/Berlin or +02:00. "
+    "Default: inferred from collector timestamps, else UTC.",
 )
 """``--tz``."""
 

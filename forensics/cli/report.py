@@ -9,7 +9,7 @@ import click
 
 from forensics.cli.speaking import say_pieces
 from forensics.cli.tuned import tuned
-from forensics.outputs import put_text
+from forensics.outputs import put_text, writable
 from forensics.reports import REPORTS
 from forensics.reports.redaction import redact
 from forensics.tuning import Tuning, tune
@@ -34,6 +34,7 @@ def report(folder: Path, format_name: str, output: str | None, tuning: Tuning, r
     """
     from forensics.engines.spark.stored import Stored
 
+    writable(output)
     result = tune(Stored(folder).result(whole=format_name == "html"), tuning)
     if redacted:
         result = redact(result)

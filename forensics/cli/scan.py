@@ -17,7 +17,7 @@ from forensics.cli.speaking import say, say_pieces, shows_style
 from forensics.cli.tuned import tuned
 from forensics.engines import local
 from forensics.errors import NothingMatched
-from forensics.outputs import put_text
+from forensics.outputs import put_text, writable
 from forensics.reports import REPORTS, html, text
 from forensics.reports.redaction import redact
 from forensics.result import Result
@@ -90,6 +90,9 @@ def scan(
 
     Example: forensics scan incident/ --topic 'orders*' --tz Europe/Berlin --report incident.html
     """
+    writable(output, page)
+    if folder is not None:
+        tables.usable(Path(folder))
     how = Reading(zone, skews, reading.moment(since, zone), reading.moment(until, zone))
     result = tune(local.scan(paths, reading=how, topics=tuning.topics), tuning)
     _named(result, skews, tuning)

@@ -7,6 +7,7 @@ from typing import Literal
 
 import click
 
+from forensics.cli.choosing import OneOf
 from forensics.errors import BadConfiguration, UnreadableInput, UnwritableOutput
 from forensics.model import (
     PROTOCOLS,
@@ -25,9 +26,11 @@ from forensics.model import (
 LOGGING = ("default", "replication")
 Logging = Literal["default", "replication"]
 
+_SCENARIO = OneOf("scenario", [story.name for story in SCENARIOS], "forensics simulate --list")
+
 
 @click.command()
-@click.argument("name", required=False, type=click.Choice([story.name for story in SCENARIOS]), metavar="[SCENARIO]")
+@click.argument("name", required=False, type=_SCENARIO)
 @click.option(
     "--schedule",
     "file",

@@ -7,8 +7,9 @@ import polars as pl
 
 from forensics.case import Case, Reading
 from forensics.cli import reading
+from forensics.cli.speaking import say_pieces
 from forensics.engines import local
-from forensics.errors import UnwritableOutput
+from forensics.outputs import put_text, writable
 from parsers.formats.trace_jsonl import write_trace
 
 
@@ -34,14 +35,15 @@ def trace(paths: tuple[str, ...], output: str, names: tuple[str, ...], zone: str
 
     Example: forensics trace incident/ -p orders-0 -o orders-0.jsonl
     """
+    writable(output)
     case = local.take_in(paths, reading=Reading(zone, skews))
     rows = case.observations
     if names:
         of_broker = pl.col("topic").is_null() & pl.col("topic_id").is_null()
         rows = rows.filter(of_broker | pl.format("{}-{}", "topic", "partition").is_in(names))
-    try:
-        with click.open_file(output, "w", encoding="utf-8") as stream:
-            for line in write_trace(rows, cluster=_cluster(case), replicas=sorted(case.brokers)):
-                stream.write(line + "\n")
-    except OSError as error:
-        raise UnwritableOutput(f"{output}: {error.strerror}; name a file that can be written") from None
+    lines = write_trace(rows, cluster=_cluster(case), replicas=sorted(case.brokers))
+    pieces = (line + "\n" for line in lines)
+    if output == "-":
+        say_pieces(pieces)
+    else:
+        put_text(output, pieces, case.files)

@@ -11,9 +11,9 @@ from fnmatch import fnmatchcase
 
 from forensics.case import Case, Reading, assemble
 from forensics.case.twins import as_copy, copies
-from forensics.engines.inputs import named_by_user
+from forensics.engines.inputs import named_by_user, nothing_understood
 from forensics.engines.salvage import replayed, without_culprits
-from forensics.errors import DefectOfProgram, ForensicsError, NothingUnderstood
+from forensics.errors import DefectOfProgram, ForensicsError
 from forensics.replay.history import History
 from forensics.replay.partitions import histories
 from forensics.result import Result, finish
@@ -105,10 +105,7 @@ def take_in(paths: Sequence[str], *, reading: Reading | None = None, progress: P
     if isinstance(case, Defect):
         raise DefectOfProgram(f"this case cannot be put together: {case}")
     if case.observations.is_empty() and case.batches.is_empty() and not case.sources.get_column("understood").sum():
-        looked = ", ".join(taker.what for taker in read.TAKERS if taker.format not in read.OTHER_KINDS)
-        raise NothingUnderstood(
-            f"nothing in {', '.join(paths)} was understood ({len(files)} files){_why(case)}; looked for: {looked}"
-        )
+        raise nothing_understood(paths, len(files), _why(case))
     return case
 
 

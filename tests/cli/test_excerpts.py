@@ -63,7 +63,9 @@ def test_prose_alone_is_nothing(text: str, run: Run, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     ran = run("scan", "-")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("forensics: nothing in - was understood (1 files); looked for: ")
+    assert ran.err.startswith(
+        "forensics: nothing in - was understood (1 file). Give logs or data directories of brokers"
+    )
 
 
 @pytest.mark.parametrize(

@@ -67,15 +67,25 @@ def test_findings_decide_the_exit_code(
         (["scan"], "Missing argument 'PATH...'"),
         (["scan", ".", "--format", "xml"], "'xml' is not one of"),
         (["scan", ".", "--fail-on", "info"], "'info' is not one of"),
-        (["scan", ".", "--tz", "Mars/Olympus"], "'Mars/Olympus' is no time zone; use a name like Europe/Berlin or UTC"),
+        (
+            ["scan", ".", "--tz", "Mars/Olympus"],
+            "'Mars/Olympus' is no time zone; use one like Europe/Berlin, UTC or +02:00",
+        ),
         (["scan", ".", "--skew", "1:250ms"], "'1:250ms' does not begin with a broker's id; use one like 1=+250ms"),
         (["scan", ".", "--skew", "one=250ms"], "'one=250ms' does not begin with a broker's id"),
         (["scan", ".", "--skew", "1=+2x"], "'1=+2x': '+2x' is no time; use one like +250ms, -90m or +1h30m"),
         (["scan", ".", "--skew", "1="], "'1=': '' is no time"),
         (["scan", ".", "--skew", "1=1s", "--skew", "1=2s"], "broker 1 is shifted twice; give it once"),
         (["scan", ".", "--frobnicate"], "No such option '--frobnicate'"),
-        (["scna"], "No such command 'scna'"),
-        (["explain", "nosuch"], "'nosuch' is not one of"),
+        (["scan", ".", "--tz", "+24:00"], "'+24:00' is no time zone"),
+        (["scan", ".", "--tz", "+02:75"], "'+02:75' is no time zone"),
+        (["scan", ".", "--tpoic", "a"], "No such option '--tpoic'. (Did you mean"),
+        (["scna"], "No such command 'scna'; did you mean scan?"),
+        (["nosuch"], "No such command 'nosuch'"),
+        (["explain", "nosuch"], "there is no rule 'nosuch'; `forensics rules` lists them"),
+        (["explain", "comited-data-lost"], "'comited-data-lost'; did you mean committed-data-lost?"),
+        (["explain", "data-lost"], "'data-lost'; did you mean committed-data-lost?"),
+        (["simulate", "frok"], "there is no scenario 'frok'; did you mean fork?"),
     ],
 )
 def test_wrong_usage_is_2_and_says_what_is_wrong(arguments: list[str], said: str, run: Run) -> None:
@@ -208,6 +218,55 @@ def test_rules_and_explain_print_what_the_rules_say(run: Run) -> None:
         assert "## What to do" in explained.out
 
 
+def test_an_offset_is_a_zone_too(run: Run, sample_traces: Path) -> None:
+    trace = sample_traces / "kip101-0.10.2.2"
+    named, offset, short = (
+        run("scan", trace, "--format", "json", "--tz", zone).document for zone in ("Asia/Kolkata", "+05:30", "+0530")
+    )
+    assert offset["time_zone"] == short["time_zone"] == "UTC+05:30"
+    assert offset["findings"] == named["findings"]
+    since = ["--from", "2026-11-21T04:06:10"]  # without a zone: that of --tz
+    assert (
+        run("scan", trace, "--format", "json", "--tz", "+05:30", *since).document["findings"]
+        == run("scan", trace, "--format", "json", "--tz", "Asia/Kolkata", *since).document["findings"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["-o", "nosuch/out.json"], "nosuch/out.json: there is no folder "),
+        (["-o", "file/out.json"], "file is no folder; name another file"),
+        (["--report", "nosuch/page.html"], "nosuch/page.html: there is no folder "),
+        (["--save", "file/tables"], "file is no folder; name another folder"),
+        (["--save", "full"], "full: holds notes.txt, which is no table of a scan"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_refused_before_the_scan(
+    options: list[str], said: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reads(*_: object, **__: object) -> None:
+        raise AssertionError("the evidence was read")
+
+    monkeypatch.setattr("forensics.engines.local.take_in", reads)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes.txt").touch()
+    (tmp_path / "file").touch()
+    ran = run("scan", ".", *options)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+    assert ran.err.startswith("forensics: ")
+    assert ran.err.count("\n") == 1
+
+
+def test_a_trace_is_written_whole_or_not_at_all(run: Run, sample_traces: Path, tmp_path: Path) -> None:
+    sample = sample_traces / "written" / "kip-101"
+    assert "there is no folder" in run("trace", sample, "-o", tmp_path / "nosuch" / "t.jsonl").err
+    assert run("trace", sample, "-o", tmp_path / "t.jsonl").code == 0
+    assert (tmp_path / "t.jsonl").read_text() == run("trace", sample).out
+
+
 # -- bad input -------------------------------------------------------------------------------------
 
 
@@ -218,21 +277,35 @@ def test_a_path_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
     assert "Traceback" not in ran.err
 
 
+def test_a_path_behind_a_closed_folder_says_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = tmp_path / "closed" / "server.log"
+    stat = Path.stat
+
+    def closed(path: Path, **more: bool) -> os.stat_result:
+        if path == secret:
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, **more)
+
+    monkeypatch.setattr(Path, "stat", closed)
+    ran = run("scan", secret)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{secret}: permission denied; run forensics as a user that may read it" in ran.err
+
+
 def test_an_empty_folder_is_not_clean(run: Run, tmp_path: Path) -> None:
     ran = run("scan", tmp_path)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("forensics: nothing in ")
-    assert "looked for: " in ran.err
+    assert "was understood (0 files). Give logs or data directories of brokers" in ran.err
 
 
-def test_a_folder_with_nothing_known_says_what_was_looked_for(run: Run, tmp_path: Path) -> None:
+def test_a_folder_with_nothing_known_names_what_to_give(run: Run, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("dear diary\n", encoding="utf-8")
     (tmp_path / "photo.jpg").write_bytes(bytes(range(256)) * 20)
     ran = run("scan", tmp_path)
     assert (ran.code, ran.out) == (2, "")
     assert str(tmp_path) in ran.err
-    for known in ("broker's log4j output", "record batches", "offsets of all replicas", "leader epochs"):
-        assert known in ran.err
+    assert "Give logs or data directories of brokers, a trace, or output of Kafka's tools" in ran.err
 
 
 def test_binary_junk_named_like_a_log_is_a_notice(run: Run, copied: Callable[[str], Path]) -> None:

@@ -213,7 +213,7 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
 
 def test_wrong_use_is_told(tmp_path: Path) -> None:
     for arguments, told in (
-        (["no-such-story"], "two-replicas"),
+        (["no-such-story"], "`forensics simulate --list` lists them"),
         (["fork"], "--protocol, and -o or --trace, are needed"),
         (["fork", "--protocol", "hw"], "--protocol, and -o or --trace, are needed"),
         (["fork", "-o", tmp_path / "new"], "--protocol, and -o or --trace, are needed"),

@@ -19,6 +19,7 @@ from forensics.case import Case
 from forensics.case.case import SOURCES, checkpointed, in_window
 from forensics.case.twins import Twin
 from forensics.engines import codec
+from forensics.engines.inputs import nothing_understood
 from forensics.engines.spark import answers, frames
 from forensics.engines.spark import context as contexts
 from forensics.engines.spark.closing import TIMELINE, Closing
@@ -41,7 +42,6 @@ from forensics.engines.spark.job import (
     Options,
     Say,
     asked,
-    nothing_understood,
     prepared,
     told,
     unchanged,

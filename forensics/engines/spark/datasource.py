@@ -17,14 +17,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any, Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import polars as pl
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from forensics.case.order import utc
+from forensics.case.order import known_zone, utc
 from forensics.case.zones import ASSUMED, settle
 from forensics.engines.spark.listing import File, listed, looked
 from forensics.engines.spark.plan import Piece, Unit, planned
@@ -235,12 +234,13 @@ class KafkaForensics(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """A reader of the table that was asked for."""
-        check(self._table(), self.options.get("tz") or None)
+        zone = self.options.get("tz") or None
+        check(self._table(), zone)
         path = self.options.get("path")
         if not path:
             raise UnreadableInput(f"{NAME}: no path; use .load(PATH)")
         topics = [topic.strip() for topic in self.options.get("topics", "").split(",") if topic.strip()]
-        return Reader(path, self._table(), topics, self.options.get("tz") or None)
+        return Reader(path, self._table(), topics, known_zone(zone) if zone else None)
 
     def _table(self) -> str:
         for name in self.options:
@@ -262,9 +262,9 @@ def check(table: str, zone: str | None = None) -> None:
     if table not in TABLES:
         raise UnreadableInput(f"{NAME}: there is no table {table!r}; use one of {', '.join(TABLES)}")
     try:
-        ZoneInfo(zone or "UTC")
-    except (ZoneInfoNotFoundError, ValueError):
-        raise UnreadableInput(f"{NAME}: {zone!r} is no time zone; use a name like Europe/Berlin or UTC") from None
+        known_zone(zone or "UTC")
+    except ValueError:
+        raise UnreadableInput(f"{NAME}: {zone!r} is no time zone; use one like Europe/Berlin, UTC or +02:00") from None
 
 
 def _arrow(schema: Mapping[str, pl.DataType]) -> Any:

@@ -12,14 +12,13 @@ import polars as pl
 
 from forensics.case import Case, Reading
 from forensics.engines import codec
-from forensics.engines.inputs import named_by_user
+from forensics.engines.inputs import named_by_user, nothing_understood
 from forensics.engines.spark.finishing import Lines
 from forensics.engines.spark.listing import SPLIT, File, listed
 from forensics.engines.spark.output import Output, judge_version, parser_version
 from forensics.engines.spark.stored import Stored, answers_of
-from forensics.errors import NothingUnderstood, UnwritableOutput
+from forensics.errors import UnwritableOutput
 from forensics.result import Result, ordered, problems_of
-from parsers import read
 
 Say = Callable[[str], None]
 """Called with the progress of a batch, in sentences."""
@@ -132,12 +131,6 @@ def told(output: Output, generation: int, paths: Sequence[str], options: Options
         return ordered(paths, case, answers_of(output, generation))
     case = Stored(output.folder).summary()
     return replace(ordered(paths, case, answers_of(output, generation)), problems=problems_of(case))
-
-
-def nothing_understood(paths: Sequence[str], files: int) -> NothingUnderstood:
-    """Return an error that names the input."""
-    looked = ", ".join(taker.what for taker in read.TAKERS if taker.format not in read.OTHER_KINDS)
-    return NothingUnderstood(f"nothing in {', '.join(paths)} was understood ({files} files); looked for: {looked}")
 
 
 def output_in(folder: str) -> Output:
