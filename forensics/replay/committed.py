@@ -397,13 +397,13 @@ def _joined_early(history: History, broker: int, before: Epoch, after: Epoch) ->
         return False
     own = [role_span for role_span in history.role_spans.get(broker, ()) if role_span.epoch < after.epoch]
     begun = after.begins.low
-    for number, epoch in sorted(history.epochs.items(), reverse=True):
-        if number > before.epoch or not epoch.leader_took_up:
+    for epoch in reversed(history.taken_up):
+        if epoch.epoch > before.epoch:
             continue
         isr = elected_isr(history, epoch)
         if epoch.leader == broker or (isr is not None and isr == {epoch.leader}):
             return False
-        had = max([begun, *(role_span.end_low for role_span in own if role_span.epoch >= number)])
+        had = max([begun, *(role_span.end_low for role_span in own if role_span.epoch >= epoch.epoch)])
         if epoch.start is not None and had >= epoch.start:
             return False
         if isr is None or broker not in isr:
@@ -548,11 +548,7 @@ def possible_losses(history: History) -> list[PossibleLoss]:
     """Return leader changes at which committed records may have been lost, without a high watermark to prove it."""
     if history.epoch_rollbacks:
         return []  # leader epochs do not show the order of the leaders
-    led = [
-        e
-        for _, e in sorted(history.epochs.items())
-        if e.leader_took_up and (e.leader is None or (e.leader >= 0 and e.lineage.entries))
-    ]
+    led = [e for e in history.taken_up if e.leader is None or (e.leader >= 0 and e.lineage.entries)]
     found = []
     lost = [piece for loss in losses(history)[0] for piece in loss.ranges]
     for before, after in itertools.pairwise(led):
@@ -612,7 +608,7 @@ def _committed_before(history: History, epoch: Epoch) -> int | None:
     """Return an upper bound of what was committed before an epoch: its start, or the bound of the epoch before."""
     if epoch.start is not None:
         return epoch.start
-    earlier = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.leader_took_up]
+    earlier = [one for one in history.taken_up if one.epoch < epoch.epoch]
     return _by_next_role(history, earlier[-1]) if earlier else None
 
 

@@ -302,6 +302,12 @@ class Coverage:
         found = (one for one in self.known_missing.get(replica, ()) if one.epoch == epoch)
         return next((one.undated_from for one in found if one.undated_from is not None), None)
 
+    def unnamed_between(self, after: int, before: int | None = None) -> list[int]:
+        """Return the leader epochs above one, and below another if given, that must have existed and that no line
+        names.
+        """
+        return sorted(n for n in self.unnamed if after < n and (before is None or n < before))
+
     def counted(self, found: Iterable[MissingLines]) -> list[MissingLines]:
         """Return the missing lines that count: those of replicas for which no trace claims to state every change."""
         return [one for one in found if one.replica not in self.claimed]

@@ -78,8 +78,7 @@ def found_shorter_unexplained(
     later = [
         role_span.epoch for role_span in history.role_spans[shortened.replica] if role_span.epoch > shortened.epoch
     ]
-    unnamed = history.coverage.unnamed
-    if any(shortened.epoch < number < min(later, default=number + 1) for number in unnamed):
+    if history.coverage.unnamed_between(shortened.epoch, min(later, default=None)):
         return True, None  # of an epoch that no line names no replica's lines are there
     if not history.coverage.has(shortened.replica, Printed.LOG):
         return True, None
@@ -172,7 +171,7 @@ def beyond_lines(history: History, statement: HwStatement) -> int | None:
     told = max((role_span.epoch for role_span in history.role_spans.get(broker, ())), default=UNKNOWN)
     if statement.epoch != told or statement.earlier:
         return None
-    later = [e for n, e in sorted(history.epochs.items()) if n > told and e.leader_took_up]
+    later = [epoch for epoch in history.taken_up if epoch.epoch > told]
     # A member of its ISR was given this epoch, so lines are missing.
     untold = any(broker in isr for e in later for isr, _ in e.isr)
     if not untold and history.coverage.has(broker, Printed.ROLES, Span.AFTER):
@@ -261,7 +260,7 @@ def _left_by_others(history: History, epoch: Epoch, broker: int) -> bool:
     led = (one for n, one in sorted(history.epochs.items()) if n > epoch.epoch and one.leader not in (None, -1))
     if (follows := next(led, None)) is not None and follows.last_known and follows.leader == broker:
         return False
-    after = sorted(n for n in history.epochs if n > epoch.epoch and n not in history.coverage.unnamed)
+    after = sorted(n for n in history.epochs if n > epoch.epoch)
     if after and after[0] > epoch.epoch + 1 and not accounted(epoch, history.epochs[after[0]], history.removed):
         return True
     return _left_in_epoch(history, epoch, broker) or _left_after(history, epoch, broker, after)
@@ -320,7 +319,7 @@ def next_start(history: History, broker: int, number: int, hw: int) -> int | Non
     disk = history.disks.get(broker, NO_DISK)
     if disk.end is not None and disk.lineage.entries:
         return None
-    later = [e for n, e in sorted(history.epochs.items()) if n > number and e.leader_took_up]
+    later = [epoch for epoch in history.taken_up if epoch.epoch > number]
     later = [e for e in later if (end := log_end(history, e.leader, e.epoch).high) is None or end >= hw]
     starts = (e.begins.low for e in later if not _fetched_none(history, broker, hw, e))
     return next((start for start in starts if start < hw), None)

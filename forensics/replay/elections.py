@@ -249,7 +249,8 @@ def _changes_without_lines(history: History, epoch: Epoch, *, named: bool) -> in
     if not before or not after or max(before) > min(after):
         return 0  # no line states a partition epoch, or epochs went back
     (last, since), (first, until) = max(before), min(after)
-    told = until - since - 1 if named else sum(since < number < until for number in history.epochs)
+    known = {*history.epochs, *history.coverage.unnamed}
+    told = until - since - 1 if named else sum(since < number < until for number in known)
     for number, other in history.epochs.items():
         if since <= number < until and other.isr_from_leader:
             changes = sum(one != two for (one, _), (two, _) in itertools.pairwise(other.isr))
@@ -278,6 +279,8 @@ def _leader_without_lines(history: History, epoch: Epoch) -> bool:
         return False  # by the partition epochs that is the state right before
     before = _with_isr(history, epoch)
     between = range(before.epoch + 1 if before is not None else 0, epoch.epoch)
+    if history.coverage.unnamed.intersection(between):
+        return True
     return any(number in history.epochs and history.epochs[number].leader is None for number in between)
 
 
@@ -296,6 +299,8 @@ def _after_no_leader(history: History, epoch: Epoch) -> bool:
     """Return whether there was no leader right before and the ISR is unknown: it may have been empty (KIP-966)."""
     before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch]
     if not before or epoch.elected or any(e.by_request for e in history.epochs.values()):
+        return False
+    if history.coverage.unnamed_between(before[-1].epoch, epoch.epoch):
         return False
     return before[-1].leader == -1 and before[-1].last_isr is None and isr_before(history, epoch) is None
 

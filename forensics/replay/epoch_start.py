@@ -39,7 +39,6 @@ def passed_over(history: History, before: RoleSpan, role_span: RoleSpan) -> int 
         epoch
         for number, epoch in history.epochs.items()
         if before.epoch < number < role_span.epoch
-        and number not in history.coverage.unnamed
         and (epoch.leader is None or (epoch.leader_took_up and epoch.leader not in (-1, before.leader)))
     ]
     # The leader's own records are of its epoch. Of a follower, only the log at its start is known.
@@ -59,20 +58,20 @@ def had_part(history: History, before: RoleSpan, role_span: RoleSpan) -> int | N
         number = epoch.epoch
         if epoch.leader == -1 or (epoch.leader == broker and number == role_span.epoch):
             continue
-        named = _is_named(history, number)
+        named = number in history.epochs
         untold = (
             epoch.leader == broker
             and named
             and not epoch.leader_took_up
             and _may_have_led(history, before, role_span, epoch)
         )
-        if not epoch.leader_took_up and not untold:
+        if named and not epoch.leader_took_up and not untold:
             continue
         if untold or not named:
             # Lines of this broker, or of all brokers, are missing, so it may have had a role in that epoch. It may have
             # fetched the log that it restarted with since then, or since another leader began to write. If only one
             # epoch has no line, a restarted leader may have been down in it.
-            alone = before.role is Role.LEADER and number in history.epochs and not untold
+            alone = before.role is Role.LEADER and number in history.coverage.unnamed and not untold
             low = before.end_low if alone else before.start_low
             return low if known is None else min(low, known)
         if known is None:
@@ -86,11 +85,6 @@ def had_part(history: History, before: RoleSpan, role_span: RoleSpan) -> int | N
         heard = not _joined_unseen(history, before, epoch)
         part = part or (out and (not members or not heard or broker in members[0]))
     return known if part else None
-
-
-def _is_named(history: History, number: int) -> bool:
-    """Return whether any line names a leader epoch."""
-    return number in history.epochs and number not in history.coverage.unnamed
 
 
 def _joined_unseen(history: History, before: RoleSpan, epoch: Epoch) -> bool:
@@ -111,8 +105,8 @@ def _since(history: History, first: int, last: int) -> Iterator[Epoch]:
     for number in sorted(number for number in history.epochs if 0 <= first < number <= last):
         epoch, told = history.epochs[number], before.epoch if before is not None else first
         taken = len((before.last_isr if before is not None else None) or ())
-        if number - told - 1 > taken:
-            yield Epoch(told + 1, leader_took_up=True)
+        unnamed = history.coverage.unnamed_between(told, number)
+        yield from map(Epoch, unnamed or ([told + 1] if number - told - 1 > taken else ()))
         yield epoch
         before = epoch
 
@@ -213,7 +207,7 @@ class EpochStart:
         leaderless = any(  # only files or partition epochs show it, no member logged it
             epoch.leader is None and before.epoch < number < role_span.epoch
             for number, epoch in self.history.epochs.items()
-        )
+        ) or self.history.coverage.unnamed_between(before.epoch, role_span.epoch)
         known = (unknown_from if leaderless else passed_over)(self.history, before, role_span)
         last = before.steps[-1] if before.steps else None
         if last is not None and last.kind is StepKind.LOADED and (role_span.start_end or 0) > last.target:

@@ -92,7 +92,6 @@ class HeldEnds:
             return Interval()
         between = [history.epochs.get(n) for n in range(number + 1, two.epoch)]
         only = all(e is not None and not e.leader_took_up for e in between)
-        only = only and history.coverage.unnamed.isdisjoint(range(number + 1, two.epoch))
         later = history.epochs.get(two.epoch)
         # It may have fetched in a later epoch of the same leader before it received that epoch.
         if not only or later is None or later.leader == shortened.replica:
@@ -150,7 +149,9 @@ class HeldEnds:
         the next epoch.
         """
         later = next((e for n, e in sorted(self.history.epochs.items()) if n > epoch.epoch), None)
-        if later is None or later.leader != epoch.leader or all(broker in isr for isr, _ in later.isr):
+        if later is None or self.history.coverage.unnamed_between(epoch.epoch, later.epoch):
+            return False
+        if later.leader != epoch.leader or all(broker in isr for isr, _ in later.isr):
             return False
         spans = self.history.role_spans.get(statement.replica, ())
         ends = [t.start_end for t in spans if t.epoch == later.epoch and t.start_end is not None]

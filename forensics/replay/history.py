@@ -519,6 +519,15 @@ class History:
         return self.members <= self.coverage.whole_replicas()
 
     @property
+    def taken_up(self) -> list[Epoch]:
+        """The leader epochs that a leader took up, in order.
+
+        One that must have existed although no line names it (``Coverage.unnamed``) is among them, with nothing known.
+        """
+        named = (epoch for epoch in self.epochs.values() if epoch.leader_took_up)
+        return sorted((*named, *map(Epoch, self.coverage.unnamed)), key=lambda epoch: epoch.epoch)
+
+    @property
     def contested(self) -> frozenset[int]:
         """Epochs with two leaders: an epoch does not show which of them wrote a record."""
         return frozenset(number for number, epoch in self.epochs.items() if epoch.other_leaders)

@@ -247,8 +247,6 @@ class _Pass:
         unnamed = leadership.unnamed(
             history.epochs, role_spans, heard=named <= whose, skips=skips, removed=history.removed
         )
-        history.epochs |= {number: Epoch(number, leader_took_up=True) for number in unnamed}
-        history.epochs = dict(sorted(history.epochs.items()))
         history.coverage = history.coverage.with_unnamed(unnamed)
         history.coverage = history.coverage.lowered(passed_over(history))
 
@@ -470,6 +468,8 @@ class _Reconstruction(HwAttribution):
         epochs = [e for n, e in sorted(self.history.epochs.items()) if before.epoch <= n <= epoch.epoch]
         if len(epochs) < 2 or epoch.leader is None or any(e.leader != epoch.leader for e in epochs):
             return None
+        if self.history.coverage.unnamed_between(before.epoch, epoch.epoch):
+            return None  # another may have led in between
         if not self._is_whole(epoch.leader):
             return None  # no line may show its restart
         led = [t for t in self.role_spans.get(epoch.leader, ()) if before.epoch <= t.epoch <= epoch.epoch]

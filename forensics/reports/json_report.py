@@ -12,7 +12,7 @@ from forensics import __version__
 from forensics.case.brokers import Broker
 from forensics.case.coverage import coverage
 from forensics.outputs import members_as_json
-from forensics.replay.history import History
+from forensics.replay.history import Epoch, History
 from forensics.replay.lineage import UNKNOWN
 from forensics.result import Partition, Result
 from forensics.rules.causes import BY_ID
@@ -128,7 +128,7 @@ def _partition(partition: Partition) -> dict[str, Any]:
                 "start": e.start,
                 "isr": sorted(e.first_isr) if e.first_isr else None,
             }
-            for _, e in sorted(history.epochs.items())
+            for e in sorted((*history.epochs.values(), *map(Epoch, history.coverage.unnamed)), key=lambda e: e.epoch)
         ],
         "replicas": [_replica(history, broker) for broker in sorted(history.replicas)],
         "verdicts": {

@@ -355,7 +355,7 @@ def _written_text(history: History, loss: Loss, written: Sequence[int]) -> str:
         latest = max(statement.epoch for statement in loss.statements)
         return f"{latest} or an earlier one" if latest > 0 else str(latest) if not latest else "unknown"
     dated = any(history.disks[broker].lineage.entries for broker in loss.holders if broker in history.disks)
-    later = any(written[-1] < number < loss.epoch.epoch for number in sorted(history.coverage.unnamed))
+    later = bool(history.coverage.unnamed_between(written[-1], loss.epoch.epoch))
     return ", ".join(map(str, written)) + (" or a later one" if later and not dated else "")
 
 

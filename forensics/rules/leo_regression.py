@@ -186,11 +186,10 @@ def _untold(history: History) -> list[Want]:
 
     The replica may have restarted in between with a shorter log.
     """
-    unnamed = sorted(history.coverage.unnamed)
     found = []
     for broker, spans in sorted(history.role_spans.items()):
         for one, two in itertools.pairwise(spans):
-            between = [number for number in unnamed if one.epoch < number < two.epoch]
+            between = history.coverage.unnamed_between(one.epoch, two.epoch)
             if one.epoch >= 0 and between:
                 epochs = tuple((number, None) for number in (one.epoch, *between, two.epoch))
                 found.append(Want(Question.UNNAMED_EPOCHS, (of([broker], *BOTH_LOGS),), epochs=epochs))

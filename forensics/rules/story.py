@@ -283,7 +283,7 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> Cause
     # In epochs that no line names, anything may have happened to its log. A controller's own change of the ISR has an
     # epoch too.
     between = [history.epochs.get(number) for number in range(since, epoch.epoch)]
-    followed = all(one is not None and one.epoch not in history.coverage.unnamed for one in between)
+    followed = all(one is not None for one in between)
     if (
         followed
         and kept

@@ -10,6 +10,7 @@ import pytest
 
 from forensics.replay.coverage import BOTH, Coverage, Extent, LinesAtHand, Omission, Printed, Span
 from forensics.replay.directory import Ref
+from forensics.replay.history import Epoch, History
 from forensics.replay.omissions import OMISSIONS
 from tests.covering import holed, whole, without
 from tests.incident import Incident
@@ -106,6 +107,16 @@ def test_coverage_only_falls_and_never_by_the_same_twice() -> None:
     assert {*once.known_missing[1]} < {*lower.known_missing[1]}
     assert whole(1).known_missing == {}, "what is known before stays as it was"
     assert once.with_unnamed([4]).unnamed == {4}
+
+
+def test_an_epoch_that_no_line_names_is_in_the_coverage_alone() -> None:
+    """Of the leader epochs 0 to 5, lines name 0, 3 and 5; files show 3 alone, so who led it is unknown."""
+    history = History("orders", 0, coverage=whole(1).with_unnamed([1, 2, 4]))
+    history.epochs = {0: Epoch(0, leader=1, leader_took_up=True), 3: Epoch(3, leader_took_up=True), 5: Epoch(5)}
+    between = history.coverage.unnamed_between
+    assert [between(0, 3), between(1, 3), between(0), between(4), between(0, 1)] == [[1, 2], [2], [1, 2, 4], [], []]
+    assert [epoch.epoch for epoch in history.taken_up] == [0, 1, 2, 3, 4]
+    assert not any(epoch.leader_took_up for epoch in history.taken_up if epoch.epoch in history.coverage.unnamed)
 
 
 @pytest.mark.parametrize("omission", OMISSIONS, ids=[omission.id for omission in OMISSIONS])

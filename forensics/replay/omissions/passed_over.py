@@ -35,7 +35,7 @@ def passed_over(history: History) -> Iterator[MissingLines]:
 
 def _between(history: History, broker: int, one: RoleSpan, two: RoleSpan) -> MissingLines | None:
     """Return the missing lines between two adjacent roles of a replica, or None."""
-    between = [number for number in sorted(history.coverage.unnamed) if one.epoch < number < two.epoch]
+    between = history.coverage.unnamed_between(one.epoch, two.epoch)
     if not between or one.epoch < 0 or one.run != two.run or not two.refs:
         return None
     if any(step.kind is StepKind.DELETED for step in one.steps):
