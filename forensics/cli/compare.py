@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
+from collections.abc import Set
 
 import click
 
@@ -18,16 +19,16 @@ from forensics.reports import comparison
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("-p", "--partition", "name", metavar="TOPIC-N", help="Compare this partition only, and show it whole.")
+@click.option("-p", "--partition", "name", metavar="TOPIC-N", help="Compare only this partition, and show all of it.")
 @click.option("--format", "format_name", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @reading.limits
 def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
     """Compare replicas by their segments and checkpoints on disk.
 
-    It compares and does not judge: a tail that was never committed may differ. `forensics scan` judges.
+    It compares and does not judge: records that were never committed may differ. `forensics scan` judges.
 
-    Exit code: 0 no two replicas hold different records at one offset, 1 some do, 2 nothing could be compared. Exit
-    code 3: none differ in what can be read, but a segment is damaged.
+    Exit code: 0 the copies are the same, 1 two copies hold different records at one offset, 2 no copy was found. Exit
+    code 3: it cannot tell, because a segment is damaged, offsets are missing, or there is one copy only.
 
     Example: forensics compare incident/ -p orders-0
     """
@@ -40,10 +41,16 @@ def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
         say(as_json(comparison.document(case, found), indent=1) + "\n")
     else:
         say(comparison.render(case, found, full=name is not None))
-    if any(one.forks for one in found):
-        sys.exit(1)
-    if any(side.damaged for one in found for side in one.sides):
-        sys.exit(NOT_JUDGED)
+    code = _code({one.outcome for one in found if one.compared or one.damaged})
+    if code:
+        sys.exit(code)
+
+
+def _code(outcomes: Set[comparison.Outcome]) -> int:
+    """Return the exit code; with nothing that could be compared, nothing can be told."""
+    if comparison.Outcome.DIFFERENT in outcomes:
+        return 1
+    return NOT_JUDGED if comparison.Outcome.UNKNOWN in outcomes or not outcomes else 0
 
 
 def _why(paths: tuple[str, ...], name: str | None, names: list[str]) -> str:

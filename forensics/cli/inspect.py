@@ -18,7 +18,7 @@ from forensics.reports import inspect_text
 @click.option(
     "--coverage",
     is_flag=True,
-    help="One line a file: lines that matter and were understood, and all bytes by what became of them.",
+    help="Print one line per file: relevant lines, understood lines, and what became of its bytes.",
 )
 @click.option(
     "--format",
@@ -26,31 +26,38 @@ from forensics.reports import inspect_text
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="Of --coverage.",
+    help="Format of --coverage.",
 )
-@click.option("--rows", type=click.IntRange(0), default=20, show_default=True, help="Statements shown of each file.")
+@click.option("--rows", type=click.IntRange(0), default=20, show_default=True, help="Statements to show of each file.")
+@click.option(
+    "--records",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="List the first N record batches of each segment, and every batch with a wrong checksum.",
+)
 @click.option(
     "--at-least",
     type=click.FloatRange(0, 100),
     metavar="PERCENT",
-    help="With --coverage: exit with 1 where less was understood.",
+    help="With --coverage: exit with code 1 if less than this share of the relevant lines was understood.",
 )
 @reading.limits
-def inspect(paths: tuple[str, ...], coverage: bool, format_name: str, rows: int, at_least: float | None) -> None:
-    """Say what each file is and what it says, without judging.
+def inspect(
+    paths: tuple[str, ...], coverage: bool, format_name: str, rows: int, records: int, at_least: float | None
+) -> None:
+    """Show the format and the contents of each file, without judging. Archives are opened.
 
-    Lines that matter are those with a fragment of a message that the catalogue knows. Archives are looked into.
+    A line is relevant if it contains a piece of a message that forensics knows. With --coverage, every byte of a file
+    is counted as understood, irrelevant (nothing about replication), damaged or unknown.
 
-    Every byte of a file, decompressed, is understood, irrelevant (of a known kind, nothing of replication), damaged or
-    unknown.
-
-    Example: forensics inspect broker-1/data/orders-0/leader-epoch-checkpoint
+    Example: forensics inspect broker-1/data/orders-0/00000000000000000000.log --records 10
     """
     files = local.read_files(paths)
     if format_name == "json" and not coverage:
         raise click.UsageError("--format json is for --coverage")
     if not coverage:
-        say(inspect_text.render(files, rows=rows))
+        say(inspect_text.render(files, rows=rows, records=records))
         return
     if format_name == "json":
         say(as_json(inspect_text.coverage_document(files), indent=1) + "\n")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import polars as pl
@@ -22,12 +23,20 @@ from forensics.replay.lineage import UNKNOWN, Range, size
 from forensics.replay.live_dirs import PLACE
 from forensics.reports.remarks import dated
 from forensics.reports.terminal import plain
-from forensics.rules.finding import brokers_text, span_text
+from forensics.rules.finding import brokers_text, count_text, offsets_text, span_text
 
 SCHEMA = "forensics.compare/1"
 RANGES = 5  # of offsets named in a sentence
 FULL = 20  # partitions that differ and are shown whole
 BRIEF = 40  # that are named after these, and as many without a difference
+
+
+class Outcome(StrEnum):
+    """Result of a comparison."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +60,13 @@ class Side:
 
     @property
     def compacted(self) -> bool:
-        """Return whether there are traces of compaction: the cleaner's checkpoint, or offsets without a batch and no
-        damage.
-        """
-        return self.disk.cleaner_point is not None or (self.holes > 0 and not self.damaged)
+        """Return whether ``cleaner-offset-checkpoint`` names the replica: offsets without a batch may be compaction."""
+        return self.disk.cleaner_point is not None
+
+    @property
+    def lacks(self) -> bool:
+        """Return whether offsets within its log are in no batch, and nothing shows that compaction removed them."""
+        return self.holes > 0 and not self.compacted and not self.damaged
 
     @property
     def damaged(self) -> bool:
@@ -103,10 +115,44 @@ class Comparison:
         first = max(left.log_start, right.log_start)
         return (first, max(min(left.end or 0, right.end or 0), first))
 
-    def committed(self, fork: Fork) -> tuple[Range, ...]:
-        """Return the part of a difference that is below the checkpointed high watermarks of both."""
+    def fork(self, pair: tuple[int, int]) -> Fork | None:
+        """Return where the two of a pair differ, or None."""
+        return next((fork for fork in self.forks if (fork.left, fork.right) == pair), None)
+
+    def why_unknown(self, pair: tuple[int, int]) -> str:
+        """Return why a pair without a difference may differ nevertheless, or ""."""
+        first, end = self.common(pair)
+        if first == end:
+            return "their logs have no offset in common"
+        if damaged := [broker for broker in pair if self.side(broker).damaged]:
+            return f"damaged segments of {brokers_text(damaged)} cannot be compared"
+        if lacking := [broker for broker in pair if self.side(broker).lacks]:
+            return (
+                f"offsets are missing within the log of {brokers_text(lacking)}: compacted, or lost "
+                "(cleaner-offset-checkpoint is missing)"
+            )
+        return ""
+
+    @property
+    def damaged(self) -> bool:
+        """Return whether segments of a copy are damaged."""
+        return any(side.damaged for side in self.sides)
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return whether the copies hold the same records, as far as their files show it."""
+        if self.forks:
+            return Outcome.DIFFERENT
+        known = self.compared and not any(map(self.why_unknown, self.compared))
+        return Outcome.SAME if known and not self.damaged else Outcome.UNKNOWN
+
+    def committed(self, fork: Fork) -> tuple[Range, ...] | None:
+        """Return the part of a difference below the checkpointed high watermarks of both; None if one is not known."""
         marks = [self.side(broker).disk.checkpoint for broker in (fork.left, fork.right)]
-        bound = min(mark[0] if mark is not None else 0 for mark in marks)
+        known = [mark[0] for mark in marks if mark is not None]
+        if len(known) < len(marks):
+            return None
+        bound = min(known)
         return tuple((a, min(b, bound)) for a, b in fork.ranges if a < bound)
 
 
@@ -165,6 +211,7 @@ def document(case: Case, found: Sequence[Comparison]) -> dict[str, Any]:
         "schema": SCHEMA,
         "partitions": [
             {
+                "outcome": one.outcome.value,
                 "cluster": one.cluster,
                 "topic": one.topic,
                 "partition": one.partition,
@@ -210,15 +257,17 @@ def _replica(case: Case, side: Side) -> dict[str, Any]:
 
 
 def _pair(case: Case, one: Comparison, pair: tuple[int, int]) -> dict[str, Any]:
-    fork = next((fork for fork in one.forks if (fork.left, fork.right) == pair), None)
+    fork = one.fork(pair)
     said: dict[str, Any] = {"brokers": list(pair), "common": list(one.common(pair)), "differ": [], "first": None}
+    said["unknown_because"] = one.why_unknown(pair) or None
     if fork is not None:
         said["differ"] = [list(piece) for piece in fork.ranges]
         said["first"] = [
             {"broker": broker, "base_offset": base, "last_offset": last, "leader_epoch": epoch, **_place(case, ref)}
             for broker, (base, last, epoch), ref in _firsts(fork)
         ]
-    said["differ_below_both_high_watermarks"] = [list(piece) for piece in one.committed(fork)] if fork else []
+    committed = one.committed(fork) if fork is not None else ()
+    said["differ_below_both_high_watermarks"] = None if committed is None else [list(piece) for piece in committed]
     return said
 
 
@@ -243,13 +292,29 @@ def render(case: Case, found: Sequence[Comparison], *, full: bool = False) -> st
     """
     differ = [one for one in found if one.forks]
     alike = [one for one in found if not one.forks]
+    called = _Names(several=len({one.cluster for one in found}) > 1)
     lines: list[str] = []
     for one in [*differ[:FULL], *(alike if full else [])]:
-        lines += [*_partition(case, one), ""]
-    lines += _named([f"{one.name}   REPLICAS DIFFER" for one in differ[FULL:]], "that differ")
+        lines += [*_partition(case, one, called.of(one)), ""]
+    lines += _named([f"{called.of(one)}   REPLICAS DIFFER" for one in differ[FULL:]], "that differ")
     if not full:
-        lines += _named([f"{one.name}   {_quiet(one)}" for one in alike], "without a difference")
+        lines += _named([f"{called.of(one)}   {_quiet(one)}" for one in alike], "without a known difference")
     return "".join(f"{plain(line).rstrip()}\n" for line in lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Names of partitions for people.
+
+    Attributes:
+        several: the evidence has several clusters, so each name has one.
+    """
+
+    several: bool
+
+    def of(self, one: Comparison) -> str:
+        """Return the name of a partition."""
+        return f"{one.name} of cluster {one.cluster or 'unknown'}" if self.several else one.name
 
 
 def _named(lines: list[str], what: str) -> list[str]:
@@ -261,15 +326,26 @@ def _quiet(one: Comparison) -> str:
     held = [side.broker for side in one.sides if side.disk.end is not None]
     if len(held) < 2:
         return f"nothing to compare: {f'segments of {brokers_text(held)} alone' if held else 'no segments'}"
-    damaged = [side.broker for side in one.sides if side.damaged]
     ends = {side.disk.end for side in one.sides if side.disk.end is not None}
-    longer = "" if len(ends) == 1 else "; ends " + ", ".join(f"{s.broker}: {s.disk.end}" for s in one.sides)
-    first = min(one.common(pair)[0] for pair in one.compared)
-    end = max(one.common(pair)[1] for pair in one.compared)
-    if damaged:
-        where = f"DAMAGED on {brokers_text(damaged)}; what can be read does not differ in [{first}, {end})"
-        return f"{len(held)} replicas, {where}{longer}{_marks(one.sides)}"
-    return f"{len(held)} replicas, no difference in [{first}, {end}){longer}{_marks(one.sides)}"
+    longer = ""
+    if len(ends) > 1:
+        each = [f"broker {s.broker} {s.disk.end:,}" for s in one.sides if s.disk.end is not None]
+        longer = f"; log end offsets differ: {', '.join(each)}"
+    after = f"{longer}{_marks(one.sides)}"
+    why = next(filter(None, map(one.why_unknown, one.compared)), "")
+    spans = [one.common(pair) for pair in one.compared]
+    where = offsets_text([(min(first for first, _ in spans), max(end for _, end in spans))])
+    if why:
+        damaged = [side.broker for side in one.sides if side.damaged]
+        label = f"DAMAGED on {brokers_text(damaged)}, " if damaged else ""
+        return f"{len(held)} replicas, {label}CANNOT TELL: {why}{_rest(one)}{after}"
+    return f"{len(held)} replicas, no difference at {where}{after}"
+
+
+def _rest(one: Comparison, pairs: Iterable[tuple[int, int]] = ()) -> str:
+    """Return that nothing else differs, if anything could be compared."""
+    spans = [one.common(pair) for pair in (tuple(pairs) or one.compared)]
+    return "; what can be compared is the same" if any(first < end for first, end in spans) else ""
 
 
 def _marks(sides: Iterable[Side]) -> str:
@@ -277,9 +353,9 @@ def _marks(sides: Iterable[Side]) -> str:
     return f"; compacted: {brokers_text(compacted)}" if compacted else ""
 
 
-def _partition(case: Case, one: Comparison) -> list[str]:
-    lines = [f"{one.name}   {'REPLICAS DIFFER' if one.forks else _quiet(one)}"]
-    rows = [("broker", "log start", "log end", "high watermark", "batches", "leader epochs")]
+def _partition(case: Case, one: Comparison, name: str) -> list[str]:
+    lines = [f"{name}   {'REPLICAS DIFFER' if one.forks else _quiet(one)}"]
+    rows = [("broker", "log start", "log end", "high watermark", "batches", "leader epochs (start offset)")]
     for side in one.sides:
         disk = side.disk
         on_disk = disk.end is not None
@@ -300,8 +376,7 @@ def _partition(case: Case, one: Comparison) -> list[str]:
         for row in rows
     ]
     for pair in one.compared:
-        fork = next((fork for fork in one.forks if (fork.left, fork.right) == pair), None)
-        lines += _told(case, one, pair, fork)
+        lines += _pair_text(case, one, pair, one.fork(pair))
     lines += [f"  {text}" for text in dated({side.broker: side.dates for side in one.sides})]
     for side in one.sides:
         lines += _remarks(case, side)
@@ -309,44 +384,48 @@ def _partition(case: Case, one: Comparison) -> list[str]:
 
 
 def _same(one: Comparison, pair: tuple[int, int]) -> str:
-    first, end = one.common(pair)
-    damaged = [broker for broker in pair if one.side(broker).damaged]
-    if damaged:
-        return f"damage on {brokers_text(damaged)}; what both can read does not differ in [{first:,}, {end:,})"
+    if why := one.why_unknown(pair):
+        return f"cannot tell: {why}{_rest(one, [pair])}"
     rewritten = any(one.side(broker).compacted for broker in pair)
-    where = " where both hold the same batch" if rewritten else ""
-    return f"no difference in [{first:,}, {end:,}){where}"
+    where = ", where both hold the same batch" if rewritten else ""
+    return f"no difference at {offsets_text([one.common(pair)])}{where}"
 
 
-def _told(case: Case, one: Comparison, pair: tuple[int, int], fork: Fork | None) -> list[str]:
+def _pair_text(case: Case, one: Comparison, pair: tuple[int, int], fork: Fork | None) -> list[str]:
     if fork is None:
         return [f"  {brokers_text(pair)}: {_same(one, pair)}"]
     shown = span_text(fork.ranges[:RANGES])
     more = f" and {len(fork.ranges) - RANGES:,} more ranges" if len(fork.ranges) > RANGES else ""
-    below = size(one.committed(fork))
-    mark = f", {below:,} of them below both high watermarks" if below else ", above the high watermark of one of them"
-    if any(one.side(broker).disk.checkpoint is None for broker in pair):
-        mark = ", committed or not: unknown, no checkpoint given"
-    lines = [f"  {brokers_text(pair)} differ at offsets {shown}{more} ({size(fork.ranges):,} offsets{mark})"]
+    committed = one.committed(fork)
+    if committed is None:
+        blind = [broker for broker in pair if one.side(broker).disk.checkpoint is None]
+        mark = f"committed or not: unknown, replication-offset-checkpoint of {brokers_text(blind)} is missing"
+    elif committed:
+        mark = f"{size(committed):,} of them below both checkpointed high watermarks"
+    else:
+        mark = "not below both checkpointed high watermarks"
+    lines = [f"  {brokers_text(pair)} differ at offsets {shown}{more} ({count_text(fork.ranges)}, {mark})"]
     for broker, (base, last, epoch), ref in _firsts(fork):
         dated = f", leader epoch {epoch}" if epoch is not None and epoch >= 0 else ""
         place = _place(case, ref)
-        lines.append(
-            f"    broker {broker}  [{base:,}, {last + 1:,}){dated}  {place['path']} byte {place['byte'] or 0:,}"
-        )
+        where = f"{place['path']} byte {place['byte'] or 0:,}"
+        lines.append(f"    broker {broker}  {offsets_text([(base, last + 1)])}{dated}  {where}")
     return lines
 
 
 def _remarks(case: Case, side: Side) -> list[str]:
     said = []
     if side.disk.cleaner_point is not None:
-        said.append(f"compacted up to {side.disk.cleaner_point[0]:,}")
+        said.append(f"compacted up to offset {side.disk.cleaner_point[0]:,}")
     if side.holes:
-        why = "as compaction leaves them" if side.compacted else "beside damage"
-        said.append(f"{side.holes:,} offsets between batches are in none, {why}")
+        why = "compaction may have removed them" if side.compacted else "compaction removed them, or batches are lost"
+        why = "its segments are damaged" if side.damaged else why
+        said.append(f"{side.holes:,} offset{' is' if side.holes == 1 else 's are'} in no batch: {why}")
     if side.elsewhere is not None:
-        first, end = side.elsewhere
-        said.append(f"[{first:,}, {end:,}) is its own but in no segment here: tiered, or not handed in")
+        said.append(
+            f"{offsets_text([side.elsewhere])} belong to its log but are in no segment here: in tiered storage, or the "
+            "segment is missing from the evidence"
+        )
     said += [f"stale directory {stale.directory}" for stale in side.disk.stale]
     for damage in side.disk.damage[:RANGES]:
         place = _place(case, damage.ref)

@@ -19,27 +19,29 @@ _WIDE: Final = dict.fromkeys(CLASSES, 12) | {CLASSES[0]: 16}
 EXAMPLES: Final = 10  # notices shown of a file
 _WHAT: Final = {taker.format: taker.what for taker in TAKERS} | {
     "archive": "holds the files that follow",
-    "copy": "the same as another file, or its beginning",
-    "irrelevant": "says nothing of replication",
-    "unknown": "no format that is known",
+    "copy": "the same bytes as another file, or as its beginning",
+    "irrelevant": "nothing about replication",
+    "unknown": "format not recognised",
     "unreadable": "could not be read",
-    "failed": "this program failed in reading it",
+    "failed": "this program failed to read it",
     "metadata-snapshot": "state of the metadata log at one offset",
 }
+_END: Final = 253_402_300_800_000  # milliseconds; a producer may have set any number
 _CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
-def render(files: Sequence[tuple[Source, FileReading]], *, rows: int = 20) -> str:
+def render(files: Sequence[tuple[Source, FileReading]], *, rows: int = 20, records: int = 0) -> str:
     """A paragraph a file, ending with a line end.
 
     Args:
         files: sources with their readings.
-        rows: observations and batches shown of each.
+        rows: observations and leader epochs shown of each.
+        records: record batches shown of each, beside those with a wrong checksum; 0 shows none.
     """
-    return "\n".join("\n".join(_paragraph(source, found, rows)) + "\n" for source, found in files)
+    return "\n".join("\n".join(_paragraph(source, found, rows, records)) + "\n" for source, found in files)
 
 
-def _paragraph(source: Source, found: FileReading, rows: int) -> Iterator[str]:
+def _paragraph(source: Source, found: FileReading, rows: int, records: int) -> Iterator[str]:
     yield printable(source.path)
     what = _WHAT.get(found.format, "")
     stored = source.container or source.stored
@@ -58,14 +60,15 @@ def _paragraph(source: Source, found: FileReading, rows: int) -> Iterator[str]:
     for key, value in sorted(found.properties.items()):
         yield f"  {printable(key)} = {printable(value)}"
     yield from _batches(found, rows)
+    yield from _listed(found.batches, records)
     yield from _observations(found.observations, rows)
     yield from _notices(found.notices)
 
 
 def _share(found: FileReading) -> str:
     if not found.relevant:
-        return "none speaks of replication"
-    return f"{found.relevant:,} may speak of replication, {found.understood:,} understood ({percent(found)})"
+        return "none is about replication"
+    return f"{found.relevant:,} may be about replication, {found.understood:,} understood ({percent(found)})"
 
 
 def percent(found: FileReading) -> str:
@@ -89,8 +92,8 @@ def _batches(found: FileReading, rows: int) -> Iterator[str]:
         .sort("base_offset", "leader_epoch")
     )
     if lineage.height:
-        shown = [f"{epoch} from {start}" for epoch, start in lineage.head(rows).iter_rows()]
-        more = f" and {lineage.height - rows} more" if lineage.height > rows else ""
+        shown = [f"{epoch} from {start}" for epoch, start in lineage.head(max(rows, 1)).iter_rows()]
+        more = f" and {lineage.height - len(shown)} more" if lineage.height > len(shown) else ""
         yield f"  leader epochs {', '.join(shown)}{more}"
     formats = sorted({f"v{magic}" for magic in table.get_column("magic").drop_nulls().unique().to_list()})
     codecs = [
@@ -98,14 +101,59 @@ def _batches(found: FileReading, rows: int) -> Iterator[str]:
         for codec in sorted(table.get_column("codec").drop_nulls().unique().to_list())
     ]
     bad = int(table.get_column("crc_ok").eq(False).sum())
-    yield f"  message format {', '.join(formats)}; compression {', '.join(codecs)}; {bad} checksums fail"
+    wrong = f"{bad:,} wrong checksum{'' if bad == 1 else 's'}"
+    yield f"  message format {', '.join(formats)}; compression {', '.join(codecs)}; {wrong}"
+
+
+def _listed(table: pl.DataFrame, most: int) -> Iterator[str]:
+    """Yield a line for each of the first record batches, and for each one whose checksum is wrong."""
+    if not most or table.is_empty():
+        return
+    wrong = pl.col("crc_ok").eq(False).fill_null(False)
+    numbered = table.with_row_index("number")
+    shown = numbered.filter((pl.col("number") < most) | wrong)
+    yield f"  {_some(shown.height, table.height)} record batches"
+    yield f"    {'byte':>12} {'offsets':>22} {'records':>8} {'epoch':>6} {'bytes':>9}  {'CRC':<17}  newest record, UTC"
+    for row in shown.iter_rows(named=True):
+        first = row["base_offset"] if row["base_offset"] is not None else "?"
+        offsets = f"{first}" if first == row["last_offset"] else f"{first} to {row['last_offset']}"
+        values = [_cell(row["byte"]), offsets, _cell(row["records"]), _cell(row["leader_epoch"]), _cell(row["size"])]
+        columns = (12, 22, 8, 6, 9)
+        cells = " ".join(f"{value:>{width}}" for value, width in zip(values, columns, strict=True))
+        yield f"    {cells}  {_crc(row):<17}  {_marks(row)}".rstrip()
+    if shown.height < table.height:
+        yield f"    {table.height - shown.height:,} more; --records shows them"
+
+
+def _some(shown: int, total: int) -> str:
+    return f"{total:,}" if shown == total else f"{shown:,} of {total:,}"
+
+
+def _cell(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _crc(row: dict[str, Any]) -> str:
+    if row["crc"] is None:
+        return ""
+    return f"{row['crc']:08x}" + {True: " right", False: " WRONG", None: ""}[row["crc_ok"]]
+
+
+def _marks(row: dict[str, Any]) -> str:
+    """Return the time of a batch, and what it is beside a plain one."""
+    stamp = row["max_timestamp"]
+    time = [] if stamp is None or stamp < 0 else [_time(stamp * 1000) if stamp < _END else f"{stamp} ms"]
+    codec = row["codec"] or 0
+    marks = [_CODECS[codec] if codec < len(_CODECS) else str(codec)] if codec else []
+    marks += [name for name in ("transactional", "control") if row[name]]
+    return ", ".join([*time, *marks])
 
 
 def _observations(table: pl.DataFrame, rows: int) -> Iterator[str]:
     if table.is_empty():
         return
     kinds = table.group_by("kind").agg(pl.len()).sort("len", "kind", descending=[True, False])
-    yield "  says: " + ", ".join(f"{count:,} {kind}" for kind, count in kinds.iter_rows())
+    yield "  states: " + ", ".join(f"{count:,} {kind}" for kind, count in kinds.iter_rows())
     columns = [name for name in OBSERVATIONS if name not in ("line", "byte", "kind", "time", "message")]
     for row in table.head(rows).iter_rows(named=True):
         place = f"line {row['line']}" if row["line"] is not None else f"byte {row['byte']}"
@@ -117,7 +165,7 @@ def _observations(table: pl.DataFrame, rows: int) -> Iterator[str]:
 
 def _notices(table: pl.DataFrame) -> Iterator[str]:
     if table.height:
-        yield f"  {table.height:,} notices"
+        yield f"  {table.height:,} notice{'' if table.height == 1 else 's'}"
     for reason, excerpt, line, byte in table.head(EXAMPLES).select("reason", "excerpt", "line", "byte").iter_rows():
         place = f"line {line}: " if line is not None else f"byte {byte}: " if byte is not None else ""
         yield f"    {place}{printable(reason)}" + (f": {printable(excerpt)}" if excerpt else "")

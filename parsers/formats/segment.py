@@ -61,6 +61,7 @@ _LEGACY: Final = np.dtype(
     ]
 )
 _LEAST: Final = (14, 22, 49)  # least length field by message format
+_V2: Final = 2
 _CRC_FROM: Final = (16, 16, 21)  # first byte under the checksum by message format
 _SEARCH: Final = 4 * 1024 * 1024  # bytes searched for a sound batch beyond an unreadable place
 _SEARCH_CRC: Final = 64 * 1024 * 1024  # bytes checksummed in that search at most
@@ -483,6 +484,7 @@ def _judge(view: memoryview, batches: pl.DataFrame, base_offset: int | None, not
         "byte",
         "size",
         "crc",
+        "magic",
         "records",
         "codec",
         start=start,
@@ -496,14 +498,26 @@ def _judge(view: memoryview, batches: pl.DataFrame, base_offset: int | None, not
         return marked["sound"]
     offsets = pl.format("{} to {}", "start", "last")
     header = pl.format("offsets {}, {} records, codec {}", offsets, records.fill_null(0), "codec")
+    wrong = marked.filter("bad_crc").select("byte", "size", "magic", "start", "last", "crc")
+    for place, size, magic, first, end, stored in wrong.iter_rows():
+        where = f"offset {first}" if first == end else f"offsets {first} to {end}"
+        text = f"{where}, stored CRC {stored:08x}, computed {_checksum(view, place, size, magic):08x}"
+        notices.add(
+            f"{DamageKind.BAD_CRC}: {text}", kind=DamageKind.BAD_CRC, excerpt=_hex(view, place, size), byte=place
+        )
     for flag, kind, particulars in (
-        (pl.col("bad_crc"), DamageKind.BAD_CRC, pl.format("offsets {}, the header says {}", offsets, "crc")),
         (pl.col("bad_header"), DamageKind.BAD_HEADER, header),
         (pl.col("outside"), DamageKind.OUT_OF_RANGE, pl.format(f"{{}}, its name says {base_offset}", offsets)),
     ):
         for place, size, text in marked.filter(flag).select("byte", "size", particulars.alias("text")).iter_rows():
             notices.add(f"{kind}: {text}", kind=kind, excerpt=_hex(view, place, size), byte=place)
     return marked["sound"]
+
+
+def _checksum(view: memoryview, place: int, size: int, magic: int) -> int:
+    """Return the checksum of a batch or message by its bytes: CRC-32C for v2, CRC-32 for v0 and v1."""
+    body = bytes(view[place + _CRC_FROM[magic] : place + size])
+    return int(google_crc32c.value(body)) if magic == _V2 else zlib.crc32(body)
 
 
 def _valid_bytes(batches: pl.DataFrame, sound: pl.Series, stop: int) -> int:

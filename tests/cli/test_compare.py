@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import struct
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,7 @@ CONTRACT = thing(
     schema={"const": "forensics.compare/1"},
     partitions=many(
         thing(
+            outcome={"enum": ["same", "different", "unknown"]},
             cluster=TEXT,
             topic={"type": "string"},
             partition=OFFSET,
@@ -72,6 +75,7 @@ CONTRACT = thing(
                 thing(
                     brokers=RANGE,
                     common=RANGE,
+                    unknown_because=TEXT,
                     differ=many(RANGE),
                     first={
                         "anyOf": [
@@ -88,7 +92,7 @@ CONTRACT = thing(
                             ),
                         ]
                     },
-                    differ_below_both_high_watermarks=many(RANGE),
+                    differ_below_both_high_watermarks={"anyOf": [many(RANGE), {"type": "null"}]},
                 )
             ),
         )
@@ -140,19 +144,24 @@ def test_the_text_says_the_same(run: Run, sample_traces: Path) -> None:
     assert lines[0] == "orders-0   REPLICAS DIFFER"
     assert lines[1].split()[:3] == ["broker", "log", "start"]
     assert lines[2].split() == ["1", "0", "95", "94", "95", "."]
-    assert "  brokers 1 and 2 differ at offsets 50 to 79 (30 offsets, 30 of them below both high watermarks)" in lines
+    assert (
+        "  brokers 1 and 2 differ at offsets 50 to 79 (30 offsets, 30 of them below both checkpointed high watermarks)"
+        in lines
+    )
     assert any(line.endswith("00000000000000000000.log byte 1,840") for line in lines)
-    assert "  brokers 2 and 3: no difference in [0, 95)" in lines
+    assert "  brokers 2 and 3: no difference at offsets 0 to 94" in lines
+    assert re.search(r"\[[0-9]+, [0-9]+\)", ran.out) is None, "half-open ranges are for JSON"
 
 
 def test_what_is_alike_is_a_line(run: Run, sample_traces: Path) -> None:
     ran = run("compare", sample_traces / "traps-0.10.2.2")
     assert ran.code == 0
-    assert "orders-0   3 replicas, no difference in [0, 15)" in ran.out.splitlines()
-    assert "compacted-0   3 replicas, no difference in [0, 240); compacted: brokers 1, 2 and 3" in ran.out.splitlines()
+    assert "orders-0   3 replicas, no difference at offsets 0 to 14" in ran.out.splitlines()
+    marked = "compacted-0   3 replicas, no difference at offsets 0 to 239; compacted: brokers 1, 2 and 3"
+    assert marked in ran.out.splitlines()
     whole = run("compare", sample_traces / "traps-0.10.2.2", "-p", "compacted-0").out
-    assert "broker 1: compacted up to 200" in whole
-    assert "brokers 1 and 2: no difference in [0, 240) where both hold the same batch" in whole
+    assert "broker 1: compacted up to offset 200" in whole
+    assert "brokers 1 and 2: no difference at offsets 0 to 239, where both hold the same batch" in whole
 
 
 def test_epochs_stand_beside_the_ends(run: Run, sample_traces: Path) -> None:
@@ -184,7 +193,7 @@ def test_a_tail_above_a_high_watermark_is_said_to_be_one(run: Run, tmp_path: Pat
     assert found[1, 2]["differ"] == [[10, 13]]
     assert found[1, 2]["differ_below_both_high_watermarks"] == []
     assert (
-        "differ at offsets 10 to 12 (3 offsets, above the high watermark of one of them)"
+        "differ at offsets 10 to 12 (3 offsets, not below both checkpointed high watermarks)"
         in run("compare", tmp_path).out
     )
 
@@ -196,15 +205,21 @@ def test_offsets_in_no_segment_and_in_no_batch_are_said(run: Run, tmp_path: Path
         path.with_name(f"{20:020}.log").write_bytes(batch(20, 29, 0) + batch(35, 39, 0))
         path.unlink()
     (incident[1].data / "log-start-offset-checkpoint").write_text("0\n1\norders 0 5\n")
-    one = partition(compared(run, tmp_path, code=0))
+    one = partition(compared(run, tmp_path, code=3))
+    assert one["outcome"] == "unknown"
+    assert "cleaner-offset-checkpoint is missing" in one["pairs"][0]["unknown_because"]
     first, second = one["replicas"]
     assert first["not_in_segments"] == [5, 20]
     assert second["not_in_segments"] is None
-    assert (second["offsets_without_batch"], second["compacted"]) == (5, True)
+    assert (second["offsets_without_batch"], second["compacted"]) == (5, False)
     assert (second["batches"], second["records"]) == (2, 15)
     text = run("compare", tmp_path, "-p", "orders-0").out
-    assert "broker 1: [5, 20) is its own but in no segment here: tiered, or not handed in" in text
-    assert "broker 2: 5 offsets between batches are in none" in text
+    assert "broker 1: offsets 5 to 19 belong to its log but are in no segment here: in tiered storage, or" in text
+    assert "broker 2: 5 offsets are in no batch: compaction removed them, or batches are lost" in text
+    for number in (1, 2):
+        (incident[number].data / "cleaner-offset-checkpoint").write_text("0\n1\norders 0 40\n")
+    assert partition(compared(run, tmp_path, code=0))["outcome"] == "same"
+    assert "broker 2: 5 offsets are in no batch: compaction may have" in run("compare", tmp_path, "-p", "orders-0").out
 
 
 def test_damage_and_another_directory_are_said(run: Run, tmp_path: Path) -> None:
@@ -231,17 +246,49 @@ def test_a_bad_batch_is_neither_no_difference_nor_compaction(run: Run, tmp_path:
         (False, False),
     ]
     (line,) = run("compare", tmp_path).out.splitlines()
-    assert line == "orders-0   3 replicas, DAMAGED on broker 2; what can be read does not differ in [0, 30)"
+    why = "damaged segments of broker 2 cannot be compared; what can be compared is the same"
+    assert line == f"orders-0   3 replicas, DAMAGED on broker 2, CANNOT TELL: {why}"
     whole = run("compare", tmp_path, "-p", "orders-0").out
-    assert "brokers 1 and 2: damage on broker 2; what both can read does not differ in [0, 30)" in whole
-    assert "brokers 1 and 3: no difference in [0, 30)" in whole
-    assert "broker 2: 10 offsets between batches are in none, beside damage" in whole
+    assert f"brokers 1 and 2: cannot tell: {why}" in whole
+    assert "brokers 1 and 3: no difference at offsets 0 to 29" in whole
+    assert "broker 2: 10 offsets are in no batch: its segments are damaged" in whole
+
+
+def test_without_a_checkpoint_nothing_is_called_committed(run: Run, tmp_path: Path) -> None:
+    incident = Incident(tmp_path, brokers=2)
+    incident[1].segment([(0, 9, 0), (10, 14, 0)])
+    incident[2].segment([(0, 9, 0), (10, 12, 1)])
+    incident[1].checkpoint(10)
+    assert pairs(partition(compared(run, tmp_path, code=1)))[1, 2]["differ_below_both_high_watermarks"] is None
+    text = " ".join(run("compare", tmp_path).out.split())
+    assert "committed or not: unknown, replication-offset-checkpoint of broker 2 is missing)" in text
+
+
+def test_logs_without_a_common_offset_are_not_called_the_same(run: Run, tmp_path: Path) -> None:
+    incident = Incident(tmp_path, brokers=2)
+    incident[1].segment([(0, 9, 0)])
+    empty = incident[2].segment([])
+    empty.with_name(f"{20:020}.log").write_bytes(batch(20, 29, 0))
+    empty.unlink()
+    ran = run("compare", tmp_path)
+    assert ran.code == 3
+    assert (
+        "CANNOT TELL: their logs have no offset in common; log end offsets differ: broker 1 10, broker 2 30" in ran.out
+    )
+
+
+def test_each_name_has_its_cluster_where_there_are_several(run: Run, tmp_path: Path, sample_traces: Path) -> None:
+    for name in ("unclean-3.9.1", "flap-3.9.1"):
+        shutil.copytree(sample_traces / name, tmp_path / name)
+    lines = run("compare", tmp_path).out.splitlines()
+    assert len(lines) == 2
+    assert all(re.match(r"orders-0 of cluster \S+   \d replicas, no difference", line) for line in lines)
 
 
 def test_one_replica_alone_is_said_to_be_alone(run: Run, tmp_path: Path) -> None:
     Incident(tmp_path, brokers=2)[1].segment([(0, 9, 0)])
     ran = run("compare", tmp_path)
-    assert ran.code == 0
+    assert ran.code == 3
     assert ran.out == "orders-0   nothing to compare: segments of broker 1 alone\n"
 
 
@@ -258,8 +305,8 @@ def test_many_partitions_are_counted(run: Run, tmp_path: Path) -> None:
     lines = run("compare", tmp_path).out.splitlines()
     assert sum("REPLICAS DIFFER" in line for line in lines) == 30
     assert sum("brokers 1 and 2 differ at offsets 0 to 9 (10 offsets" in line for line in lines) == 20
-    assert sum("no difference in [0, 10)" in line for line in lines) == 40
-    assert lines[-1] == "... and 10 more without a difference: --format json has them all"
+    assert sum("no difference at offsets 0 to 9" in line for line in lines) == 40
+    assert lines[-1] == "... and 10 more without a known difference: --format json has them all"
     assert len(compared(run, tmp_path, code=1)["partitions"]) == 80
 
 

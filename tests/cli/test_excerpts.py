@@ -53,7 +53,7 @@ def test_the_summary_says_what_it_rests_on(run: Run) -> None:
 @pytest.mark.usefixtures("pasted")
 def test_inspect_counts_prose(run: Run) -> None:
     ran = run("inspect", "-")
-    assert "  8 lines, 4 of prose and fences, 2 events; 2 may speak of replication, 2 understood (100.00 %)" in ran.out
+    assert "  8 lines, 4 of prose and fences, 2 events; 2 may be about replication, 2 understood (100.00 %)" in ran.out
     assert "  layout log4j in an excerpt; times without a zone" in ran.out
     assert "line 6  lines_missing detail=..." in ran.out
 

@@ -6,6 +6,7 @@ import gzip
 import json
 from pathlib import Path
 
+import google_crc32c
 import pytest
 from click.testing import CliRunner, Result
 
@@ -35,6 +36,20 @@ def test_a_segment_shows_its_epochs(sample_traces: Path) -> None:
     assert "offsets from 0, log end offset 45, 45 batches" in output
 
 
+def test_record_batches_are_listed_and_damage_shows_both_checksums(sample_traces: Path) -> None:
+    (path,) = (sample_traces / "bitflip-1.1.1" / "broker-3" / "data" / "orders-0").glob("*.log")
+    output = run(path, "--records", "3").output
+    assert "  4 of 50 record batches" in output
+    rows = [line.split() for line in output.splitlines() if line.endswith(("2026-11-21 08:33:05.495", "08:33:05.974"))]
+    assert rows[0][:6] == ["0", "0", "1", "0", "129", "88093a4e"]
+    assert rows[1][:7] == ["3,225", "25", "1", "0", "129", "df1025f6", "WRONG"]
+    data = path.read_bytes()[3225 : 3225 + 129]
+    computed = google_crc32c.value(data[21:])
+    assert f"byte 3225: bad CRC: offset 25, stored CRC df1025f6, computed {computed:08x}: " in output
+    assert "46 more; --records shows them" in output
+    assert "record batches" not in run(path).output.splitlines()[4]
+
+
 def test_a_log_in_an_archive_says_its_layout_and_times(sample_traces: Path, tmp_path: Path) -> None:
     log = (sample_traces / "kip101-0.10.2.2" / "broker-1" / "logs" / "server.log").read_bytes()
     (tmp_path / "server.log.gz").write_bytes(gzip.compress(log))
@@ -48,7 +63,7 @@ def test_what_is_not_known_is_said(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("call me\n")
     (tmp_path / "server.log").write_text("\x1b[31mnothing\n")
     output = run(tmp_path).output
-    assert "unknown (no format that is known)" in output
+    assert "unknown (format not recognised)" in output
     assert "named like a broker's file" in output
     assert "\x1b" not in output
 
