@@ -326,12 +326,7 @@ def _quiet(one: Comparison) -> str:
     held = [side.broker for side in one.sides if side.disk.end is not None]
     if len(held) < 2:
         return f"nothing to compare: {f'segments of {brokers_text(held)} alone' if held else 'no segments'}"
-    ends = {side.disk.end for side in one.sides if side.disk.end is not None}
-    longer = ""
-    if len(ends) > 1:
-        each = [f"broker {s.broker} {s.disk.end:,}" for s in one.sides if s.disk.end is not None]
-        longer = f"; log end offsets differ: {', '.join(each)}"
-    after = f"{longer}{_marks(one.sides)}"
+    after = f"{_ends(one.sides)}{_marks(one.sides)}"
     why = next(filter(None, map(one.why_unknown, one.compared)), "")
     spans = [one.common(pair) for pair in one.compared]
     where = offsets_text([(min(first for first, _ in spans), max(end for _, end in spans))])
@@ -340,6 +335,13 @@ def _quiet(one: Comparison) -> str:
         label = f"DAMAGED on {brokers_text(damaged)}, " if damaged else ""
         return f"{len(held)} replicas, {label}CANNOT TELL: {why}{_rest(one)}{after}"
     return f"{len(held)} replicas, no difference at {where}{after}"
+
+
+def _ends(sides: Iterable[Side]) -> str:
+    """Return the log end offsets if they differ, or ""."""
+    ends = {side.broker: side.disk.end for side in sides if side.disk.end is not None}
+    each = ", ".join(f"broker {broker} {end:,}" for broker, end in ends.items())
+    return f"; log end offsets differ: {each}" if len(set(ends.values())) > 1 else ""
 
 
 def _rest(one: Comparison, pairs: Iterable[tuple[int, int]] = ()) -> str:
