@@ -64,7 +64,7 @@ def regressions(lines: Lines) -> dict[str, bool]:
     """
     ends: dict[int, int] = {}
     led: dict[int, int] = {}
-    kept: set[int] = set()
+    kept: dict[int, int] = {}
     found = {"leo-regression": False, "hw-regression": False}
     for line in lines:
         witness, kind = line.get("witness", -1), line["kind"]
@@ -77,10 +77,12 @@ def regressions(lines: Lines) -> dict[str, bool]:
             ends[witness] = end
         found["hw-regression"] |= _fell(led, witness, line)
         found["hw-regression"] |= kind == "hw_missing" and witness in kept and ends.get(witness, 0) > 0
+        if kind == "hw_loaded" and witness in kept:
+            found["hw-regression"] |= line["high_watermark"] < min(kept[witness], ends.get(witness, 0))
         if kind == "hw_checkpoint":
-            kept.add(witness)
+            kept[witness] = line["high_watermark"]
         if kind == "log_created":
-            kept.discard(witness)
+            kept.pop(witness, None)
     return found
 
 

@@ -223,15 +223,24 @@ def observations(cluster: Cluster, topic_id: str) -> Iterator[dict[str, Any]]:
             continue
         for kind, facts in state(event.facts):
             yield _line(event, kind, ({} if kind in OF_THE_BROKER else named) | facts)
+    had_log = {event.broker for event in cluster.trace if event.kind == "log_created"}
     for node in cluster.brokers.values():
-        replica = node.replica
         last = Event(cluster.now, node.id, "end", {}, {})
-        if replica.on_disk:
-            yield _line(last, "log_end", named | {"leo": replica.log.end, "log_start": 0})
-            for hw in _checkpoint_found(node):
-                yield _line(last, "hw_checkpoint", named | {"hw": hw})
-            for epoch, start in replica.disk.epochs:
-                yield _line(last, "epoch_entry", named | {"leader_epoch": epoch, "offset": start})
+        for kind, facts in _left(node, had_log=node.id in had_log):
+            yield _line(last, kind, named | facts)
+
+
+def _left(node: Broker, *, had_log: bool) -> Iterator[tuple[str, Facts]]:
+    """State what the directory of a replica holds at the end of the run."""
+    replica = node.replica
+    if replica.on_disk:
+        yield "log_end", {"leo": replica.log.end, "log_start": 0}
+        for hw in _checkpoint_found(node):
+            yield "hw_checkpoint", {"hw": hw}
+        for epoch, start in replica.disk.epochs:
+            yield "epoch_entry", {"leader_epoch": epoch, "offset": start}
+    elif had_log:
+        yield "log_end", {"leo": 0, "log_start": 0}  # it was removed
 
 
 def _line(event: Event, kind: str, facts: Facts) -> Facts:

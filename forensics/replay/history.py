@@ -488,6 +488,9 @@ class History:
     log_dirs: dict[int, tuple[tuple[int, str], ...]] = field(default_factory=dict)  # for brokers that changed it, when
     min_insync_replicas: int | None = None  # if the topic or the brokers that led it state one
     stated: Stated = NOTHING  # statements that break an invariant by themselves
+    without_records: Mapping[int, tuple[Range, ...]] = field(
+        default_factory=dict
+    )  # offsets within a log at which a truncation left no records, as traces state it
     # what a complete trace decides, where its lines decide it
     played: Played | None = field(default=None, repr=False, compare=False)
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # answers computed before

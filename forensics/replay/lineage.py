@@ -72,6 +72,11 @@ class Lineage:
             return kept
         return Lineage((*kept.entries, (epoch, start)))
 
+    def begin_below(self, epoch: int, start: int) -> Lineage:
+        """The log if ``epoch`` begins at ``start``, and records of later epochs may be above."""
+        later = (entry for entry in self.entries if entry[1] > start and not 0 <= entry[0] <= epoch)
+        return Lineage((*self.begin(epoch, start).entries, *later))
+
     @classmethod
     def unknown(cls) -> Lineage:
         """Return a log of which nothing is known. Each is an object of its own: two of them need not be the same log

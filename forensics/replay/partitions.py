@@ -34,7 +34,7 @@ from forensics.replay.isr_removal_epochs import removals
 from forensics.replay.log_dir_moves import carried, homes, without_copies
 from forensics.replay.omissions.left_out import left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL, JUMPED
-from forensics.replay.played import Played, play
+from forensics.replay.played import Played, play, without_records
 from forensics.replay.printed_hws import printed_hws
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.refusals import complaints
@@ -126,7 +126,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     spoken = (*own_events, *cluster_events, *nodes)
     keys = {(topic, partition, inc) for topic, partition, inc, _ in spoken} | {*complained}
     by_themselves = stated(rows, case.complete, _keep_hw(case))
-    played = play(rows, case.complete)
+    played, holes = play(rows, case.complete), without_records(rows, case.complete)
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
     back = went_back(rows)
     keys |= by_themselves.keys() | back.keys()
@@ -182,6 +182,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         history = reconstruct(named, events, told, replicas, forks_of, facts, missing)
         history.stated = by_themselves.get((topic, partition, incarnation), NOTHING)
         history.went_back = back.get((topic, partition, incarnation), [])
+        history.without_records = holes.get((topic, partition, incarnation), {})
         _take_played(history, played.get((topic, partition, incarnation)))
         history.deletions = deletions(history, starts.get((topic, partition, incarnation), []))
         history.log_starts = begun.get((topic, partition, incarnation), [])

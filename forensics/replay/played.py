@@ -141,7 +141,7 @@ class Played:
         truncated: truncations of committed records.
         led_without: leaders without committed records.
         apart: replicas with different committed records at the end.
-        checkpoints_gone: processes that found no checkpointed high watermark, though one had been written.
+        checkpoints_gone: processes that read back a lower high watermark than had been checkpointed, or none.
         shortened: logs that a process loaded, or created, shorter than they had been.
     """
 
@@ -461,6 +461,18 @@ class _Player:
     def _only_hw(self, replica: _Replica, line: _Line) -> None:
         replica.hw = replica.hw if line.hw is None else line.hw
 
+    def _reads_hw(self, replica: _Replica, line: _Line) -> None:
+        """A process reads the high watermark of its checkpoint file, and keeps it within its log."""
+        self._only_hw(replica, line)
+        if line.hw is not None and replica.checkpoint is not None:
+            before, ref = replica.checkpoint
+            if line.hw < min(before, replica.log.end):
+                self._read_less(replica, line, before, line.hw, (ref, Ref(row=line.row, note=f"read back {line.hw}")))
+
+    def _read_less(self, replica: _Replica, line: _Line, before: int, after: int, refs: tuple[Ref, ...]) -> None:
+        kind = RegressionKind.CHECKPOINT
+        self.gone.append(Regression(line.broker, replica.epoch, before, after, kind, line.time, refs))
+
     def _checkpoints(self, replica: _Replica, line: _Line) -> None:
         if line.hw is not None:
             replica.checkpoint = line.hw, Ref(row=line.row, note=f"high watermark {line.hw} in the checkpoint")
@@ -470,8 +482,7 @@ class _Player:
         if replica.checkpoint is not None and replica.log.end > 0:
             before, ref = replica.checkpoint
             refs = (ref, Ref(row=line.row, note="no checkpointed high watermark"))
-            kind = RegressionKind.CHECKPOINT
-            self.gone.append(Regression(line.broker, replica.epoch, before, 0, kind, line.time, refs))
+            self._read_less(replica, line, before, 0, refs)
 
     def _cannot_play(self, replica: _Replica, line: _Line) -> None:
         raise Undecided
@@ -558,7 +569,7 @@ _HANDLERS: Final[dict[str, Callable[[_Player, _Replica, _Line], None]]] = {
     Kind.PRODUCED: _Player._high_watermark,
     Kind.CONSUMED: _Player._high_watermark,
     Kind.LEADER_HW: _Player._only_hw,
-    Kind.HW_LOADED: _Player._only_hw,
+    Kind.HW_LOADED: _Player._reads_hw,
     Kind.HW_REGRESSED: _Player._only_hw,
     Kind.HW_CHECKPOINT: _Player._checkpoints,
     Kind.HW_MISSING: _Player._no_checkpoint,
@@ -589,11 +600,8 @@ def play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, Played]:
         return {}
     place = ["topic", "partition", "incarnation"]
     told = rows.filter(pl.col("kind").is_in(list(_HANDLERS)))
-    values = told.filter(pl.col("broker").is_in([*complete]).all().over(place)).sort("row")
-    values = values.with_columns(pl.col("time").cast(pl.Int64))
-    values = values.with_columns(pl.col("time").forward_fill().over("broker").alias("_when"))
     players: dict[Key, _Player | None] = {}
-    for line in map(_Line._make, values.sort("_when", "source", "line").select(_Line._fields).iter_rows()):
+    for line in _lines(told.filter(pl.col("broker").is_in([*complete]).all().over(place))):
         player = players.setdefault(line.key, _Player())
         if player is None:
             continue
@@ -602,3 +610,54 @@ def play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, Played]:
         except Undecided:
             players[line.key] = None
     return {key: player.result() for key, player in players.items() if player is not None}
+
+
+def _lines(rows: pl.DataFrame) -> Iterator[_Line]:
+    """Yield observations in the order of their times; those of the same time in the order of the trace."""
+    values = rows.sort("row").with_columns(pl.col("time").cast(pl.Int64))
+    values = values.with_columns(pl.col("time").forward_fill().over("broker").alias("_when"))
+    return map(_Line._make, values.sort("_when", "source", "line").select(_Line._fields).iter_rows())
+
+
+_CHANGES: Final = (Kind.APPEND, Kind.TRUNCATE, Kind.LOG_LOADED, Kind.TRUNCATE_FULL, Kind.LOG_CREATED)
+"""Kinds that change which record batches a log has."""
+
+
+def without_records(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, dict[int, tuple[Range, ...]]]:
+    """Return offsets below the log end offset at which a replica has no records, by incarnation of each partition.
+
+    A truncation to an offset within a record batch removes the whole batch; the log goes on at that offset
+    (FileRecords.truncateTo).
+
+    Args:
+        rows: observations of partitions, with ``broker``, ``row`` and ``incarnation``.
+        complete: brokers that state every change of their replicas, by the claim of their trace.
+    """
+    own = pl.col("broker").is_in([*complete]) & (pl.col("message") == TRACE)
+    told = rows.filter(pl.col("kind").is_in([kind.value for kind in _CHANGES]) & own)
+    logs: dict[tuple[Key, int], _Holes] = {}
+    for line in _lines(told) if complete else ():
+        logs.setdefault((line.key, line.broker), _Holes()).take(line)
+    found: dict[Key, dict[int, tuple[Range, ...]]] = {}
+    for (key, broker), one in logs.items():
+        if one.holes:
+            found.setdefault(key, {})[broker] = tuple(merge(one.holes))
+    return found
+
+
+@dataclass(slots=True)
+class _Holes:
+    """The record batches of one log, and the offsets below its end at which a truncation left none."""
+
+    log: _Log = field(default_factory=_Log)
+    holes: list[Range] = field(default_factory=list)
+
+    def take(self, line: _Line) -> None:
+        if line.kind == Kind.APPEND:
+            if line.checksum is not None and line.offset is not None and line.leo is not None:
+                writer = line.leader_epoch or 0, line.checksum
+                self.log.append(Piece(line.offset, line.leo, writer, whole=True), Ref())
+            return
+        to = (line.leo if line.kind == Kind.LOG_LOADED else line.offset) or 0
+        removed = self.log.truncate(to)
+        self.holes = intersect(self.holes, [(0, to)]) + [(piece.first, to) for piece in removed if piece.first < to]

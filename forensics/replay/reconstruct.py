@@ -437,9 +437,18 @@ class _Reconstruction(HwAttribution):
             log = log.splice(epoch.lineage, at) if at > 0 else epoch.lineage
         elif at is not None:
             log = log.known_below(at)  # of an unknown leader
+        self.logs[broker] = self._with_entries(broker, role_span, log)
+
+    def _with_entries(self, broker: int, role_span: RoleSpan, log: Lineage) -> Lineage:
+        """Return a follower's log with the epochs that it noted itself.
+
+        If lines of it may be missing, it may have noted later epochs too: those of its leader's log.
+        """
+        coverage = self.history.coverage
+        whole = coverage.has(broker, Printed.LOG) and broker not in coverage.unclaimed
         for number, start, _ in role_span.entries:
-            log = log.truncated(start).begin(number, start)
-        self.logs[broker] = log
+            log = log.begin(number, start) if whole else log.begin_below(number, start)
+        return log
 
     def _begun_before(self, broker: int, epoch: Epoch, at: int) -> int | None:
         """Return the start of an epoch that is below the follower's log end offset when it received the epoch.

@@ -10,7 +10,7 @@ from forensics.replay.confidence import Weakness
 from forensics.replay.directory import Damage, Disk, Ref
 from forensics.replay.epoch_rollback import begun_twice
 from forensics.replay.history import EpochRollback, History
-from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, merge
+from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, subtract
 from forensics.replay.played import Apart
 from forensics.replay.stated import EpochStarts
 from forensics.rules.causes import CauseId
@@ -106,8 +106,10 @@ def _apart(history: History) -> tuple[list[Finding], list[Want]]:
         logs = [history.replicas[broker].lineage for broker in (one, two)]
         bounds = [_high_watermark(history, broker) for broker in (one, two)]
         differ, unknown = differences(logs[0], logs[1], 0, min(bounds))
+        lacking = [span for broker in (one, two) for span in history.without_records.get(broker, ())]
+        differ = subtract(differ, lacking)
         if differ:
-            found.append(_lines_apart(history, (one, two), tuple(merge(differ))))
+            found.append(_lines_apart(history, (one, two), tuple(differ)))
         elif unknown:
             unclear.append(
                 Want(Question.EPOCHS_OF_RECORDS, (of([one, two], Artefact.SEGMENTS),), offsets=tuple(unknown))
