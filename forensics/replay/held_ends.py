@@ -10,7 +10,7 @@ import itertools
 from dataclasses import dataclass
 
 from forensics.replay.crosscheck import may_have_left_isr
-from forensics.replay.history import Epoch, History, HwStatement, Role, ShortenedLog
+from forensics.replay.history import Epoch, History, HwStatement, Role, ShortenedLog, TruncationReason
 from forensics.replay.interval import Interval
 from forensics.replay.steps import REMOVES, RoleSpan, StepKind
 
@@ -90,11 +90,13 @@ class HeldEnds:
             return Interval()
         if one.start_end is None or two.start_end is None or two.start_end <= one.start_end or _removes(one):
             return Interval()
-        between = [history.epochs.get(n) for n in range(number + 1, two.epoch)]
-        only = all(e is not None and not e.leader_took_up for e in between)
+        unseen = range(number + 1, two.epoch)
+        took_up = any(history.epochs[n].leader_took_up for n in unseen if n in history.epochs)
+        if took_up or not history.coverage.unnamed.isdisjoint(unseen):
+            return Interval()
         later = history.epochs.get(two.epoch)
         # It may have fetched in a later epoch of the same leader before it received that epoch.
-        if not only or later is None or later.leader == shortened.replica:
+        if later is None or (later.leader == shortened.replica and not _removed_what_is_missing(shortened, two)):
             return Interval()
         return Interval(two.start_end, because=(two.start_ref,) if two.start_ref is not None else ())
 
@@ -184,6 +186,16 @@ class HeldEnds:
                 )
             ]
         return self._lowest[broker]
+
+
+def _removed_what_is_missing(shortened: ShortenedLog, follower: RoleSpan) -> bool:
+    """Return whether a follower first truncated its log to exactly where its leader's log ended when it was loaded.
+
+    What it removed was of an earlier leader epoch than the one in which its leader answered (KIP-101).
+    """
+    first = next((step for step in follower.steps if step.kind is not StepKind.UNKNOWN_CHANGE), None)
+    by_epoch = first is not None and first.reason is not TruncationReason.HIGH_WATERMARK
+    return first is not None and by_epoch and first.kind is StepKind.TRUNCATED and first.target == shortened.target
 
 
 def _removes(role_span: RoleSpan) -> bool:

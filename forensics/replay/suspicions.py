@@ -12,18 +12,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from forensics.replay.committed import has_all_committed
-from forensics.replay.coverage import Printed
 from forensics.replay.deletions import log_start_at
 from forensics.replay.directory import LiveBy, Ref
 from forensics.replay.history import Epoch, History, Role, ShortenedLog, TruncationReason
 from forensics.replay.lineage import Lineage, differences, intersect, subtract
 from forensics.replay.log_dirs import moved
 from forensics.replay.printed_hws import PrintedHw
-from forensics.replay.refusals import Complaint
+from forensics.replay.refusal_signs import (
+    append_refused,
+    beyond_the_end,
+    leader_is_shorter,
+    line_of,
+    refused_to_truncate,
+    starts_above,
+)
 from forensics.replay.sign import Sign, Suspicion
 from forensics.replay.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind, came_back
 from forensics.replay.surviving_copies import holders
-from parsers.details import BATCH_OFFSETS
 from parsers.schema import Kind
 
 _SECOND = 1_000_000
@@ -149,6 +154,48 @@ def _last_came_back(history: History) -> Iterator[Suspicion]:
             )  # fmt: skip
 
 
+def _leader_came_back(history: History) -> Iterator[Suspicion]:
+    """Yield leaders that restarted with a shorter log and led next, while the other ISR members had more.
+
+    What all ISR members have is committed as soon as the leader has seen their next fetches. If a line states a high
+    watermark there, the loss is known and this is no sign.
+    """
+    for one in history.shortened_logs:
+        epoch, after = history.epochs.get(one.epoch), _led_next(history, one.epoch)
+        if epoch is None or after is None or {epoch.leader, after.leader} != {one.replica}:
+            continue
+        members = sorted((epoch.last_isr or frozenset()) - {one.replica})
+        known = [(sample, broker) for broker in members if (sample := _end_after(history, broker, one.epoch))]
+        least, member = min(known, key=lambda found: (found[0].value, found[1]), default=(None, None))
+        if least is not None and after.start == one.target < min(least.value, one.end):
+            yield Suspicion(
+                Sign.LEADER_CAME_BACK_SHORTER, one.replica, member, after.epoch, one.epoch, one.target,
+                min(least.value, one.end), one.time, (least.ref, *one.refs), shortened=one, target=one.target,
+            )  # fmt: skip
+
+
+def _led_next(history: History, number: int) -> Epoch | None:
+    """Return the first later epoch that a broker led; None if no line names an epoch in between."""
+    later = (epoch for n, epoch in sorted(history.epochs.items()) if n > number and epoch.leader_took_up)
+    after = next(later, None)
+    named = after is not None and history.coverage.unnamed.isdisjoint(range(number + 1, after.epoch))
+    return after if named else None
+
+
+def _end_after(history: History, broker: int, number: int) -> Sample | None:
+    """Return the log end offset with which a follower left a leader epoch, if nothing was removed from its log then."""
+    for one, two in itertools.pairwise(history.role_spans.get(broker, ())):
+        if (
+            one.epoch == number
+            and one.role is Role.FOLLOWER
+            and two.start_end is not None
+            and two.start_ref is not None
+        ):
+            kept = all(step.kind is StepKind.LOADED for step in one.steps)
+            return Sample(two.start_end, two.start_ref, two.time) if kept else None
+    return None
+
+
 def _held(history: History, shortened: ShortenedLog, end: int) -> bool:
     """Return whether other replicas hold everything that a log lacks below an offset.
 
@@ -252,7 +299,7 @@ def _began_empty_after_failure(history: History) -> Iterator[Suspicion]:
         anew = _made_after_failure(history, broker, at)
         known = max(
             [
-                (one.hw_before or 0, one.broker or 0, _ref(one, f"high watermark {one.hw_before}"))
+                (one.hw_before or 0, one.broker or 0, line_of(one, f"high watermark {one.hw_before}"))
                 for one in fell
                 if one.broker != broker
             ]
@@ -292,7 +339,7 @@ def _committed_before(history: History, broker: int, role_span: RoleSpan) -> lis
 def _shrunk_with(history: History, broker: int, until: int) -> list[tuple[int, int, Ref]]:
     """Return the high watermarks with which a leader shrank the ISR before a row."""
     shrunk = (one for one in history.complaints if one.kind == Kind.ISR_SHRINK and one.broker == broker)
-    return [(one.hw, broker, _ref(one, f"high watermark {one.hw}")) for one in shrunk if one.hw and one.row < until]
+    return [(one.hw, broker, line_of(one, f"high watermark {one.hw}")) for one in shrunk if one.hw and one.row < until]
 
 
 def _made_after_failure(history: History, broker: int, at: int) -> Step | None:
@@ -340,139 +387,6 @@ def _recovered_shorter(history: History) -> Iterator[Suspicion]:
                     Sign.RECOVERY_TRUNCATED_LEADER, broker, broker, two.epoch, one.epoch,
                     truncation.target, None, truncation.time, truncation.refs,
                 )  # fmt: skip
-
-
-def _span_at(history: History, complaint: Complaint) -> RoleSpan | None:
-    """Return the role in which a broker logged a line about its replica, if known."""
-    spans = history.role_spans.get(complaint.broker, ()) if complaint.broker is not None else ()
-    begun = [one for one in spans if one.epoch >= 0 and one.refs and (one.refs[0].row or 0) <= complaint.row]
-    return begun[-1] if begun else None
-
-
-def _complaints_of(history: History, *kinds: Kind) -> Iterator[tuple[Complaint, RoleSpan | None]]:
-    """Yield complaints of some kinds, with the role of the broker that logged them."""
-    for one in history.complaints:
-        if one.kind in kinds:
-            yield one, _span_at(history, one)
-
-
-def _ref(complaint: Complaint, note: str) -> Ref:
-    return Ref(row=complaint.row, note=note)
-
-
-def _of_complaint(
-    sign: Sign, one: Complaint, role_span: RoleSpan | None, first: int, end: int, refs: tuple[Ref, ...]
-) -> Suspicion:
-    """Return the suspicion that follows from a complaint about its broker's replica."""
-    epoch = role_span.epoch if role_span is not None else one.leader_epoch
-    return Suspicion(
-        sign, one.broker, one.leader, epoch if epoch is not None else -1, -1, first, end, one.time, refs
-    )  # fmt: skip
-
-
-def _refused_to_truncate(history: History) -> Iterator[Suspicion]:
-    """Yield brokers that stopped because their leader's log ends below theirs and unclean elections are not allowed.
-
-    See ReplicaFetcherThread.handleOffsetOutOfRange, up to 1.1.
-    """
-    for one, role_span in _complaints_of(history, Kind.TRUNCATION_REFUSED):
-        if one.offset is not None and one.leo is not None and one.leo < one.offset:
-            refs = (_ref(one, f"its log ends at {one.offset}, its leader's at {one.leo}"),)
-            yield _of_complaint(Sign.TRUNCATION_REFUSED, one, role_span, one.leo, one.offset, refs)
-
-
-def _leader_is_shorter(history: History) -> Iterator[Suspicion]:
-    """Yield followers that reset their fetch offset to their leader's log end offset.
-
-    A leader's log that *starts* above the follower's is the result of retention. A log whose start moved to remote
-    storage (KIP-405) is not shorter.
-    """
-    for one, role_span in _complaints_of(history, Kind.FETCH_RESET, Kind.FETCH_OFFSET_SET):
-        # If a line states its role, its truncation is judged. The line about its fetcher alone implies one.
-        stated = role_span is not None and history.coverage.are_about(one.broker, Printed.ROLES)
-        judged = one.log_start is not None or stated
-        if one.offset is not None and one.leo is not None and one.leo < one.offset and not judged:
-            refs = (_ref(one, f"it fetched from {one.offset}, its leader's log ends at {one.leo}"),)
-            yield _of_complaint(Sign.LEADER_ENDS_BELOW_FOLLOWER, one, role_span, one.leo, one.offset, refs)
-
-
-def _beyond_the_end(history: History) -> Iterator[Suspicion]:
-    """Yield readers of committed records that request more than the log has: it was longer once, or they never
-    read it.
-    """
-    yield from _leader_was_asked(history)
-    for one, _ in _complaints_of(history, Kind.CONSUMER_TRUNCATED):
-        if one.offset is not None and one.leo is not None and 0 <= one.leo < one.offset:
-            refs = (_ref(one, f"position {one.offset}, the leader's log ends at {one.leo}"),)
-            yield _of_consumer(one, one.leo, one.offset, refs)
-    for one, back in _set_back(history):
-        if one.offset is not None and back.offset is not None:
-            both = (_ref(one, f"position {one.offset} is out of range"), _ref(back, f"set back to {back.offset}"))
-            yield _of_consumer(one, back.offset, one.offset, both)
-
-
-def _of_consumer(one: Complaint, first: int, end: int, refs: tuple[Ref, ...]) -> Suspicion:
-    epoch = one.leader_epoch if one.leader_epoch is not None else -1
-    return Suspicion(Sign.READER_BEYOND_LOG_END, one.leader, None, epoch, -1, first, end, one.time, refs)
-
-
-def _leader_was_asked(history: History) -> Iterator[Suspicion]:
-    """Yield fetches beyond a leader's log, as the leader logs them.
-
-    Consumers that read from a follower may be ahead of it (KIP-392), so a follower's line proves nothing.
-    """
-    for one, role_span in _complaints_of(history, Kind.OUT_OF_RANGE):
-        if role_span is not None and role_span.role is not Role.LEADER:
-            continue
-        if one.offset is not None and one.leo is not None and 0 <= one.leo < one.offset:
-            refs = (_ref(one, f"asked for offset {one.offset}, its log ends at {one.leo}"),)
-            yield _of_complaint(Sign.READER_BEYOND_LOG_END, one, role_span, one.leo, one.offset, refs)
-
-
-def _set_back(history: History) -> Iterator[tuple[Complaint, Complaint]]:
-    """Yield positions out of range, each with the reset that followed, if that was to a lower offset.
-
-    A reset goes to the end or the start of the log, so a lower offset shows that the position was above the end. A
-    reset to a higher offset is the result of retention. A position that somebody had set shows nothing: no record was
-    read there.
-    """
-    waiting: dict[int, Complaint] = {}
-    chosen: set[tuple[int, int | None]] = set()
-    for one, _ in _complaints_of(history, Kind.CONSUMER_OUT_OF_RANGE, Kind.CONSUMER_RESET, Kind.CONSUMER_SET):
-        if one.kind == Kind.CONSUMER_SET:
-            chosen.add((one.source, one.offset))
-        elif one.kind == Kind.CONSUMER_OUT_OF_RANGE:
-            if (one.source, one.offset) not in chosen:
-                waiting[one.source] = one
-        elif (asked := waiting.pop(one.source, None)) is not None and (one.offset or 0) < (asked.offset or 0):
-            yield asked, one
-
-
-def _starts_above(history: History) -> Iterator[Suspicion]:
-    """Yield followers whose leader's log starts above their high watermark.
-
-    A leader logs the same if a client asks it to delete uncommitted records (DeleteRecords): the client gets an error
-    and nothing happens.
-    """
-    for one, role_span in _complaints_of(history, Kind.LOG_START_REFUSED):
-        if role_span is not None and role_span.role is Role.LEADER:
-            continue
-        if one.hw is not None and one.log_start is not None and 0 <= one.hw < one.log_start:
-            refs = (_ref(one, f"log start offset {one.log_start} wanted, high watermark {one.hw}"),)
-            yield _of_complaint(Sign.LOG_START_ABOVE_HIGH_WATERMARK, one, role_span, one.hw, one.log_start, refs)
-
-
-def _append_refused(history: History) -> Iterator[Suspicion]:
-    """Yield followers that receive records at offsets that they already have (Log.append, from 1.0 on).
-
-    A *fetch offset* that differs from the log end offset is a race of fetcher threads (KAFKA-13266), and no sign.
-    """
-    for one, role_span in _complaints_of(history, Kind.APPEND_REFUSED):
-        if role_span is not None and role_span.role is Role.LEADER:
-            continue
-        if one.detail in BATCH_OFFSETS and one.offset is not None and one.leo is not None and 0 <= one.offset < one.leo:
-            refs = (_ref(one, f"records from offset {one.offset} on, its log ends at {one.leo}"),)
-            yield _of_complaint(Sign.APPEND_REFUSED, one, role_span, one.offset, one.leo, refs)
 
 
 def _began_below_read_back(history: History) -> Iterator[Suspicion]:
@@ -764,6 +678,7 @@ def _stated_lower(sign: Sign, history: History) -> Iterator[Suspicion]:
 SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.EPOCH_BELOW_HIGH_WATERMARK: _began_below,
     Sign.LAST_IN_ISR_CAME_BACK_SHORTER: _last_came_back,
+    Sign.LEADER_CAME_BACK_SHORTER: _leader_came_back,
     Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK: _truncated_below_own,
     Sign.TRUNCATED_BELOW_PRINTED: _truncated_below_printed,
     Sign.FOLLOWED_BELOW_OWN_HIGH_WATERMARK: _followed_below,
@@ -773,12 +688,12 @@ SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.BEGAN_BELOW_READ_BACK: _began_below_read_back,
     Sign.LOADED_SHORTER: _loaded_shorter,
     Sign.RECOVERY_TRUNCATED_LEADER: _recovered_shorter,
-    Sign.TRUNCATION_REFUSED: _refused_to_truncate,
-    Sign.LEADER_ENDS_BELOW_FOLLOWER: _leader_is_shorter,
-    Sign.READER_BEYOND_LOG_END: _beyond_the_end,
-    Sign.LOG_START_ABOVE_HIGH_WATERMARK: _starts_above,
+    Sign.TRUNCATION_REFUSED: refused_to_truncate,
+    Sign.LEADER_ENDS_BELOW_FOLLOWER: leader_is_shorter,
+    Sign.READER_BEYOND_LOG_END: beyond_the_end,
+    Sign.LOG_START_ABOVE_HIGH_WATERMARK: starts_above,
     Sign.EPOCH_BEGAN_EARLIER: _began_earlier,
-    Sign.APPEND_REFUSED: _append_refused,
+    Sign.APPEND_REFUSED: append_refused,
     Sign.HIGH_WATERMARK_FELL: _high_watermark_fell,
     Sign.END_BELOW_HIGH_WATERMARK: partial(_stated_lower, Sign.END_BELOW_HIGH_WATERMARK),
     Sign.LOG_END_FELL: partial(_stated_lower, Sign.LOG_END_FELL),

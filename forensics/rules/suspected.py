@@ -42,6 +42,7 @@ class Suspect:
         rule: id of the rule.
         summary: one sentence, with the names of the suspicion's attributes in braces, and ``span`` and ``role``.
         shows: what the line states, in a few words.
+        had: what the first line states of the witness, if that is no high watermark and has a line of its own.
         otherwise: other possible explanations of the line.
         before: name of the value ``end``: a high watermark, which the first line states, or the log end offset of a
             replica.
@@ -59,6 +60,7 @@ class Suspect:
     after: str = LEO
     settle: tuple[str, ...] = ()
     do_not: tuple[str, ...] = ()
+    had: str = ""
 
 
 REMADE = "the topic was deleted and created again in between, and no log line in the evidence shows it"
@@ -83,6 +85,21 @@ SUSPECTS: tuple[Suspect, ...] = (
             REMADE,
             "the log directory was replaced or emptied on purpose",
         ),
+    ),
+    Suspect(
+        Sign.LEADER_CAME_BACK_SHORTER,
+        "committed-data-lost",
+        "broker {replica} restarted with log end offset {first} and became leader ({role}), but the other replicas in "
+        "the ISR had fetched offsets {span} from it: they may have been committed, and are lost",
+        "restarted with log end offset {first}",
+        (
+            (
+                "the leader stopped before it received the next fetch of every replica in the ISR, so that offsets "
+                "{span} were not committed"
+            ),
+        ),
+        before=LEO,
+        had="had fetched up to offset {end}",
     ),
     Suspect(
         Sign.BEGAN_EMPTY_AFTER_FAILURE,
@@ -400,13 +417,14 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
 
 
 def _facts(suspect: Suspect, one: Suspicion, shows: str) -> tuple[Fact, ...]:
-    """Return the lines, in order: a high watermark stated before has a line of its own."""
+    """Return the lines, in order: what the witness stated before has a line of its own."""
     first, *later = one.refs
-    if suspect.before != HW or one.end is None or not later:
+    had = suspect.had or ("had high watermark {end}" if suspect.before == HW else "")
+    if not had or one.end is None or not later:
         return (Fact(shows, broker=one.replica, time=one.time, refs=one.refs),)
     since = f" in {epoch_text(one.since)}" if one.since >= 0 else ""
     return (
-        Fact(f"had high watermark {one.end}{since}", broker=one.witness, refs=(first,)),
+        Fact(f"{had.format(end=one.end)}{since}", broker=one.witness, refs=(first,)),
         Fact(shows, broker=one.replica, time=one.time, refs=tuple(later)),
     )
 

@@ -1,0 +1,74 @@
+"""A leader restarts with a shorter log and leads again, while the other members of the ISR had more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forensics.rules.finding import Severity
+from tests.incident import Incident
+
+LOSS, SHORTER = "committed-data-lost", "leo-regression"
+
+
+def power_loss(folder: Path, *, ends: tuple[int, int] = (80, 80), loaded: int = 70, target: int = 70) -> Incident:
+    """All brokers stop at once; leader 1 loses the end of its log, leads again, and the followers truncate to it."""
+    incident = Incident(folder)
+    incident[9].says(0.5, "INFO [Controller id=9 epoch=1] Ready (kafka.controller.KafkaController)", log="controller")
+    incident.elects(1, 0, 1, [1, 2, 3])
+    for number in (1, 2, 3):
+        node = incident[number].creates(1)
+        if number == 1:
+            node.leads(1, 0, 0, 0, [1, 2, 3])
+        else:
+            node.follows(1, 0, 1, 0, 0)
+    for number, end in ((1, loaded), (2, ends[0]), (3, ends[1])):
+        incident[number].starts(20)
+        recovering = f"INFO [Log partition={incident.partition}, dir=/d] Recovering unflushed segment 0 (kafka.log.Log)"
+        incident[number].says(21, recovering).loads(22, end)
+    incident.elects(30, 1, 1, [1])
+    incident[1].leads(30, 1, loaded, 40, [1])
+    for number, end in ((2, ends[0]), (3, ends[1])):
+        incident[number].follows(31, 1, 1, end, 40)
+        if end > target:
+            incident[number].cuts(32, target)
+        incident[number].segment([(0, target - 1, 0)])
+        incident[number].epochs((0, 0), (1, loaded)).checkpoint(target)
+    incident[1].segment([(0, loaded - 1, 0)])
+    incident[1].epochs((0, 0), (1, loaded)).checkpoint(loaded)
+    return incident
+
+
+def test_what_all_of_the_isr_had_and_no_one_has_any_more_is_suspected_to_be_lost(tmp_path: Path) -> None:
+    incident = power_loss(tmp_path)
+    assert incident.verdict(LOSS) == "unknown"
+    (finding,) = incident.findings(LOSS)
+    assert (finding.confidence, finding.severity, finding.offsets) == ("suspected", Severity.ERROR, ((70, 80),))
+    assert [fact.broker for fact in finding.facts] == [2, 1]
+    assert "the other replicas in the ISR had fetched offsets 70 to 79 from it" in finding.summary
+    (shorter,) = incident.findings(SHORTER)
+    assert (shorter.replicas, shorter.offsets) == ((1,), ((70, 80),))
+    assert shorter.inferences == ("broker 1 held everything below 80: broker 2 had fetched that from it",)
+
+
+def test_only_what_every_member_of_the_isr_had_is_suspected(tmp_path: Path) -> None:
+    (finding,) = power_loss(tmp_path, ends=(80, 75)).findings(LOSS)
+    assert finding.offsets == ((70, 75),)
+
+
+@pytest.mark.parametrize("behind", [70, 60])
+def test_a_follower_in_the_isr_that_had_no_more_shows_that_the_rest_was_not_committed(
+    behind: int, tmp_path: Path
+) -> None:
+    incident = power_loss(tmp_path, ends=(80, behind))
+    assert incident.findings(LOSS) == []
+    (shorter,) = incident.findings(SHORTER)
+    assert shorter.offsets == ((70, 80),), "the leader's log was shortened nevertheless"
+
+
+def test_a_truncation_below_the_loaded_end_shows_nothing_of_the_leaders_log(tmp_path: Path) -> None:
+    """The follower had records that this leader never had: they are of a leader that no line names."""
+    incident = power_loss(tmp_path, target=65)
+    assert incident.findings(LOSS) == []
+    assert incident.findings(SHORTER) == []
