@@ -430,7 +430,7 @@ def test_a_segment_that_is_rolled_tells_of_a_role() -> None:
     assert gaps([loaded, snapshot]), "a snapshot of producers is taken within the log"
     # To 2.5 a log that waits for its deletion is loaded under the replica's name too, before it or after.
     assert gaps([loaded._replace(leo=0), snapshot, loaded._replace(leo=70)]) == []
-    recovers = [loaded, event(Kind.RECOVERY, offset=0), snapshot]
+    recovers = [loaded, event(Kind.PROCESS_STARTED), event(Kind.RECOVERY, offset=0), snapshot]
     assert gaps(recovers) == ["a log was recovered, but no line shows its log end offset"]
 
 
@@ -540,3 +540,23 @@ def test_who_fed_its_follower_had_led(end: int, lacking: set[int], tmp_path: Pat
     for number in (2, 3):
         incident[number].segment([(0, 19, 0), *([(20, 29, 1)] if end > 20 else [])])
     assert missing_within(incident.history()) == lacking
+
+
+@pytest.mark.parametrize(
+    ("after", "missing"),
+    [
+        pytest.param([], 0, id="a directory that waits for deletion has the partition's name"),
+        pytest.param([event(Kind.PROCESS_STARTED)], 1, id="no directory is loaded once the process has started"),
+    ],
+)
+def test_a_process_that_has_its_log_may_load_another_directory_of_that_name(after: list[Event], missing: int) -> None:
+    lines = [
+        *OLD,
+        event(Kind.LOG_LOADED, leo=81, run=2),
+        *(one._replace(run=2) for one in after),
+        event(Kind.MESSAGE_FORMAT, leo=0, run=2),
+        event(Kind.RECOVERY, run=2),
+        event(Kind.LEADER_AND_ISR, leader=2, leader_epoch=4, isr="1,2", run=2),
+    ]
+    found = [text for text in gaps(lines) if "producer state was rebuilt" in text]
+    assert len(found) == missing

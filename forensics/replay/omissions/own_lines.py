@@ -315,6 +315,7 @@ class OwnLines:
         self.reset = False  # its leader's log ended before its own
         self.planned: int | None = None  # a truncation that was decided and not yet done
         self.recovering: int | None = None
+        self.recovers_another = False  # another directory of that name
         self.present = False  # this process loaded or created its log
         self.used = False  # and fetched into it, or had it in a role before this one
         self.failed = False  # its log directory
@@ -323,6 +324,7 @@ class OwnLines:
         self.found: int | None = None  # the end of that log, until the first role is carried out
         self.cached: tuple[int, int] | None = None  # an epoch seen in metadata, ahead of the role
         self.up = False  # the process has started, and found no log
+        self.started = False  # the process has
         self.stopping = False  # the process is
         self.stopped = False  # the replica was stopped by request
         self.opened: int | None = None  # high watermark with which it was
@@ -565,7 +567,7 @@ class OwnLines:
         self._begins(event.offset, event.row)
 
     def _snapshot(self, event: Event) -> None:
-        if self.recovering is None:
+        if self.recovering is None and not self.recovers_another:
             self.snapshot = event
 
     def _truncate(self, event: Event) -> None:
@@ -609,11 +611,20 @@ class OwnLines:
         self.noted = event.leader_epoch
 
     def _rebuild(self, event: Event) -> None:
-        if event.leo is not None and event.leo != self.truncated:
+        if event.leo is not None and event.leo != self.truncated and not self._loads_another():
             self.rebuilt = event.row
 
     def _recovery(self, event: Event) -> None:
-        self.recovering = event.row
+        if self._loads_another():
+            self.recovers_another = True
+        else:
+            self.recovering = event.row
+
+    def _loads_another(self) -> bool:
+        """Return whether a process that has loaded the log still loads its logs: then a line is about another
+        directory of the same name, which waits for deletion (LogManager.loadLog).
+        """
+        return self.present and self.role is None and not self.started
 
     def _loaded(self, event: Event) -> None:
         self.moved = event.detail == MOVED
@@ -658,7 +669,7 @@ class OwnLines:
             self._add_gap(event.row, ISR_CHANGED)
 
     def _up(self, event: Event) -> None:
-        self.up = not self.present
+        self.up, self.started = not self.present, True
         if self.up:  # it loaded a directory that waits for its deletion
             self.rebuilt = self.recovering = self.snapshot = None
 
