@@ -16,6 +16,8 @@ from zlib import crc32
 
 import hypothesis
 import pytest
+from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
+from hypothesis.internal.constants_ast import Constants
 
 if TYPE_CHECKING:
     from forensics.result import Result
@@ -38,9 +40,26 @@ time.tzset()
 if (processes := os.environ.get("PYTEST_XDIST_WORKER_COUNT")) and not EVERYTHING:
     os.environ.setdefault("POLARS_MAX_THREADS", str(max(1, (os.cpu_count() or 1) // int(processes))))
 
-# No deadline: a busy machine is not a bug.
+
+class Repeatable(HypothesisProvider):
+    """Draws examples without the constants of the modules that happen to be imported.
+
+    Hypothesis mixes constants from this project's modules into its examples, so which ones it tries depends on the
+    tests that a worker ran before. ``derandomize`` alone does not change that (seen with Hypothesis 6.170).
+    """
+
+    _local_constants = Constants()
+
+
+AVAILABLE_PROVIDERS["repeatable"] = "tests.conftest.Repeatable"
+
+# No deadline: a busy machine is not a bug. CI tries the same examples in each run, so that a failure is of the change
+# under test; the profile "explore" tries new ones.
 hypothesis.settings.register_profile("dev", max_examples=50, deadline=None)
-hypothesis.settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.register_profile("explore", max_examples=2000, deadline=None, print_blob=True)
+hypothesis.settings.register_profile(
+    "ci", max_examples=300, deadline=None, derandomize=True, print_blob=True, backend="repeatable"
+)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 

@@ -113,7 +113,7 @@ _QUOTES: Final[tuple[Dressing, ...]] = (
         f"{_EVENT[:-15]} <none> (kafka.log.Log)",
     ),
     Dressing("bold", _emphasis, f"**{_EVENT}**", "** of it all"),
-    Dressing("code", _around(r"^(`+)(?P<inner>[^`].*[^`])\1[ \t]*$"), f"`{_EVENT}`", "`x` and `y`"),
+    Dressing("code", _around(r"^(`+)(?P<inner>[^`](?:.*[^`])?)\1[ \t]*$"), f"`{_EVENT}`", "`x` and `y`"),
     Dressing("monospaced", _around(r"^\{\{(?P<inner>.+)\}\}[ \t]*$"), f"{{{{{_EVENT}}}}}", "{{x}} of it"),
     Dressing("code begins", _around(r"^`(?P<inner>[^`]+)$"), f"`{_EVENT}", "`x` and `y`"),
     Dressing("in marks", _around(r"^([\"'“‘«])(?P<inner>.+)[\"'”’»],?$"), f'"{_EVENT}"', '"yes", he said'),

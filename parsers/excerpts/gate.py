@@ -169,4 +169,5 @@ def _speaks(data: bytes) -> bool:
     return any(speaks(_END.sub(blank, text)) for blank in (" ", ""))
 
 
-_END: Final = re.compile(r"\s*\n[>\s]*")
+_END: Final = re.compile(r"[\s`*_|\"']*(?:\n|\\n|\\r)[\s>`*_|#\"']*")
+"""The end of a line, also as JSON escapes it, with what people put around lines."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,6 +23,10 @@ LONGEST: Final = 260
 
 _TRACE: Final = re.compile(r"Caused by: |\s+at [\w.$/<>]+\(")
 """A line of a stack trace: it belongs to the event, and is no rest of the line before it."""
+
+
+Said = tuple[str, tuple[tuple[str, str], ...]]
+"""The message of a line, and the values that it states by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,7 @@ def _likeliest(ways: Sequence[str], *, sure: bool) -> str | None:
     if not told:
         return None
     most = max(len(values) for _, values in told.values())
-    told = {way: found for way, found in told.items() if len(found[1]) == most}
+    told = _without_beginnings({way: found for way, found in told.items() if len(found[1]) == most})
     if sure and any(way in told for way in ways[:2]):
         return next(iter(told))
     if len({_closed(found) for found in told.values()}) > 1:
@@ -81,7 +85,26 @@ def _likeliest(ways: Sequence[str], *, sure: bool) -> str | None:
     return min(told, key=lambda way: len(_NO_BLANK.findall(way)))
 
 
-def _closed(found: tuple[str, tuple[tuple[str, str], ...]]) -> tuple[str, ...]:
+def _without_beginnings(told: Mapping[str, Said]) -> dict[str, Said]:
+    """Return the ways without those that differ from another one only in a name that ends at a dot.
+
+    The name of a class was broken after the dot, and its rest follows a blank: ``org.apache.kafka. common``.
+    """
+    return {way: found for way, found in told.items() if not any(_begins(found, other) for other in told.values())}
+
+
+def _begins(found: Said, other: Said) -> bool:
+    """Return whether two ways differ, and only in names that end at a dot here and go on there."""
+    pairs = [*zip(found[1], other[1], strict=True)]
+    differing = [(mine, its) for mine, its in pairs if mine != its]
+    return (
+        found[0] == other[0]
+        and bool(differing)
+        and all(mine[0] == its[0] and mine[1].endswith(".") and its[1].startswith(mine[1]) for mine, its in differing)
+    )
+
+
+def _closed(found: Said) -> tuple[str, ...]:
     """Return the values of a message, without blanks that are in no number."""
     message, values = found
     return message, *(re.sub(r"(?<![0-9]) +| +(?![0-9])", "", f"{name} {value}") for name, value in values)

@@ -229,7 +229,7 @@ def real_lines() -> tuple[str, ...]:
 
 def left_out(content: str) -> bool:
     """Whether a line is left out, and said to be, as it may be whole in two ways."""
-    return any("are left out" in reason for one in readings(content).values() for reason in one.notices["reason"])
+    return any("are left out" in note for part in expand(source(content, "-")) for note in part.notes)
 
 
 @functools.cache
@@ -531,6 +531,17 @@ def test_a_number_that_may_have_been_cut_is_left_out_and_said() -> None:
     assert offsets(content) == [50]
     notices = [reason for reading in readings(content).values() for reason in reading.notices["reason"]]
     assert notices == ["lines that were wrapped within a number, or may have been, are left out: 2"]
+
+
+def test_a_name_of_a_class_that_a_terminal_cut_behind_a_dot_is_whole_again() -> None:
+    refused = (
+        "[2024-03-01 10:22:41,107] ERROR [ReplicaFetcherThread-0-1], Error for partition [orders,0] to broker 1:"
+        "org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not host this "
+        "topic-partition. (kafka.server.ReplicaFetcherThread)"
+    )
+    width = refused.index("common.errors")
+    content = text([ONE, *(refused[at : at + width] for at in range(0, len(refused), width))])
+    assert statements(content) == said_alone(ONE, timeless=False) + said_alone(refused, timeless=False)
 
 
 def test_prose_behind_a_line_is_no_piece_of_it() -> None:
