@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterable
 
@@ -34,6 +35,18 @@ def say_pieces(pieces: Iterable[str]) -> None:
     except OSError as error:
         silence()
         raise UnwritableOutput(f"standard output: {error.strerror}; nothing more was written") from None
+
+
+def page(text: str) -> None:
+    """Write a text to standard output, through a pager if that is a terminal with fewer lines.
+
+    The pager is the one that ``PAGER`` names; raises as ``say_pieces`` does.
+    """
+    if sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size((80, 24)).lines:
+        os.environ.setdefault("LESS", "-FRS")
+        click.echo_via_pager(text)
+    else:
+        say(text)
 
 
 def shows_style() -> bool:

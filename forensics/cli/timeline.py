@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from forensics.case import Reading
+from forensics.case import Case, Reading
 from forensics.cli import reading
-from forensics.cli.speaking import say
+from forensics.cli.speaking import page, say_pieces
 from forensics.engines import local
-from forensics.errors import UnreadableInput
+from forensics.errors import NothingMatched, UnreadableInput
+from forensics.replay.history import History
 from forensics.replay.partitions import histories
 from forensics.replay.timeline import timeline as replay
-from forensics.reports import timeline_text
+from forensics.reports import timeline_steps, timeline_text
+from forensics.reports.timeline_steps import Shown
+from forensics.result import finish
+from forensics.rules import judgements
+from forensics.rules.finding import Finding, Severity
 
 if TYPE_CHECKING:
     from forensics.engines.spark.stored import Stored
@@ -24,22 +31,69 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("-p", "--partition", "name", required=True, metavar="TOPIC-N", help="Partition to show.")
+@click.option("--around", metavar="FINDING", help="Show the time around one finding: a rule, or a fingerprint.")
+@click.option("--from", "since", type=reading.Moment(), help="First time to show; without a zone, that of --tz.")
+@click.option("--to", "until", type=reading.Moment(), help="Last time to show.")
 @click.option("--lines", "cite", is_flag=True, help="Name the file and line behind each change.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "jsonl"]),
+    default="text",
+    show_default=True,
+    help="jsonl: one state of one replica per line.",
+)
 @reading.zone
 @reading.skews
 @reading.limits
-@click.option("--width", type=click.IntRange(60), help="Columns of the output; the terminal's unless given.")
+@click.option("--width", type=click.IntRange(60), help="Columns of the output. Default: those of the terminal.")
 def timeline(
-    paths: tuple[str, ...], name: str, cite: bool, zone: str | None, skews: dict[int, int], width: int | None
+    paths: tuple[str, ...],
+    name: str,
+    around: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    cite: bool,
+    format_name: str,
+    zone: str | None,
+    skews: dict[int, int],
+    width: int | None,
 ) -> None:
     """Show a partition's replicas side by side, time down: role, log end offset, high watermark, ISR.
 
-    Example: forensics timeline incident/ -p orders-0 --lines
+    The steps of findings are between the rows, with the numbers that `forensics scan` gives them. A long table opens in
+    a pager if the output is a terminal.
+
+    Example: forensics timeline incident/ -p orders-0 --around committed-data-lost --lines
     """
     tables = _tables(paths)
     if tables is not None and (zone or skews):
         raise click.UsageError("--tz and --skew have no effect on tables, whose times are UTC: give them to the batch")
     case = local.take_in(paths, reading=Reading(zone, skews)) if tables is None else tables.case(name)
+    chosen = _chosen(name, case, tables)
+    found = _findings(paths, case, chosen) if tables is None else tables.result().findings
+    parts = [(history, _of(found, history)) for history in chosen]
+    if around is not None:
+        parts = _around(around, parts)
+    span = (reading.moment(since, zone), reading.moment(until, zone))
+    shown = [(history, _shown(findings, around, span)) for history, findings in parts]
+    if format_name == "jsonl":
+        for history, part in shown:
+            say_pieces(timeline_steps.lines(case, history, replay(case, history), part))
+        return
+    texts = [
+        timeline_text.render(case, history, replay(case, history), width=width, cite=cite, shown=part)
+        for history, part in shown
+    ]
+    page("\n".join(texts))
+
+
+def _chosen(name: str, case: Case, tables: Stored | None) -> list[History]:
+    """Return the incarnations of a partition, in every cluster that has it.
+
+    Raises:
+        UnreadableInput: there is none.
+    """
     every = [history for part in case.parts for history in histories(part)]
     chosen = sorted((h for h in every if h.name == name), key=lambda h: (h.cluster or "", -h.incarnation))
     if not chosen:
@@ -47,8 +101,43 @@ def timeline(
         near = difflib.get_close_matches(name, names, n=5, cutoff=0.3) or names[:5]
         hint = f"; there is {', '.join(near)}" if near else ""
         raise UnreadableInput(f"no partition {name} in the evidence{hint}")
-    texts = [timeline_text.render(case, history, replay(case, history), width=width, cite=cite) for history in chosen]
-    say("\n".join(texts))
+    return chosen
+
+
+def _findings(paths: Sequence[str], case: Case, chosen: Sequence[History]) -> list[Finding]:
+    """Return what the rules find in these partitions."""
+    return finish(paths, case, [(one, judgements(one, case.part_of(one.cluster))) for one in chosen]).findings
+
+
+def _of(findings: Sequence[Finding], history: History) -> list[Finding]:
+    """Return the findings of one incarnation of a partition."""
+    key: Callable[[Finding | History], tuple[object, ...]] = lambda one: (  # noqa: E731
+        *(one.cluster, one.topic, one.topic_id, one.partition, one.incarnation),
+    )
+    return [one for one in findings if key(one) == key(history)]
+
+
+def _around(name: str, parts: Sequence[tuple[History, list[Finding]]]) -> list[tuple[History, list[Finding]]]:
+    """Return the partitions with the incident that a finding belongs to.
+
+    Raises:
+        NothingMatched: none of them has such a finding.
+    """
+    found = [(history, timeline_steps.incident_of(findings, name)) for history, findings in parts]
+    if any(findings for _, findings in found):
+        return [(history, findings) for history, findings in found if findings]
+    there = dict.fromkeys(f"{one.rule} ({one.fingerprint})" for _, findings in parts for one in findings)
+    raise NothingMatched(f"--around: no finding {name} of this partition; there is {', '.join(there) or 'none'}")
+
+
+def _shown(findings: Sequence[Finding], around: str | None, span: tuple[int | None, int | None]) -> Shown:
+    """Return the part of a timeline to show: what the user gave comes before what a finding takes."""
+    loud = [one for one in findings if around is not None or one.severity is not Severity.INFO]
+    shown = Shown(*span, timeline_steps.marks(loud))
+    if around is None:
+        return shown
+    wide = shown.around()
+    return Shown(wide.since if span[0] is None else span[0], wide.until if span[1] is None else span[1], shown.marks)
 
 
 def _tables(paths: tuple[str, ...]) -> Stored | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -17,9 +17,11 @@ from forensics.case.quotes import places
 from forensics.replay.history import History
 from forensics.replay.timeline import DELETED, LOADING, ON_DISK, SILENT, STOPPED
 from forensics.reports.remarks import dated
+from forensics.reports.terminal import plain
+from forensics.reports.timeline_steps import Mark, Shown, micros_of
 from parsers.schema import Kind
 
-_LEAST = 22
+_LEAST = 15
 _DOINGS = (
     Kind.TRUNCATE,
     Kind.TRUNCATE_FULL,
@@ -38,7 +40,15 @@ _STATES = {
 }
 
 
-def render(case: Case, history: History, frame: pl.DataFrame, *, width: int | None = None, cite: bool = False) -> str:
+def render(
+    case: Case,
+    history: History,
+    frame: pl.DataFrame,
+    *,
+    width: int | None = None,
+    cite: bool = False,
+    shown: Shown | None = None,
+) -> str:
     """The whole table, ending with a line end.
 
     Args:
@@ -47,40 +57,99 @@ def render(case: Case, history: History, frame: pl.DataFrame, *, width: int | No
         frame: its timeline.
         width: columns of the terminal; asked for where it is not given.
         cite: name the file and line behind each change.
+        shown: the span of time to show, and the steps of findings; by default all, and no steps.
     """
+    shown = shown or Shown()
     columns = width or shutil.get_terminal_size((120, 40)).columns
-    shown = frame.filter(
+    known = frame.filter(
         pl.col("role").is_in(["leader", "follower", "offline", ON_DISK]) | pl.col("log_end_offset").is_not_null()
     )
-    brokers = sorted(set(shown.get_column("replica").to_list()))
-    life = (
-        f" (an earlier topic of this name, {history.incarnation} before the present one)" if history.incarnation else ""
-    )
-    title = f"{history.name}{life}   Times UTC. \u2265 n: last known value; may be higher"
+    brokers = sorted(set(known.get_column("replica").to_list()))
+    title = f"{_name(case, history)}   Times UTC. \u2265 n: last known value; may be higher"
     if not brokers:
         return f"{title}\nthe evidence has no state of any replica\n"
-    frame = frame.filter(pl.col("replica").is_in(brokers))
     each = max((columns - 14) // len(brokers), _LEAST)
-    lines = [title, "", _line("", [f"broker {broker}" for broker in brokers], each)]
-    rows = _rows(frame, brokers)
-    found = _found(case, rows) if cite else {}
-    day = ""
-    for row in rows:
-        if row.time is not None and row.day != day:
-            day = row.day
-            lines.append(f"{day}")
-        cells = [textwrap.wrap(row.cells.get(broker, ""), each - 2) for broker in brokers]
-        for depth in range(max(len(cell) for cell in cells)):
-            lines.append(
-                _line(row.clock if depth == 0 else "", [c[depth] if depth < len(c) else "" for c in cells], each)
-            )
-        for broker in brokers:
-            for number in row.refs.get(broker, ()):
-                if number in found:
-                    lines.append(f"{'':14}broker {broker}: {found[number]}")
+    every = _rows(frame.filter(pl.col("replica").is_in(brokers)), brokers)
+    rows = [row for row in every if shown.has(row.time)]
+    lines = [title]
+    if len(rows) < len(every):
+        lines.append(f"{len(rows):,} of {len(every):,} rows, in the time that was asked for")
+    lines += ["", _line("", [f"broker {broker}" for broker in brokers], each)]
+    lines += _table(rows, brokers, each, _found(case, rows) if cite else {}, _Steps(shown.steps, columns))
     if not history.incarnation:  # files are of the present incarnation
         lines += _dates(case, history, brokers)
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _name(case: Case, history: History) -> str:
+    """Return the partition, its cluster if there are several, and which incarnation of its topic it is."""
+    several = f" of cluster {history.cluster or 'unknown'}" if len(case.parts) > 1 else ""
+    which = f" (an earlier topic of this name, {history.incarnation} before the present one)"
+    return f"{history.name}{several}{which if history.incarnation else ''}"
+
+
+def _table(
+    rows: Sequence[_Row], brokers: Sequence[int], each: int, found: Mapping[int, str], steps: _Steps
+) -> list[str]:
+    """Return the rows with their days, the places behind them and the steps of findings.
+
+    Args:
+        rows: the rows.
+        brokers: one column each.
+        each: width of a column.
+        found: the place of each observation to name.
+        steps: the steps of findings.
+    """
+    lines: list[str] = []
+    day = ""
+    for row in rows:
+        lines += steps.before(row.time)
+        if row.time is not None and row.day != day:
+            day = row.day
+            lines.append(day)
+        lines += _row(row, brokers, each)
+        refs = [(broker, number) for broker in brokers for number in row.refs.get(broker, ())]
+        lines += [f"{'':14}broker {broker}: {found[number]}" for broker, number in refs if number in found]
+    return lines + steps.rest()
+
+
+def _row(row: _Row, brokers: Sequence[int], each: int) -> list[str]:
+    """Return the lines of one row: a long cell is wrapped."""
+    cells = [textwrap.wrap(row.cells.get(broker, ""), each - 2) for broker in brokers]
+    depth = max(len(cell) for cell in cells)
+    return [
+        _line(row.clock if at == 0 else "", [cell[at] if at < len(cell) else "" for cell in cells], each)
+        for at in range(depth)
+    ]
+
+
+class _Steps:
+    """The steps of findings, printed between the rows of the table."""
+
+    def __init__(self, marks: Sequence[Mark], columns: int) -> None:
+        self._left = list(marks)
+        self._columns = columns
+        self._named = len({mark.lead.fingerprint for mark in marks}) > 1
+
+    def before(self, time: datetime | None) -> list[str]:
+        """Return the steps that happened before a row; those that only files show come after all rows."""
+        due = [one for one in self._left if one.time is not None and (time is None or one.time < micros_of(time))]
+        return self._printed(due)
+
+    def rest(self) -> list[str]:
+        """Return the steps that are left."""
+        return self._printed(self._left)
+
+    def _printed(self, due: Sequence[Mark]) -> list[str]:
+        self._left = [one for one in self._left if one not in due]
+        lines: list[str] = []
+        for mark in due:
+            of = f" of {mark.lead.rule}" if self._named else ""
+            first = f"{'':4}>> step {mark.number}{of}: "
+            lines += textwrap.wrap(
+                plain(mark.text), self._columns, initial_indent=first, subsequent_indent=" " * 8, break_long_words=False
+            )
+        return lines
 
 
 def _dates(case: Case, history: History, brokers: list[int]) -> list[str]:
