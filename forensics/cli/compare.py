@@ -28,7 +28,7 @@ def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
     It compares and does not judge: records that were never committed may differ. `forensics scan` judges.
 
     Exit code: 0 the copies are the same, 1 two copies hold different records at one offset, 2 no copy was found. Exit
-    code 3: it cannot tell, because a segment is damaged, offsets are missing, or there is one copy only.
+    code 3: unknown, because a segment is damaged, offsets are missing, or there is one copy only.
 
     Example: forensics compare incident/ -p orders-0
     """
@@ -47,7 +47,7 @@ def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
 
 
 def _code(outcomes: Set[comparison.Outcome]) -> int:
-    """Return the exit code; with nothing that could be compared, nothing can be told."""
+    """Return the exit code; unknown if nothing could be compared."""
     if comparison.Outcome.DIFFERENT in outcomes:
         return 1
     return NOT_JUDGED if comparison.Outcome.UNKNOWN in outcomes or not outcomes else 0

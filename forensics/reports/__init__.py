@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from forensics.reports import html, json_report, jsonl, sarif, text, timesketch
+from forensics.reports import html, json_report, jsonl, markdown, sarif, text, timesketch
 from forensics.result import Result
 
 
@@ -32,6 +32,7 @@ class Report:
 
 REPORTS: tuple[Report, ...] = (
     Report("text", "a summary for the terminal", text.render),
+    Report("markdown", "a summary for a ticket", markdown.render),
     Report("json", "everything, by the contract forensics.scan/1", json_report.render, json_report.pieces),
     Report("jsonl", "one finding a line, by the contract forensics.finding/1", jsonl.render),
     Report("sarif", "SARIF 2.1.0, for code hosts, editors and gates", sarif.render),

@@ -68,7 +68,20 @@ def wanted(result: Result) -> list[Wanted]:
     return sorted(every, key=lambda one: (*one.by_use, one.want.order))
 
 
-def commands(result: Result, found: Sequence[Wanted]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A shell command that collects evidence.
+
+    Attributes:
+        where: the broker to run it on.
+        line: the command.
+    """
+
+    where: str
+    line: str
+
+
+def commands(result: Result, found: Sequence[Wanted]) -> list[Command]:
     """Return a shell command for each broker that packs what is wanted of it, to be run on that broker."""
     paths: dict[tuple[str, int], dict[str, None]] = {}
     fetched = [(one, way) for one in found if one.want.question in _FETCHED for way in one.want.ways[:1]]
@@ -78,8 +91,10 @@ def commands(result: Result, found: Sequence[Wanted]) -> list[str]:
         mine.update(dict.fromkeys(_paths(way.artefacts, partition)))
     several = len({cluster for cluster, _ in paths}) > 1
     return [
-        f"on broker {broker}{f' of cluster {cluster}' if several else ''}: "
-        f"tar czf broker-{broker}.tgz {' '.join(_shortened(tuple(named)))}"
+        Command(
+            f"on broker {broker}{f' of cluster {cluster}' if several else ''}",
+            f"tar czf broker-{broker}.tgz {' '.join(_shortened(tuple(named)))}",
+        )
         for (cluster, broker), named in sorted(paths.items())
         if named
     ]

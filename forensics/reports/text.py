@@ -19,7 +19,6 @@ from forensics.case import Case
 from forensics.case.coverage import coverage
 from forensics.case.partial import excerpts_alone
 from forensics.replay.confidence import Confidence
-from forensics.replay.lineage import size
 from forensics.reports.advice import advisers, copies, each_first
 from forensics.reports.answer import Tone, answers
 from forensics.reports.collecting import commands, wanted
@@ -27,9 +26,18 @@ from forensics.reports.elision import elided
 from forensics.reports.incidents import Incident, Step, grouped, incidents, story
 from forensics.reports.remarks import acknowledged, apart, by_problem, changed, one_folder
 from forensics.reports.terminal import LEAST, MOST, Page, Style, printed
+from forensics.reports.titles import (
+    causes_of,
+    earlier,
+    first_names,
+    headline,
+    name_of,
+    of_cluster,
+    same_elsewhere,
+    times,
+)
 from forensics.result import Partition, Result
 from forensics.rules import RULES
-from forensics.rules.causes import BY_ID, CauseId
 from forensics.rules.evidence_gap import ID as GAPS
 from forensics.rules.finding import (
     Action,
@@ -38,9 +46,6 @@ from forensics.rules.finding import (
     Rule,
     Severity,
     Verdict,
-    count_text,
-    offsets_text,
-    records_text,
     sentence,
     span_text,
 )
@@ -55,11 +60,9 @@ WISHES = 10  # of what would answer open questions; of more than these, the firs
 FIRST_WISHES = 4
 NEXT = 3  # things to fetch after an excerpt
 EXAMPLES = 5  # of what was not understood
-RANGES = 3  # of offsets in a headline
 PLACES = 2  # of one known problem
 PROOF = 2  # places cited for one fact
 QUOTED = 70  # columns for the beginning of a quote beside its place; with less it has a line of its own
-RUNS = 8  # of partitions of a topic, named together
 LABEL = 10  # columns of "Do first"
 
 _TONES = {Tone.VIOLATED: Style.BAD, Tone.DOUBT: Style.DOUBT, Tone.CLEAN: Style.GOOD}
@@ -128,11 +131,11 @@ class _Page(Page):
     def called(self, partition: Partition) -> str:
         """The name of a partition, with its cluster if the evidence has several."""
         one = partition.history
-        return f"{one.name}{_earlier(one.incarnation)}{self.of_cluster(one.cluster)}"
+        return f"{one.name}{earlier(one.incarnation)}{self.of_cluster(one.cluster)}"
 
     def of_cluster(self, cluster: str | None) -> str:
         """The cluster, if the evidence has several."""
-        return f" of cluster {cluster or 'unknown'}" if self.clusters else ""
+        return of_cluster(cluster) if self.clusters else ""
 
     # -- what happened ----------------------------------------------------------------------------------------------
 
@@ -151,7 +154,7 @@ class _Page(Page):
         rest = groups[FULL:]
         for group in rest[:BRIEF]:
             also = f"   and {len(group) - 1:,} more like it" if len(group) > 1 else ""
-            self.put(f"{self.name(group[0].lead)}   ", f"{_headline(group[0])}{also}", indent=2)
+            self.put(f"{self.name(group[0].lead)}   ", f"{headline(group[0])}{also}", indent=2)
         if len(rest) > BRIEF:
             self.row(f"... and {len(rest) - BRIEF:,} more: --format json has them all")
         self.blank()
@@ -162,11 +165,11 @@ class _Page(Page):
         lead = incident.lead
         style = Style.BAD if lead.severity is not Severity.WARNING else Style.DOUBT
         style = Style.DOUBT if lead.confidence is Confidence.SUSPECTED else style
-        self.put(f"{self.name(lead)}   ", _headline(incident), indent=2, style=style, whole=True)
+        self.put(f"{self.name(lead)}   ", headline(incident), indent=2, style=style, whole=True)
         self.put("  ", sentence(lead.summary))
         for other in incident.others:
             doubt = "" if other.confidence is lead.confidence else f" ({other.confidence.value})"
-            self.put("  + ", sentence(f"{other.rule}: {other.summary}{_times(other)}{doubt}", capital=False))
+            self.put("  + ", sentence(f"{other.rule}: {other.summary}{times(other)}{doubt}", capital=False))
         self.same_elsewhere(group)
         self.story(incident)
         self.said("Inferred", (text for f in incident.findings for text in f.inferences))
@@ -182,19 +185,8 @@ class _Page(Page):
 
     def same_elsewhere(self, group: Sequence[Incident]) -> None:
         """Print the other partitions with the same story."""
-        others = [one.lead for one in group[1:]]
-        if not others:
-            return
-        where = f"{len(others):,} other partition{'' if len(others) == 1 else 's'}"
-        counts = [finding.records for finding in others if finding.records is not None]
-        least, tops = sum(low for low, _ in counts), [high for _, high in counts if high is not None]
-        total = ""
-        if counts:
-            exact = len(tops) == len(counts)
-            total = f" ({records_text(least, sum(tops)) if exact else f'at least {records_text(least, least)}'})"
-        same = all(finding.offsets == group[0].lead.offsets for finding in others)
-        offsets = "the same offsets" if same else "offsets of their own, see --format json"
-        self.put("  = ", f"The same in {where}, {offsets}{total}: {_runs(others)}")
+        if said := same_elsewhere(group):
+            self.put("  = ", said)
 
     def story(self, incident: Incident) -> None:
         """Print the steps of an incident in the order of time, each with what shows it."""
@@ -231,13 +223,9 @@ class _Page(Page):
 
     def causes(self, incident: Incident) -> None:
         """Each cause once."""
-        named = [BY_ID[f.cause] for f in incident.findings if f.cause is not None]
-        known = [cause for cause in named if cause.id is not CauseId.UNKNOWN] or named[:1]
-        for cause in dict.fromkeys(known):
-            source = f" ({cause.reference})" if cause.reference else ""
-            versions = f". Versions: {cause.versions}" if cause.versions else ""
-            self.said("Cause", [f"{cause.text}{source}{versions}"])
-            self.said("Prevent", [cause.prevention])
+        for cause, prevention in causes_of(incident):
+            self.said("Cause", [cause])
+            self.said("Prevent", [prevention])
 
     def said(self, label: str, texts: Iterable[str], style: Style = Style.NONE) -> None:
         """Labelled sentences, each once."""
@@ -294,7 +282,7 @@ class _Page(Page):
     def routine(self, group: Sequence[Problem]) -> None:
         """One known problem that is routine."""
         known = group[0].known
-        places = _names(list(dict.fromkeys(one.name for one in group if one.name is not None)), 3)
+        places = first_names(list(dict.fromkeys(one.name for one in group if one.name is not None)), 3)
         told = group[0].states if len(group) == 1 else f"{known.title}{_repeated(group)}{places and f': {places}'}"
         issues = f" ({'; '.join(known.issues)})" if known.issues else ""
         self.put("  routine   ", f"{told}. {group[0].means}{issues}")
@@ -306,7 +294,7 @@ class _Page(Page):
         """Print information, a line each; missing evidence is printed further down."""
         quiet = [f for f in self.result.findings if f.severity is Severity.INFO and f.rule != GAPS]
         for finding in quiet[:BRIEF]:
-            self.put(f"{self.name(finding)}   info: ", f"{finding.summary}{_times(finding)}", indent=2)
+            self.put(f"{self.name(finding)}   info: ", f"{finding.summary}{times(finding)}", indent=2)
         if len(quiet) > BRIEF:
             self.row(f"... and {len(quiet) - BRIEF:,} more: --format json has them all")
         self.blank()
@@ -340,7 +328,7 @@ class _Page(Page):
         listed = [rule for rule in asked if rule.id != GAPS]  # what is missing is listed below
         for places, rules in _alike(partitions, listed, verdict).items():
             where = f"{verdict.value} in {len(places):,} of {len(partitions):,}"
-            names = _names([self.called(partitions[place]) for place in places], 2)
+            names = first_names([self.called(partitions[place]) for place in places], 2)
             self.put(f"  {where:<18}  ", f"{', '.join(rule.id for rule in rules)} ({names})", indent=22)
 
     def open_rules(self, asked: int) -> None:
@@ -368,7 +356,7 @@ class _Page(Page):
             self.row(f"  ... and {len(found) - shown:,} more: --format json has them all")
         if not self.pasted:
             for command in commands(self.result, found):
-                self.row(f"  {command}")
+                self.row(f"  {command.where}: {command.line}")
         self.blank()
 
     def wish(self, want: Want, partitions: Sequence[Partition]) -> str:
@@ -379,7 +367,7 @@ class _Page(Page):
         else:
             text = want_text(want, partitions[0].history.name)
         told = len(names) == 1 and names_partition(want) and not self.clusters
-        return text if told else f"{text} ({_names(names, 4)})"
+        return text if told else f"{text} ({first_names(names, 4)})"
 
     def advised(self) -> bool:
         """Return whether a finding or a known problem has named what to fetch next."""
@@ -498,62 +486,10 @@ class _Page(Page):
             self.put("", text, indent=2)
 
 
-def name_of(finding: Finding) -> str:
-    """Return the partition, and which incarnation of its topic it was."""
-    return f"{finding.topic}-{finding.partition}{_earlier(finding.incarnation)}"
-
-
-def _earlier(incarnation: int) -> str:
-    if not incarnation:
-        return ""
-    which = "an earlier topic" if incarnation == 1 else f"an earlier topic, {incarnation} before the present one,"
-    return f" ({which} of this name)"
-
-
-def _headline(incident: Incident) -> str:
-    lead = incident.lead
-    titles = [rule.title for rule in RULES if rule.id == lead.rule]
-    offsets = ""
-    if lead.offsets:
-        number = size(lead.offsets)
-        counted = count_text(lead.offsets)
-        if lead.records is not None:
-            least, most = lead.records
-            counted = records_text(least, most if most is not None else least)
-            if most is None:
-                counted = f"at least {counted if least < number else count_text(lead.offsets)}"
-        rest = f" and {len(lead.offsets) - RANGES:,} more ranges" if len(lead.offsets) > RANGES else ""
-        offsets = f"   {offsets_text(lead.offsets[:RANGES])}{rest} ({counted})"
-    doubt = "SUSPECTED: " if lead.confidence is Confidence.SUSPECTED else ""
-    return f"{doubt}{titles[0]}{offsets}{_times(lead)}   {lead.severity.value}, {lead.confidence.value}"
-
-
 def _values(finding: Finding) -> tuple[int, ...]:
     """Return the numbers that matter in a quoted line: offsets first, then leader epochs."""
     ends = [value for first, end in finding.offsets for value in (first, end, end - 1)]
     return tuple(dict.fromkeys((*ends, *finding.before.values(), *finding.after.values(), *finding.epochs)))
-
-
-def _runs(findings: Sequence[Finding]) -> str:
-    """Return partitions by name, consecutive ones of a topic together.
-
-    >>> from forensics.rules.finding import Finding, Severity
-    >>> _runs([Finding("r", Severity.ERROR, "a", n, "") for n in (1, 2, 3, 7)])
-    'a-1 to a-3, a-7'
-    """
-    numbers: dict[str, list[int]] = {}
-    for finding in findings:
-        numbers.setdefault(finding.topic, []).append(finding.partition)
-    runs = []
-    for topic, partitions in numbers.items():
-        ordered = sorted(set(partitions))
-        starts = [one for place, one in enumerate(ordered) if place == 0 or ordered[place - 1] != one - 1]
-        ends = [one for place, one in enumerate(ordered) if place + 1 == len(ordered) or ordered[place + 1] != one + 1]
-        runs += [
-            f"{topic}-{first}" if first == last else f"{topic}-{first} to {topic}-{last}"
-            for first, last in zip(starts, ends, strict=True)
-        ]
-    return _names(runs, RUNS)
 
 
 def _alike(
@@ -586,10 +522,6 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _times(finding: Finding) -> str:
-    return f", {finding.count:,} times" if finding.count > 1 else ""
-
-
 def _repeated(group: Sequence[Problem]) -> str:
     lines = sum(one.count for one in group)
     places = f" at {len(group):,} places" if len(group) > 1 else ""
@@ -602,11 +534,6 @@ def _lines_of(one: Problem) -> str:
 
 def _not_applicable(partitions: Sequence[Partition], rule_id: str) -> bool:
     return all(p.judgements[rule_id].verdict is Verdict.NOT_APPLICABLE for p in partitions)
-
-
-def _names(names: Sequence[str], most: int) -> str:
-    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + rest
 
 
 def _holders(partition: Partition) -> set[int]:

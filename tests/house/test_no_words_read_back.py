@@ -42,6 +42,7 @@ PATTERNS = {
     "forensics.reports.terminal": "makes characters visible",
     "forensics.reports.text": "leaves out the date in front of a quoted line",
     "forensics.reports.html.wording": "makes characters visible",
+    "forensics.reports.markdown": "escapes what Markdown reads",
 }
 """Modules that may import ``re``, and what for."""
 

@@ -1,0 +1,186 @@
+"""A summary in Markdown for a ticket: the answer, the steps, what to keep, do first and not do, what to collect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from forensics import __version__
+from forensics.reports.advice import advisers, copies, each_first
+from forensics.reports.answer import answers
+from forensics.reports.collecting import commands, wanted
+from forensics.reports.incidents import Incident, Step, grouped, incidents, story
+from forensics.reports.remarks import by_problem
+from forensics.reports.terminal import plain
+from forensics.reports.titles import causes_of, first_names, name_of, of_cluster, same_elsewhere, times, title_of
+from forensics.result import Result
+from forensics.rules.finding import Action, Finding, Severity, sentence, span_text
+from forensics.rules.wording import names_partition, want_text
+
+FULL = 12  # stories that are written in full
+BRIEF = 30  # that are named after these
+WISHES = 10  # files to collect
+PLACES = 1  # places that show one step
+
+_SPECIAL = re.compile(r"[\\`*<>\[\]|]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
+
+
+def render(result: Result) -> str:
+    """Return the summary, ending with a line end. It is made to be pasted: no colour, no width, no links."""
+    said = answers(result)
+    several = len(result.case.parts) > 1
+    lines = [f"# {escaped(sentence(said[0].text))}", ""]
+    for one in said[1:]:
+        lines += [escaped(sentence(one.text)), ""]
+    groups = grouped(incidents(one for one in result.findings if one.severity is not Severity.INFO))
+    for group in groups[:FULL]:
+        lines += [*_incident(group, _called(group[0].lead, several=several)), ""]
+    rest = groups[FULL:]
+    names = [f"{_called(group[0].lead, several=several)}: {_title(group[0])}" for group in rest[:BRIEF]]
+    lines += [f"- {escaped(one)}" for one in names]
+    if len(rest) > BRIEF:
+        lines += ["", f"… and {len(rest) - BRIEF:,} more: `--format json` has them all."]
+    lines += ["", *_problems(result), "", *_collect(result, several=several), "", _source(result)]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
+
+
+def escaped(text: str) -> str:
+    r"""Return a text in which no character steers Markdown or a terminal.
+
+    >>> print(escaped("_a <b>*"), escaped("orders_v2-0"))
+    \_a \<b\>\* orders_v2-0
+    """
+    return _SPECIAL.sub(lambda found: f"\\{found[0]}", plain(text))
+
+
+def code(text: str) -> str:
+    """Return a text as code in a line.
+
+    >>> print(code("a`b"), code("c"))
+    ``a`b`` `c`
+    """
+    shown = plain(text)
+    fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
+    pad = " " if shown.startswith("`") or shown.endswith("`") else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def _called(finding: Finding, *, several: bool) -> str:
+    return f"{name_of(finding)}{of_cluster(finding.cluster) if several else ''}"
+
+
+def _title(incident: Incident) -> str:
+    return ", ".join(title_of(incident))
+
+
+def _incident(group: Sequence[Incident], name: str) -> list[str]:
+    """Return one incident: what happened, step by step, why, and what to do."""
+    incident = group[0]
+    lead = incident.lead
+    lines = [f"## {escaped(name)}: {escaped(_title(incident))}", "", escaped(sentence(lead.summary)), ""]
+    lines += [
+        f"- {other.rule}: {escaped(sentence(other.summary, capital=False))}{times(other)}"
+        + ("" if other.confidence is lead.confidence else f" ({other.confidence.value})")
+        for other in incident.others
+    ]
+    if same := same_elsewhere(group):
+        lines += ["", f"{escaped(same)}."]
+    found = story(incident.findings)
+    lines += ["", "### What happened", "", *(_step(number, step) for number, step in enumerate(found.steps, 1))]
+    lines += ["", "### What to do", "", *_advice(incident, len(group) - 1), ""]
+    facts = [("Note", step.fact.text) for step in found.notes]
+    facts += [("Inferred", text) for text in _each(one.inferences for one in incident.findings)]
+    facts += [("Unknown", text) for text in _each(one.uncertain for one in incident.findings)]
+    for cause, prevention in causes_of(incident):
+        facts += [("Cause", cause), *([("Prevent", prevention)] if prevention else [])]
+    lines += [f"- **{label}:** {escaped(text)}" for label, text in dict.fromkeys(facts)]
+    return [*lines, f"- More: {code(f'forensics explain {lead.rule}')}"]
+
+
+def _step(number: int, step: Step) -> str:
+    """Return one step with its time, its broker and the first place that shows it."""
+    fact = step.fact
+    when = "on disk" if step.on_disk else ""
+    if fact.time is not None:
+        when = f"{datetime.fromtimestamp(fact.time / 1e6, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    who = f"broker {fact.broker} {fact.text}" if fact.broker is not None else fact.text
+    text = f"{number}. {f'{when}: ' if when else ''}{escaped(who)}"
+    places = [
+        f"{piece.path}:{piece.line}" if piece.line is not None else f"{piece.path} byte {piece.byte or 0:,}"
+        for piece in step.evidence
+    ]
+    return " ".join([text, *(f"({code(place)})" for place in list(dict.fromkeys(places))[:PLACES])])
+
+
+def _advice(incident: Incident, others: int) -> list[str]:
+    """Return what to keep, what to do first and what not to do."""
+    advising = advisers(incident.findings)
+    kept = copies(advising)
+    lines = [f"- **Keep** {escaped(f'{span_text(at)}: {text}' if len(kept) > 1 else text)}." for text, at in kept]
+    label = "Do first:"
+    for step in dict.fromkeys(each_first(one.next_steps for one in advising)):
+        lines += _action(label, step)
+        label = "Then"
+    lines += [f"- **Do not** {escaped(text)}." for text in each_first(one.do_not for one in advising)]
+    if others:
+        lines.append(f"- **Then** do the same for each of the {others:,} other partitions named above.")
+    return lines
+
+
+def _action(label: str, step: Action) -> list[str]:
+    end = "" if step.command is not None else "."
+    lines = [f"- **{label}** {escaped(step.text)}{end}"]
+    return [*lines, "", *_block([step.command]), ""] if step.command is not None else lines
+
+
+def _block(shell: Iterable[str]) -> list[str]:
+    return ["  ```sh", *(f"  {plain(line)}" for line in shell), "  ```"]
+
+
+def _problems(result: Result) -> list[str]:
+    """Return the known problems that log lines state, except routine ones."""
+    found = [group[0] for group in by_problem(result.problems) if not group[0].known.routine]
+    if not found:
+        return []
+    lines = ["## What the lines say", ""]
+    for one in found:
+        known = one.known
+        lines.append(f"- **{known.severity.value}** {escaped(sentence(f'{known.title}: {one.states}'))}")
+        lines.append(f"  - Means: {escaped(sentence(one.means))} Records: {known.records.value}.")
+        lines += [f"  - Do first: {escaped(step)}." for step in one.fetch]
+    return lines
+
+
+def _collect(result: Result, *, several: bool) -> list[str]:
+    """Return what to collect for an answer, and the commands that do it."""
+    found = wanted(result)
+    if not found:
+        return []
+    lines = ["## Collect this to get an answer", ""]
+    for one in found[:WISHES]:
+        places = [partition.history for partition in one.partitions]
+        names = list(dict.fromkeys(f"{p.name}{of_cluster(p.cluster) if several else ''}" for p in places))
+        many = (f"{len(names):,} partitions", "it")
+        text = want_text(one.want, names[0]) if len(names) == 1 else want_text(one.want, *many)
+        told = len(names) == 1 and names_partition(one.want)
+        lines.append(f"- {escaped(text if told else f'{text} ({first_names(names, 4)})')}")
+    if len(found) > WISHES:
+        lines.append(f"- … and {len(found) - WISHES:,} more: `--format json` has them all.")
+    shell = commands(result, found)
+    return [*lines, "", *(f"- {escaped(one.where)}: {code(one.line)}" for one in shell)]
+
+
+def _each(texts: Iterable[Iterable[str]]) -> list[str]:
+    return list(dict.fromkeys(text for some in texts for text in some))
+
+
+def _source(result: Result) -> str:
+    """Return what was read, in a line."""
+    sources = result.case.sources
+    brokers, files = len(result.case.everyone), sources.height
+    inputs = ", ".join(code(path) for path in result.inputs)
+    return (
+        f"{brokers:,} broker{'' if brokers == 1 else 's'} and {files:,} file{'' if files == 1 else 's'} in {inputs}, "
+        f"read by forensics {__version__}."
+    )

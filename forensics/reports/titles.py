@@ -1,0 +1,120 @@
+"""Names of partitions and titles of findings, as every report for people writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from forensics.replay.confidence import Confidence
+from forensics.replay.lineage import size
+from forensics.reports.incidents import Incident
+from forensics.rules import RULES
+from forensics.rules.causes import BY_ID, CauseId
+from forensics.rules.finding import Finding, count_text, offsets_text, records_text
+
+RANGES = 3  # of offsets in a headline
+RUNS = 8  # of partitions of a topic, named together
+
+
+def name_of(finding: Finding) -> str:
+    """Return the partition, and which incarnation of its topic it was."""
+    return f"{finding.topic}-{finding.partition}{earlier(finding.incarnation)}"
+
+
+def earlier(incarnation: int) -> str:
+    """Return which earlier topic of the same name it was; "" for the present one."""
+    if not incarnation:
+        return ""
+    which = "an earlier topic" if incarnation == 1 else f"an earlier topic, {incarnation} before the present one,"
+    return f" ({which} of this name)"
+
+
+def headline(incident: Incident) -> str:
+    """Return the title of an incident in one line."""
+    return "   ".join(title_of(incident))
+
+
+def title_of(incident: Incident) -> list[str]:
+    """Return the parts of a title: the rule, the offsets if there are any, the severity and the confidence."""
+    lead = incident.lead
+    titles = [rule.title for rule in RULES if rule.id == lead.rule]
+    offsets = []
+    if lead.offsets:
+        number = size(lead.offsets)
+        counted = count_text(lead.offsets)
+        if lead.records is not None:
+            least, most = lead.records
+            counted = records_text(least, most if most is not None else least)
+            if most is None:
+                counted = f"at least {counted if least < number else count_text(lead.offsets)}"
+        rest = f" and {len(lead.offsets) - RANGES:,} more ranges" if len(lead.offsets) > RANGES else ""
+        offsets = [f"{offsets_text(lead.offsets[:RANGES])}{rest} ({counted})"]
+    doubt = "SUSPECTED: " if lead.confidence is Confidence.SUSPECTED else ""
+    first = [f"{doubt}{titles[0]}", *offsets]
+    return [*first[:-1], f"{first[-1]}{times(lead)}", f"{lead.severity.value}, {lead.confidence.value}"]
+
+
+def times(finding: Finding) -> str:
+    """Return how often it happened, if more than once."""
+    return f", {finding.count:,} times" if finding.count > 1 else ""
+
+
+def of_cluster(cluster: str | None) -> str:
+    """Return the cluster of something, for evidence of several clusters."""
+    return f" of cluster {cluster or 'unknown'}"
+
+
+def same_elsewhere(group: Sequence[Incident]) -> str:
+    """Return a sentence about the other partitions with the story of the first, or ""."""
+    others = [one.lead for one in group[1:]]
+    if not others:
+        return ""
+    where = f"{len(others):,} other partition{'' if len(others) == 1 else 's'}"
+    counts = [finding.records for finding in others if finding.records is not None]
+    least, tops = sum(low for low, _ in counts), [high for _, high in counts if high is not None]
+    total = ""
+    if counts:
+        exact = len(tops) == len(counts)
+        total = f" ({records_text(least, sum(tops)) if exact else f'at least {records_text(least, least)}'})"
+    same = all(finding.offsets == group[0].lead.offsets for finding in others)
+    offsets = "the same offsets" if same else "offsets of their own, see --format json"
+    return f"The same in {where}, {offsets}{total}: {runs(others)}"
+
+
+def causes_of(incident: Incident) -> list[tuple[str, str]]:
+    """Return each cause of an incident once, with what prevents it."""
+    named = [BY_ID[f.cause] for f in incident.findings if f.cause is not None]
+    known = [cause for cause in named if cause.id is not CauseId.UNKNOWN] or named[:1]
+    found = []
+    for cause in dict.fromkeys(known):
+        source = f" ({cause.reference})" if cause.reference else ""
+        versions = f". Versions: {cause.versions}" if cause.versions else ""
+        found.append((f"{cause.text}{source}{versions}", cause.prevention))
+    return found
+
+
+def runs(findings: Sequence[Finding]) -> str:
+    """Return partitions by name, consecutive ones of a topic together.
+
+    >>> from forensics.rules.finding import Finding, Severity
+    >>> runs([Finding("r", Severity.ERROR, "a", n, "") for n in (1, 2, 3, 7)])
+    'a-1 to a-3, a-7'
+    """
+    numbers: dict[str, list[int]] = {}
+    for finding in findings:
+        numbers.setdefault(finding.topic, []).append(finding.partition)
+    runs = []
+    for topic, partitions in numbers.items():
+        ordered = sorted(set(partitions))
+        starts = [one for place, one in enumerate(ordered) if place == 0 or ordered[place - 1] != one - 1]
+        ends = [one for place, one in enumerate(ordered) if place + 1 == len(ordered) or ordered[place + 1] != one + 1]
+        runs += [
+            f"{topic}-{first}" if first == last else f"{topic}-{first} to {topic}-{last}"
+            for first, last in zip(starts, ends, strict=True)
+        ]
+    return first_names(runs, RUNS)
+
+
+def first_names(names: Sequence[str], most: int) -> str:
+    """Return the first names of many, and how many more there are."""
+    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
