@@ -14,7 +14,7 @@ from json.encoder import encode_basestring
 from pathlib import Path
 
 from forensics.errors import UnwritableOutput
-from parsers.sources import Source
+from parsers.files.sources import Source
 
 _STEERING = re.compile(r"[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 

@@ -19,7 +19,7 @@ from forensics.rules.wants import Question
 from parsers.formats.offset_checkpoint import NAME as OFFSET_CHECKPOINT
 from parsers.messages.logs import LOG_OF
 from parsers.read import FAILED
-from parsers.text_log import NAME as LOG
+from parsers.text.broker_log import NAME as LOG
 
 if TYPE_CHECKING:
     from forensics.case import Case

@@ -31,7 +31,7 @@ from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
 
 if TYPE_CHECKING:
     from forensics.replay.history import History
-    from parsers.sources import Source
+    from parsers.files.sources import Source
 
 FORMAT = "forensics.tables/1"
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from parsers import limits
-from parsers.checkpoint_file import INT32_MAX, INT64_MAX, integer
+from parsers.encodings.checkpoint_file import INT32_MAX, INT64_MAX, integer
 from parsers.file_reading import FileReading, note
 from parsers.schema import BATCHES, LEAST, NOTICES, OBSERVATIONS
 

@@ -21,12 +21,13 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
-from parsers import grep_output, limits, shared_output, zip_salvage
-from parsers.checkpoint_file import integer
+from parsers import limits
+from parsers.encodings.checkpoint_file import integer
 from parsers.excerpts import files as pasted_files
 from parsers.excerpts import split as excerpts
-from parsers.sources import HEAD_BYTES, Place, Source
-from parsers.streams import (
+from parsers.files import zip_salvage
+from parsers.files.sources import HEAD_BYTES, Place, Source
+from parsers.files.streams import (
     Codec,
     Expanded,
     Opener,
@@ -37,6 +38,7 @@ from parsers.streams import (
     codec_of,
     problem_of,
 )
+from parsers.text import grep_output, shared_output
 
 INSIDE: Final = "!"
 """Separator between the path of an archive and the path in it: ``bundle.tar.gz!/broker-1/server.log``."""

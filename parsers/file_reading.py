@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from parsers.distances import Distances, together
+from parsers.files.sources import Source
 from parsers.formats.log_directory import split_directory
 from parsers.reading import EXCERPT, Reading
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, empty
-from parsers.sources import Source
 
 UTC = "UTC"
 

@@ -11,12 +11,12 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from parsers import lines, text_log
 from parsers.errors import NotThisFormat
 from parsers.excerpts import reading as excerpt
 from parsers.excerpts.split import is_piece
 from parsers.file_reading import FileReading
-from parsers.sources import Source
+from parsers.files.sources import Source
+from parsers.text import broker_log, lines
 
 UNDERSTOOD, IRRELEVANT, DAMAGED, UNKNOWN = CLASSES = ("understood", "irrelevant", "damaged", "unknown")
 
@@ -62,9 +62,9 @@ def ledger(source: Source, reading: FileReading) -> Bytes:
     their own. Damage of an archive is a notice.
     """
     try:
-        if reading.format == text_log.NAME:
+        if reading.format == broker_log.NAME:
             with contextlib.suppress(NotThisFormat):
-                return _by_line(excerpt.classes(source) if is_piece(source) else text_log.classes(source))
+                return _by_line(excerpt.classes(source) if is_piece(source) else broker_log.classes(source))
         size = source.size if source.container or source.problem else _size(source)
     except OSError:
         return Bytes(damaged=source.size)

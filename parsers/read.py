@@ -16,20 +16,21 @@ from typing import BinaryIO
 
 import polars as pl
 
-from parsers import take_data, take_metadata, take_text, text_log
 from parsers.admission import admitted
 from parsers.containment import Defect, contained, each
 from parsers.errors import NotThisFormat
 from parsers.excerpts.reading import MARKED, piece
 from parsers.excerpts.split import is_piece
 from parsers.file_reading import FileReading, Taker, note
+from parsers.files.sources import Source
+from parsers.files.streams import problem_of
 from parsers.formats.log_directory import split_segment_file
 from parsers.formats.offset_checkpoint import FILES as CHECKPOINT_FILES
 from parsers.schema import NOTICES, empty
-from parsers.sources import Source
-from parsers.streams import problem_of
-from parsers.take_data import named
-from parsers.take_pointer import POINTER, is_pointer, pointer
+from parsers.takers import data_files, log_files, metadata_files
+from parsers.takers.data_files import named
+from parsers.takers.pointer_files import POINTER, is_pointer, pointer
+from parsers.text import broker_log
 from parsers.walk import in_reading_order
 
 __all__ = [
@@ -73,7 +74,7 @@ def units(sources: Sequence[Source]) -> list[list[int]]:
     groups: dict[str | int, list[int]] = {}
     for number in in_reading_order(sources):
         source = sources[number]
-        key = str(PurePosixPath(source.path).parent) if take_metadata.belongs(source) else number
+        key = str(PurePosixPath(source.path).parent) if metadata_files.belongs(source) else number
         groups.setdefault(key, []).append(number)
     return list(groups.values())
 
@@ -109,8 +110,8 @@ def with_neighbours(sources: Sequence[Source], units: Sequence[Sequence[int]]) -
 
 def _may_be_short_log(source: Source) -> bool:
     return (
-        0 < source.size <= text_log.SHORT
-        and not (source.problem or source.container or take_metadata.belongs(source))
+        0 < source.size <= broker_log.SHORT
+        and not (source.problem or source.container or metadata_files.belongs(source))
         and split_segment_file(source.name) is None
         and source.name not in _NO_LOGS
     )
@@ -140,9 +141,9 @@ def failed(defect: Defect) -> FileReading:
 
 
 def _unit(sources: Sequence[Source]) -> list[FileReading]:
-    if take_metadata.belongs(sources[0]):
+    if metadata_files.belongs(sources[0]):
         watches = [_Watch(source) for source in sources]
-        readings = take_metadata.directory([watch.source for watch in watches])
+        readings = metadata_files.directory([watch.source for watch in watches])
         return [watch.told(reading) for watch, reading in zip(watches, readings, strict=True)]
     return _together(sources) if len(sources) > 1 else [read(source) for source in sources]
 
@@ -157,7 +158,7 @@ def _together(sources: Sequence[Source]) -> list[FileReading]:
             others = any(taker.claims(watch.source, head) for taker in TAKERS[:-1])
             if not others and (_EVENT.search(head) or TAKERS[-1].claims(watch.source, head)):
                 logs.append(number)
-        read_at_once = text_log.together([watches[number].source for number in logs])
+        read_at_once = broker_log.together([watches[number].source for number in logs])
         found = dict(zip(logs, read_at_once, strict=True))
         return [
             watches[number].told(reading) if (reading := found.get(number)) is not None else read(source)
@@ -211,8 +212,8 @@ def _parts(source: Source) -> Iterator[FileReading]:
             if not taker.claims(source, head):
                 continue
             with contextlib.suppress(NotThisFormat):
-                if taker.format == text_log.NAME:
-                    yield from text_log.parts(source)
+                if taker.format == broker_log.NAME:
+                    yield from broker_log.parts(source)
                 else:
                     yield taker.read(source, head)
                 return
@@ -284,7 +285,7 @@ def _stranger(source: Source, head: bytes) -> pl.DataFrame:
     if wide := _wide(head):
         mark = " without the mark of it at its beginning" if wide == "UTF-16" else ""
         return note(f"a text in {wide}{mark}, which is not read: save it as UTF-8")
-    if take_text.is_undated(head):
+    if log_files.is_undated(head):
         why = "its lines print the time of day and no date, by which nothing can be ordered: not read"
         return note(f"{why}; put the date before each line, as in 2026-11-21 04:05:49,991")
     if source.name.endswith((".log", "-checkpoint")) or ".log." in source.name:
@@ -307,54 +308,60 @@ TAKERS: tuple[Taker, ...] = (
     Taker(
         "metadata-log",
         "what the controllers of a KRaft cluster decided",
-        lambda source, _head: take_metadata.belongs(source),
-        lambda source, _head: take_metadata.directory([source])[0],
+        lambda source, _head: metadata_files.belongs(source),
+        lambda source, _head: metadata_files.directory([source])[0],
     ),
-    Taker("dump-log", "a segment as kafka-dump-log prints it", take_text.is_dump, take_text.dump_log),
+    Taker("dump-log", "a segment as kafka-dump-log prints it", log_files.is_dump, log_files.dump_log),
     # Names that only a broker uses come first, in no particular order; text is recognised by its first lines.
     Taker(
-        "metadata-snapshot", "features a KRaft cluster began with", take_metadata.is_bootstrap, take_metadata.bootstrap
+        "metadata-snapshot",
+        "features a KRaft cluster began with",
+        metadata_files.is_bootstrap,
+        metadata_files.bootstrap,
     ),
-    Taker("segment", "record batches of one partition", take_data.is_segment, take_data.segment),
+    Taker("segment", "record batches of one partition", data_files.is_segment, data_files.segment),
     Taker(
         "offset-checkpoint",
         "offsets of all replicas in a directory",
         named(*CHECKPOINT_FILES),
-        take_data.offset_checkpoint,
+        data_files.offset_checkpoint,
     ),
     Taker(
-        "epoch-checkpoint", "leader epochs of one replica", named("leader-epoch-checkpoint"), take_data.epoch_checkpoint
+        "epoch-checkpoint",
+        "leader epochs of one replica",
+        named("leader-epoch-checkpoint"),
+        data_files.epoch_checkpoint,
     ),
-    Taker("partition-metadata", "topic id of one replica", named("partition.metadata"), take_data.partition_metadata),
-    Taker("meta-properties", "whose directory it is", named("meta.properties"), take_data.meta_properties),
-    Taker("clean-shutdown", "the broker stopped cleanly", named(".kafka_cleanshutdown"), take_data.clean_shutdown),
-    Taker("quorum-state", "the metadata quorum's vote", named("quorum-state"), take_data.quorum_state),
+    Taker("partition-metadata", "topic id of one replica", named("partition.metadata"), data_files.partition_metadata),
+    Taker("meta-properties", "whose directory it is", named("meta.properties"), data_files.meta_properties),
+    Taker("clean-shutdown", "the broker stopped cleanly", named(".kafka_cleanshutdown"), data_files.clean_shutdown),
+    Taker("quorum-state", "the metadata quorum's vote", named("quorum-state"), data_files.quorum_state),
     Taker(
         "producer-snapshot",
         "producers of one replica: which batch was the last of each",
-        take_data.is_producer_snapshot,
-        take_data.producer_snapshot,
+        data_files.is_producer_snapshot,
+        data_files.producer_snapshot,
     ),
-    Taker("log4j-config", "which loggers were on", take_text.is_logging, take_text.logging),
+    Taker("log4j-config", "which loggers were on", log_files.is_logging, log_files.logging),
     Taker(
         "server-properties",
         "configuration of a broker",
-        take_data.is_server_properties,
-        take_data.server_properties,
+        data_files.is_server_properties,
+        data_files.server_properties,
     ),
     Taker(
         IRRELEVANT,
         "indexes, locks, program files and files being removed",
-        take_data.is_irrelevant,
-        take_data.irrelevant,
+        data_files.is_irrelevant,
+        data_files.irrelevant,
     ),
-    Taker(GC_LOG, "pauses of the JVM", take_text.is_gc_log, take_text.gc_log),
-    Taker("trace", "observations, one a line", take_text.is_trace, take_text.trace),
-    Taker("topics-describe", "output of kafka-topics --describe", take_text.is_description, take_text.description),
-    Taker("zookeeper-nodes", "leader, ISR and epochs as ZooKeeper held them", take_text.is_nodes, take_text.nodes),
-    Taker("quorum-describe", "output of kafka-metadata-quorum describe", take_text.is_quorum, take_text.quorum),
-    Taker("log-dirs", "output of kafka-log-dirs --describe", take_text.is_log_dirs, take_text.log_dirs),
-    Taker("broker-log", "a broker's log4j output", take_text.is_text, take_text.log),
+    Taker(GC_LOG, "pauses of the JVM", log_files.is_gc_log, log_files.gc_log),
+    Taker("trace", "observations, one a line", log_files.is_trace, log_files.trace),
+    Taker("topics-describe", "output of kafka-topics --describe", log_files.is_description, log_files.description),
+    Taker("zookeeper-nodes", "leader, ISR and epochs as ZooKeeper held them", log_files.is_nodes, log_files.nodes),
+    Taker("quorum-describe", "output of kafka-metadata-quorum describe", log_files.is_quorum, log_files.quorum),
+    Taker("log-dirs", "output of kafka-log-dirs --describe", log_files.is_log_dirs, log_files.log_dirs),
+    Taker("broker-log", "a broker's log4j output", log_files.is_text, log_files.log),
 )
 """Readers in the order in which they are asked."""
 

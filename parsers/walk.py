@@ -11,10 +11,11 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from parsers import limits, remote
+from parsers import limits
 from parsers.containers import Memory, expand
 from parsers.containment import Defect, each
-from parsers.sources import Place, Source, Whole
+from parsers.files import remote
+from parsers.files.sources import Place, Source, Whole
 
 STDIN = "-"
 

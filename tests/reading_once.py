@@ -12,9 +12,10 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from threading import Lock
 
-from parsers import limits, read, take_metadata
+from parsers import limits, read
 from parsers.file_reading import FileReading
-from parsers.sources import Source
+from parsers.files.sources import Source
+from parsers.takers import metadata_files
 
 FOLDERS = ("case", "cases", "cli", "replay", "reports", "rules")
 """Below ``tests``."""
@@ -37,7 +38,7 @@ def _remembered(sources: Sequence[Source]) -> list[FileReading]:
     if any(one.problem or one.container for one in sources):
         return _read_unit(sources)
     keys = [_key(one) for one in sources]
-    chained = take_metadata.belongs(sources[0])  # these go on from each other
+    chained = metadata_files.belongs(sources[0])  # these go on from each other
     if chained:
         keys = [(number, *keys) for number in range(len(keys))]
     with _turn:  # scans read in threads, and another's reading may take the place of one that is known

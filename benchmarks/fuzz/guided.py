@@ -25,8 +25,8 @@ from pathlib import Path
 import zstandard
 
 from parsers.containers import expand
+from parsers.files.sources import Source
 from parsers.read import FAILED, read
-from parsers.sources import Source
 from parsers.walk import walk
 
 ROOT = Path(__file__).parents[2]

@@ -23,11 +23,11 @@ from forensics.case.twins import leave_dumps_of_segments
 from forensics.case.zones import ASSUMED, settle
 from parsers.excerpts.split import is_piece
 from parsers.file_reading import note
-from parsers.grep_output import PART
-from parsers.layouts import NOT_KNOWN
+from parsers.files.sources import Source
 from parsers.read import FileReading
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind, empty
-from parsers.sources import Source
+from parsers.text.grep_output import PART
+from parsers.text.layouts import NOT_KNOWN
 
 
 @dataclass(frozen=True, slots=True)

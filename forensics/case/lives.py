@@ -24,11 +24,11 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from forensics.case.order import utc
-from parsers.checkpoint_file import INT32_MAX, integer
+from parsers.encodings.checkpoint_file import INT32_MAX, integer
 from parsers.file_reading import UTC, FileReading, note
+from parsers.files.sources import Source
 from parsers.schema import Kind
-from parsers.sources import Source
-from parsers.text_log import NAME as LOG
+from parsers.text.broker_log import NAME as LOG
 
 LIVES: Final[dict[str, pl.DataType]] = {
     "source": pl.UInt32(),

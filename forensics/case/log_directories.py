@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from parsers.file_reading import FileReading
+from parsers.files.sources import Source
 from parsers.formats.meta_properties import NAME as META_PROPERTIES
 from parsers.formats.meta_properties import WRITTEN
-from parsers.sources import Source
-from parsers.take_metadata import TOPIC as METADATA_TOPIC
+from parsers.takers.metadata_files import TOPIC as METADATA_TOPIC
 
 _CURRENT = "current"
 

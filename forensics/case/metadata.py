@@ -14,11 +14,11 @@ from pathlib import PurePosixPath
 
 import polars as pl
 
-from parsers.checkpoint_file import integer
+from parsers.encodings.checkpoint_file import integer
 from parsers.file_reading import FileReading, note
+from parsers.files.sources import Source
 from parsers.schema import Kind
-from parsers.sources import Source
-from parsers.take_metadata import TOPIC
+from parsers.takers.metadata_files import TOPIC
 
 FORMATS = ("metadata-log", "metadata-snapshot")
 NOWHERE = pl.Series("byte", [], dtype=pl.Int64)

@@ -12,9 +12,9 @@ import polars as pl
 
 from forensics.case.metadata import FORMATS as METADATA_FORMATS
 from parsers.file_reading import UTC, FileReading
+from parsers.files.sources import Source
 from parsers.schema import Kind
-from parsers.sources import Source
-from parsers.take_metadata import TOPIC as METADATA_TOPIC
+from parsers.takers.metadata_files import TOPIC as METADATA_TOPIC
 
 __all__ = [
     "METADATA_TOPIC",

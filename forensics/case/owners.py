@@ -13,12 +13,12 @@ import polars as pl
 
 from forensics.case.printers import printer
 from forensics.case.trace_clusters import told_apart_by_folder
-from parsers.checkpoint_file import INT32_MAX, integer
+from parsers.encodings.checkpoint_file import INT32_MAX, integer
 from parsers.excerpts.split import is_piece
+from parsers.files.sources import Source
 from parsers.read import FileReading
 from parsers.schema import Kind
-from parsers.shared_output import is_part
-from parsers.sources import Source
+from parsers.text.shared_output import is_part
 
 _FOLDER = re.compile(
     r"(?:broker|kafka|(?<![a-z])(?:node|controller|server))[-_.]?([0-9]{1,9})"

@@ -15,10 +15,10 @@ from forensics.case.twins import COPY
 from parsers.excerpts.reading import MARKED
 from parsers.excerpts.split import is_piece
 from parsers.file_reading import FileReading, note
+from parsers.files.sources import Source
 from parsers.formats.describe_text import NAME as DESCRIBED
 from parsers.schema import Kind
-from parsers.sources import Source
-from parsers.text_log import NAME as LOG
+from parsers.text.broker_log import NAME as LOG
 
 if TYPE_CHECKING:
     from forensics.case.case import Case

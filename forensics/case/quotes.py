@@ -9,8 +9,8 @@ import polars as pl
 
 from forensics.case.case import Case
 from parsers import limits
-from parsers.lines import plain
-from parsers.sources import Source
+from parsers.files.sources import Source
+from parsers.text.lines import plain
 
 LONGEST = 400
 

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 import polars as pl
 
 from parsers.file_reading import FileReading, note
-from parsers.sources import Source
+from parsers.files.sources import Source
 
 
 def told_apart_by_folder(

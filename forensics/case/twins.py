@@ -16,9 +16,9 @@ from typing import NamedTuple
 import polars as pl
 
 from forensics.case.owners import by_folder
-from parsers import take_text
 from parsers.file_reading import FileReading, note
-from parsers.sources import Source
+from parsers.files.sources import Source
+from parsers.takers import log_files
 
 COPY = "copy"
 _BLOCK = 1 << 20
@@ -197,13 +197,13 @@ def _folders(sources: Sequence[Source], among: Sequence[int]) -> dict[int, Twin]
 
 def _opening(source: Source) -> bytes:
     try:
-        return take_text.opening(source.head())
+        return log_files.opening(source.head())
     except OSError:
         return b""
 
 
 def _is_log(source: Source) -> bool:
-    return take_text.is_text(source, source.head())
+    return log_files.is_text(source, source.head())
 
 
 def _digest(source: Source) -> str:

@@ -17,8 +17,8 @@ import polars as pl
 from forensics.case.order import is_fixed, zone_info
 from parsers import distances
 from parsers.file_reading import FileReading, note
-from parsers.sources import Source
-from parsers.text_log import NAME as LOG
+from parsers.files.sources import Source
+from parsers.text.broker_log import NAME as LOG
 
 ASSUMED: Final = "UTC"
 _WEST, _EAST = -12 * 4, 14 * 4  # quarters of an hour: the zones there are

@@ -22,7 +22,7 @@ from forensics.rules.finding import Judgement
 from parsers import read
 from parsers.containment import Defect, contained
 from parsers.file_reading import FileReading
-from parsers.sources import Source
+from parsers.files.sources import Source
 from parsers.walk import walk
 
 Progress = Callable[[int, int], None]

@@ -15,8 +15,8 @@ from forensics.rules import RULES, not_judged
 from forensics.rules.finding import Judgement
 from parsers.containment import Defect, contained
 from parsers.file_reading import FileReading
+from parsers.files.sources import Source
 from parsers.read import FAILED, failed
-from parsers.sources import Source
 
 Files = Sequence[tuple[Source, FileReading]]
 Judged = tuple[History, list[Judgement]]

@@ -40,8 +40,8 @@ from forensics.replay.reconstruct import reconstruct
 from forensics.replay.refusals import complaints
 from forensics.replay.stated import NOTHING, stated
 from forensics.replay.went_back import went_back
-from parsers.checkpoint_file import INT32_MAX, integer
 from parsers.details import DONE, ROLE_STEPS, Transition, against_settings, log_properties
+from parsers.encodings.checkpoint_file import INT32_MAX, integer
 from parsers.formats.metadata_log import ALLOWS
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.formats.zookeeper_nodes import NAME as ZOOKEEPER

@@ -12,7 +12,7 @@ import polars as pl
 
 from forensics.replay.events import as_values
 from parsers.schema import Kind
-from parsers.take_metadata import TOPIC as METADATA_TOPIC
+from parsers.takers.metadata_files import TOPIC as METADATA_TOPIC
 
 
 class Complaint(NamedTuple):

@@ -9,10 +9,10 @@ from typing import Any, Final
 import polars as pl
 
 from parsers.file_reading import FileReading
+from parsers.files.sources import Source
 from parsers.ledger import CLASSES, Bytes, ledger
 from parsers.read import TAKERS
 from parsers.schema import OBSERVATIONS
-from parsers.sources import Source
 
 SCHEMA: Final = "forensics.coverage/1"
 _WIDE: Final = dict.fromkeys(CLASSES, 12) | {CLASSES[0]: 16}

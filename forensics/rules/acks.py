@@ -9,7 +9,7 @@ from forensics.replay.directory import Ref
 from forensics.replay.history import History, HwSource, HwStatement
 from forensics.replay.isr import isr_text
 from forensics.rules.finding import Fact, States
-from parsers.checkpoint_file import INT32_MAX, integer
+from parsers.encodings.checkpoint_file import INT32_MAX, integer
 
 _SETTING = "min.insync.replicas"
 

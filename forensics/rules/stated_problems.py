@@ -18,7 +18,7 @@ from forensics.rules.known_problems import BY_ID, KNOWN_PROBLEMS
 from forensics.rules.problem_entry import KnownProblem, Row
 from parsers.formats.describe_text import NAME as DESCRIBED
 from parsers.schema import FAILURES, Kind
-from parsers.text_log import NAME as LOG
+from parsers.text.broker_log import NAME as LOG
 
 FIRST = 3
 """Lines shown for one problem at one place."""

@@ -1,6 +1,6 @@
 """Matches single lines of text against the message catalogue.
 
-Logs are read with expressions over frames (``parsers.extract``). An excerpt has few lines, each of which is matched
+Logs are read with expressions over frames (``parsers.text.extract``). An excerpt has few lines. Each is matched
 many times: here the same patterns are used with Python's ``re``.
 """
 

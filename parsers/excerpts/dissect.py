@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from parsers.cut_wordings import is_beginning
 from parsers.excerpts import wraps
 from parsers.excerpts.catalogue import speaks
 from parsers.excerpts.dressings import COLLECTED, Dressing, Undressed, off, undressed
@@ -29,6 +28,7 @@ from parsers.excerpts.kinds import (
     torn_of,
     whole,
 )
+from parsers.text.cut_wordings import is_beginning
 
 _FIRST = (Kind.EVENT, Kind.MESSAGE, Kind.BROKEN)
 """Kinds that may be the first piece of a wrapped line."""

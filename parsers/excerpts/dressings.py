@@ -1,7 +1,7 @@
 """Text that people put around a line when they paste it: quotes, bullets, numbers, bold, code, the name of a broker.
 
 A dressing is removed only if that reveals an event (``undressed``), so a line that merely looks dressed is left alone.
-Prefixes of collectors (``parsers.wrappings``) are removed in the same way, as they may be in a quote.
+Prefixes of collectors (``parsers.text.wrappings``) are removed in the same way, as they may be in a quote.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 from parsers.excerpts.catalogue import EXCEPTION, LOGGER
 from parsers.excerpts.kinds import Event, event_of, said
 from parsers.excerpts.times import DATE, LEVEL
-from parsers.shared_output import PREFIXES as WRITERS
-from parsers.wrappings import PREFIXES as COLLECTORS
+from parsers.text.shared_output import PREFIXES as WRITERS
+from parsers.text.wrappings import PREFIXES as COLLECTORS
 
 LONGEST: Final = 16 << 10
 """Longest line from which dressings are removed; several may fit at each step."""

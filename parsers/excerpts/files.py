@@ -17,9 +17,9 @@ from typing import BinaryIO, Final
 from parsers.excerpts.headings import heading
 from parsers.excerpts.kinds import fence_of
 from parsers.excerpts.split import MOST_BYTES, PIECE, content
+from parsers.files.sources import Source
 from parsers.formats.epoch_checkpoint import FILE as EPOCHS
 from parsers.formats.offset_checkpoint import FILES
-from parsers.sources import Source
 
 _SIGN: Final = b"-checkpoint"
 _NAMES: Final = "|".join(re.escape(name) for name in (*FILES, EPOCHS))

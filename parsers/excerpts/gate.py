@@ -10,10 +10,10 @@ import re
 from datetime import datetime, timedelta
 from typing import Final
 
-from parsers.dates import DATES
 from parsers.excerpts.catalogue import speaks
 from parsers.excerpts.order import out_of_order
-from parsers.wrappings import PREFIXES
+from parsers.text.dates import DATES
+from parsers.text.wrappings import PREFIXES
 
 _LEVEL: Final = rb"\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\]?"
 _ORNAMENT: Final = rb"[ \t>#|*_~=+.\[(<{-]*"

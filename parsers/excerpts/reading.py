@@ -12,7 +12,6 @@ from typing import Final
 
 import polars as pl
 
-from parsers import cut_wordings, extract, frames, text_log, wrappings
 from parsers.errors import NotThisFormat
 from parsers.excerpts.catalogue import speaks
 from parsers.excerpts.dissect import Line, dissected
@@ -20,12 +19,13 @@ from parsers.excerpts.kinds import Event, event_of, exception_of, message_of, wh
 from parsers.excerpts.kinds import Kind as LineKind
 from parsers.excerpts.order import out_of_order
 from parsers.file_reading import FileReading, joined, note
+from parsers.files.sources import Source
 from parsers.formats.request_log import RequestLog
-from parsers.frames import Frame
-from parsers.layouts import Layout, Layouts, Portion
-from parsers.lines import Block
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
-from parsers.sources import Source
+from parsers.text import broker_log, cut_wordings, extract, frames, wrappings
+from parsers.text.frames import Frame
+from parsers.text.layouts import Layout, Layouts, Portion
+from parsers.text.lines import Block
 
 HOLE: Final = "excerpt"
 """Message id of rows that mark missing lines."""
@@ -168,7 +168,7 @@ def _untimed_portions(rows: Sequence[tuple[int, str]]) -> list[Portion]:
 def _with_times(rows: Sequence[tuple[int, str]]) -> FileReading:
     block = _block(rows)
     known, requests = _layouts(block), RequestLog()
-    part = text_log.read_block(block, known, requests)
+    part = broker_log.read_block(block, known, requests)
     _add_cut(part, rows, known.known[0].frame)
     if requests.relevant:
         part.observations = pl.concat([part.observations, requests.finish()])
@@ -180,7 +180,7 @@ def _with_times(rows: Sequence[tuple[int, str]]) -> FileReading:
 
 
 def _without_times(rows: Sequence[tuple[int, str]]) -> FileReading:
-    part = joined([text_log.read_portion(portion) for portion in _untimed_portions(rows)])
+    part = joined([broker_log.read_portion(portion) for portion in _untimed_portions(rows)])
     _add_cut(part, rows, _TIMELESS)
     part.first_time = part.last_time = None
     return part

@@ -19,8 +19,8 @@ from parsers.excerpts.dressings import NAMES
 from parsers.excerpts.escapes import BLOTTED
 from parsers.excerpts.gate import may_be_excerpt, times_out_of_order
 from parsers.excerpts.kinds import Kind
-from parsers.lines import plain
-from parsers.sources import HEAD_BYTES, Source
+from parsers.files.sources import HEAD_BYTES, Source
+from parsers.text.lines import plain
 
 PIECE: Final = "part of a log, an excerpt"
 """How a source is stored that is a piece of an excerpt."""

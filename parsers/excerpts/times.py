@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from parsers.dates import CLOCK_ONLY, DATES
+from parsers.text.dates import CLOCK_ONLY, DATES
 
 LEVEL: Final = r"\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\]?"
 DATE: Final = "(?:" + "|".join(dict.fromkeys(date.pattern for date in DATES)) + ")"
@@ -17,7 +17,7 @@ TIMED: Final = re.compile(
     rf"^(?:{LEVEL} +\[?{DATE}\]? +\S"
     rf"|\[?{DATE}\]?(?: +(?:\[(?![0-9]{{4}}[-/])[^\]]*\] +)?{LEVEL}(?:[ :]|$)| *\| *{LEVEL} *\| ))"
 )
-"""How an event begins in any layout that prints a whole time (``parsers.frames``)."""
+"""How an event begins in any layout that prints a whole time (``parsers.text.frames``)."""
 
 DATED: Final = re.compile(rf"^\[?{DATE}\]?:? +(?P<rest>\S.*)$")
 """A whole time, and what follows it."""

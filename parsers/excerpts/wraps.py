@@ -94,7 +94,7 @@ def _without_beginnings(told: Mapping[str, Said]) -> dict[str, Said]:
 
 
 def _begins(found: Said, other: Said) -> bool:
-    """Return whether two ways differ, and only in names that end at a dot here and go on there."""
+    """Return whether two ways differ, and only in names that end at a dot here and are longer there."""
     pairs = [*zip(found[1], other[1], strict=True)]
     differing = [(mine, its) for mine, its in pairs if mine != its]
     return (

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from parsers import limits
-from parsers.checkpoint_file import INT32_MAX, entries, integer, is_cut
 from parsers.details import CUT
+from parsers.encodings.checkpoint_file import INT32_MAX, entries, integer, is_cut
 from parsers.reading import Notices, Reading, observations
 from parsers.schema import Kind
 

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import polars as pl
 
+from parsers.encodings.kraft_records import LAYOUTS, NOT_READ, MetadataRecord
 from parsers.formats.dump_log_text import Dump
 from parsers.formats.metadata_log import NAME, MetadataScan, MetadataState, Reader
-from parsers.kraft_records import LAYOUTS, NOT_READ, MetadataRecord
 from parsers.schema import Kind
 
 _RECORD: Final = re.compile(r"^\| offset: (?P<offset>[0-9]+) .*? payload: (?P<payload>\{\"type\":.*)$")

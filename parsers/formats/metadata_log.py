@@ -22,13 +22,13 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from parsers import kraft_records
-from parsers.checkpoint_file import INT32_MAX
 from parsers.details import AGAINST_SETTINGS, ELECTED_SAFELY, LAST_KNOWN, REPLICAS
+from parsers.encodings import kraft_records
+from parsers.encodings.checkpoint_file import INT32_MAX
+from parsers.encodings.kraft_records import MetadataRecord, Unreadable
 from parsers.errors import NotThisFormat
 from parsers.formats.records import ControlRecord, Record, decode_batch
 from parsers.formats.segment import Data, SegmentScan, read_segment
-from parsers.kraft_records import MetadataRecord, Unreadable
 from parsers.reading import Notices, observations
 from parsers.schema import NOTICES, OBSERVATIONS, Kind
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from parsers.checkpoint_file import INT32_MAX, entries, integer
+from parsers.encodings.checkpoint_file import INT32_MAX, entries, integer
 from parsers.errors import NotThisFormat
 from parsers.reading import Notices, Reading, observations
 from parsers.schema import Kind

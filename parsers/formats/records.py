@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from parsers import compression
+from parsers.encodings import compression
 from parsers.errors import NotThisFormat
 from parsers.formats.segment import wrapped_messages
 

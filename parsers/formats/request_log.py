@@ -20,8 +20,8 @@ from typing import Final
 
 import polars as pl
 
+from parsers.encodings.request_tables import ANSWERED, ASKED, FETCHES, FORGOTTEN, STATED, Requests
 from parsers.formats import request_log_json, request_log_text
-from parsers.request_tables import ANSWERED, ASKED, FETCHES, FORGOTTEN, STATED, Requests
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
 
 NAME: Final = "request-log"

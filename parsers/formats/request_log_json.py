@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from parsers.json_lines import decode
-from parsers.request_tables import (
+from parsers.encodings.json_lines import decode
+from parsers.encodings.request_tables import (
     ANSWERED,
     ASKED,
     FETCHES,

@@ -11,7 +11,7 @@ from typing import Final
 
 import polars as pl
 
-from parsers.request_tables import (
+from parsers.encodings.request_tables import (
     ANSWERED,
     API_KEYS,
     ASKED,

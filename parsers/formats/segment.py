@@ -21,11 +21,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from parsers import compression
+from parsers.encodings import compression
+from parsers.encodings.segment_neighbours import misplaced
 from parsers.errors import NotThisFormat
 from parsers.reading import Notices
 from parsers.schema import BATCHES, DamageKind, conform, empty
-from parsers.segment_neighbours import misplaced
 
 NAME: Final = "segment"
 

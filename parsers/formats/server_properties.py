@@ -11,8 +11,8 @@ from typing import Final
 
 import polars as pl
 
-from parsers import java_properties
-from parsers.checkpoint_file import INT64_MAX, integer
+from parsers.encodings import java_properties
+from parsers.encodings.checkpoint_file import INT64_MAX, integer
 from parsers.errors import NotThisFormat
 from parsers.reading import Notices
 

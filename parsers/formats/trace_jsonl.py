@@ -16,9 +16,9 @@ from typing import Any, Final, NamedTuple
 import polars as pl
 
 from parsers.details import Claim
+from parsers.encodings.json_lines import decode
 from parsers.formats.trace_checks import Header, header, type_of, unknown_kind, wrong
 from parsers.formats.trace_kinds import COLUMN_OF, FIELD_OF, FIELDS, SCHEMA, TYPES
-from parsers.json_lines import decode
 from parsers.reading import EXCERPT
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
 

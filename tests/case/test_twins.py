@@ -12,8 +12,8 @@ import pytest
 from forensics.case.topics import named
 from forensics.case.twins import COPY
 from forensics.engines import local
+from parsers.files.sources import Source
 from parsers.schema import OBSERVATIONS
-from parsers.sources import Source
 from tests.parsers.handing_over import folder, tar
 
 TRACE = "kip101-0.10.2.2"

@@ -18,7 +18,7 @@ from forensics.replay.partitions import histories
 from forensics.result import Partition, Result
 from forensics.rules import judgements
 from parsers.file_reading import FileReading
-from parsers.sources import Source
+from parsers.files.sources import Source
 from tests.cases.test_cut_evidence import wrong
 from tests.conftest import EVERYTHING
 

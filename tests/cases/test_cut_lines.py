@@ -10,8 +10,8 @@ import polars as pl
 
 from forensics.engines.local import read_files
 from parsers.file_reading import FileReading
+from parsers.files.sources import Source
 from parsers.schema import Kind
-from parsers.sources import Source
 from tests.cases.test_cut_evidence import wrong
 from tests.cases.test_cut_kinds import judged
 from tests.conftest import EVERYTHING

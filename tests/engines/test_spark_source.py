@@ -86,13 +86,13 @@ def test_a_large_log_is_read_by_ranges(
 ) -> None:
     """The rows are those of one reading, with the numbers of its lines; also where sessions or a second layout come."""
     from forensics.engines.spark import datasource, listing
-    from parsers import lines, text_log
+    from parsers.text import broker_log, lines
 
     step = 8 << 10
     blocks = lines.blocks
     monkeypatch.setattr(lines, "blocks", lambda stream, **more: blocks(stream, **({"block_bytes": step} | more)))
-    monkeypatch.setattr(text_log, "STEP", step)
-    monkeypatch.setattr(text_log, "_SAMPLE_BYTES", step)
+    monkeypatch.setattr(broker_log, "STEP", step)
+    monkeypatch.setattr(broker_log, "_SAMPLE_BYTES", step)
     monkeypatch.setattr(listing, "SPLIT", step)
     monkeypatch.setattr(datasource, "_TOGETHER", step)
     text = (sample_traces / "kip101-0.10.2.2" / "broker-1" / "logs" / "server.log").read_text().splitlines(True)

@@ -19,7 +19,7 @@ from forensics.replay.partitions import histories
 from forensics.replay.timeline import timeline
 from forensics.reports import json_report, timeline_text
 from forensics.result import Result
-from parsers import remote
+from parsers.files import remote
 from tests.case.test_zones import BERLIN, EAST, PUT_BACK, cri, filebeat, taken
 from tests.engines.without_spark import run
 

@@ -184,11 +184,11 @@ def test_starting_the_command_line_loads_nothing_heavy(repository: Path, sources
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("parsers.extract", "from forensics import case"),
-        ("parsers.extract", "import click"),
+        ("parsers.text.extract", "from forensics import case"),
+        ("parsers.text.extract", "import click"),
         ("parsers.formats.segment", "def f():\n    import pyspark.sql"),
-        ("parsers.frames", "if TYPE_CHECKING:\n    import pandas as pd"),
-        ("parsers.frames", "import importlib\nimportlib.import_module('plotly.offline')"),
+        ("parsers.text.frames", "if TYPE_CHECKING:\n    import pandas as pd"),
+        ("parsers.text.frames", "import importlib\nimportlib.import_module('plotly.offline')"),
         ("forensics.case.intake", "from forensics.replay.fold import replay"),
         ("forensics.replay.fold", "from forensics import rules"),
         ("forensics.replay.fold", "from ..rules import RULES"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from parsers.file_reading import FileReading
-from parsers.sources import Source
+from parsers.files.sources import Source
 from parsers.walk import files
 from tests import reading_once
 

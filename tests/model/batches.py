@@ -31,7 +31,7 @@ from forensics.rules import RULES
 from forensics.rules.finding import Judgement
 from parsers import read
 from parsers.file_reading import FileReading
-from parsers.sources import Source
+from parsers.files.sources import Source
 
 WHOLE = re.compile(rb"\[20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3}\] ")
 """How a log begins that begins with a whole event."""

@@ -12,8 +12,8 @@ from forensics.cli.simulate import simulate
 from forensics.engines.local import scan
 from forensics.errors import UnwritableOutput
 from forensics.model import EVERY, SCENARIOS, Protocol, scenario
+from parsers.files.sources import Source
 from parsers.read import read
-from parsers.sources import Source
 from tests.model.batches import compared
 
 STORIES = [story.name for story in SCENARIOS if story.name != "random"]

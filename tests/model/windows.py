@@ -19,7 +19,7 @@ from forensics.replay.confidence import Confidence
 from forensics.result import Result, finish
 from forensics.rules.finding import Finding, Severity, Verdict
 from parsers.containers import expand
-from parsers.sources import Source
+from parsers.files.sources import Source
 from tests.model.batches import offsets, questions
 from tests.parsers.pasted import PASTES
 

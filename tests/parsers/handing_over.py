@@ -17,7 +17,7 @@ from pathlib import Path
 import lz4.frame
 import zstandard
 
-from parsers.sources import Source
+from parsers.files.sources import Source
 
 HEAD = re.compile(r"^\[(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d),(\d{3})\] ([A-Z]+) (.*)$")
 

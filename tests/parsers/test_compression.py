@@ -14,7 +14,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.compression import CODECS, CannotDecompress, decompress
+from parsers.encodings.compression import CODECS, CannotDecompress, decompress
 
 
 def xerial(*blocks: bytes) -> bytes:

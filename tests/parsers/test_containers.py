@@ -15,10 +15,11 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers import limits, read, streams
+from parsers import limits, read
 from parsers.containers import expand
 from parsers.file_reading import FileReading
-from parsers.sources import Source
+from parsers.files import streams
+from parsers.files.sources import Source
 from parsers.walk import in_reading_order, walk
 from tests.conftest import EVERYTHING
 from tests.parsers.handing_over import COMPRESSIONS, CONTAINERS, folder, source, tar, zipped

@@ -12,9 +12,9 @@ from parsers import read
 from parsers.admission import BOUNDS, admitted
 from parsers.containment import Defect, contained, each
 from parsers.file_reading import FileReading
+from parsers.files.sources import Source
 from parsers.reading import observations
 from parsers.schema import OBSERVATIONS, Kind
-from parsers.sources import Source
 from parsers.walk import walk
 
 
@@ -62,7 +62,7 @@ def test_a_failing_reader_costs_its_file_alone(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "broker.id.properties").write_text("broker.id=1\n")
     line = "[2026-11-21 04:11:01,000] INFO Truncating log orders-0 to offset 3. (kafka.log.Log)\n"
     (tmp_path / "server.log").write_text(line)
-    monkeypatch.setattr("parsers.take_data.read_server_properties", lambda _data: wrong())
+    monkeypatch.setattr("parsers.takers.data_files.read_server_properties", lambda _data: wrong())
     properties, log = (read.read(source) for source in walk([str(tmp_path)]))
     assert properties.format == read.FAILED
     (reason,) = properties.notices["reason"].to_list()

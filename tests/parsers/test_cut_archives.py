@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from parsers import limits, read, streams
+from parsers import limits, read
 from parsers.containers import expand
-from parsers.sources import Source
+from parsers.files import streams
+from parsers.files.sources import Source
 from parsers.walk import walk
 from tests.parsers.handing_over import COMPRESSIONS, source, tar, zipped
 

@@ -27,12 +27,12 @@ from parsers.excerpts.headings import HEADINGS, heading
 from parsers.excerpts.order import out_of_order
 from parsers.excerpts.reading import BEGINS, BETWEEN, ENDS, HOLE
 from parsers.excerpts.times import EDITED
-from parsers.extract import relevant
 from parsers.file_reading import FileReading
+from parsers.files.sources import Source
 from parsers.ledger import ledger
 from parsers.schema import Kind
-from parsers.sources import Source
-from parsers.wrappings import PREFIXES
+from parsers.text.extract import relevant
+from parsers.text.wrappings import PREFIXES
 from tests.conftest import ROOT
 from tests.parsers.handing_over import LAYOUTS, WRAPPINGS
 from tests.parsers.pasted import BEFORE, PASTES, Paste, at_blanks, bare, quotes_mixed, text

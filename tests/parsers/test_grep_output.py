@@ -14,7 +14,7 @@ from forensics.errors import NothingUnderstood
 from forensics.result import Result
 from parsers import read
 from parsers.containers import expand
-from parsers.sources import Source
+from parsers.files.sources import Source
 from tests.parsers.handing_over import source
 
 Line = Callable[[str, int, str, bool], str]

@@ -15,7 +15,7 @@ import pytest
 
 from parsers import read
 from parsers.file_reading import FileReading
-from parsers.sources import Source
+from parsers.files.sources import Source
 from parsers.walk import walk
 from tests.parsers.formats.building import batch
 from tests.parsers.handing_over import COMPRESSIONS, CONTAINERS, source, tar, zipped
@@ -237,15 +237,15 @@ def test_a_scan_survives_a_segment_that_is_cut_meanwhile(tmp_path: Path) -> None
     (folder / "00000000000000000000.log").write_bytes(b"".join(batch(first, [b"x" * 100]) for first in range(400)))
     script = f"""
 import os, sys
-from parsers import take_data
+from parsers.takers import data_files
 from parsers.read import read
 from parsers.walk import walk
 path = {str(folder / "00000000000000000000.log")!r}
-original = take_data.read_segment
+original = data_files.read_segment
 def cut(data, **named):
     os.truncate(path, 5000)
     return original(data, **named)
-take_data.read_segment = cut
+data_files.read_segment = cut
 (found,) = walk([path])
 print(read(found).notices["reason"].to_list())
 """

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.java_properties import entries
+from parsers.encodings.java_properties import entries
 from parsers.reading import Notices
 
 

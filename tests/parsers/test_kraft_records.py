@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.kraft_records import LAYOUTS, NOT_READ, Unreadable, decode, decode_leader_change
+from parsers.encodings.kraft_records import LAYOUTS, NOT_READ, Unreadable, decode, decode_leader_change
 from tests.parsers.formats.building import (
     TOPIC_ID,
     TOPIC_ID_TEXT,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from parsers import frames, layouts, lines, text_log
 from parsers.file_reading import FileReading, joined
-from parsers.layouts import Layouts
+from parsers.text import broker_log, frames, layouts, lines
+from parsers.text.layouts import Layouts
 from parsers.walk import walk
 from tests.cases.relaid import LAYOUTS, relaid
 
@@ -22,8 +22,8 @@ def read(text: str, folder: Path, *, large: bool = False) -> FileReading:
     """As one of several short logs or as a large one, which say the same."""
     (folder / "server.log").write_text(text)
     (source,) = walk([str(folder)])
-    (short,) = text_log.together([source])
-    whole = joined(list(text_log.parts(source)))
+    (short,) = broker_log.together([source])
+    whole = joined(list(broker_log.parts(source)))
     assert short is not None
     assert short.observations.equals(whole.observations)
     assert short.notices.equals(whole.notices)
@@ -124,7 +124,7 @@ def test_every_line_of_a_log_of_two_layouts_has_a_class(tmp_path: Path) -> None:
     text = text_of(range(5)) + relaid(text_of(range(5, 10)), "bars", "all")
     (tmp_path / "server.log").write_text(text)
     (source,) = walk([str(tmp_path)])
-    assert text_log.classes(source).get_column("class").to_list() == ["understood", "irrelevant"] * 10
+    assert broker_log.classes(source).get_column("class").to_list() == ["understood", "irrelevant"] * 10
 
 
 def test_no_more_layouts_are_looked_for_than_a_log_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

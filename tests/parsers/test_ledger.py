@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from parsers import read
 from parsers.containers import expand
+from parsers.files.sources import Source
 from parsers.ledger import Bytes, ledger
-from parsers.sources import Source
 from tests.parsers.handing_over import LAYOUTS, WRAPPINGS, source, tar
 
 NOISE = random.Random(7).randbytes(900)

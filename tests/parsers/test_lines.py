@@ -11,8 +11,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers import limits, lines
-from parsers.lines import Block
+from parsers import limits
+from parsers.text import lines
+from parsers.text.lines import Block
 
 
 def collected(blocks: list[Block]) -> list[tuple[int, str]]:

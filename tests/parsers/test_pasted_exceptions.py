@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from parsers.extract import extract
-from parsers.frames import STOCK
-from parsers.lines import Block
 from parsers.schema import FAILURES, NOTICES, Kind, empty
+from parsers.text.extract import extract
+from parsers.text.frames import STOCK
+from parsers.text.lines import Block
 from tests.parsers.test_excerpts import offsets, readings, statements, text
 
 EVENT = (

@@ -9,7 +9,7 @@ import pytest
 
 from forensics.engines.local import scan
 from parsers.excerpts.files import files
-from parsers.sources import Source
+from parsers.files.sources import Source
 
 EPOCHS = "0\n3\n0 0\n1 50\n2 30\n"
 MARKS = "0\n2\nledger 3 500\norders 0 77\n"

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from forensics.cli import cli
 from forensics.engines.local import scan
 from forensics.errors import UnreadableInput
-from parsers.remote import is_remote
+from parsers.files.remote import is_remote
 from parsers.walk import walk
 from tests.parsers.handing_over import folder, tar, zipped
 

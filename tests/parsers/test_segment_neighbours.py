@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parsers.segment_neighbours import misplaced
+from parsers.encodings.segment_neighbours import misplaced
 
 Spans = list[tuple[int, int]]
 EACH_3 = [(start, start + 2) for start in range(0, 30, 3)]

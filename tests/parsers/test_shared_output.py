@@ -14,8 +14,8 @@ from forensics.engines.local import scan
 from forensics.result import Result
 from parsers import read
 from parsers.containers import expand
-from parsers.shared_output import mark_of
-from parsers.sources import Source
+from parsers.files.sources import Source
+from parsers.text.shared_output import mark_of
 from tests.case.test_printers import by_time
 from tests.parsers.handing_over import gzip, source
 

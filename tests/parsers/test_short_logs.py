@@ -8,8 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from parsers import read, text_log
-from parsers.sources import Source
+from parsers import read
+from parsers.files.sources import Source
+from parsers.text import broker_log
 from parsers.walk import walk
 from tests.parsers.formats.building import DATA
 from tests.parsers.handing_over import LAYOUTS, WRAPPINGS, tar
@@ -125,7 +126,7 @@ def test_a_number_that_may_lack_digits_is_not_read(
     (tmp_path / "server.log").write_text(text)
     (tmp_path / "large.log").write_text("".join(LINE.format(0, 11, END) for _ in range(2000)) + text)
     large, short = list(walk([str(tmp_path)]))
-    for found in (read.read(large), read.read(short), *text_log.together([short])):
+    for found in (read.read(large), read.read(short), *broker_log.together([short])):
         assert found is not None
         assert found.observations.get_column("offset").to_list()[-len(offsets) :] == offsets
         assert found.notices.get_column("reason").to_list() == reasons

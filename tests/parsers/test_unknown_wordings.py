@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers import text_log
-from parsers.extract import extract
-from parsers.frames import STOCK
-from parsers.lines import Block
 from parsers.read import read, read_unit
 from parsers.schema import NOTICES, empty
+from parsers.text import broker_log
+from parsers.text.extract import extract
+from parsers.text.frames import STOCK
+from parsers.text.lines import Block
 from tests.parsers.handing_over import source
 
 TIME = "[2026-11-21 05:31:28,430]"
@@ -129,7 +129,7 @@ def test_other_layouts_are_told_by_their_logger_or_by_the_prefix_of_the_message(
 def test_bytes_of_unknown_wordings_are_unknown() -> None:
     warning = f"{TIME} WARN {ODD.format('orders-0')} (kafka.log.LogLoader)"
     lines = [KNOWN, warning, "\tat kafka.log.LogLoader.load(LogLoader.scala:1)", warning, KNOWN]
-    found = text_log.classes(source("\n".join(lines).encode()))
+    found = broker_log.classes(source("\n".join(lines).encode()))
     assert found.get_column("class").to_list() == ["understood", "unknown", "unknown", "unknown", "understood"]
 
 

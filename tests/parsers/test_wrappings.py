@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import parsers.lines
-from parsers import frames, read
+import parsers.text.lines
+from parsers import read
 from parsers.containers import expand
 from parsers.file_reading import FileReading
-from parsers.unwrapping import added
+from parsers.text import frames
+from parsers.text.unwrapping import added
 from tests.parsers.handing_over import COMPRESSIONS, CONTAINERS, LAYOUTS, WRAPPINGS, source
 
 LOGS = (
@@ -259,8 +260,8 @@ def test_pieces_are_joined_across_blocks(
 ) -> None:
     lines = (sample_traces / LOGS[1]).read_text(encoding="utf-8").splitlines()
     wanted = statements(said("\n".join(lines)))
-    small = functools.partial(parsers.lines.blocks, block_bytes=size)
-    monkeypatch.setattr("parsers.take_text.lines.blocks", small)
+    small = functools.partial(parsers.text.lines.blocks, block_bytes=size)
+    monkeypatch.setattr("parsers.takers.log_files.lines.blocks", small)
     assert statements(said(WRAPPINGS[name](lines))) == wanted
 
 

@@ -15,8 +15,8 @@ from forensics.engines import codec
 from forensics.engines.spark.deriving import TABLES
 from forensics.engines.spark.judging import observations_of, table_of
 from forensics.rules.finding import Evidence, Finding, Judgement
+from parsers.files.sources import Source
 from parsers.schema import BATCHES, NOTICES, conform
-from parsers.sources import Source
 
 Texts = dict[tuple[str, int | None, int | None], str]
 """Text at a place: path, line and byte."""

@@ -35,9 +35,9 @@ from forensics.engines.spark.reading import AGAIN, HEADER
 from forensics.engines.spark.rows import unpacked
 from parsers import read
 from parsers.file_reading import UTC, FileReading, joined
+from parsers.files.sources import Source
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind, conform, empty
-from parsers.sources import Source
-from parsers.take_text import is_text
+from parsers.takers.log_files import is_text
 
 FACTS: Final = ("unit", "split", "header", "context", "names", "keys")
 

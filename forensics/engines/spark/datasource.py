@@ -30,14 +30,15 @@ from forensics.engines.spark.plan import Piece, Unit, planned
 from forensics.engines.spark.reading import opened
 from forensics.engines.spark.rows import arrow_schema, ddl, narrowed, plain
 from forensics.errors import UnreadableInput
-from parsers import lines, read, text_log, wrappings
+from parsers import read
 from parsers.containers import is_packed
 from parsers.distances import together
 from parsers.errors import NotByRanges, NotThisFormat
 from parsers.file_reading import FileReading, note
+from parsers.files.sources import Place
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind
-from parsers.sources import Place
-from parsers.text_log import Range
+from parsers.text import broker_log, lines, wrappings
+from parsers.text.broker_log import Range
 
 NAME: Final = "kafka-forensics"
 OPTIONS: Final = ("table", "topics", "tz")
@@ -96,8 +97,8 @@ def _lines_before(place: Place, begin: int) -> int:
     """Return how many lines a sequential read counts before the first line that ends behind a byte."""
     count = 0
     with place.open() as stream:
-        for start in range(0, begin, text_log.STEP):
-            block = stream.read(min(text_log.STEP, begin - start))
+        for start in range(0, begin, broker_log.STEP):
+            block = stream.read(min(broker_log.STEP, begin - start))
             count += block.count(b"\n") or 1  # a block without a line end is split
     return count
 
@@ -151,7 +152,7 @@ class Reader(DataSourceReader):
         before = _lines_before(source.place, span.begin)
         try:
             # Kept in a list, because the last block may show that it cannot be done.
-            parts = list(text_log.parts_of_range(source, source.place, span))
+            parts = list(broker_log.parts_of_range(source, source.place, span))
         except (NotByRanges, NotThisFormat):
             last = None if span.end is None else _lines_before(source.place, span.end)
             for part in read.read_parts(opened(unit)):
@@ -178,9 +179,9 @@ class Reader(DataSourceReader):
 
     def _told(self, unit: Unit, first: FileReading) -> FileReading:
         """Return zone and notices of a log by all of it; ``first`` is its first part."""
-        if first.format != text_log.NAME or first.zone is not None or not (first.distances or self.zone):
+        if first.format != broker_log.NAME or first.zone is not None or not (first.distances or self.zone):
             return FileReading(first.format)
-        told = FileReading(text_log.NAME)
+        told = FileReading(broker_log.NAME)
         source = opened(unit)
         for part in read.read_parts(source):
             told.first_time = told.first_time if told.first_time is not None else part.first_time

@@ -11,11 +11,11 @@ import polars as pl
 from forensics.case.order import utc
 from forensics.engines.spark.frames import mapped
 from forensics.engines.spark.rows import batches, chunks, plain
-from parsers import wrappings
 from parsers.file_reading import UTC
-from parsers.layouts import Layouts
-from parsers.lines import Block
 from parsers.schema import NOTICES, OBSERVATIONS, empty
+from parsers.text import wrappings
+from parsers.text.layouts import Layouts
+from parsers.text.lines import Block
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

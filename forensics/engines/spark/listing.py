@@ -8,12 +8,13 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from parsers import remote, text_log
 from parsers.containers import expand
+from parsers.files import remote
+from parsers.files.sources import Place, Source
 from parsers.formats.request_log import MARK as REQUEST
 from parsers.read import TAKERS
-from parsers.sources import Place, Source
-from parsers.take_text import opening
+from parsers.takers.log_files import opening
+from parsers.text import broker_log
 from parsers.walk import files
 
 SPLIT: Final = 64 << 20
@@ -210,6 +211,6 @@ def _seen(source: Source) -> tuple[str, bool]:
     splits = False
     if source.place is not None and source.size >= 2 * SPLIT and REQUEST.encode() not in head:
         taker = next((taker for taker in TAKERS if taker.claims(source, head)), None)
-        splits = taker is not None and taker.format == text_log.NAME
+        splits = taker is not None and taker.format == broker_log.NAME
     begins = opening(head)
     return (hashlib.sha256(begins).hexdigest() if begins else ""), splits

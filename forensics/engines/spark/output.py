@@ -24,7 +24,8 @@ import polars as pl
 
 from forensics import __version__
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
-from parsers import limits, remote
+from parsers import limits
+from parsers.files import remote
 
 try:
     import fcntl

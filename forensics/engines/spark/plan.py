@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from forensics.engines.spark.listing import SPLIT, File, Look
 from parsers import read
-from parsers.text_log import Range, ranges
+from parsers.text.broker_log import Range, ranges
 
 EXPANDS: Final = 8
 """How much larger a compressed log is taken to be than what is stored."""

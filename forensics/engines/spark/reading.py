@@ -18,13 +18,14 @@ from forensics.case.printers import printer, several, told_apart
 from forensics.engines.spark.listing import File, state_of
 from forensics.engines.spark.plan import Piece, Unit
 from forensics.engines.spark.rows import RAW, narrowed, packed
-from parsers import read, text_log
+from parsers import read
 from parsers.containers import expand
 from parsers.containment import Defect, each
 from parsers.errors import NotByRanges, NotThisFormat
 from parsers.file_reading import UTC, FileReading, joined, note
+from parsers.files.sources import Source
 from parsers.schema import Kind
-from parsers.sources import Source
+from parsers.text import broker_log
 
 AGAIN: Final = "again"
 """Format of a range whose file has to be read in one go."""
@@ -104,7 +105,7 @@ def opened(unit: Unit) -> Source:
 
 def _of_several(whole: FileReading) -> FileReading:
     """A log with each row given to the broker that printed it, where there are several."""
-    if whole.format == text_log.NAME and several(whole.observations):
+    if whole.format == broker_log.NAME and several(whole.observations):
         whole.observations, said = told_apart(whole.observations)
         whole.notices = pl.concat([whole.notices, said])
     return whole
@@ -137,7 +138,7 @@ def _of_range(piece: Piece, zone: str) -> Iterator[Told]:
     assert piece.range is not None
     try:
         expected = (NotByRanges, NotThisFormat, OSError)
-        read_here = each(text_log.parts_of_range(source, source.place, piece.range), expected=expected)
+        read_here = each(broker_log.parts_of_range(source, source.place, piece.range), expected=expected)
         parts = (read.failed(part) if isinstance(part, Defect) else read.handed_over(part) for part in read_here)
         yield from _told(unit, piece.split, _or_nothing(parts), zone)
     except (NotByRanges, NotThisFormat):
@@ -153,7 +154,7 @@ def _or_nothing(parts: Iterable[FileReading]) -> Iterator[FileReading]:
     for found in parts:
         yield found
     if found is None:
-        yield FileReading(text_log.NAME)
+        yield FileReading(broker_log.NAME)
 
 
 @dataclass(slots=True)
@@ -231,7 +232,7 @@ def _collect(format_name: str, rows: pl.DataFrame, facts: _Facts) -> None:
     facts.context.append(rows.filter(pl.col("topic").is_null()))
     for witness, count in rows.get_column("witness").drop_nulls().value_counts().iter_rows():
         facts.witnesses[witness] += count
-    if format_name == text_log.NAME:
+    if format_name == broker_log.NAME:
         facts.printers.update(rows.select(printer().alias("_")).get_column("_").drop_nulls().unique().to_list())
     lines = rows.filter(pl.col("line").is_not_null())
     facts.spoken.update(lines.select("witness", "message").unique().iter_rows())

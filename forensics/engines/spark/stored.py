@@ -31,8 +31,8 @@ from forensics.rules.finding import Finding, Judgement
 from forensics.rules.known_problems import KNOWN_PROBLEMS
 from forensics.rules.proof import shown
 from forensics.rules.stated_problems import Problem, stated
+from parsers.files.sources import Source
 from parsers.schema import BATCHES, Kind
-from parsers.sources import Source
 
 _MOVING: Final = [
     kind.value for kind in (*PROGRESS, Kind.REMOTE_LEO, Kind.ACKS_AWAITED) if kind is not Kind.FETCH_REFUSED

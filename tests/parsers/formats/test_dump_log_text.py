@@ -17,7 +17,7 @@ from parsers.formats.dump_log_text import read_dump_log
 from parsers.formats.segment import read_segment
 from parsers.read import read
 from parsers.schema import Kind
-from parsers.take_metadata import belongs
+from parsers.takers.metadata_files import belongs
 from parsers.walk import walk
 from tests.parsers.formats.building import DATA
 from tests.parsers.handing_over import source

@@ -16,9 +16,9 @@ from pathlib import Path
 import polars as pl
 
 import parsers.messages
-from parsers import frames, lines
 from parsers.messages import MESSAGES
 from parsers.messages.catalogue import Message, Variant
+from parsers.text import frames, lines
 
 SEEN = Path(__file__).with_name("seen.json")
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "messages.md"

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import parsers.messages
-from parsers.extract import extract
-from parsers.frames import STOCK
-from parsers.lines import Block
 from parsers.messages import MESSAGES
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, empty
+from parsers.text.extract import extract
+from parsers.text.frames import STOCK
+from parsers.text.lines import Block
 
 VARIANTS = [(message, variant) for message in MESSAGES for variant in message.variants]
 EXAMPLES = [(message, variant, example) for message, variant in VARIANTS for example in variant.examples]

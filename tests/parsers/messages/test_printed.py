@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from parsers import frames, lines
 from parsers.read import read
+from parsers.text import frames, lines
 from parsers.walk import walk
 from tests.parsers.messages.listing import load, wordings
 

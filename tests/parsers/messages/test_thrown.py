@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.extract import Extract, extract, extracts
-from parsers.frames import STOCK
-from parsers.lines import Block
 from parsers.messages import MESSAGES
 from parsers.messages.catalogue import Example, Message
 from parsers.schema import NOTICES, empty
+from parsers.text.extract import Extract, extract, extracts
+from parsers.text.frames import STOCK
+from parsers.text.lines import Block
 
 THROWN = [
     (message, example)

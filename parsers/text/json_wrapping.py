@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import polars as pl
 
-from parsers.dates import DATES, Date
-from parsers.lines import Block, plain
-from parsers.unwrapping import MOST_PIECES, added, inside, joined, trailing
+from parsers.text.dates import DATES, Date
+from parsers.text.lines import Block, plain
+from parsers.text.unwrapping import MOST_PIECES, added, inside, joined, trailing
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import BinaryIO
 
-from parsers import limits, lines
-from parsers.streams import Rewritten
+from parsers import limits
+from parsers.files.streams import Rewritten
+from parsers.text import lines
 
 
 class Filtered(Rewritten):

@@ -1,6 +1,6 @@
 """Text that collectors put around the lines of a log: prefixes of container runtimes and syslog, JSON objects.
 
-A wrapping is removed before a line's layout is chosen (``parsers.frames``), so that all later code works on the line
+A wrapping is removed before a layout is chosen (``parsers.text.frames``), so that all later code works on the line
 that the broker printed. A collector's own time is kept if it names its zone: it may show the zone of the printed time.
 """
 
@@ -12,12 +12,12 @@ from typing import Final, Protocol
 
 import polars as pl
 
-from parsers import frames, json_wrapping
-from parsers.frames import Frame
-from parsers.json_wrapping import Json
-from parsers.lines import Block
 from parsers.schema import NOTICES, empty
-from parsers.unwrapping import MOST_PIECES, added, inside, joined, trailing
+from parsers.text import frames, json_wrapping
+from parsers.text.frames import Frame
+from parsers.text.json_wrapping import Json
+from parsers.text.lines import Block
+from parsers.text.unwrapping import MOST_PIECES, added, inside, joined, trailing
 
 _SAMPLE: Final = 500
 _DEEPEST: Final = 2  # wrapped by the container runtime, then by a collector

@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from parsers.file_reading import FileReading, note
-from parsers.sources import Source
+from parsers.files.sources import Source
 
 POINTER: Final = "pointer"
 

@@ -8,9 +8,10 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 
-from parsers import extract, limits
+from parsers import limits
 from parsers.errors import NotThisFormat
 from parsers.file_reading import FileReading, note, placed, small
+from parsers.files.sources import Source
 from parsers.formats.clean_shutdown import read_clean_shutdown
 from parsers.formats.epoch_checkpoint import read_epoch_checkpoint
 from parsers.formats.log_directory import split_directory, split_segment_file
@@ -22,7 +23,7 @@ from parsers.formats.producer_snapshot import read_producer_snapshot, statements
 from parsers.formats.quorum_state import read_quorum_state
 from parsers.formats.segment import read_segment
 from parsers.formats.server_properties import read_server_properties
-from parsers.sources import Source
+from parsers.text import extract
 
 _FEW_AT_ONCE = 64 << 20
 _large_in_memory = threading.Lock()

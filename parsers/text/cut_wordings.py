@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from parsers import extract
 from parsers.messages import MESSAGES
 from parsers.messages.catalogue import Message, Variant
 from parsers.schema import OBSERVATIONS, empty
+from parsers.text import extract
 
 MOST_LINES: Final = 200
 """Lines that are read so; a person pastes fewer."""

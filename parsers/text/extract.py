@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from parsers import frames, unknown_wordings
-from parsers.frames import Frame
-from parsers.lines import Block
 from parsers.messages import MESSAGES
 from parsers.messages.catalogue import Message, Variant
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
+from parsers.text import frames, unknown_wordings
+from parsers.text.frames import Frame
+from parsers.text.lines import Block
 
 EXCERPT = unknown_wordings.EXCERPT
 CONFIG_HEAD = "KafkaConfig values:"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from parsers.streams import Window
+from parsers.files.streams import Window
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from parsers import limits
-from parsers.streams import DEFLATE, Codec, Expanded, Rewritten, codec_called, problem_of
+from parsers.files.streams import DEFLATE, Codec, Expanded, Rewritten, codec_called, problem_of
 
 _LOCAL: Final = b"PK\x03\x04"
 _DESCRIPTOR: Final = b"PK\x07\x08"

@@ -6,10 +6,10 @@ from typing import Final
 
 import polars as pl
 
-from parsers import frames
-from parsers.frames import Frame
-from parsers.replication_loggers import replicates
 from parsers.schema import NOTICES, conform
+from parsers.text import frames
+from parsers.text.frames import Frame
+from parsers.text.replication_loggers import replicates
 
 EXCERPT: Final = 200
 _LEVELS: Final = ["WARN", "ERROR", "FATAL", "SEVERE"]

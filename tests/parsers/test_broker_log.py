@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from parsers import lines, text_log
 from parsers.errors import NotByRanges
 from parsers.file_reading import FileReading, joined
-from parsers.sources import Place, Source
-from parsers.text_log import Range, parts, parts_of_range, ranges
+from parsers.files.sources import Place, Source
+from parsers.text import broker_log, lines
+from parsers.text.broker_log import Range, parts, parts_of_range, ranges
 
 STEP = 4096
 
@@ -20,9 +20,9 @@ STEP = 4096
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of some kilobytes, so that a small log has many."""
-    monkeypatch.setattr(text_log, "STEP", STEP)
-    monkeypatch.setattr(text_log, "_LOOK_BACK", 512)
-    monkeypatch.setattr(text_log, "_SAMPLE_BYTES", STEP)
+    monkeypatch.setattr(broker_log, "STEP", STEP)
+    monkeypatch.setattr(broker_log, "_LOOK_BACK", 512)
+    monkeypatch.setattr(broker_log, "_SAMPLE_BYTES", STEP)
     whole = lines.blocks
     monkeypatch.setattr(lines, "blocks", lambda stream, **more: whole(stream, **({"block_bytes": STEP} | more)))
 
@@ -40,7 +40,7 @@ def by_ranges(path: Path, wanted: int) -> FileReading:
     found: list[FileReading] = []
     before = 0
     for one in ranges(log.size, wanted):
-        part = joined([*parts_of_range(log, log.place, one), FileReading(text_log.NAME)])
+        part = joined([*parts_of_range(log, log.place, one), FileReading(broker_log.NAME)])
         onward = (pl.col("line") + before).alias("line")
         part.observations = part.observations.with_columns(onward)
         part.notices = part.notices.with_columns(onward)
@@ -103,7 +103,7 @@ def test_what_sessions_reach_over_is_read_in_one_go(tmp_path: Path) -> None:
 
 
 def test_a_log_without_beginnings_of_events_is_read_in_one_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_log, "_FARTHEST", 1024)
+    monkeypatch.setattr(broker_log, "_FARTHEST", 1024)
     path = tmp_path / "server.log"
     path.write_text("[2026-03-01 12:00:00,000] ERROR x (a.B)\n" + "\tat a.b.C(D.java:1)\n" * 3000)
     with pytest.raises(NotByRanges, match="begins an event"):

@@ -18,9 +18,9 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from parsers import lines
-from parsers.filtered import Filtered
-from parsers.sources import Source
+from parsers.files.sources import Source
+from parsers.text import lines
+from parsers.text.filtered import Filtered
 
 PART: Final = "part of a log, by grep"
 MOST_FILES: Final = 1000

@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from parsers.lines import Block
+from parsers.text.lines import Block
 
 MOST_PIECES: Final = 1000
 """Pieces of one line that are joined."""

@@ -8,8 +8,8 @@ from typing import Final
 
 import polars as pl
 
-from parsers import lines, text_log, wrappings
 from parsers.file_reading import UTC, FileReading, joined, note, small
+from parsers.files.sources import HEAD_BYTES, Source
 from parsers.formats import (
     describe_text,
     dump_log_text,
@@ -23,9 +23,9 @@ from parsers.formats import (
     zookeeper_nodes,
 )
 from parsers.formats.log_directory import split_directory
-from parsers.sources import HEAD_BYTES, Source
-from parsers.take_data import content
-from parsers.take_metadata import TOPIC as METADATA
+from parsers.takers.data_files import content
+from parsers.takers.metadata_files import TOPIC as METADATA
+from parsers.text import broker_log, lines, wrappings
 
 _LONG_HEAD: Final = 256 << 10
 _TIMED: Final = re.compile(rb"[0-9]{2}:[0-9]{2}:[0-9]{2}|[0-9]{10}|[0-9]{8}T[0-9]{6}")
@@ -69,7 +69,7 @@ def is_undated(head: bytes) -> bool:
 
 def log(source: Source, _head: bytes) -> FileReading:
     """A broker's log."""
-    return joined(list(text_log.parts(source)))
+    return joined(list(broker_log.parts(source)))
 
 
 _GC_NAME: Final = re.compile(r"(?:^|[^A-Za-z])gc(?:[-_.][A-Za-z0-9_-]*)?\.log(?:$|\.)", re.IGNORECASE)

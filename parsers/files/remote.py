@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from parsers.errors import RemotePath
-from parsers.sources import Source
+from parsers.files.sources import Source
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem

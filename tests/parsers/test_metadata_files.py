@@ -9,8 +9,8 @@ import pytest
 
 from parsers import read
 from parsers.file_reading import FileReading
-from parsers.sources import Source
-from parsers.take_metadata import belongs
+from parsers.files.sources import Source
+from parsers.takers.metadata_files import belongs
 from tests.parsers.formats.building import batch, change_record, partition_record, record, topic_record
 from tests.parsers.handing_over import source
 

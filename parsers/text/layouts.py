@@ -13,13 +13,13 @@ from typing import Final
 
 import polars as pl
 
-from parsers import extract, frames, wrappings
-from parsers.extract import Extract
 from parsers.file_reading import note
-from parsers.frames import Frame
-from parsers.lines import Block
 from parsers.schema import NOTICES, empty
-from parsers.wrappings import Wrapping
+from parsers.text import extract, frames, wrappings
+from parsers.text.extract import Extract
+from parsers.text.frames import Frame
+from parsers.text.lines import Block
+from parsers.text.wrappings import Wrapping
 
 NOT_KNOWN: Final = "a layout that is not known"
 """As shown in ``sources`` beside those that are."""

@@ -15,16 +15,17 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from parsers import distances, extract, frames, layouts, lines, wrappings
+from parsers import distances
 from parsers.errors import NotByRanges, NotThisFormat
 from parsers.file_reading import UTC, FileReading, joined, note
+from parsers.files.sources import Place, Source
 from parsers.formats.request_log import MARK as REQUEST
 from parsers.formats.request_log import RequestLog
-from parsers.frames import Frame
-from parsers.layouts import Layouts, Portion
 from parsers.schema import NOTICES, empty
-from parsers.sources import Place, Source
-from parsers.wrappings import Wrapping
+from parsers.text import extract, frames, layouts, lines, wrappings
+from parsers.text.frames import Frame
+from parsers.text.layouts import Layouts, Portion
+from parsers.text.wrappings import Wrapping
 
 NAME: Final = "broker-log"
 STEP: Final = lines.BLOCK_BYTES

@@ -9,6 +9,7 @@ import polars as pl
 from parsers import limits
 from parsers.errors import NotThisFormat
 from parsers.file_reading import UTC, FileReading, note, placed
+from parsers.files.sources import Source
 from parsers.formats.log_directory import split_directory, split_metadata_snapshot, split_segment_file
 from parsers.formats.metadata_log import (
     BOOTSTRAP_FILE,
@@ -19,9 +20,8 @@ from parsers.formats.metadata_log import (
     read_metadata_log,
     read_metadata_snapshot,
 )
-from parsers.sources import Source
-from parsers.take_data import content, segment, segment_bytes
-from parsers.take_pointer import is_pointer, pointer
+from parsers.takers.data_files import content, segment, segment_bytes
+from parsers.takers.pointer_files import is_pointer, pointer
 
 TOPIC = "__cluster_metadata"
 

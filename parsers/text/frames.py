@@ -1,7 +1,7 @@
 """The layout that logging puts around a message: time, level and logger.
 
 Default layout of every Kafka version: ``[%d] %p %m (%c)%n`` (config/log4j.properties, 0.8 to trunk), with the time in
-the JVM's zone and without its name. Others are built from two tables, of dates (``parsers.dates``) and of arrangements.
+the JVM's zone and without its name. Others are built from two tables: dates (``parsers.text.dates``), arrangements.
 Each converts the rest of a line into the default arrangement, so that readers of messages know only one.
 """
 
@@ -14,7 +14,7 @@ from typing import Final
 
 import polars as pl
 
-from parsers.dates import CLOCK_ONLY, DATES, Date
+from parsers.text.dates import CLOCK_ONLY, DATES, Date
 
 
 @dataclass(frozen=True, slots=True)

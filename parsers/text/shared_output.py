@@ -16,10 +16,10 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from parsers import lines
-from parsers.filtered import Filtered
-from parsers.frames import lines_with
-from parsers.sources import Source
+from parsers.files.sources import Source
+from parsers.text import lines
+from parsers.text.filtered import Filtered
+from parsers.text.frames import lines_with
 
 MOST_WRITERS: Final = 1000
 _PART: Final = "shared output"

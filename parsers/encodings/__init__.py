@@ -1,0 +1,1 @@
+"""Encodings that several formats share: checkpoint files, properties, record batches, KRaft records."""

@@ -1,0 +1,1 @@
+"""The bytes of evidence: files, streams, remote stores, and archives whose directory is missing."""

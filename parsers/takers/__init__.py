@@ -1,0 +1,1 @@
+"""The reader that takes a file: one module for each kind of file."""
