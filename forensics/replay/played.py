@@ -626,7 +626,7 @@ _CHANGES: Final = (Kind.APPEND, Kind.TRUNCATE, Kind.LOG_LOADED, Kind.TRUNCATE_FU
 def without_records(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, dict[int, tuple[Range, ...]]]:
     """Return offsets below the log end offset at which a replica has no records, by incarnation of each partition.
 
-    A truncation to an offset within a record batch removes the whole batch; the log goes on at that offset
+    A truncation to an offset within a record batch removes the whole batch; the log continues at that offset
     (FileRecords.truncateTo).
 
     Args:

@@ -16,25 +16,36 @@ from forensics.rules.wants import Artefact, Question, Want, anywhere, of
 ID = "checkpoint-contradiction"
 
 HELP = Help(
-    finds=("A recovery point, a log start offset or a cleaner offset beyond the end of the replica's log.",),
+    finds=(
+        """\
+A recovery point, a log start offset or a cleaner offset is beyond the log end offset of the
+replica.""",
+    ),
     matters=(
         """\
-Such files belong to another state of the log: a restored backup, a lost tail, a directory put
-together by hand. A recovery point beyond the log's end makes the broker skip the recovery it needs.""",
+Such a file belongs to another state of the log: a restored backup, a log that lost its end, or
+a directory that was put together by hand. If the recovery point is beyond the log end offset,
+the broker skips a recovery that it needs.""",
     ),
     evidence=(
         """\
-The checkpoint files of a log directory and the segments in it. Where ``recovery-point-offset-checkpoint`` is
-absent or torn, the answer is unknown.""",
+The checkpoint files of a log directory, and the segments in it. If
+``recovery-point-offset-checkpoint`` is missing or incomplete, the answer is unknown.""",
     ),
     not_when=(
         """\
-The high watermark is above the log's end: ``hw-above-leo`` reports that. Up to 2.3 a high watermark
-may stay below the log start after delete-records. A checkpoint is older than the log: each is
-written every few seconds to a minute.""",
+The high watermark is above the log end offset: ``hw-above-leo`` reports that. Up to 2.3, a high
+watermark may stay below the log start offset after delete-records. A checkpoint is older than
+the log: brokers write each one every few seconds to a minute.""",
     ),
-    versions=("All.",),
-    to_do=("Find out where the directory comes from before the broker is started on it.",),
+    versions=(
+        """\
+All.""",
+    ),
+    to_do=(
+        """\
+Find out where the directory comes from before you start a broker on it.""",
+    ),
 )
 """The text that ``forensics explain`` prints of the rule."""
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"

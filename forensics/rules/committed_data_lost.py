@@ -1,4 +1,4 @@
-"""Committed records are in no log that the partition serves any more."""
+"""The log of the partition's current leader lacks records that were committed."""
 
 from __future__ import annotations
 
@@ -74,49 +74,57 @@ ID = "committed-data-lost"
 HELP = Help(
     finds=(
         """\
-Records (offset, leader epoch) below a reached high watermark that the log of the partition's
-current leader does not hold: a later leader began to write at a lower offset, so other records took
-their place, or nothing did; or the leader has no segment for them any more, or one that skips them
-though no cleaner worked on it; or the last leader came back without them, and nobody else in the ISR
-has them.""",
+Records were below a high watermark, so they were committed. The log of the partition's current
+leader does not hold them. A record is named by its offset and the leader epoch in which it was
+written.""",
+        """\
+This happens in three ways. A later leader began to write at a lower offset, so other records,
+or none, are at these offsets. The leader has no segment for these offsets, or a segment that
+skips them although no log cleaner ran. The last leader restarted without the records, and no
+other replica in the ISR has them.""",
     ),
     matters=(
         """\
-Producers with acks=all were told that these records are safe, and consumers may have read them.
-They are gone for every reader from then on, wherever copies still lie. A replica that still holds
-them loses them the moment it follows the current leader with leader epochs, so copies must be saved
-before anything is started.""",
+Producers with acks=all received an acknowledgement for these records, and consumers may have
+read them. No consumer can read them from now on, even if a copy is left on a disk.""",
+        """\
+A replica that still has the records truncates them as soon as it follows the current leader.
+Save its copy before you start anything.""",
     ),
     evidence=(
         """\
-High watermarks with the log they speak of; the log end offset each leader began its epoch with
-(role lines, epoch entries, first batch of an epoch; before 0.11 the point where the leader's
-segments part from an older log). Where leader epochs ran backwards (ZooKeeper or the metadata log
-put back from an older copy), their order says nothing: only what a leader gave up by following
-another one is told, from its own lines and the segments of both.""",
+A high watermark in a log line or a checkpoint file shows what was committed. Role lines, epoch
+entries and the first batch of an epoch show the log end offset with which a leader began.
+Before 0.11, the offset at which the leader's segments differ from an older log implies it.""",
         """\
-Records are counted by the batch headers of a copy that still has them: markers of transactions and
-offsets that compaction emptied are none. Where no copy has them, each offset counts as a record; of
-a topic with transactions or compaction none need be one. Producers with acks=all are affected if
-the ISR of then had min.insync.replicas members: they were answered.""",
+If leader epochs ran backwards, their order shows nothing. This happens when ZooKeeper or the
+metadata log was restored from an older copy. The rule then reports only what a leader truncated
+when it followed another leader: its own log lines and both segments show it.""",
+        """\
+The batch headers of a copy that still has the records give their number. Transaction markers
+and offsets that compaction emptied do not count. Without such a copy, each offset counts as one
+record. With transactions or compaction, the number may be lower, down to none.""",
+        """\
+Producers with acks=all are affected if the ISR then had at least min.insync.replicas members.""",
     ),
     not_when=(
         """\
-A leader's uncommitted tail was cut after a failover (acks=0/1). A record was cut on one replica
-while its leader still had it. Records went by retention, compaction, delete-records or with a
-deleted topic of the same name.""",
+After a failover, a former leader truncated records that were never committed (acks=0 or
+acks=1). One replica truncated a record while its leader still had it. Retention, compaction,
+delete-records or the deletion of the topic removed the records.""",
     ),
     versions=(
         """\
-All. Before 0.11 a clean election can lose committed records (KIP-101); with leader epochs an
-unclean election, a lost disk or a power failure still can; up to 2.0 the election of a broker that
-entered the ISR before it had what was committed (KAFKA-7128), which is assumed possible where the
-version is not known.""",
+All. Before 0.11 a clean election can lose committed records (KIP-101). In later versions an
+unclean election, a lost disk or a power failure can lose them.""",
+        """\
+Up to 2.0, a broker can be elected that joined the ISR before it had all committed records
+(KAFKA-7128). The rule assumes that this may have happened if the version is not known.""",
     ),
     to_do=(
         """\
-Stop; copy the directory of the replica that the finding says to keep, before any broker is started
-or reassigned.""",
+Do not start, restart or reassign any broker. Copy the directory of the replica that the finding
+names under Keep.""",
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""
@@ -575,6 +583,6 @@ RULE = Rule(
     id=ID,
     severity=Severity.CRITICAL,
     judge=judge,
-    summary="Committed records are in no log that the partition serves any more.",
+    summary="The log of the partition's current leader lacks records that were committed.",
     help=HELP,
 )

@@ -35,38 +35,45 @@ ID = "epoch-divergence"
 HELP = Help(
     finds=(
         """\
-A leader epoch that falls as offsets rise within one log; a ``leader-epoch-checkpoint`` that its own
-segments refute; two replicas whose batches give one offset different leader epochs below both high
-watermarks. The same by the lines of a trace that claims to state each change of both. In a trace, a
-leader epoch whose entries name two first offsets, of one replica or of two.""",
+One of these contradictions: in one log, the leader epoch falls as offsets rise. The segments of
+a replica contradict its ``leader-epoch-checkpoint``. The batches of two replicas give one
+offset different leader epochs, below both high watermarks.""",
+        """\
+In a trace: one leader epoch has entries with two start offsets, in one replica or in two. If
+the trace claims to state every change of both replicas, its log lines are compared as batches
+are.""",
     ),
     matters=(
         """\
-Followers reconcile by leader epoch (KIP-101, KIP-279). An epoch file that does not describe its log
-makes a replica cut too much or too little, and the next failover can lose or fork data.""",
+Followers use leader epochs to find where their log differs from the leader's (KIP-101,
+KIP-279). If an epoch file does not describe its log, a replica truncates too much or too
+little. The next failover can then lose or fork data.""",
     ),
     evidence=(
         """\
-``partitionLeaderEpoch`` of the record batches, and the entries of ``leader-epoch-checkpoint``. In a
-trace, ``epoch_assigned`` and ``epoch_entry``.""",
+``partitionLeaderEpoch`` of the record batches, and the entries of ``leader-epoch-checkpoint``.
+In a trace, ``epoch_assigned`` and ``epoch_entry``.""",
     ),
     not_when=(
         """\
-The last entry has no batch yet (a leader's own epoch before its first record). Followers lack an
-epoch that holds no record. The first entry starts at the log start: retention and delete-records
-rewrite it. The file is empty or lacks its first epochs: old message format, a fresh replica, or a
-recovery in 2.1 to 2.5, which skipped epoch 0. Entries at or beyond the log's end after a crash
-(3.8+ flush the file asynchronously).""",
+The last entry has no batch yet: a leader's own epoch before its first record. Followers lack a
+leader epoch that has no record. The first entry begins at the log start offset: retention and
+delete-records rewrite it.""",
+        """\
+The file is empty or lacks its first epochs: an old message format, a new replica, or a recovery
+in 2.1 to 2.5, which skipped epoch 0. Entries are at or beyond the log end offset after a crash:
+3.8 and later write the file asynchronously.""",
     ),
     versions=(
         """\
-0.11 and later with message format v2. To 1.1 an unclean election, or one right after another, can
-leave a follower with a tail that its leader never had, and epochs that fall behind it (KIP-279).""",
+0.11 and later with message format v2. Up to 1.1, an unclean election, or two elections in quick
+succession, can leave a follower with records that its leader never had (KIP-279). The leader
+epochs then fall after these records.""",
     ),
     to_do=(
         """\
-Stop the replica, keep its directory, and let it copy the partition anew from a leader that has the
-records.""",
+Stop the replica and keep its directory. Let it copy the whole partition again from a leader
+that has the records.""",
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""

@@ -1,4 +1,4 @@
-"""Evidence that the questions about a partition need is missing."""
+"""Evidence that the rules need for a partition is missing."""
 
 from __future__ import annotations
 
@@ -15,22 +15,33 @@ ID = "evidence-gap"
 HELP = Help(
     finds=(
         """\
-Brokers that are replicas of the partition but whose server.log, state-change.log or data directory
-was not handed in, or not all of it: lines are missing in between, rotated away before, or end early.""",
+A broker has a replica of the partition, but the evidence lacks its server.log, its
+state-change.log or its data directory, or parts of these. Log lines are missing in between,
+were rotated away, or end early.""",
     ),
     matters=(
         """\
-A verdict is as good as its evidence. What is missing now can often still be collected; in a day it
-is rotated away.""",
+An answer is only as good as its evidence. You can often still collect today what is missing.
+Tomorrow log rotation may have removed it.""",
     ),
     evidence=(
         """\
-The coverage of the case: which broker left which kind of file, for which time. What is absent cannot be
-cited; cited is what names the broker as a replica, and what its files know beyond its lines.""",
+The list of files in the evidence: which broker left which kind of file, for which time. A
+missing file cannot be cited. The finding cites what names the broker as a replica, and what its
+files show beyond its log lines.""",
     ),
-    not_when=("Everything the rules asked for is there.",),
-    versions=("All.",),
-    to_do=("Collect what the finding lists, and scan again with all of it together.",),
+    not_when=(
+        """\
+The evidence has everything that the rules asked for.""",
+    ),
+    versions=(
+        """\
+All.""",
+    ),
+    to_do=(
+        """\
+Collect what the finding lists, and scan all of it together again.""",
+    ),
 )
 """The text that ``forensics explain`` prints of the rule."""
 
@@ -101,7 +112,7 @@ RULE = Rule(
     id=ID,
     severity=Severity.INFO,
     judge=judge,
-    summary="Evidence that the questions about a partition need is missing.",
+    summary="Evidence that the rules need for a partition is missing.",
     help=HELP,
     bearers=Bearers.ONE,
 )

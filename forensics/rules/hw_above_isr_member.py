@@ -1,4 +1,4 @@
-"""A leader's high watermark is above the log end of a replica that it counts as in sync."""
+"""The high watermark of a leader is above the log end offset of a replica in the ISR."""
 
 from __future__ import annotations
 
@@ -13,26 +13,34 @@ ID = "hw-above-isr-member"
 HELP = Help(
     finds=(
         """\
-A line in which a leader takes a replica out of the ISR while its high watermark is already above
-that replica's log end offset: until that line, a member of the ISR lacked committed records.""",
+A leader removes a replica from the ISR, and the log line shows that the high watermark is
+already above the replica's log end offset. Until that line, a member of the ISR lacked
+committed records.""",
     ),
     matters=(
         """\
-Any member of the ISR may be elected. Had the leader failed before it shrank the ISR, a clean
-election could have lost committed records.""",
+A controller may elect any member of the ISR. If the leader had failed before it shrank the ISR,
+a clean election could have lost committed records.""",
     ),
     evidence=(
         """\
-``Shrinking ISR .. Leader: (highWatermark: .., endOffset: ..). Out of sync replicas: (brokerId: ..,
-endOffset: ..)`` (2.2+).""",
+``Shrinking ISR .. Leader: (highWatermark: .., endOffset: ..). Out of sync replicas: (brokerId: .., endOffset: ..)``
+(2.2 and later).""",
     ),
     not_when=(
         """\
-The replica is behind the leader's log end only. Its log end offset is not known to the leader (-1
-or unknown, since the leader's start).""",
+The replica is only behind the leader's log end offset, not behind the high watermark. The
+leader does not know the replica's log end offset (-1 or unknown, since the leader started).""",
     ),
-    versions=("2.2 and later print both values; earlier ones do not show it.",),
-    to_do=("Compare the replicas; report it with the leader's log if it repeats.",),
+    versions=(
+        """\
+2.2 and later log both values. Earlier versions do not show it.""",
+    ),
+    to_do=(
+        """\
+Compare the replicas with ``forensics compare``. If it happens again, report it to the Kafka
+project with the leader's log.""",
+    ),
 )
 """The text that ``forensics explain`` prints of the rule."""
 
@@ -88,6 +96,6 @@ RULE = Rule(
     id=ID,
     severity=Severity.WARNING,
     judge=judge,
-    summary="A leader's high watermark is above the log end of a replica that it counts as in sync.",
+    summary="The high watermark of a leader is above the log end offset of a replica in the ISR.",
     help=HELP,
 )

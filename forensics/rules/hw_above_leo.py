@@ -1,4 +1,4 @@
-"""A replica's high watermark is above the end of its own log."""
+"""The high watermark of a replica is above the end of its own log."""
 
 from __future__ import annotations
 
@@ -39,39 +39,50 @@ ID = "hw-above-leo"
 HELP = Help(
     finds=(
         """\
-A checkpointed high watermark greater than the log end offset read from the same replica's segments:
-the end of the log is missing, and what is missing was committed. Or a line that states both values of
-a replica at one moment, the high watermark above the log end offset: in a trace, in two lines of one
-moment as well.""",
+A checkpointed high watermark is greater than the log end offset in the same replica's segments.
+The end of the log is missing, and the missing records were committed.""",
+        """\
+Or a log line states both values at one moment, with the high watermark above the log end
+offset. In a trace, two lines of one moment count too.""",
     ),
     matters=(
         """\
-The high watermark file is flushed to disk, records are not: after a power failure a replica can
-come back without its tail. If it leads next, committed records are gone; seen before any restart,
-another replica can still be chosen.""",
+Kafka flushes the high watermark file to disk, but not every record. After a power failure, a
+replica can restart without the end of its log. If it becomes leader, committed records are
+lost. Before a restart you can still choose another replica.""",
     ),
     evidence=(
         """\
-``replication-offset-checkpoint`` of the directory and the record batches of the same directory. Where
-that file is absent or torn, the answer is unknown; so it is where a segment file may have been left
-out of the copy: lines that tell of a later one, an index or a recovery point beyond the end. A trace
-is testimony: what a witness states of one replica at one moment decides by itself, and where the trace
-claims to state each change of a replica, a value holds until the next one is stated.""",
+``replication-offset-checkpoint`` of the log directory, and the record batches in the same
+directory. If this file is missing or incomplete, the answer is unknown.""",
+        """\
+The answer is also unknown if a segment file may be missing from the copy. This is the case if
+log lines, an index or a recovery point show a later segment.""",
+        """\
+A trace is testimony: a statement about one replica at one moment decides by itself. If the
+trace claims to state every change of a replica, a value holds until the next one.""",
     ),
     not_when=(
         """\
-Up to 2.3 a high watermark stays in memory after a truncation until the next fetch, so a value stated
-in between is passed over in a trace that names such a release. The checkpoint
-is at most as old as the segments if the copy was taken from a stopped broker; a copy of a running
-broker's directory can show a checkpoint newer than the copied segment, which the finding says. Where
-the broker's lines end within five seconds of a truncation below it, the file is from before that.""",
+Up to 2.3, the high watermark stays in memory after a truncation until the next fetch. A trace
+that names such a version is not read in between.""",
+        """\
+A copy of a running broker's directory can hold a checkpoint that is newer than the copied
+segment; the finding states that. In a copy of a stopped broker, the checkpoint is at most as
+new as the segments.""",
+        """\
+The broker's log lines end within five seconds of a truncation below the checkpoint: the file is
+from before the truncation.""",
     ),
     versions=(
         """\
-All. From 2.4 a loaded high watermark is clamped to the log, so it shows on disk alone, before the
-broker restarts.""",
+All. From 2.4 on, a broker lowers the high watermark to the log end offset when it loads a log.
+So only the files of a stopped broker show it, before it restarts.""",
     ),
-    to_do=("Do not start this replica first. Start one that has the records, and let it lead.",),
+    to_do=(
+        """\
+Do not start this replica first. Start a replica that has the records, and let it become leader.""",
+    ),
 )
 """The text that ``forensics explain`` prints of the rule."""
 _WRITTEN = 5_000_000
@@ -325,6 +336,6 @@ RULE = Rule(
     id=ID,
     severity=Severity.ERROR,
     judge=judge,
-    summary="A replica's high watermark lies above the end of its own log.",
+    summary="The high watermark of a replica is above the end of its own log.",
     help=HELP,
 )

@@ -1,4 +1,4 @@
-"""A high watermark went back where it may not."""
+"""A high watermark fell although it may only rise."""
 
 from __future__ import annotations
 
@@ -15,36 +15,44 @@ ID = "hw-regression"
 HELP = Help(
     finds=(
         """\
-A leader's high watermark that falls within one leader epoch and one run of its broker, and a
-replica that came back with records but without a checkpointed high watermark (its file was lost or
-emptied, and it starts from 0), or from a clean stop with a lower one than it led with (its file was
-put back from an older copy).""",
+A leader's high watermark falls within one leader epoch and one process of its broker.""",
+        """\
+Or a replica restarts with records but without a checkpointed high watermark, so it begins at 0:
+its file was lost or emptied. Or it restarts after a clean stop with a lower high watermark than
+it had as leader: its file was restored from an older copy.""",
     ),
     matters=(
         """\
-Within an epoch a leader's high watermark only rises (Partition.maybeIncrementLeaderHW). Where
-followers truncate to their high watermark, a lost checkpoint makes a replica throw away its whole
-log. A replica that was moved by hand to another log directory of its broker begins from 0 too, as
-that directory's file does not name it: that is told as a warning.""",
+Within a leader epoch, a leader's high watermark only rises (Partition.maybeIncrementLeaderHW).
+Where followers truncate to their high watermark, a lost checkpoint makes a replica truncate its
+whole log.""",
+        """\
+A replica that was moved by hand to another log directory also begins at 0, because that
+directory's file does not name it. The finding is a warning then.""",
     ),
     evidence=(
         """\
-High watermark lines of the leader, ``Non-monotonic update of high watermark`` (2.7.1+), ``No
-checkpointed highwatermark is found`` after a log with records was loaded; the high watermark a new
-process begins with (``Log loaded for partition``, role lines).""",
+High watermark lines of the leader, and ``Non-monotonic update of high watermark`` (2.7.1 and
+later). ``No checkpointed highwatermark is found`` after a broker loaded a log with records. The
+high watermark with which a new process begins (``Log loaded for partition``, role lines).""",
     ),
     not_when=(
         """\
-A follower's high watermark falls: it takes over its leader's, which trails after a failover. A high
-watermark is lower after a crash: it comes from a checkpoint up to 5 s old (a clean stop writes it,
-ReplicaManager.shutdown). The cluster's high watermark is lower after a failover: the new leader
-starts from its own. A new, empty replica has no checkpointed high watermark.""",
+A follower's high watermark falls: it takes over its leader's high watermark, which is lower for
+a while after a failover. The high watermark is lower after a crash: the checkpoint is up to
+five seconds old. A clean stop writes it (ReplicaManager.shutdown).""",
+        """\
+The partition's high watermark is lower after a failover: the new leader begins with its own. A
+new, empty replica has no checkpointed high watermark.""",
     ),
-    versions=("All.",),
+    versions=(
+        """\
+All.""",
+    ),
     to_do=(
         """\
-Find out who removed or rolled back ``replication-offset-checkpoint``; with brokers before 0.11,
-copy the other replicas before such a broker rejoins.""",
+Find out who removed or restored ``replication-offset-checkpoint``. With brokers before 0.11,
+copy the other replicas before this broker starts again.""",
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""
@@ -129,6 +137,6 @@ RULE = Rule(
     id=ID,
     severity=Severity.ERROR,
     judge=judge,
-    summary="A high watermark went back where it may not.",
+    summary="A high watermark fell although it may only rise.",
     help=HELP,
 )

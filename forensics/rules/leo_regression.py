@@ -1,4 +1,4 @@
-"""A replica restarted with a shorter log than before, and no truncation explains it."""
+"""A replica's log became shorter, and no truncation explains it."""
 
 from __future__ import annotations
 
@@ -48,37 +48,43 @@ ID = "leo-regression"
 HELP = Help(
     finds=(
         """\
-A log end offset at load, or after log recovery, below one that the replica is known to have
-reached, or an empty log in the place of one that had records. In a trace, a log end offset of a
-leader below an earlier one of the same role.""",
+A broker loads or recovers a log with a lower log end offset than the replica is known to have
+reached. Or it finds an empty log where there were records. In a trace, also a leader's log end
+offset that falls while it leads.""",
     ),
     matters=(
         """\
-The end of a log lost this way was acknowledged by this replica: as leader or as a member of the
-ISR. If the replica is elected next, committed records go.""",
+This replica had acknowledged the records at the end of the log, as leader or as a member of the
+ISR. If it becomes leader next, committed records are lost.""",
     ),
     evidence=(
         """\
-Load lines (``Completed load of``), recovery lines (``Corruption found in segment``), lines of new
-logs; the log end offset before, from its own lines, or from a high watermark reached while the
-replica was in the ISR. Brokers before 2.2 print neither in between at stock logging, so a follower
-that came back shorter may leave no trace there.""",
+Load lines (``Completed load of``), recovery lines (``Corruption found in segment``) and lines
+about new logs show the log end offset now. The replica's own log lines show the one before. Or
+a high watermark implies it, if the replica was in the ISR when it was reached.""",
+        """\
+Brokers before 2.2 log neither value in between at the default log level. There, a follower may
+have restarted with a shorter log and left no trace.""",
     ),
     not_when=(
         """\
 A truncation, a deletion of the topic or of the replica, a move to another directory or tiered
-storage explains it. Nor when its log directory had failed, so that the replica was made anew in
-another, and it has fetched everything again (KIP-112).""",
+storage explains it.""",
         """\
-A replica that has fetched the records again since is told as a warning.""",
+A log directory failed, so the broker created the replica again in another directory, and the
+replica has fetched everything again (KIP-112). A replica that has fetched the records again is
+a warning.""",
     ),
     versions=(
         """\
-All. A process killed alone loses nothing: the operating system still has its pages. A host that
-loses power does. A clean stop flushes the log (LogManager.shutdown), so a log that is shorter after
-one was replaced by another.""",
+All. If only the process is killed, nothing is lost: the operating system still writes the data.
+A host without power loses what was not flushed. A clean stop flushes the log
+(LogManager.shutdown), so a shorter log after a clean stop implies that another log replaced it.""",
     ),
-    to_do=("Look at the host (power, kernel, disk, mounts) before trusting the replica again.",),
+    to_do=(
+        """\
+Check the host (power, kernel, disk, mounts) before you trust this replica again.""",
+    ),
 )
 """The text that ``forensics explain`` prints of the rule."""
 
@@ -367,6 +373,6 @@ RULE = Rule(
     id=ID,
     severity=Severity.ERROR,
     judge=judge,
-    summary="A replica's log came back shorter than it was, and no truncation explains it.",
+    summary="A replica's log became shorter, and no truncation explains it.",
     help=HELP,
 )

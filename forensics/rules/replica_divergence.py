@@ -34,36 +34,42 @@ ID = "replica-divergence"
 HELP = Help(
     finds=(
         """\
-Offsets at which the segments of two replicas hold different records (other leader epoch, or another
-checksum for the same span), below the high watermark of both.""",
+The segments of two replicas hold different records at the same offsets. The records have
+different leader epochs, or batches of equal offsets have different checksums. The offsets are
+below the high watermark of both replicas.""",
     ),
     matters=(
         """\
-Readers get one record or the other, depending on who leads. At least one of the two was committed
-and is lost to some reader. Kafka does not notice: a follower compares offsets or epochs at the end
-of its log only.""",
+Consumers read one record or the other, depending on which replica leads. At least one of the
+two records was committed, and some consumers cannot read it.""",
+        """\
+Kafka does not notice this: a follower compares offsets or leader epochs only at the end of its
+log.""",
     ),
     evidence=(
         """\
-Record batch headers of both replicas: base and last offset, leader epoch (message format v2) and
-checksum. Followers append their leader's batches unchanged, so equal spans must be equal batches. From
-one copy nothing follows, unless the partition is known to have had no other.""",
+The record batch headers of both replicas show the first and last offset, the leader epoch
+(message format v2) and the checksum. A follower appends the batches of its leader unchanged, so
+batches with equal offsets must be equal.""",
+        """\
+With one copy the answer is unknown, unless the evidence shows that the partition had only one
+replica.""",
     ),
     not_when=(
         """\
-One side has no batch there (compaction, retention, delete-records, a replica that has not caught
-up), compaction rewrote a batch of the same epoch, or the difference lies above the high watermark
-of one side: an old leader's tail that it will cut when it follows the new one.""",
+One replica has no batch at these offsets: compaction, retention, delete-records, or it has not
+caught up. Compaction rewrote a batch of the same leader epoch. The offsets are above the high
+watermark of one replica: an old leader truncates such records when it follows the new leader.""",
     ),
     versions=(
         """\
-Mostly before 0.11, where a returning leader keeps its tail (KIP-101). With leader epochs only if
-epoch files are lost.""",
+Mostly before 0.11, where a former leader keeps uncommitted records when it returns (KIP-101).
+In later versions only if leader epoch files are lost.""",
     ),
     to_do=(
         """\
-Keep both copies. The side that the finding names as committed first has what producers were
-promised.""",
+Keep both copies. The finding names the replica that has the record that was committed first:
+producers received an acknowledgement for that one.""",
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""

@@ -1,4 +1,4 @@
-"""A segment is damaged: bad checksums, gaps, overlaps, wrong lengths."""
+"""A segment is damaged: wrong checksums, gaps, overlaps or impossible lengths."""
 
 from __future__ import annotations
 
@@ -30,29 +30,41 @@ ID = "segment-damage"
 HELP = Help(
     finds=(
         """\
-Record batches whose checksum fails, headers that cannot be, offsets that go back or are skipped,
-segments that do not follow one another; and, as information, a torn or zero-filled end.""",
+A record batch has a wrong checksum or an impossible header. Offsets fall or are missing. A
+segment does not continue where the one before it ends. As information only: the end of the last
+segment is incomplete or filled with zeros.""",
     ),
     matters=(
         """\
-Consumers fail at a bad batch, and followers stop there. What lies behind an unreadable place is out
-of Kafka's reach.""",
+Consumers fail at a damaged batch, and followers stop there. Kafka cannot read what follows an
+unreadable place.""",
     ),
     evidence=(
         """\
-The segment files, each batch's header and checksum, and the base offsets in the file names. Where a
-segment is missing between others, the broker's own count of the segments that it loaded tells whether
-its disk lacked it or the copy does; without that the answer is unknown. Where a segment skips offsets,
-the properties with which the log was made and the brokers' `cleaner-offset-checkpoint` tell whether a
-cleaner may have taken them; without these the answer is unknown.""",
+The segment files, the header and checksum of each batch, and the base offsets in the file
+names.""",
+        """\
+If a segment is missing between others, either the broker's disk or the copy lacks it. The
+broker's own line about the number of segments it loaded shows which. Without that line the
+answer is unknown.""",
+        """\
+If a segment skips offsets, a log cleaner may have removed them. The settings with which the log
+was created and the brokers' ``cleaner-offset-checkpoint`` show whether it could. Without these
+the answer is unknown.""",
     ),
     not_when=(
         """\
-The end of the last segment is torn or zero-filled (information only): a crash, a preallocated file,
-or a copy of a running broker. Offsets are missing inside a compacted log.""",
+The end of the last segment is incomplete or filled with zeros (information only): a crash, a
+preallocated file, or a copy of a running broker. Offsets are missing in a compacted log.""",
     ),
-    versions=("All.",),
-    to_do=("Copy the partition from a replica without damage. Do not let a damaged replica lead.",),
+    versions=(
+        """\
+All.""",
+    ),
+    to_do=(
+        """\
+Copy the partition from a replica without damage. Do not let a damaged replica become leader.""",
+    ),
 )
 """The text that ``forensics explain`` prints of the rule."""
 SHOWN = 5
@@ -168,7 +180,7 @@ RULE = Rule(
     id=ID,
     severity=Severity.ERROR,
     judge=judge,
-    summary="A segment is damaged: bad checksums, gaps, overlaps, lengths that lie.",
+    summary="A segment is damaged: wrong checksums, gaps, overlaps or impossible lengths.",
     help=HELP,
     bearers=Bearers.ONE,
     about_files=True,

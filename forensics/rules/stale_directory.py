@@ -19,34 +19,40 @@ ID = "stale-directory"
 HELP = Help(
     finds=(
         """\
-Two live data directories of the same partition under one broker id: one of them is left from
+One broker id has two live data directories of the same partition. One of them is left over from
 another time.""",
     ),
     matters=(
         """\
-A broker that starts on the wrong one takes up a log that the cluster has left behind; two
-directories at once make it stop.""",
+If a broker starts on the wrong directory, it uses a log that the cluster has left behind. If it
+finds both directories, it stops.""",
     ),
     evidence=(
         """\
-Partition directories below log directories whose ``meta.properties`` (or folder) give the same
-broker id. Where a partition's folder was handed in without the log directory around it, the answer is
-unknown.""",
+Partition directories in log directories whose ``meta.properties`` (or folder name) gives the
+same broker id. If the evidence has a partition's folder without its log directory, the answer
+is unknown.""",
     ),
     not_when=(
         """\
-The second directory is marked (``-delete``, ``-future``, ``-stray``), or it is the same directory
-handed in twice.""",
+The second directory is marked (``-delete``, ``-future``, ``-stray``). Or the evidence contains
+the same directory twice.""",
     ),
-    versions=("All.",),
+    versions=(
+        """\
+All.""",
+    ),
     to_do=(
         """\
-The one in the log directory that the broker used last is taken as live: what it printed as ``log.dirs``
-last, or whose ``meta.properties`` was written last, tell that of all partitions in it. Where nothing does,
-the one that knows the later leader epoch is taken; where they know the same, the longer one, and the
-finding says that it is not known. A log directory that was left behind as a whole is one finding, on
-the first of its partitions. Keep the other until the incident is closed: it may hold
-what was lost.""",
+Keep both directories until the incident is closed: the other one may hold the lost records.""",
+        """\
+The finding treats as live the directory in the log directory that the broker used last. The
+last ``log.dirs`` in its log, or the newest ``meta.properties``, shows that for all partitions
+in it. Without these, the directory with the later leader epoch counts as live.""",
+        """\
+If the leader epochs are equal, the longer log counts, and the finding states that this is not
+known. If a whole log directory was left behind, there is one finding, for the first of its
+partitions.""",
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""

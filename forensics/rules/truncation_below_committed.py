@@ -1,4 +1,4 @@
-"""A replica removed records from its log that were already committed."""
+"""A replica truncated records from its log that were committed."""
 
 from __future__ import annotations
 
@@ -58,43 +58,57 @@ ID = "truncation-below-committed"
 HELP = Help(
     finds=(
         """\
-A truncation of a replica from log end offset ``end`` to ``target`` where some removed record
-(offset, leader epoch) lay below a high watermark that had been reached before, in the log of the
-leader that wrote it; or below a high watermark that the replica itself had stated in the same leader
-epoch, of records that it had from the leader of that epoch.""",
+A replica truncated its log from log end offset ``end`` to ``target``. At least one truncated
+record (offset, leader epoch) was below a high watermark that had been reached before.""",
+        """\
+The high watermark is one of the leader that wrote the record. Or the replica itself stated it
+in the same leader epoch, for records that it had fetched from the leader of that epoch.""",
     ),
     matters=(
         """\
-What is committed was promised to producers with acks=all and shown to consumers. If the leader the
-replica then followed lacked the records too, the partition has lost them or is about to; if it had
-them, they were fetched again and the cut only shows that the replica could not have been elected
-safely in between.""",
+Producers with acks=all received an acknowledgement for committed records, and consumers may
+have read them. If the new leader also lacked the records, the partition lost them, or is about
+to lose them.""",
+        """\
+If the new leader had the records, the replica fetched them again. Then the truncation shows one
+risk only: the replica could not have been elected safely in between.""",
     ),
     evidence=(
         """\
-Truncation lines of the log layer (``Truncating log .. to offset``, ``Truncating to offset``), the
-log end offset before from load and role lines, high watermarks from role lines, from restarts, from
-truncation to the high watermark before 0.11, from checkpoint files. Where no line gives the log end
-offset, the protocol bounds it: a high watermark reached while the replica was in the ISR covers its
-log (confidence: inferred).""",
+Truncation lines of the log (``Truncating log .. to offset``, ``Truncating to offset``) show the
+target. Load lines and role lines show the log end offset before. High watermarks come from role
+lines, restarts, checkpoint files and, before 0.11, from truncations to the high watermark.""",
+        """\
+If no log line gives the log end offset, the protocol implies a lower bound. A replica in the
+ISR holds everything below a high watermark that is reached then (confidence: inferred).""",
     ),
     not_when=(
         """\
-The removed records were written by a leader and never committed (acks=0/1 and a failover), though
-the cluster's high watermark has long passed those offsets in a later epoch: the same offset is then
-another record. A follower truncates below a high watermark that it stated in the same leader epoch, but
-before it had appended anything of its leader: it takes over its leader's high watermark before it is
-reconciled (KAFKA-14704). A line that asks for a truncation beyond the log's end removes nothing (printed up
-to 0.10.2).""",
+A leader wrote the records but they were never committed (acks=0 or acks=1 and a failover). The
+cluster's high watermark may have passed these offsets in a later leader epoch: then the same
+offset is another record.""",
+        """\
+A follower truncates below a high watermark of the same leader epoch before it has appended
+anything from its leader. It takes over the leader's high watermark before it compares logs
+(KAFKA-14704).""",
+        """\
+A line asks for a truncation beyond the end of the log, which removes nothing (logged up to
+0.10.2).""",
     ),
     versions=(
         """\
-All. Before 0.11, and with an inter-broker protocol or message format before it, every follower cuts
-to its own high watermark; this is routine on restart and a warning where the records were fetched
-again. The broker's own warning ``below high watermark`` is reliable in 2.0 to 2.3 and since 4.2; it
-cannot fire in between (KAFKA-19474).""",
+All. Before 0.11, every follower truncates to its own high watermark. This also holds for an
+inter-broker protocol or message format before 0.11. It is routine on restart, and a warning if
+the replica fetched the records again.""",
+        """\
+The broker's own warning ``below high watermark`` is reliable in 2.0 to 2.3 and since 4.2. In
+the versions between, the broker cannot log it (KAFKA-19474).""",
     ),
-    to_do=("If critical: keep the copy the finding names, before anything is restarted, reassigned or deleted.",),
+    to_do=(
+        """\
+If the finding is critical, copy the directory that it names under Keep. Do this before you
+restart, reassign or delete anything.""",
+    ),
 )
 """The text that ``forensics explain`` prints of the rule."""
 
@@ -432,6 +446,6 @@ RULE = Rule(
     id=ID,
     severity=Severity.CRITICAL,
     judge=judge,
-    summary="A replica removed records from its log that were already committed.",
+    summary="A replica truncated records from its log that were committed.",
     help=HELP,
 )

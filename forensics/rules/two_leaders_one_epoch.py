@@ -27,27 +27,38 @@ from forensics.rules.wants import Artefact, Question, Want, anywhere, of
 ID = "two-leaders-one-epoch"
 
 HELP = Help(
-    finds=("Two brokers that are stated as leader of the same (topic id, partition, leader epoch).",),
+    finds=(
+        """\
+The evidence names two brokers as leader of the same topic id, partition and leader epoch.""",
+    ),
     matters=(
         """\
-An epoch names one leader: the whole protection of KIP-101 rests on it. Two leaders can write
-different records under the same epoch, and no replica will notice.""",
+A leader epoch names one leader: leader epochs protect a partition only because of that
+(KIP-101). Two leaders can write different records in the same epoch, and no replica notices.""",
     ),
     evidence=(
         """\
-Role lines of the brokers, LeaderAndIsr requests, controller lines and metadata records. Where the role
-lines of a replica are not all at hand, the answer is violated or unknown: a broker tells only its own.
-One process that follows a leader and then leads in the same epoch decides by itself, and so do two
-brokers that lead in one epoch of the same topic id.""",
+Role lines of the brokers, LeaderAndIsr requests, controller lines and metadata records. Each
+broker logs only its own roles. If role lines of a replica are missing, the answer is violated
+or unknown, never clean.""",
+        """\
+Two observations are enough on their own. One process follows a leader and then leads in the
+same leader epoch. Two brokers lead in one leader epoch of the same topic id.""",
     ),
     not_when=(
         """\
-Two brokers lead at the same time in different epochs: an old leader that has not heard of its
-successor (session loss, long pause). The topic was deleted and created again: that is another topic
-id.""",
+Two brokers lead at the same time in different leader epochs: an old leader has not yet received
+the change (lost session, long pause). The topic was deleted and created again: it has another
+topic id then.""",
     ),
-    versions=("All. Never legal.",),
-    to_do=("Keep the logs of both brokers and of every controller; stop writes to the partition.",),
+    versions=(
+        """\
+All. It is never legal.""",
+    ),
+    to_do=(
+        """\
+Keep the logs of both brokers and of every controller. Stop all producers of the partition.""",
+    ),
 )
 """The text that ``forensics explain`` prints of the rule."""
 

@@ -38,35 +38,54 @@ ID = "unclean-election"
 HELP = Help(
     finds=(
         """\
-A change of leader to a replica that was not in the in-sync replica set: by the controller's own
-words, by the RECOVERING mark of its partition, or by the last ISR known before the election.""",
+The leader changes to a replica that was not in the ISR. The controller's log lines, the
+RECOVERING mark of the partition or the last ISR before the election show it.""",
     ),
-    matters=("Such a leader may lack committed records. Whether it did is the business of the rule on lost data.",),
+    matters=(
+        """\
+Such a leader may lack committed records. The rule ``committed-data-lost`` reports whether it
+did.""",
+    ),
     evidence=(
         """\
-Controller lines (``No broker in ISR is alive``, ``using an unclean election``, ``UNCLEAN partition
-change``), the line ``was marked as RECOVERING``, metadata records, ISR lines of the leader before
-and the ISR the new leader started with. An election whose ISR nobody tells (by partition epoch, by a
-leader before whose lines are all there, or by every replica) is neither clean nor a hit: unknown.""",
+Controller lines (``No broker in ISR is alive``, ``using an unclean election``,
+``UNCLEAN partition change``), the line ``was marked as RECOVERING`` and metadata records. ISR
+lines of the leader before, and the ISR with which the new leader began.""",
+        """\
+The answer is unknown if no evidence shows the ISR of an election. These show it: the partition
+epoch, a former leader whose log lines are complete, or all replicas.""",
     ),
     not_when=(
         """\
-The leader came from the eligible leader replicas of KIP-966, or with the last step of a reassignment,
-which the controller prints as UNCLEAN too (PartitionChangeBuilder); with KRaft that takes the word of
-whoever elected it, or of the leader: an unclean one is RECOVERING. The last ISR is not known, or
-leader epochs ran backwards: a lone leader in the ISR may be the last member that was in sync. To 1.0 a
-controller that allows unclean elections empties the ISR when the last member goes and warns of data
-loss when that same replica comes back; it has all that was committed. With eligible leader replicas the
-same replica, once it stopped uncleanly, is in neither set, and a controller elects it as the last known
-leader and calls that unclean: a warning, as nobody else was in sync after it.""",
+The leader was an eligible leader replica (KIP-966). Or the election was the last step of a
+reassignment, which the controller also logs as UNCLEAN (PartitionChangeBuilder). In KRaft mode
+the controller's lines or the leader's lines decide this: an uncleanly elected leader is
+RECOVERING.""",
+        """\
+The last ISR is not known, or leader epochs ran backwards: a leader that is alone in the ISR may
+have been the last member in sync.""",
+        """\
+Up to 1.0, a controller that allows unclean elections empties the ISR when its last member
+stops. It warns of data loss when that replica returns, although the replica has all committed
+records.""",
+        """\
+With eligible leader replicas, that replica is in neither set after an unclean stop. A
+controller elects it as the last known leader and logs the election as unclean. The finding is a
+warning then, because no other replica was in sync after it.""",
     ),
-    versions=("All. In ZooKeeper mode 1.1 to 3.9 print no line that says so; there it is derived from the ISR.",),
+    versions=(
+        """\
+All. In ZooKeeper mode, 1.1 to 3.9 do not log that an election is unclean. There the rule
+derives it from the ISR.""",
+    ),
     to_do=(
         """\
-Set unclean.leader.election.enable=false where data matters more than availability, and read the
-finding on lost data. Where the controller's log tells that somebody asked for it, or the metadata log
-and the controller's settings show that it was false, a command forced the election (KIP-460), and the
-finding says so: no setting prevents that.""",
+Set unclean.leader.election.enable=false if data matters more than availability. Read the
+finding ``committed-data-lost``, if there is one.""",
+        """\
+A command can force the election although the setting is false (KIP-460); no setting prevents
+that. The finding states it if the controller's log shows the command. It also does if the
+metadata log and the controller's settings show that the setting was false.""",
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""

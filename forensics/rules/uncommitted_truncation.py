@@ -1,4 +1,4 @@
-"""A replica removed records that had not been committed."""
+"""A replica truncated records that had not been committed."""
 
 from __future__ import annotations
 
@@ -34,18 +34,31 @@ ID = "uncommitted-truncation"
 HELP = Help(
     finds=(
         """\
-A truncation whose removed records are in no log that is known to be committed: what only an old
-leader had.""",
+A replica truncated records, and none of them is known to have been committed: only a former
+leader had them.""",
     ),
     matters=(
         """\
-Kafka promises nothing for such records, but producers with acks=0 or acks=1 may have been told that
-they were written.""",
+Kafka promises nothing for such records. But producers with acks=0 or acks=1 may have treated
+them as written.""",
     ),
-    evidence=("The same as for ``truncation-below-committed``.",),
-    not_when=("A removed record was committed (the other rule reports it), or the cut removed nothing.",),
-    versions=("All; normal after each failover of a leader under load.",),
-    to_do=("Nothing, unless producers with acks=1 rely on these records: use acks=all.",),
+    evidence=(
+        """\
+The same as for ``truncation-below-committed``.""",
+    ),
+    not_when=(
+        """\
+A truncated record was committed: ``truncation-below-committed`` reports that. The truncation
+removed nothing.""",
+    ),
+    versions=(
+        """\
+All. It is normal after each failover of a leader under load.""",
+    ),
+    to_do=(
+        """\
+Do nothing, unless producers with acks=1 rely on these records: let them use acks=all.""",
+    ),
 )
 """The text that ``forensics explain`` prints of the rule."""
 
@@ -106,6 +119,6 @@ RULE = Rule(
     id=ID,
     severity=Severity.INFO,
     judge=judge,
-    summary="A replica removed records that had not been committed.",
+    summary="A replica truncated records that had not been committed.",
     help=HELP,
 )
