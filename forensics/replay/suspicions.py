@@ -377,16 +377,34 @@ def _left_had_more(history: History) -> Iterator[Suspicion]:
 
 
 def _recovered_shorter(history: History) -> Iterator[Suspicion]:
-    """Yield leaders whose log recovery truncated, with an unknown log end offset before, and that led next."""
+    """Yield replicas whose log recovery truncated, with an unknown log end offset before, and that led next."""
     for broker, spans in sorted(history.role_spans.items()):
-        led = [role_span for role_span in spans if role_span.role is not Role.OFFLINE]
-        for one, two in itertools.pairwise(led):
-            truncation = next((s for s in one.steps if s.kind is StepKind.RECOVERY_TRUNCATED and s.end is None), None)
-            if truncation is not None and one.role is Role.LEADER is two.role:
+        served = [role_span for role_span in spans if role_span.role is not Role.OFFLINE or role_span.epoch < 0]
+        for one, two in itertools.zip_longest(served, served[1:]):
+            truncation = next((step for step in one.steps if _recovered_from_unknown_end(step)), None)
+            epoch = _next_led(history, one, two, truncation) if truncation is not None else None
+            if truncation is not None and epoch is not None:
                 yield Suspicion(
-                    Sign.RECOVERY_TRUNCATED_LEADER, broker, broker, two.epoch, one.epoch,
+                    Sign.RECOVERY_TRUNCATED_LEADER, broker, broker, epoch, one.epoch,
                     truncation.target, None, truncation.time, truncation.refs,
                 )  # fmt: skip
+
+
+def _recovered_from_unknown_end(step: Step) -> bool:
+    """Return whether log recovery truncated a log whose end before is unknown: it had grown since the last known one."""
+    return step.kind is StepKind.RECOVERY_TRUNCATED and (step.end is None or step.end < step.target)
+
+
+def _next_led(history: History, one: RoleSpan, two: RoleSpan | None, truncation: Step) -> int | None:
+    """Return the leader epoch that a replica led next after log recovery, or None if it did not lead next.
+
+    If no line of its own names a later role, it started no fetcher. Then lines of other brokers may name it as leader.
+    """
+    if two is not None:
+        return two.epoch if two.role is Role.LEADER else None
+    later = [epoch for _, epoch in sorted(history.epochs.items()) if epoch.epoch > one.epoch]
+    later = [epoch for epoch in later if (epoch.time or 0) > (truncation.time or 0) and epoch.leader not in (None, -1)]
+    return later[0].epoch if later and later[0].leader == one.replica else None
 
 
 def _began_below_read_back(history: History) -> Iterator[Suspicion]:

@@ -72,3 +72,39 @@ def test_a_truncation_below_the_loaded_end_shows_nothing_of_the_leaders_log(tmp_
     incident = power_loss(tmp_path, target=65)
     assert incident.findings(LOSS) == []
     assert incident.findings(SHORTER) == []
+
+
+RECOVERED = (
+    "WARN [Log partition=orders-0, dir=/d] Corruption found in segment 0, truncating to offset 72 (kafka.log.Log)"
+)
+FETCHER = (
+    "INFO [ReplicaFetcherManager on broker {0}] Added fetcher to broker {1} for partitions Map(orders-0 -> "
+    "InitialFetchState(BrokerEndPoint(id={1}, host=h:9092),{2},{3})) (kafka.server.ReplicaFetcherManager)"
+)
+
+
+def recovered(folder: Path, *, fetched_first: bool = False, behind: int = 60) -> Incident:
+    """Broker 1's log recovery truncates; no state-change.log is there, and a follower's lines name broker 1 as leader.
+
+    Args:
+        folder: of the evidence.
+        fetched_first: broker 1 starts a fetcher before the others name it as leader.
+        behind: log end offset of the other replica.
+    """
+    incident = Incident(folder, brokers=2)
+    incident[2].says(5, FETCHER.format(2, 1, 3, behind))
+    incident[1].starts(20).says(21, RECOVERED).loads(22, 72)
+    if fetched_first:
+        incident[1].says(25, FETCHER.format(1, 2, 5, 72))
+    incident[2].says(40, FETCHER.format(2, 1, 6 if fetched_first else 5, behind))
+    return incident
+
+
+def test_recovery_that_truncated_a_leader_is_suspected_without_lines_of_its_role(tmp_path: Path) -> None:
+    (finding,) = recovered(tmp_path).findings(LOSS)
+    assert (finding.confidence, finding.replicas, finding.epochs) == ("suspected", (1,), (5,))
+    assert finding.summary.startswith("broker 1 recovered its log and truncated it to 72, and became leader")
+
+
+def test_a_replica_that_followed_first_has_fetched_what_recovery_took(tmp_path: Path) -> None:
+    assert recovered(tmp_path, fetched_first=True).findings(LOSS) == []
