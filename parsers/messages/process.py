@@ -26,7 +26,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # ZooKeeper mode only; nodes of a KRaft cluster have it in their meta.properties.
+    # The id of the cluster, at each start: with ZooKeeper, of a broker and of a controller with KRaft.
     Message(
         id="V-02a",
         kind=Kind.BROKER_CLUSTER,
@@ -41,6 +41,54 @@ MESSAGES: tuple[Message, ...] = (
                 source_ref="0.10.2.2 KafkaServer.startup, 3.9.1 KafkaServer.startup",
                 examples=(
                     Example("Cluster ID = qaMtww-_RCSJPe73SLH_JA", ({"detail": "qaMtww-_RCSJPe73SLH_JA"},), "real"),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="V-02b",
+        kind=Kind.BROKER_CLUSTER,
+        literal=(" is now STARTING.", "Creating new QuorumController with clusterId "),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.8",
+                until=None,
+                regex=(
+                    r"^\[BrokerLifecycleManager id=(?P<witness>(?P<replica>[0-9]+))(?: [^\]]*)?\] Incarnation [^ ]+ of "
+                    r"broker [0-9]+ in cluster (?P<detail>[^ ]+) is now STARTING"
+                ),
+                source_ref="3.6.1 BrokerLifecycleManager, 4.1.1 BrokerLifecycleManager",
+                examples=(
+                    Example(
+                        "[BrokerLifecycleManager id=1] Incarnation ZizaQ2FxTI2ABSDq1tbOhw of broker 1 in cluster "
+                        "rE4JkgYFTMihsEwCOS2wkQ is now STARTING.",
+                        ({"witness": 1, "replica": 1, "detail": "rE4JkgYFTMihsEwCOS2wkQ"},),
+                        "real",
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.2",
+                until=None,
+                regex=(
+                    r"^\[(?:QuorumController id=|Controller )(?P<witness>(?P<replica>[0-9]+))\] Creating new "
+                    r"QuorumController with clusterId (?P<detail>[A-Za-z0-9_-]+)"
+                ),
+                source_ref="3.3.2 QuorumController, 4.1.1 QuorumController",
+                examples=(
+                    Example(
+                        "[Controller 100] Creating new QuorumController with clusterId 2ZLaCxP2S4-rjbIq9N3uQA, "
+                        "authorizer Optional.empty.",
+                        ({"witness": 100, "replica": 100, "detail": "2ZLaCxP2S4-rjbIq9N3uQA"},),
+                        "real",
+                    ),
+                    Example(
+                        "[QuorumController id=100] Creating new QuorumController with clusterId 4ABWvv65Q9-lt_WP8x_7Ag",
+                        ({"witness": 100, "replica": 100, "detail": "4ABWvv65Q9-lt_WP8x_7Ag"},),
+                        "real",
+                    ),
                 ),
             ),
         ),

@@ -18,6 +18,9 @@ from tests.engines.without_spark import run
 LIVES = ("kip101-0.10.2.2", "unclean-0.10.2.2")
 """Recorded clusters whose brokers have the same ids and whose topics the same names."""
 
+KRAFT = ("unclean-3.9.1", "emptydisk-3.9.1")
+"""The same without ZooKeeper."""
+
 SERVER = "kafka.server.KafkaServer"
 START, ID = f"INFO Connecting to zookeeper on zk:2181 ({SERVER})", f"INFO Cluster ID = {{}} ({SERVER})"
 SETTINGS = "INFO KafkaConfig values: \n\tbroker.id = {}\n\tlog.dirs = {}\n (kafka.server.KafkaConfig)"
@@ -78,11 +81,13 @@ def answers(paths: list[Path]) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("rotated", [True, False])
-def test_two_lives_in_the_same_logs_are_judged_as_if_apart(rotated: bool, sample_traces: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("rotated", "lives"), [(True, LIVES), (False, LIVES), (False, KRAFT)])
+def test_two_lives_in_the_same_logs_are_judged_as_if_apart(
+    rotated: bool, lives: tuple[str, str], sample_traces: Path, tmp_path: Path
+) -> None:
     """Only server.log prints the id; rotated or not, the other logs are of the process that ran at their time."""
-    apart = [tmp_path / name for name in LIVES]
-    for at, name in enumerate(LIVES):
+    apart = [tmp_path / name for name in lives]
+    for at, name in enumerate(lives):
         for log in sorted((sample_traces / name).glob("broker-[1-3]/logs/*.log")):
             place = log.relative_to(sample_traces / name)
             turn = f".2026-11-21-{at:02}" if rotated and at == 0 else ""
@@ -100,6 +105,17 @@ def test_two_lives_in_the_same_logs_are_judged_as_if_apart(rotated: bool, sample
     assert json_report.render(found) == json_report.render(local.scan([str(tmp_path / "both")]))
     again = Stored(tmp_path / "out").result(whole=True).case
     assert [part.observations.height for part in again.parts] == [part.observations.height for part in case.parts]
+
+
+def test_logs_of_two_kraft_clusters_in_one_folder_are_not_compared(sample_traces: Path, tmp_path: Path) -> None:
+    """Container logs have no meta.properties beside them: each start of a broker prints the id of its cluster."""
+    apart = [tmp_path / name for name in KRAFT]
+    for folder, name in zip(apart, KRAFT, strict=True):
+        for log in sorted((sample_traces / name).glob("broker-[1-3]/logs/server.log")):
+            for place in (folder, tmp_path / "both"):
+                place.mkdir(exist_ok=True)
+                (place / f"{name}.{log.parts[-3]}.log").write_text(log.read_text())
+    assert answers([tmp_path / "both"]) == sorted(answer for folder in apart for answer in answers([folder]))
 
 
 def two_lives(*between: tuple[str, str]) -> str:
