@@ -391,7 +391,7 @@ def _recovered_shorter(history: History) -> Iterator[Suspicion]:
 
 
 def _recovered_from_unknown_end(step: Step) -> bool:
-    """Return whether log recovery truncated a log whose end before is unknown: it had grown since the last known one."""
+    """Return whether log recovery truncated a log whose end before is unknown, as it had grown since the last one."""
     return step.kind is StepKind.RECOVERY_TRUNCATED and (step.end is None or step.end < step.target)
 
 
