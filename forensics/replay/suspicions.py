@@ -380,13 +380,18 @@ def _recovered_shorter(history: History) -> Iterator[Suspicion]:
     """Yield replicas whose log recovery truncated, with an unknown log end offset before, and that led next."""
     for broker, spans in sorted(history.role_spans.items()):
         served = [role_span for role_span in spans if role_span.role is not Role.OFFLINE or role_span.epoch < 0]
-        for one, two in itertools.zip_longest(served, served[1:]):
-            truncation = next((step for step in one.steps if _recovered_from_unknown_end(step)), None)
-            epoch = _next_led(history, one, two, truncation) if truncation is not None else None
-            if truncation is not None and epoch is not None:
+        recovered = [
+            (one, two, step)
+            for one, two in itertools.zip_longest(served, served[1:])
+            for step in one.steps
+            if _recovered_from_unknown_end(step)
+        ]
+        for one, two, step in recovered:
+            epoch = _next_led(history, one, two, step)
+            if epoch is not None:
                 yield Suspicion(
                     Sign.RECOVERY_TRUNCATED_LEADER, broker, broker, epoch, one.epoch,
-                    truncation.target, None, truncation.time, truncation.refs,
+                    step.target, None, step.time, step.refs,
                 )  # fmt: skip
 
 
