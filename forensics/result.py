@@ -23,7 +23,7 @@ from parsers.text.broker_log import NAME as LOG
 
 if TYPE_CHECKING:
     from forensics.case import Case
-    from forensics.replay.directory import Ref
+    from forensics.replay.facts.directory import Ref
     from forensics.replay.history import History
 
 

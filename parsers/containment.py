@@ -24,7 +24,7 @@ class Defect:
 
     Attributes:
         error: type and text of the exception, at most 120 characters.
-        place: the line of this program that failed, such as ``forensics/replay/forks.py:160``.
+        place: the line of this program that failed, such as ``forensics/replay/facts/forks.py:160``.
         trace: the traceback, for developers.
     """
 

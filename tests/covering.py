@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from forensics.replay.coverage import BOTH, Coverage, Omission, Printed, Span
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
 from forensics.replay.history import History
 
 LINES_MISSING = Omission("test", Span.WITHIN, "lines are missing", "a test")

@@ -20,8 +20,8 @@ from typing import Any
 from forensics.case.brokers import Broker
 from forensics.replay.history import History
 from forensics.replay.played import Played
-from forensics.replay.steps import RoleSpan
-from forensics.replay.went_back import WentBack
+from forensics.replay.roles.steps import RoleSpan
+from forensics.replay.signs.went_back import WentBack
 from forensics.rules.finding import Judgement
 
 Way = Callable[[Any], Any]

@@ -64,7 +64,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
 
 
 class Extent(StrEnum):

@@ -8,18 +8,18 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from forensics.replay.coverage import ALL_LINES, Coverage, LinesAtHand
-from forensics.replay.directory import Copy, Disk, Ref
+from forensics.replay.facts.directory import Copy, Disk, Ref
+from forensics.replay.facts.printed_hws import PrintedHw
+from forensics.replay.facts.refusals import Complaint
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, Range, intersect, subtract
-from forensics.replay.printed_hws import PrintedHw
 from forensics.replay.protocol import UNKNOWN_BROKER, Answer, Protocol
-from forensics.replay.refusals import Complaint
-from forensics.replay.stated import NOTHING, Stated
+from forensics.replay.signs.stated import NOTHING, Stated
 
 if TYPE_CHECKING:
     from forensics.replay.played import Played
-    from forensics.replay.steps import RoleSpan
-    from forensics.replay.went_back import WentBack
+    from forensics.replay.roles.steps import RoleSpan
+    from forensics.replay.signs.went_back import WentBack
 
 
 class Role(StrEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,27 +19,27 @@ from forensics.case.brokers import Broker
 from forensics.case.partial import texts
 from forensics.case.speakers import OF_ITSELF
 from forensics.replay import protocol
-from forensics.replay.compaction import with_skipped
 from forensics.replay.coverage import LinesAtHand, Printed
-from forensics.replay.deletions import deletions, log_starts, stated_starts
-from forensics.replay.dir_failures import failures, with_failures
-from forensics.replay.dir_failures import told as of_directory
-from forensics.replay.directory import Disk, Ref, newest_magic
-from forensics.replay.disks import disks
-from forensics.replay.epoch_rollback import stated_twice
-from forensics.replay.events import COLUMNS, PROGRESS, Event, as_values
-from forensics.replay.forks import forks
+from forensics.replay.facts.compaction import with_skipped
+from forensics.replay.facts.deletions import deletions, log_starts, stated_starts
+from forensics.replay.facts.dir_failures import failures, with_failures
+from forensics.replay.facts.dir_failures import told as of_directory
+from forensics.replay.facts.directory import Disk, Ref, newest_magic
+from forensics.replay.facts.disks import disks
+from forensics.replay.facts.events import COLUMNS, PROGRESS, Event, as_values
+from forensics.replay.facts.forks import forks
+from forensics.replay.facts.log_dir_moves import carried, homes, without_copies
+from forensics.replay.facts.printed_hws import printed_hws
+from forensics.replay.facts.refusals import complaints
 from forensics.replay.history import BrokerFacts, History
-from forensics.replay.isr_removal_epochs import removals
-from forensics.replay.log_dir_moves import carried, homes, without_copies
+from forensics.replay.leadership.epoch_rollback import stated_twice
+from forensics.replay.leadership.isr_removal_epochs import removals
 from forensics.replay.omissions.left_out import left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL, JUMPED
 from forensics.replay.played import Played, play, without_records
-from forensics.replay.printed_hws import printed_hws
 from forensics.replay.reconstruct import reconstruct
-from forensics.replay.refusals import complaints
-from forensics.replay.stated import NOTHING, stated
-from forensics.replay.went_back import went_back
+from forensics.replay.signs.stated import NOTHING, stated
+from forensics.replay.signs.went_back import went_back
 from parsers.details import DONE, ROLE_STEPS, Transition, against_settings, log_properties
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
 from parsers.formats.metadata_log import ALLOWS

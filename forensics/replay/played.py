@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
 from forensics.replay.history import Regression, RegressionKind, ShortenedBy, ShortenedLog
 from forensics.replay.lineage import Lineage, Range, intersect, merge, subtract
 from parsers.formats.trace_jsonl import NAME as TRACE

@@ -10,15 +10,14 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from forensics.replay import epochs as leadership
-from forensics.replay.copy_completeness import copies
 from forensics.replay.coverage import Coverage, MissingLines, Printed, Span
-from forensics.replay.crosscheck import agreed, as_it_was, borne_out, next_start, not_truncated
-from forensics.replay.directory import Disk
-from forensics.replay.elections import isr_changed_without_lines, outlived, states
-from forensics.replay.epoch_rollback import served_again, written_before
-from forensics.replay.epoch_start import NO_DISK, NO_FACTS, fences, truncates_to_hw
-from forensics.replay.events import Event
+from forensics.replay.facts.copy_completeness import copies
+from forensics.replay.facts.directory import Disk
+from forensics.replay.facts.events import Event
+from forensics.replay.facts.stale_dirs import left_statements
+from forensics.replay.high_watermarks.crosscheck import agreed, as_it_was, borne_out, next_start, not_truncated
+from forensics.replay.high_watermarks.hw_attribution import HwAttribution
+from forensics.replay.high_watermarks.restored_checkpoints import restored_checkpoints
 from forensics.replay.history import (
     BrokerFacts,
     Epoch,
@@ -32,7 +31,10 @@ from forensics.replay.history import (
     Truncation,
     TruncationReason,
 )
-from forensics.replay.hw_attribution import HwAttribution
+from forensics.replay.leadership import epochs as leadership
+from forensics.replay.leadership.elections import isr_changed_without_lines, outlived, states
+from forensics.replay.leadership.epoch_rollback import served_again, written_before
+from forensics.replay.leadership.epoch_start import NO_DISK, NO_FACTS, fences, truncates_to_hw
 from forensics.replay.lineage import Lineage, differences
 from forensics.replay.omissions.files import NOT_CLAIMED, begin_late, end_early, end_early_by_records, not_claimed
 from forensics.replay.omissions.own_lines import gaps_in
@@ -45,10 +47,8 @@ from forensics.replay.omissions.role_epochs import (
 )
 from forensics.replay.omissions.unknown_writers import unknown_writers
 from forensics.replay.protocol import Answer, some
-from forensics.replay.restored_checkpoints import restored_checkpoints
-from forensics.replay.role_spans import Reader
-from forensics.replay.stale_dirs import left_statements
-from forensics.replay.steps import (
+from forensics.replay.roles.role_spans import Reader
+from forensics.replay.roles.steps import (
     REMOVES,
     RoleSpan,
     Sample,
@@ -63,7 +63,7 @@ from forensics.replay.steps import (
     replaced,
     unknown_change,
 )
-from forensics.replay.truncation_bounds import TruncationBounds
+from forensics.replay.truncations.truncation_bounds import TruncationBounds
 from parsers.formats.metadata_log import NAME as METADATA_LOG
 from parsers.formats.metadata_log import SNAPSHOT
 from parsers.schema import Kind

@@ -14,8 +14,8 @@ from forensics.case import Case
 from forensics.case.speakers import OF_ITSELF
 from forensics.replay import protocol
 from forensics.replay.confidence import Weakness, weighed, weighed_rows
-from forensics.replay.directory import newest_magic
-from forensics.replay.events import PROGRESS
+from forensics.replay.facts.directory import newest_magic
+from forensics.replay.facts.events import PROGRESS
 from forensics.replay.history import History, Role
 from forensics.replay.partitions import OWN, incarnations
 from forensics.replay.protocol import Answer

@@ -15,12 +15,12 @@ import polars as pl
 from forensics.case import Case
 from forensics.case.dates import EpochDate, chosen, epoch_dates
 from forensics.case.order import METADATA_TOPIC
-from forensics.replay.directory import Disk, Ref
-from forensics.replay.disks import disks
-from forensics.replay.forks import forks
+from forensics.replay.facts.directory import Disk, Ref
+from forensics.replay.facts.disks import disks
+from forensics.replay.facts.forks import forks
+from forensics.replay.facts.live_dirs import PLACE
 from forensics.replay.history import Fork
 from forensics.replay.lineage import UNKNOWN, Range, size
-from forensics.replay.live_dirs import PLACE
 from forensics.reports.remarks import dated
 from forensics.reports.terminal import plain
 from forensics.rules.finding import brokers_text, count_text, offsets_text, span_text

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forensics.case import Case
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import History, HwSource, HwStatement
-from forensics.replay.isr import isr_text
 from forensics.rules.finding import Fact, States
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from forensics.case import Case
 from forensics.replay.confidence import Bearers
-from forensics.replay.directory import Disk, Pointer
+from forensics.replay.facts.directory import Disk, Pointer
 from forensics.replay.history import History
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import HERE, Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from forensics.case import Case
-from forensics.replay.committed import Loss, PossibleLoss, losses, possible_losses, unserved
-from forensics.replay.compaction import NOT_CLEANED
+from forensics.replay.committed.proof import Loss, PossibleLoss, losses, possible_losses, unserved
+from forensics.replay.committed.record_counts import records_lost, with_records
+from forensics.replay.committed.short_current_leader import in_no_copy, left_with_less
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Span
-from forensics.replay.deletions import may_be_deleted
+from forensics.replay.facts.compaction import NOT_CLEANED
+from forensics.replay.facts.deletions import may_be_deleted
+from forensics.replay.facts.log_dirs import moved_until
 from forensics.replay.history import Epoch, History, Role, ShortenedLog
 from forensics.replay.lineage import Range, intersect, size, subtract
-from forensics.replay.log_dirs import moved_until
-from forensics.replay.record_counts import records_lost, with_records
-from forensics.replay.short_current_leader import in_no_copy, left_with_less
-from forensics.replay.steps import StepKind
+from forensics.replay.roles.steps import StepKind
 from forensics.rules.acks import acks_fact
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (

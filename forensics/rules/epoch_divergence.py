@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from forensics.case import Case
 from forensics.replay.confidence import Weakness
-from forensics.replay.directory import Damage, Disk, Ref
-from forensics.replay.epoch_rollback import begun_twice
+from forensics.replay.facts.directory import Damage, Disk, Ref
 from forensics.replay.history import EpochRollback, History
+from forensics.replay.leadership.epoch_rollback import begun_twice
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, subtract
 from forensics.replay.played import Apart
-from forensics.replay.stated import EpochStarts
+from forensics.replay.signs.stated import EpochStarts
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     HERE,

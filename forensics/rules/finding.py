@@ -10,7 +10,7 @@ from typing import Final, TypedDict
 
 from forensics.case import Case
 from forensics.replay.confidence import Bearer, Bearers, Confidence, Weakness, decides, weighed
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
 from forensics.replay.history import History
 from forensics.replay.lineage import Range, size
 from forensics.rules.causes import CauseId

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import polars as pl
 
 from forensics.case import Case
-from forensics.replay.committed import committed
+from forensics.replay.committed.proof import committed
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Printed, Span
-from forensics.replay.directory import Ref
-from forensics.replay.elections import latest_isr_stated
+from forensics.replay.facts.directory import Ref
 from forensics.replay.history import History
+from forensics.replay.leadership.elections import latest_isr_stated
 from forensics.replay.lineage import Lineage, differences
-from forensics.replay.stated import HwAboveLeo
-from forensics.replay.steps import StepKind
+from forensics.replay.roles.steps import StepKind
+from forensics.replay.signs.stated import HwAboveLeo
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     HERE,

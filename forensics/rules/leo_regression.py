@@ -5,17 +5,17 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
-from forensics.replay.committed import losses, may_have_lost_tail, possible_losses, served_log
+from forensics.replay.committed.proof import losses, may_have_lost_tail, possible_losses, served_log
+from forensics.replay.committed.rejoined import has_committed_again
+from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.confidence import Weakness, weak_points
-from forensics.replay.deletions import log_start_at
-from forensics.replay.elections import outside_isr
+from forensics.replay.facts.deletions import log_start_at
+from forensics.replay.facts.log_dirs import Moved, moved_before
 from forensics.replay.history import History, Role, ShortenedBy, ShortenedLog
+from forensics.replay.leadership.elections import outside_isr
 from forensics.replay.lineage import differences, subtract
-from forensics.replay.log_dirs import Moved, moved_before
-from forensics.replay.rejoined import has_committed_again
-from forensics.replay.stated import LeaderLogFell
-from forensics.replay.steps import REMOVES, LogBefore, StepKind
-from forensics.replay.surviving_copies import holders
+from forensics.replay.roles.steps import REMOVES, LogBefore, StepKind
+from forensics.replay.signs.stated import LeaderLogFell
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     HERE,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from forensics.replay.isr import broker_set
+from forensics.replay.facts.isr import broker_set
 from forensics.rules.finding import Severity
 from parsers.details import assigned
 from parsers.schema import Kind

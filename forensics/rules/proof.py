@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from forensics.replay.confidence import Bearer, Bearers, Weakness, borne
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
 from forensics.rules import RULES
 from forensics.rules.finding import Evidence, Finding, States
 

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Sequence
 
 from forensics.case import Case
-from forensics.replay.committed import committed, possible_losses
-from forensics.replay.directory import Ref
+from forensics.replay.committed.proof import committed, possible_losses
+from forensics.replay.facts.directory import Ref
 from forensics.replay.history import Fork, History
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.replay.played import Apart

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 
 from forensics.case import Case
 from forensics.replay import protocol
-from forensics.replay.committed import Loss
-from forensics.replay.directory import StaleDir
+from forensics.replay.committed.proof import Loss
+from forensics.replay.facts.directory import StaleDir
+from forensics.replay.facts.stale_dirs import left_behind, reaching
 from forensics.replay.history import History
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
 from forensics.replay.protocol import Answer
-from forensics.replay.stale_dirs import left_behind, reaching
 from forensics.rules.finding import HERE, Action, Advised, advised, brokers_text, offsets_text
 from forensics.rules.story import failed_directories
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.compaction import NOT_CLEANED
 from forensics.replay.confidence import Bearers, Weakness, weak_points
-from forensics.replay.directory import Damage
+from forensics.replay.facts.compaction import NOT_CLEANED
+from forensics.replay.facts.directory import Damage
 from forensics.replay.history import History
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (

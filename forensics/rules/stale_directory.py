@@ -7,7 +7,7 @@ import shlex
 from forensics.case import Case
 from forensics.case.log_directories import LogDirectory
 from forensics.replay.confidence import Bearers
-from forensics.replay.directory import Disk, LiveBy
+from forensics.replay.facts.directory import Disk, LiveBy
 from forensics.replay.history import History
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, Verdict, advised, judgement, place

@@ -11,7 +11,7 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.case.partial import excerpts_alone
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
 from forensics.replay.lineage import Range
 from forensics.rules.finding import Evidence
 from forensics.rules.known_problems import BY_ID, KNOWN_PROBLEMS

@@ -9,9 +9,9 @@ from itertools import islice
 from typing import cast
 
 from forensics.case import Case
-from forensics.replay.committed import losses, may_have_lost_tail, possible_losses, refetched, stated_at_most
+from forensics.replay.committed.proof import losses, may_have_lost_tail, possible_losses, refetched, stated_at_most
 from forensics.replay.coverage import MissingLines, Printed, Span
-from forensics.replay.elections import outside_isr, was_last_member
+from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import (
     Epoch,
     History,
@@ -22,12 +22,12 @@ from forensics.replay.history import (
     Truncation,
     TruncationReason,
 )
-from forensics.replay.isr import isr_text
+from forensics.replay.leadership.elections import outside_isr, was_last_member
 from forensics.replay.lineage import UNKNOWN, Range, intersect, merge
 from forensics.replay.omissions import unknown_writers
 from forensics.replay.protocol import Answer
-from forensics.replay.safe_truncations import is_safe
-from forensics.replay.steps import REMOVES, LogBefore, Step, StepKind
+from forensics.replay.roles.steps import REMOVES, LogBefore, Step, StepKind
+from forensics.replay.truncations.safe_truncations import is_safe
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, States, epoch_text, offsets_text
 from forensics.rules.wants import (

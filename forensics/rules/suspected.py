@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from forensics.replay.confidence import Weakness
+from forensics.replay.facts.log_dirs import Moved
 from forensics.replay.history import History
 from forensics.replay.lineage import intersect, subtract
-from forensics.replay.log_dirs import Moved
-from forensics.replay.sign import Sign, Suspicion
-from forensics.replay.suspicions import suspicions
+from forensics.replay.signs.sign import Sign, Suspicion
+from forensics.replay.signs.suspicions import suspicions
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     HERE,

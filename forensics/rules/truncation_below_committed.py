@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 from forensics.case import Case
-from forensics.replay.committed import (
+from forensics.replay.committed.proof import (
     CommittedProof,
     Loss,
     committed,
@@ -15,14 +15,14 @@ from forensics.replay.committed import (
     refetched,
     stated_by,
 )
+from forensics.replay.committed.surviving_copies import holders
+from forensics.replay.committed.vanished_tails import vanished_tails
 from forensics.replay.confidence import Weakness, weak_points
-from forensics.replay.deletions import kept, log_start_at, may_be_deleted
+from forensics.replay.facts.deletions import kept, log_start_at, may_be_deleted
+from forensics.replay.facts.stale_dirs import left_behind
 from forensics.replay.history import History, HwSource, HwStatement, Truncation, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, size, subtract
 from forensics.replay.played import TruncatedCommitted
-from forensics.replay.stale_dirs import left_behind
-from forensics.replay.surviving_copies import holders
-from forensics.replay.vanished_tails import vanished_tails
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     HERE,

@@ -7,7 +7,9 @@ import itertools
 from forensics.case import Case
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Printed
-from forensics.replay.elections import (
+from forensics.replay.facts.isr import isr_text
+from forensics.replay.history import Epoch, History
+from forensics.replay.leadership.elections import (
     elected_with_others,
     from_isr,
     isr_before,
@@ -17,9 +19,7 @@ from forensics.replay.elections import (
     outside_isr,
     was_last_member,
 )
-from forensics.replay.epochs import in_one_request
-from forensics.replay.history import Epoch, History
-from forensics.replay.isr import isr_text
+from forensics.replay.leadership.epochs import in_one_request
 from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
 from forensics.rules.story import (
     any_leader,

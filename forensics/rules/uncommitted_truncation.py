@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.committed import committed
+from forensics.replay.committed.proof import committed
 from forensics.replay.history import History, Truncation
 from forensics.replay.lineage import Range, size, subtract
 from forensics.rules.causes import CauseId

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from forensics.engines.local import scan, take_in
-from forensics.replay.log_dir_moves import without_copies
+from forensics.replay.facts.log_dir_moves import without_copies
 from parsers.schema import Kind
 from tests.incident import wishes
 

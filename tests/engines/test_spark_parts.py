@@ -34,10 +34,10 @@ from forensics.engines.spark.stored import Stored
 from forensics.engines.spark.thinning import headers, thinned
 from forensics.engines.spark.work import DIGESTS
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
+from forensics.replay.committed.record_counts import records_held
 from forensics.replay.lineage import size
 from forensics.replay.omissions.own_lines import FOLLOWS, JUMPED
 from forensics.replay.partitions import histories
-from forensics.replay.record_counts import records_held
 from forensics.result import Result
 from parsers.schema import Kind
 from tests.incident import Incident

@@ -35,6 +35,18 @@ BLIND_TO: dict[str, tuple[str, ...]] = {
     "forensics.cli": (),
 }
 
+# The folders of replay, each with those whose modules it may use. Modules beside the folders belong to none.
+REPLAY_USES: dict[str, tuple[str, ...]] = {
+    "facts": (),
+    "roles": ("facts",),
+    "leadership": ("facts", "roles"),
+    "high_watermarks": ("facts", "roles", "leadership"),
+    "omissions": ("facts", "roles", "leadership", "high_watermarks"),
+    "committed": ("facts", "roles", "leadership", "high_watermarks"),
+    "truncations": ("facts", "roles", "leadership", "high_watermarks", "committed"),
+    "signs": ("facts", "roles", "leadership", "high_watermarks", "committed"),
+}
+
 # Each fenced library, and the only modules (with those whose names begin so) that may import it.
 ONLY_IN: dict[str, tuple[str, ...]] = {
     "pyspark": ("forensics.engines.spark",),
@@ -151,6 +163,25 @@ def loaded_by(statement: str, repository: Path) -> set[str]:
 
 def test_no_module_imports_what_it_may_not(sources: dict[str, str]) -> None:
     assert [line for module, source in sources.items() for line in broken_fences(source, module)] == []
+
+
+def within_replay(name: str) -> str:
+    """The folder of replay to which a name belongs, or "" if it belongs to none."""
+    parts = name.split(".")
+    return parts[2] if parts[:2] == ["forensics", "replay"] and len(parts) > 3 and parts[2] in REPLAY_USES else ""
+
+
+def test_folders_of_replay_use_only_those_below_them(sources: dict[str, str]) -> None:
+    found = {within_replay(f"{module}.") for module in sources} - {""}
+    assert found == set(REPLAY_USES)
+    wrong = [
+        (module, name)
+        for module, source in sources.items()
+        if (folder := within_replay(f"{module}."))
+        for name in imported(source, module)
+        if within_replay(name) not in ("", folder, *REPLAY_USES[folder])
+    ]
+    assert wrong == []
 
 
 def test_parts_do_not_import_each_other_in_a_circle(sources: dict[str, str]) -> None:

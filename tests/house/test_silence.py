@@ -83,7 +83,9 @@ def test_silence_is_asked_of_the_coverage_alone(package: str, sources: dict[str,
     """No other value says that a broker has lines, or that it has none."""
     texts = {name: text for name, text in sources.items() if name.startswith(package)}
     assert [name for name, text in texts.items() if "has_logs" in text or "LINES_MISSING" in text] == [
-        name for name in ("forensics.replay.stated", "forensics.replay.went_back") if name.startswith(package)
+        name
+        for name in ("forensics.replay.signs.stated", "forensics.replay.signs.went_back")
+        if name.startswith(package)
     ], "the kind of a line that says itself that others were left out"
 
 

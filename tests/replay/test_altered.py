@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.disks import rising
+from forensics.replay.facts.disks import rising
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.result import Partition
 from tests.incident import Incident

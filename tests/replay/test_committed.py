@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from forensics.replay.directory import Ref
-from forensics.replay.elections import maybe_eligible, outside_isr
+from forensics.replay.facts.directory import Ref
 from forensics.replay.history import Epoch, History
+from forensics.replay.leadership.elections import maybe_eligible, outside_isr
 from forensics.replay.lineage import Range, merge
 from forensics.rules.finding import Finding, Severity
 from tests.incident import Incident

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from forensics.replay.directory import Disk
+from forensics.replay.facts.directory import Disk
 from forensics.replay.lineage import UNKNOWN, Lineage
 from tests.incident import Incident
 

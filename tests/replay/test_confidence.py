@@ -23,7 +23,7 @@ from forensics.replay.confidence import (
     weighed,
     weighed_rows,
 )
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
 from forensics.result import Result
 from forensics.rules import RULES
 from forensics.rules.finding import Evidence, Fact, Finding, Rule, Severity, States

@@ -9,7 +9,7 @@ from string import Formatter
 import pytest
 
 from forensics.replay.coverage import BOTH, Coverage, Extent, LinesAtHand, Omission, Printed, Span
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
 from forensics.replay.history import Epoch, History
 from forensics.replay.omissions import OMISSIONS
 from tests.covering import holed, whole, without

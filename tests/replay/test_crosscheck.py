@@ -6,8 +6,9 @@ from collections.abc import Collection
 
 import pytest
 
-from forensics.replay.committed import losses
-from forensics.replay.crosscheck import (
+from forensics.replay.committed.proof import losses
+from forensics.replay.facts.directory import Disk, Ref
+from forensics.replay.high_watermarks.crosscheck import (
     as_it_was,
     beyond_lines,
     found_shorter_unexplained,
@@ -15,7 +16,6 @@ from forensics.replay.crosscheck import (
     next_start,
     not_truncated,
 )
-from forensics.replay.directory import Disk, Ref
 from forensics.replay.history import (
     Epoch,
     Fork,
@@ -31,7 +31,7 @@ from forensics.replay.history import (
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.protocol import Answer
-from forensics.replay.steps import RoleSpan, Step, StepKind
+from forensics.replay.roles.steps import RoleSpan, Step, StepKind
 from forensics.rules.story import loss_cause
 from tests.covering import missing_within, whole
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from forensics.replay.directory import Ref
-from forensics.replay.elections import (
+from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.events import Event
+from forensics.replay.history import Epoch, History, Role
+from forensics.replay.leadership.elections import (
     States,
     elected_isr,
     from_isr,
@@ -19,10 +21,8 @@ from forensics.replay.elections import (
     states,
     was_last_member,
 )
-from forensics.replay.epochs import collect
-from forensics.replay.events import Event
-from forensics.replay.history import Epoch, History, Role
-from forensics.replay.steps import RoleSpan
+from forensics.replay.leadership.epochs import collect
+from forensics.replay.roles.steps import RoleSpan
 from parsers.schema import Kind
 
 LINE = Ref(row=1)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from forensics.replay.directory import Disk, Ref
-from forensics.replay.epoch_start import EpochStart, had_part, passed_over
+from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.history import Epoch, History, Role, TruncatesTo
 from forensics.replay.interval import Interval
+from forensics.replay.leadership.epoch_start import EpochStart, had_part, passed_over
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
-from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind
+from forensics.replay.roles.steps import LogBefore, RoleSpan, Sample, Step, StepKind
 from tests.covering import holed, whole
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from forensics.replay.directory import Ref
-from forensics.replay.elections import isr_changes_complete, outside_isr
-from forensics.replay.epochs import collect, unnamed
+from forensics.replay.facts.directory import Ref
 from forensics.replay.history import BrokerFacts, Epoch, History, Role
+from forensics.replay.leadership.elections import isr_changes_complete, outside_isr
+from forensics.replay.leadership.epochs import collect, unnamed
 from forensics.replay.omissions.role_epochs import Roles, missed_epochs
-from forensics.replay.steps import RoleSpan, Step, StepKind
+from forensics.replay.roles.steps import RoleSpan, Step, StepKind
 
 LINE = Ref(row=5)
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from forensics.replay.committed import committed_at_most
+from forensics.replay.committed.proof import committed_at_most
 from forensics.replay.coverage import Printed
-from forensics.replay.directory import Damage, Disk, Ref
+from forensics.replay.facts.directory import Damage, Disk, Ref
 from forensics.replay.history import Epoch, History, Replica, Role
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage
-from forensics.replay.log_ends import log_end
 from forensics.replay.omissions.files import begin_late, end_early, end_early_by_records
-from forensics.replay.steps import LogBefore, RoleSpan, Sample, Step, StepKind
+from forensics.replay.roles.log_ends import log_end
+from forensics.replay.roles.steps import LogBefore, RoleSpan, Sample, Step, StepKind
 from parsers.schema import DamageKind
 from tests.covering import whole, without
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
 from forensics.replay.history import Epoch
-from forensics.replay.isr_removal_epochs import accounted, removals
+from forensics.replay.leadership.isr_removal_epochs import accounted, removals
 
 GONE, SENT = "replica_state", "metadata_cached"
 

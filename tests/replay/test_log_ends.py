@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
 from forensics.replay.history import Epoch, History, Replica, Role
 from forensics.replay.interval import Interval
-from forensics.replay.log_ends import follower_end, log_end
-from forensics.replay.steps import RoleSpan
+from forensics.replay.roles.log_ends import follower_end, log_end
+from forensics.replay.roles.steps import RoleSpan
 from tests.covering import whole
 
 LINE, FILE = Ref(row=7), Ref(source=1, byte=100)

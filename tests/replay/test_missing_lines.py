@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from forensics.replay.coverage import LinesAtHand
-from forensics.replay.directory import Ref
-from forensics.replay.events import Event
+from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.events import Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
 from forensics.replay.omissions.own_lines import EPOCHS_FORGOTTEN, JUMPED, OwnLines, gaps_in
 from forensics.replay.omissions.role_epochs import Linked, Roles, linked, missed_epochs
 from forensics.replay.protocol import Answer, Protocol
-from forensics.replay.role_spans import Reader
-from forensics.replay.steps import LogBefore, RoleSpan, Step, StepKind, clear_starts_from_earlier_roles
+from forensics.replay.roles.role_spans import Reader
+from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind, clear_starts_from_earlier_roles
 from parsers.details import BY_REQUEST, Transition
 from parsers.schema import Kind
 from tests.covering import missing_within

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from forensics.engines.local import scan
 from forensics.replay.omissions import own_lines
-from forensics.replay.steps import StepKind
+from forensics.replay.roles.steps import StepKind
 
 TIMES = 40
 

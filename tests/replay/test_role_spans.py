@@ -8,11 +8,11 @@ import pytest
 
 from forensics.case.brokers import Broker
 from forensics.replay import protocol
-from forensics.replay.events import Event
+from forensics.replay.facts.events import Event
+from forensics.replay.facts.isr import broker_set
 from forensics.replay.history import BrokerFacts, RegressionKind, Role, TruncationReason
-from forensics.replay.isr import broker_set
-from forensics.replay.role_spans import Reader
-from forensics.replay.steps import LogBefore, RoleSpan, StepKind
+from forensics.replay.roles.role_spans import Reader
+from forensics.replay.roles.steps import LogBefore, RoleSpan, StepKind
 from parsers.schema import Kind
 
 

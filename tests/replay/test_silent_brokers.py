@@ -10,14 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from forensics.replay.committed import committed, has_all_committed
+from forensics.replay.committed.proof import committed, has_all_committed
 from forensics.replay.coverage import Coverage, Omission, Printed, Span
-from forensics.replay.crosscheck import beyond_lines, found_shorter_unexplained
-from forensics.replay.directory import Disk, Ref
-from forensics.replay.elections import isr_changes_complete
-from forensics.replay.epoch_rollback import begun_twice
-from forensics.replay.epoch_start import EpochStart
-from forensics.replay.epochs import unnamed
+from forensics.replay.facts.directory import Disk, Ref
+from forensics.replay.high_watermarks.crosscheck import beyond_lines, found_shorter_unexplained
+from forensics.replay.high_watermarks.hw_attribution import HwAttribution
 from forensics.replay.history import (
     Epoch,
     History,
@@ -29,12 +26,15 @@ from forensics.replay.history import (
     Truncation,
     TruncationReason,
 )
-from forensics.replay.hw_attribution import HwAttribution
 from forensics.replay.interval import Interval
+from forensics.replay.leadership.elections import isr_changes_complete
+from forensics.replay.leadership.epoch_rollback import begun_twice
+from forensics.replay.leadership.epoch_start import EpochStart
+from forensics.replay.leadership.epochs import unnamed
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.reconstruct import _Reconstruction
-from forensics.replay.safe_truncations import is_safe
-from forensics.replay.steps import RoleSpan, Sample, Step, StepKind
+from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
+from forensics.replay.truncations.safe_truncations import is_safe
 from forensics.rules.hw_above_leo import _stopped
 from tests.covering import holed, whole, without
 from tests.incident import Incident

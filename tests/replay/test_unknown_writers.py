@@ -10,10 +10,10 @@ import pytest
 
 from forensics.engines.local import scan
 from forensics.replay.coverage import Printed
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
 from forensics.replay.history import Epoch, Fork, History, Replica, Role
 from forensics.replay.omissions.unknown_writers import unknown_writers
-from forensics.replay.steps import RoleSpan, Step, StepKind
+from forensics.replay.roles.steps import RoleSpan, Step, StepKind
 from tests.covering import whole, without
 from tests.incident import wishes
 

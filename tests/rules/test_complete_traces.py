@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.steps import StepKind
+from forensics.replay.roles.steps import StepKind
 from forensics.rules.finding import Verdict
 from parsers.formats.trace_kinds import OF_KIND
 from parsers.read import read

@@ -11,11 +11,11 @@ import pytest
 
 from forensics.engines.local import scan
 from forensics.replay.coverage import Printed
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
 from forensics.replay.history import Epoch, Fork, History, Replica, Role, TruncatesTo, TruncationReason
 from forensics.replay.interval import Interval
 from forensics.replay.protocol import Answer
-from forensics.replay.steps import RoleSpan, Step, StepKind, unknown_change
+from forensics.replay.roles.steps import RoleSpan, Step, StepKind, unknown_change
 from forensics.rules import READ_AS, RULES, unclean_election
 from forensics.rules.finding import Judgement, Verdict
 from forensics.rules.story import loss_cause

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import take_in
-from forensics.replay.committed import Loss
+from forensics.replay.committed.proof import Loss
 from forensics.replay.history import Epoch, History, Replica
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, Range

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.suspicions import SIGNS, Sign
+from forensics.replay.signs.suspicions import SIGNS, Sign
 from forensics.reports.text import render
 from forensics.rules import RULES
 from forensics.rules.finding import Severity

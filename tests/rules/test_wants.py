@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from forensics.replay.coverage import MissingLines, Span
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
 from forensics.rules.wants import Artefact, Question, Reason, Shows, Want, anywhere, copy_lacks, lines_missing, of
 
 

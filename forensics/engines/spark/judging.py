@@ -24,7 +24,7 @@ from forensics.engines.spark.context import Context
 from forensics.engines.spark.deriving import TABLES, about_partitions
 from forensics.engines.spark.rows import chunks, narrowed, packed, plain, restored, unpacked
 from forensics.engines.spark.thinning import headers, thinned
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
 from forensics.replay.history import History
 from forensics.replay.partitions import of_process
 from forensics.replay.timeline import changes

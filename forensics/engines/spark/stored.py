@@ -24,7 +24,7 @@ from forensics.engines.spark.output import FORMAT, MANIFEST, Output
 from forensics.engines.spark.plan import Unit
 from forensics.engines.spark.reading import opened
 from forensics.errors import UnusableOutput
-from forensics.replay.events import PROGRESS
+from forensics.replay.facts.events import PROGRESS
 from forensics.replay.history import History
 from forensics.result import Result, ordered, problems_of
 from forensics.rules.finding import Finding, Judgement

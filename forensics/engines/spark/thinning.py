@@ -10,8 +10,8 @@ allows, and the remaining rows give the same history. Only these rows are left o
 * A broker's lines about another broker's progress, and epoch ends that it answers with each fetch, if the row names no
   new topic id.
 * Headers of batches within a file and an epoch that hold a record at each offset and are adjacent, if all replicas with
-  these offsets have the same batch. ``forensics.replay.disks`` and ``forks`` need only where epochs begin, where logs
-  end, and what differs; ``held`` needs offsets without a record.
+  these offsets have the same batch. ``replay.facts.disks`` and ``forks`` need only where epochs begin, where logs end,
+  and what differs; ``held`` needs offsets without a record.
 
 Everything else is kept. So the result grows with events that change a role or a log and with offsets that hold no
 record, not with other traffic.
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from forensics.replay.events import PROGRESS
+from forensics.replay.facts.events import PROGRESS
 from forensics.replay.omissions.own_lines import FOLLOWS, JUMPED
 from forensics.replay.partitions import told_by, with_jumps
 from parsers.schema import Kind

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from forensics.replay import crosscheck
 from forensics.replay.coverage import Omission
+from forensics.replay.high_watermarks import crosscheck
 from forensics.replay.omissions import files, left_out, own_lines, passed_over, role_epochs, unknown_writers
 
 OMISSIONS: tuple[Omission, ...] = (

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.replay.coverage import LinesAtHand, MissingLines, Omission, Printed, Span
-from forensics.replay.directory import Disk
-from forensics.replay.events import Event
+from forensics.replay.facts.directory import Disk
+from forensics.replay.facts.events import Event
 from forensics.replay.history import Epoch, History
 from forensics.replay.lineage import Lineage, differences
-from forensics.replay.steps import REMOVES, RoleSpan, StepKind
+from forensics.replay.roles.steps import REMOVES, RoleSpan, StepKind
 from parsers.formats.trace_jsonl import NAME as TRACE
 
 FILES_KNOW_LATER_EPOCH = Omission(

@@ -12,7 +12,7 @@ import polars as pl
 from forensics.case import Case
 from forensics.case.partial import without_broker
 from forensics.replay.coverage import MissingLines, Omission, Span
-from forensics.replay.directory import Ref
+from forensics.replay.facts.directory import Ref
 
 LINES_LEFT_OUT = Omission(
     "lines-left-out",

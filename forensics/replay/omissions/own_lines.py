@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from forensics.replay.coverage import BOTH, MissingLines, Omission, Span
-from forensics.replay.directory import Ref
-from forensics.replay.events import PROGRESS, Event
+from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.events import PROGRESS, Event
 from forensics.replay.history import BrokerFacts, Role
 from forensics.replay.protocol import Answer
 from parsers.details import AMBIGUOUS, BY_REQUEST, DONE, FROM_REMOTE, MOVED, ROLE_STEPS, SAME_LEADER, Transition

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator
 
 from forensics.replay.coverage import MissingLines, Omission, Span
-from forensics.replay.epochs import at_once
 from forensics.replay.history import History
-from forensics.replay.steps import RoleSpan, StepKind
+from forensics.replay.leadership.epochs import at_once
+from forensics.replay.roles.steps import RoleSpan, StepKind
 
 EPOCH_PASSED_OVER = Omission(
     "epoch-passed-over",

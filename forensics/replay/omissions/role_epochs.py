@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.replay.coverage import MissingLines, Omission, Span
-from forensics.replay.epoch_start import NO_FACTS, fences, truncates_to_hw
-from forensics.replay.epochs import at_once
-from forensics.replay.events import Event
+from forensics.replay.facts.events import Event
+from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import BrokerFacts, Epoch, Role
-from forensics.replay.isr import isr_text
-from forensics.replay.isr_removal_epochs import accounted
+from forensics.replay.leadership.epoch_start import NO_FACTS, fences, truncates_to_hw
+from forensics.replay.leadership.epochs import at_once
+from forensics.replay.leadership.isr_removal_epochs import accounted
 from forensics.replay.protocol import Answer, Protocol
-from forensics.replay.steps import RoleSpan, StepKind
+from forensics.replay.roles.steps import RoleSpan, StepKind
 from parsers.schema import ROLES
 
 _AT_ONCE = 5_000_000

@@ -11,8 +11,8 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.case.quotes import LONGEST, Place, places
+from forensics.replay.facts.isr import broker_set
 from forensics.replay.history import History, Replica
-from forensics.replay.isr import broker_set
 from forensics.replay.lineage import Range
 from forensics.replay.timeline import DELETED, ON_DISK, SILENT, STOPPED, committed, timeline
 from forensics.reports.html.thinning import thin

@@ -10,7 +10,7 @@ import polars as pl
 
 from forensics.replay.history import History
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
-from forensics.replay.steps import RoleSpan, StepKind
+from forensics.replay.roles.steps import RoleSpan, StepKind
 from forensics.replay.timeline import ON_DISK, SILENT, STOPPED
 
 MOMENTS = 96

@@ -1,0 +1,643 @@
+"""Proof that records were committed, or that they were not.
+
+A record is a pair (offset, leader epoch). A high watermark ``h`` stated by the leader of epoch ``e`` shows that records
+``[0, h)`` of that leader's log are committed. It shows nothing about other records at the same offsets.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from forensics.replay.committed.surviving_copies import holders, with_own
+from forensics.replay.coverage import Printed
+from forensics.replay.facts.deletions import kept
+from forensics.replay.history import Epoch, History, HwSource, HwStatement, Role, Truncation
+from forensics.replay.leadership.elections import (
+    elected_isr,
+    elected_with_others,
+    from_eligible,
+    isr_before,
+    isr_stated_to_its_end,
+    latest_isr_stated,
+    outside_isr,
+)
+from forensics.replay.leadership.epoch_rollback import stepped_down
+from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, same, subtract
+from forensics.replay.protocol import Answer
+from forensics.replay.roles.log_ends import ended_whole, is_after_crash, log_end
+from forensics.replay.roles.steps import StepKind
+
+if TYPE_CHECKING:
+    from forensics.replay.played import Commit, LedWithout, Played
+    from forensics.replay.roles.steps import RoleSpan
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedProof:
+    """Committed records, and the high watermark statements that prove it.
+
+    Attributes:
+        ranges: offsets whose records are known to have been committed.
+        statements: statements that prove them, highest high watermark first.
+    """
+
+    ranges: tuple[Range, ...]
+    statements: tuple[HwStatement, ...]
+
+
+def committed(
+    history: History,
+    lineage: Lineage,
+    first: int,
+    end: int,
+    *,
+    replica: int | None = None,
+    before: int | None = None,
+    row: int | None = None,
+) -> CommittedProof:
+    """Return the part of ``[first, end)`` in a log that is known to have been committed.
+
+    Args:
+        history: the partition.
+        lineage: the log that holds the records.
+        first: first offset.
+        end: end offset, not included.
+        replica: owner of the log; its own statements count even if their leader epochs are unknown.
+        before: count only high watermarks reached in a leader epoch below this one.
+        row: of the replica's statements about its own log, count only those up to this row.
+    """
+    ranges: list[Range] = []
+    used: list[HwStatement] = []
+    contested, truncations_told = history.contested, history.coverage.has(replica, Printed.LOG)
+    for statement in history.statements:
+        own = statement.epoch == UNKNOWN and statement.replica == replica and truncations_told
+        own = own and statement.how is not HwSource.LEFT_BEHIND
+        own = own and (row is None or (bool(statement.refs) and (statement.refs[0].row or 0) <= row))
+        if before is not None and (statement.epoch >= before or (statement.epoch == UNKNOWN and not own)):
+            continue
+        stop = min(end, statement.high_watermark)
+        if stop <= first:
+            continue
+        differ, unknown = differences(lineage, statement.lineage, first, stop)
+        if own:
+            unknown = []
+        same = subtract([(first, stop)], [*differ, *unknown])
+        if contested:
+            same = [(a, b) for a, b in lineage.pieces(same) if lineage.epoch_at(a) not in contested]
+        if same:
+            ranges.extend(same)
+            used.append(statement)
+    used.sort(key=_strength)
+    return CommittedProof(tuple(merge(ranges)), tuple(used))
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Committed records that are missing from the log of the partition's current leader.
+
+    Attributes:
+        ranges: their offsets.
+        epoch: first leader epoch whose leader lacked them.
+        statements: high watermarks that prove they were committed, highest first.
+        holders: replicas that still hold all or some of them, with the offsets.
+        lineage: the log they were in.
+    """
+
+    ranges: tuple[Range, ...]
+    epoch: Epoch
+    statements: tuple[HwStatement, ...]
+    holders: dict[int, tuple[Range, ...]]
+    lineage: Lineage
+
+
+def _once(question: Callable[[History], T]) -> Callable[[History], T]:
+    """Decorator: compute the answer once for each history, because several rules ask for it."""
+
+    @functools.wraps(question)
+    def asked(history: History) -> T:
+        if question.__name__ not in history.answers:
+            history.answers[question.__name__] = question(history)
+        return cast("T", history.answers[question.__name__])
+
+    return asked
+
+
+def _unless_played(
+    by_trace: Callable[[History, Played], T],
+) -> Callable[[Callable[[History], T]], Callable[[History], T]]:
+    """Decorator: take the answer from a complete trace, where there is one.
+
+    Args:
+        by_trace: gives that answer.
+    """
+
+    def decorated(question: Callable[[History], T]) -> Callable[[History], T]:
+        @functools.wraps(question)
+        def asked(history: History) -> T:
+            return question(history) if history.played is None else by_trace(history, history.played)
+
+        return asked
+
+    return decorated
+
+
+def _led_without(history: History, one: LedWithout) -> Loss:
+    """Return the loss that a complete trace states."""
+    statements = tuple(stated_by(commit, one.lineage) for commit in one.commits)
+    epoch = history.epochs.get(one.epoch) or Epoch(one.epoch, leader=one.replica, leader_took_up=True)
+    return Loss(one.ranges, epoch, statements, dict(one.holders), one.lineage)
+
+
+def stated_by(commit: Commit, lineage: Lineage) -> HwStatement:
+    """Return the statement of a leader in a complete trace.
+
+    Args:
+        commit: its high watermark.
+        lineage: the log that holds the records in question.
+    """
+    how = HwSource.PRINTED_BY_LEADER
+    refs = (commit.ref,)
+    return HwStatement(commit.replica, commit.epoch, lineage, commit.high_watermark, False, how, commit.time, refs)
+
+
+def _stated_losses(history: History, played: Played) -> tuple[list[Loss], list[Range]]:
+    """Return the losses that a complete trace states. It leaves nothing open."""
+    return [_led_without(history, one) for one in played.led_without], []
+
+
+@_once
+@_unless_played(_stated_losses)
+def losses(history: History) -> tuple[list[Loss], list[Range]]:
+    """Return committed records that are gone from the partition, and offsets for which the evidence does not decide."""
+    served = served_log(history)
+    if served is None:
+        return [], []
+    by_epoch: dict[int, list[tuple[list[Range], list[HwStatement]]]] = {}
+    unclear: list[Range] = []
+    contested = history.contested
+    for statement in sorted(history.statements, key=_strength):
+        gone, unknown = differences(statement.lineage, served, 0, statement.high_watermark)
+        unclear.extend(subtract(unknown, _checkpointed_as_served(history, statement)))
+        if history.epoch_rollbacks:
+            unclear.extend(gone)  # leader epochs do not show which of the two logs the partition kept
+            continue
+        there = _served_all_the_same(history, statement.lineage, gone)
+        unclear.extend(there)
+        otherwise = _served_otherwise(history, statement, served, unknown)
+        for piece in statement.lineage.pieces([*subtract(gone, there), *otherwise]):
+            if statement.lineage.epoch_at(piece[0]) in contested:
+                unclear.append(piece)
+                continue
+            epoch = _first_without(history, statement, piece[0])
+            if epoch is None and intersect([piece], otherwise):
+                epoch = _written_again(history, statement, piece[0]) or history.current
+            if epoch is not None and epoch.epoch in contested:
+                unclear.append(piece)  # two leaders in this epoch: unknown which log the partition kept
+            elif epoch is not None:
+                _add_to_its_log(by_epoch.setdefault(epoch.epoch, []), statement, piece)
+    found: list[Loss] = []
+    for number, (ranges, statements) in ((n, one) for n, logs in sorted(by_epoch.items()) for one in logs):
+        lineage = statements[0].lineage
+        whole = kept(history, lineage, ranges, number)
+        for other in found:  # report records that both logs had only once
+            whole = subtract(whole, same(other.lineage, lineage, intersect(whole, other.ranges)))
+        if not whole:
+            continue
+        epoch = history.epochs[number]
+        held = with_own(history, holders(history, lineage, whole), statements, epoch, whole)
+        found.append(Loss(tuple(whole), epoch, tuple(statements), held, lineage))
+    for left in stepped_down(history):
+        after = Epoch(left.epoch, leader=left.successor, time=left.time, refs=list(left.refs), leader_took_up=True)
+        given = {left.statement.replica: left.ranges}
+        found.append(Loss(left.ranges, after, (left.statement,), given, left.statement.lineage))
+    proven = [piece for loss in found for piece in loss.ranges]
+    return found, subtract(unclear, proven)
+
+
+def _add_to_its_log(logs: list[tuple[list[Range], list[HwStatement]]], statement: HwStatement, piece: Range) -> None:
+    """Add lost offsets and a statement to the entry of ``logs`` for the log that the statement is about, or a new one.
+
+    A leader may lack records of two different logs, neither of which the partition kept.
+    """
+    for ranges, statements in logs:
+        first = statements[0]  # the strongest
+        end = min(first.high_watermark, statement.high_watermark)
+        if not differences(first.lineage, statement.lineage, 0, end)[0]:
+            ranges.append(piece)
+            statements.append(statement)
+            return
+    logs.append(([piece], [statement]))
+
+
+def _strength(statement: HwStatement) -> tuple[int, bool, int, int]:
+    """Sort key of statements: the highest comes first, and one that a line states before one that is implied."""
+    return -statement.high_watermark, statement.implied, statement.replica, statement.epoch
+
+
+def unserved(history: History) -> Loss | None:
+    """Return committed records inside a hole of the current leader's log.
+
+    A hole is a gap between segments that already existed on the broker, or offsets that a segment skips although
+    nothing was compacted.
+    """
+    current = history.current
+    if current is None or current.leader is None or history.epoch_rollbacks:
+        return None
+    disk, copy = history.disks.get(current.leader), history.copies.get(current.leader)
+    if disk is None or copy is None:
+        return None
+    gaps = [*(disk.gaps if copy.inner is True else ()), *disk.lacking]
+    found: list[Range] = []
+    statements: list[HwStatement] = []
+    for first, end in gaps:
+        proof = committed(history, current.lineage, max(first, disk.log_start), end, replica=current.leader)
+        found.extend(proof.ranges)
+        statements.extend(proof.statements)
+    if not found:
+        return None
+    statements.sort(key=_strength)
+    ranges = merge(found)
+    return Loss(tuple(ranges), current, tuple(statements), holders(history, current.lineage, ranges), current.lineage)
+
+
+def served_log(history: History) -> Lineage | None:
+    """Return the log that the partition serves at the end of the evidence.
+
+    That is the current leader's log, or the log read from the files of a later leader.
+    """
+    current = history.current
+    logs = {b: replica.lineage for b, replica in history.replicas.items() if replica.on_disk}
+    for broker, log in logs.items():
+        # A leader writes the start of its epoch to the epoch file before it appends any record (Partition.makeLeader).
+        noted = Lineage(tuple((number, start) for number, start, _ in history.disks[broker].entries))
+        if noted.entries and log.entries and noted.entries[-1][0] > log.entries[-1][0]:
+            logs[broker] = log.splice(noted, noted.entries[-1][1])
+    later = [(log.entries[-1][0], broker) for broker, log in logs.items() if log.entries]
+    if later and (current is None or max(later)[0] > current.epoch):
+        return logs[max(later)[1]]
+    return current.lineage if current is not None else None
+
+
+def _current_leader(history: History) -> int | None:
+    """Return the leader of the last epoch that has one."""
+    current = history.current
+    return current.leader if current is not None else None
+
+
+def _served_all_the_same(history: History, lineage: Lineage, gone: list[Range]) -> list[Range]:
+    """Return offsets that the leader's log seems to lack, but whose records its segments hold.
+
+    The leader's segments are identical there to those of a replica that has the records, so log lines are missing.
+    Before message format v2, only log lines show the leader epoch of a record.
+    """
+    if not gone or (leader := _current_leader(history)) is None:
+        return []
+    held = holders(history, lineage, gone).items()
+    return merge(piece for broker, kept in held for piece in history.identical_ranges(broker, leader, kept))
+
+
+def _checkpointed_as_served(history: History, statement: HwStatement) -> list[Range]:
+    """Return the range below a checkpointed high watermark where the current leader's segments equal the replica's."""
+    if statement.how is not HwSource.CHECKPOINT:
+        return []
+    leader, disk = _current_leader(history), history.disks.get(statement.replica)
+    if leader is None or disk is None or disk.end is None:
+        return []
+    below = [(0, min(statement.high_watermark, disk.end))]
+    return below if leader == statement.replica else history.identical_ranges(leader, statement.replica, below)
+
+
+def _served_otherwise(history: History, statement: HwStatement, served: Lineage, unknown: list[Range]) -> list[Range]:
+    """Return offsets where the leader's segments hold other records than the log of a statement.
+
+    Only the offsets in ``unknown`` are considered: the leader epochs alone do not decide there. The other records are
+    of the same epoch, or of a later one than the epoch in which the statement's records were committed.
+    """
+    if not unknown or (leader := _current_leader(history)) is None:
+        return []
+    lineage = statement.lineage
+    dated = [piece for piece in lineage.pieces(unknown) if lineage.epoch_at(piece[0]) >= 0]
+    held = holders(history, lineage, dated).items()
+    found = [piece for broker, kept in held for piece in intersect(kept, history.diverging_ranges(broker, leader))]
+    parted = min((first for first, _ in history.diverging_ranges(statement.replica, leader)), default=None)
+    if parted is not None and statement.epoch >= 0:
+        pieces = served.pieces(intersect(unknown, [(parted, statement.high_watermark)]))
+        found += [piece for piece in pieces if served.epoch_at(piece[0]) > statement.epoch]
+    return merge(found)
+
+
+def _written_again(history: History, statement: HwStatement, offset: int) -> Epoch | None:
+    """Return the first later leader epoch in whose log a leader wrote ``offset`` again, or None."""
+    for number, epoch in sorted(history.epochs.items()):
+        led = epoch.leader_took_up and epoch.leader is not None and epoch.leader >= 0
+        if number > statement.epoch >= 0 and led and epoch.lineage.epoch_at(offset) > statement.epoch:
+            return epoch
+    return None
+
+
+def _first_without(history: History, statement: HwStatement, offset: int) -> Epoch | None:
+    """Return the first later leader epoch whose leader did not have the record, or None."""
+    for number in sorted(history.epochs):
+        epoch = history.epochs[number]
+        mine = statement.lineage.epoch_at(offset)
+        if number <= max(statement.epoch, mine) or not epoch.leader_took_up or epoch.leader is None or epoch.leader < 0:
+            continue
+        if not epoch.lineage.entries:
+            continue
+        if apart(epoch.lineage.epoch_at(offset), mine):
+            return epoch
+    return None
+
+
+def has_all_committed(history: History, before: Epoch, after: Epoch) -> bool | None:
+    """Return whether the leader of a later epoch had every record committed in an earlier one.
+
+    True if the protocol guarantees it: the broker led or was in the ISR, and nothing can have shortened its log since.
+    None if the evidence does not decide.
+    """
+    leader = after.leader
+    if leader is None or not _kept_its_log(history, leader, before, after):
+        return None
+    if leader == before.leader:
+        return True
+    if outside_isr(history, after) or _joined_early(history, leader, before, after):
+        return None
+    members = before.last_isr if isr_stated_to_its_end(history, before) else None
+    if leader in (members or ()) or leader in (isr_before(history, after) or ()):
+        return True
+    return True if after.safe or from_eligible(history, after) or elected_with_others(history, after) else None
+
+
+def _kept_its_log(history: History, broker: int, before: Epoch, after: Epoch) -> bool:
+    """Return whether the lines of a broker, which are whole, show that its log lost nothing between two epochs."""
+    own = history.replicas.get(broker)
+    if own is None or not history.coverage.whole(broker) or _shortened(history, broker, before.epoch, after.epoch):
+        return False
+    roles = [role_span.epoch for role_span in history.role_spans.get(broker, ()) if role_span.epoch >= 0]
+    if not own.starts_empty and min(roles, default=UNKNOWN) > before.epoch:
+        return False  # its log lines begin later
+    return not may_have_lost_tail(history, broker, before, after)
+
+
+def _joined_early(history: History, broker: int, before: Epoch, after: Epoch) -> bool:
+    """Return whether a replica may have joined the ISR, and been elected, without records committed before.
+
+    Up to 2.0.0 a leader adds a follower to the ISR once the follower reaches the leader's high watermark, which lags
+    after an election. Later releases also require the start offset of the leader's epoch (KAFKA-7128). A replica that
+    was in the ISR at the election has all records committed before. So has a replica that joined a leader elected with
+    an ISR of itself alone.
+    """
+    if history.joins_below_epoch_start is Answer.NO:
+        return False
+    own = [role_span for role_span in history.role_spans.get(broker, ()) if role_span.epoch < after.epoch]
+    begun = after.begins.low
+    for epoch in reversed(history.taken_up):
+        if epoch.epoch > before.epoch:
+            continue
+        isr = elected_isr(history, epoch)
+        if epoch.leader == broker or (isr is not None and isr == {epoch.leader}):
+            return False
+        had = max([begun, *(role_span.end_low for role_span in own if role_span.epoch >= epoch.epoch)])
+        if epoch.start is not None and had >= epoch.start:
+            return False
+        if isr is None or broker not in isr:
+            return True
+    return False
+
+
+def may_have_lost_tail(history: History, leader: int, before: Epoch, after: Epoch) -> bool:
+    """Return whether the end of the leader's log may be gone without a trace.
+
+    This is possible if the leader restarted after an unclean stop, or with an empty log. It is excluded if a log line
+    shows the log end offset before, or if no more can have been committed than the log it found.
+    """
+    spans = history.role_spans.get(leader, [])
+    within = {at for at, one in enumerate(spans) if one.epoch < after.epoch and not _over(spans, at, before)}
+    within = {at for at in within if not rejoined_isr(history, spans, at, before)}
+    for at in sorted(within):
+        for step in spans[at].steps:
+            replaced = step.kind is StepKind.CREATED and leader == before.leader
+            if not (is_after_crash(step) or replaced) or step.end is not None:
+                continue
+            if not _bounded(history, leader, before, after, step.target):
+                return True
+    for at, (one, two) in enumerate(itertools.pairwise(spans)):
+        new = one.run != two.run and one.epoch >= 0 and at in within
+        # A process that continues with an existing log loads it. Without a load line it began with another, empty log.
+        known = any(
+            step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.DELETED)
+            or (step.kind is StepKind.CREATED and step.end is not None)
+            for step in one.steps
+        )
+        unloaded = new and not known
+        if unloaded and not _bounded(history, leader, before, after, two.start_end or 0):
+            return True
+    return False
+
+
+def rejoined_isr(history: History, spans: Sequence[RoleSpan], at: int, before: Epoch) -> bool:
+    """Return whether a restarted replica joined the leader's ISR again, so that it has all records committed since.
+
+    A KRaft controller fences the old process of a broker before it registers a new one
+    (ClusterControlManager.registerBroker). A fenced broker leaves every ISR that has another member.
+    """
+    one, two = spans[at], spans[at + 1] if at + 1 < len(spans) else None
+    if not history.kraft or two is None or two.run == one.run or two.role is not Role.FOLLOWER:
+        return False
+    epoch = history.epochs.get(two.epoch)
+    if epoch is None or epoch.leader in (None, -1) or epoch.epoch > before.epoch:
+        return False
+    inside = [one.replica in isr for isr, _ in epoch.isr]
+    return any(not out and back for out, back in itertools.pairwise(inside)) and inside[-1]
+
+
+def _over(spans: Sequence[RoleSpan], at: int, epoch: Epoch) -> bool:
+    """Return whether a role span, with the load that follows it, ended before anything was committed in ``epoch``.
+
+    If the replica received the epoch late, it may have lost the end of its log after records were committed. This
+    matters only for members of the epoch's first ISR, because they stay in the ISR while they lack those records.
+    """
+    one, two = spans[at], spans[at + 1] if at + 1 < len(spans) else None
+    if one.epoch >= epoch.epoch or two is None or two.epoch < epoch.epoch:
+        return one.epoch < epoch.epoch
+    return two.epoch == epoch.epoch and one.replica not in (epoch.first_isr or ())
+
+
+def _bounded(history: History, leader: int, epoch: Epoch, after: Epoch, end: int) -> bool:
+    """Return whether another ISR member held at most ``end`` when the epoch ended, so that no more was committed.
+
+    The member must have stayed in the ISR as long as the leader may have led.
+    """
+    last = epoch.last_isr
+    if last is None or not isr_stated_to_its_end(history, epoch):
+        return False
+    stayed = (last & latest_isr_stated(history, epoch, last)) - {leader}
+    for number, later in history.epochs.items():
+        if epoch.epoch < number < after.epoch and later.leader == leader:
+            stayed = stayed.intersection(*(isr for isr, _ in later.isr))
+    bounds = (log_end(history, broker, epoch.epoch).high for broker in stayed)
+    return any(bound is not None and bound <= end for bound in bounds)
+
+
+def _shortened(history: History, broker: int | None, after: int, until: int) -> bool:
+    """Return whether a replica's log lost records at its end between two leader epochs, or may have.
+
+    A follower that truncated when it began to follow the earlier epoch fetched those records again before it rejoined
+    the ISR. A member of that epoch's first ISR is an exception: it stays in the ISR while it lacks what it truncated
+    (KIP-101).
+    """
+    truncations = (*history.truncations, *history.truncations_of_unknown_extent)
+    epoch = history.epochs.get(after)
+    stayed = epoch is not None and epoch.first_isr is not None and broker in epoch.first_isr
+    first = after if stayed else after + 1
+    spans = history.role_spans.get(broker, []) if broker is not None else []
+    late = {t.epoch for at, t in enumerate(spans) if epoch is not None and not _over(spans, at, epoch)}
+    # If the log was found shorter after the leader's last role span in an epoch, it was complete when that span began.
+    here = [t for t in spans if t.epoch == until]
+    whole = [t for t in here if t.role is Role.LEADER and all(step.kind is StepKind.LOADED for step in t.steps)]
+    last = until - 1 if len(here) == len(whole) == 1 else until
+    whole_again = {t.epoch for t in spans if epoch is not None and _always_let_in_again(history, spans, t.epoch, epoch)}
+    return any(c.replica == broker and first <= c.epoch <= until for c in truncations) or any(
+        s.replica == broker and s.epoch <= last and (after <= s.epoch or s.epoch in late) and s.epoch not in whole_again
+        for s in history.shortened_logs
+    )
+
+
+def _always_let_in_again(history: History, spans: Sequence[RoleSpan], number: int, before: Epoch) -> bool:
+    """Return whether a replica rejoined the ISR of an epoch after every restart in that epoch."""
+    ended = [at for at, one in enumerate(spans[:-1]) if one.epoch == number and spans[at + 1].run != one.run]
+    if not ended or not all(rejoined_isr(history, spans, at, before) for at in ended):
+        return False
+    if {spans[at + 1].epoch for at in ended} != {number}:
+        return False
+    inside = [spans[ended[0]].replica in isr for isr, _ in history.epochs[number].isr]
+    return sum(not out and back for out, back in itertools.pairwise(inside)) >= len(ended)
+
+
+@dataclass(frozen=True, slots=True)
+class PossibleLoss:
+    """Records that are gone and that may have been committed.
+
+    Attributes:
+        first: first offset.
+        end: end offset, not included; None if the log end offset is unknown.
+        before: they were written in this leader epoch or an earlier one.
+        after: leader epoch whose leader lacked them.
+    """
+
+    first: int
+    end: int | None
+    before: Epoch
+    after: Epoch
+
+
+def _nothing_possible(history: History, played: Played) -> list[PossibleLoss]:
+    """Return no leader change: a complete trace states all losses."""
+    return []
+
+
+@_once
+@_unless_played(_nothing_possible)
+def possible_losses(history: History) -> list[PossibleLoss]:
+    """Return leader changes at which committed records may have been lost, without a high watermark to prove it."""
+    if history.epoch_rollbacks:
+        return []  # leader epochs do not show the order of the leaders
+    led = [e for e in history.taken_up if e.leader is None or (e.leader >= 0 and e.lineage.entries)]
+    found = []
+    lost = [piece for loss in losses(history)[0] for piece in loss.ranges]
+    for before, after in itertools.pairwise(led):
+        if after.lineage is before.lineage or has_all_committed(history, before, after):
+            continue
+        done = committed_at_most(history, before)
+        if done is not None and done <= (after.begins.low):
+            continue
+        if after.start is None:
+            found.append(PossibleLoss(after.begins.low, None, before, after))
+            continue
+        end = log_end(history, before.leader, before.epoch).high
+        if end is not None and end <= after.start:
+            continue
+        known = committed(history, before.lineage, after.start, end if end is not None else after.start)
+        if end is not None and known.ranges == ((after.start, end),) and not subtract(known.ranges, lost):
+            continue  # all proven: the committed-data-lost rule reports it
+        found.append(PossibleLoss(after.start, end, before, after))
+    return found
+
+
+def committed_at_most(history: History, epoch: Epoch) -> int | None:
+    """Return an upper bound of what was committed when an epoch ended; None if unknown.
+
+    A trace that claims to state each change of all replicas states each high watermark. Else the lines of the epoch's
+    leader show it.
+    """
+    stated = stated_at_most(history, epoch.epoch)
+    return stated if stated is not None else _by_next_role(history, epoch)
+
+
+def _by_next_role(history: History, epoch: Epoch) -> int | None:
+    """Return an upper bound of what was committed when an epoch ended, by its leader's lines; None if unknown.
+
+    The high watermark at the start of the leader's next role is the last one of this epoch. Records committed in
+    earlier epochs are below the start offset of this epoch. If that offset is unknown, the bound of the epoch before is
+    used.
+    """
+    leader = epoch.leader
+    if leader is None or not history.coverage.whole(leader):
+        return None
+    begun = _committed_before(history, epoch)
+    if begun is None:
+        return None
+    spans = history.role_spans.get(leader, [])
+    here = [position for position, role_span in enumerate(spans) if role_span.epoch == epoch.epoch]
+    if not here or here[-1] + 1 >= len(spans) or epoch.other_leaders or not ended_whole(spans, here):
+        return None
+    now, after = spans[here[-1]], spans[here[-1] + 1]
+    if now.role is not Role.LEADER or now.steps or after.run != now.run or after.start_hw is None:
+        return None
+    known = max(after.start_hw.value, *(s.value for s in (now.hw, now.start_hw) if s is not None), 0)
+    return max(known, begun)
+
+
+def _committed_before(history: History, epoch: Epoch) -> int | None:
+    """Return an upper bound of what was committed before an epoch: its start, or the bound of the epoch before."""
+    if epoch.start is not None:
+        return epoch.start
+    earlier = [one for one in history.taken_up if one.epoch < epoch.epoch]
+    return _by_next_role(history, earlier[-1]) if earlier else None
+
+
+def stated_at_most(history: History, epoch: int) -> int | None:
+    """Return the highest high watermark up to the end of a leader epoch; None if some may not have been stated.
+
+    None is missing where a trace claims to state each change of every replica: then nothing above was committed.
+    """
+    if not history.members or not history.members <= history.coverage.claimed:
+        return None
+    return max((one.high_watermark for one in history.statements if one.epoch <= epoch), default=0)
+
+
+def refetched(history: History, truncation: Truncation, ranges: tuple[Range, ...]) -> tuple[list[Range], list[Range]]:
+    """Return the truncated records that the replica fetched again from its leader, and those that it may have
+    fetched.
+    """
+    epoch = history.epochs.get(truncation.epoch)
+    if epoch is None or not epoch.lineage.entries or epoch.leader == truncation.replica:
+        return [], list(ranges)
+    have: list[Range] = []
+    unknown: list[Range] = []
+    # The leader has records of older epochs only below the start offset of its own epoch.
+    held = epoch.begins.low
+    for first, stop in ranges:
+        differ, unsure = differences(truncation.lineage, epoch.lineage, first, stop)
+        there = subtract([(first, stop)], [*differ, *unsure])
+        older = [(a, b) for a, b in there if truncation.lineage.epoch_at(a) != epoch.epoch]
+        beyond = intersect(older, [(held, stop)]) if epoch.start is None else []
+        unknown.extend([*unsure, *beyond])
+        have.extend(subtract(there, [(held, stop)] if older else []))
+    return merge(have), intersect(merge(unknown), list(ranges))

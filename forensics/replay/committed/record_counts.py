@@ -1,0 +1,103 @@
+"""Number of records at lost offsets, from the headers of batches.
+
+An offset may have no record: compaction removed it, or it is a transaction marker (a control batch, KIP-98).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from forensics.case import Case
+from forensics.replay.facts.compaction import is_compacted
+from forensics.replay.history import History
+from forensics.replay.lineage import Range, intersect, merge, size, subtract
+
+_HEADER = ("base_offset", "last_offset", "records", "control", "source", "byte", "size")
+
+
+def records_lost(
+    history: History, case: Case, ranges: Sequence[Range], holders: dict[int, tuple[Range, ...]]
+) -> tuple[int, int, list[Range]]:
+    """Return bounds of the number of records lost, and the offsets for which it is unknown.
+
+    Records in copies are counted, from the copy with the most of them. Offsets that no copy holds may have had no
+    record if the topic is transactional or compacted.
+    """
+    low = high = 0
+    left = merge(ranges)
+    counted: list[Range] = []
+    for broker in sorted(holders, key=lambda b: (-size(holders[b]), b)):
+        pieces = intersect(left, list(holders[broker]))
+        if not pieces or not history.disks.get(broker) or not history.replicas[broker].on_disk:
+            continue
+        least, most = records_held(history, case, broker, pieces)
+        low, high = low + least, high + most
+        left = subtract(left, pieces)
+        if least < most:
+            counted += pieces
+    rest = size(left)
+    open_ = rest > 0 and may_lack_records(history, case)
+    return low + (0 if open_ else rest), high + rest, merge([*counted, *(left if open_ else [])])
+
+
+def with_records(history: History, case: Case, holders: dict[int, tuple[Range, ...]]) -> dict[int, tuple[Range, ...]]:
+    """Return the replicas that hold a record at offsets within their logs: the cleaner may have removed all of them."""
+    return {
+        broker: ranges
+        for broker, ranges in holders.items()
+        if not history.replicas[broker].on_disk or records_held(history, case, broker, ranges)[1]
+    }
+
+
+def records_held(history: History, case: Case, broker: int, ranges: Sequence[Range]) -> tuple[int, int]:
+    """Return the least and greatest number of records that the segments of a replica hold at offsets."""
+    low = high = 0
+    damaged = bool(history.disks[broker].damage)
+    before: tuple[int, int, int | None] | None = None  # last offset, source, end position in bytes
+    for base, last, records, control, source, byte, length in _headers(history, case, broker, ranges):
+        if before is not None and before[1] == source and before[0] + 1 < base:
+            between = size(intersect([(before[0] + 1, base)], list(ranges)))
+            left_out = before[2] is None or before[2] != byte  # bytes between them: headers, or damage
+            high += between if left_out else 0
+            low += between if left_out and before[2] is not None and not damaged else 0
+        held = size(intersect([(base, last + 1)], list(ranges)))
+        if held and not control:
+            span = last + 1 - base
+            low += max(0, records - (span - held)) if records is not None else 0
+            high += min(records, held) if records is not None else held
+        before = last, source, byte + length if length is not None else None
+    return low, high
+
+
+def may_lack_records(history: History, case: Case) -> bool:
+    """Return whether some offsets of a partition may never have been records, or were removed by compaction."""
+    if is_compacted(history):
+        return True
+    return history.incarnation == 0 and any(rows.get_column("control").any() for rows in _rows(history, case))
+
+
+def _headers(
+    history: History, case: Case, broker: int, ranges: Sequence[Range]
+) -> Iterator[tuple[int, int, int | None, bool | None, int, int, int | None]]:
+    """Yield headers of the sound batches at offsets, and of their neighbours, in order.
+
+    If a partition has very many batches, the reader left out adjacent ones that hold a record at each offset.
+    """
+    parts = list(_rows(history, case, broker))
+    if not parts:
+        return
+    rows = pl.concat(parts).filter(pl.col("crc_ok").is_null() | pl.col("crc_ok")).drop_nulls(["base_offset"])
+    rows = rows.sort("base_offset", "source", "byte").select(_HEADER)
+    first = rows.select((pl.col("last_offset") < ranges[0][0]).sum()).item()
+    end = rows.select((pl.col("base_offset") < ranges[-1][1]).sum()).item()
+    yield from rows.slice(max(0, first - 1), end - max(0, first - 1) + 1).iter_rows()
+
+
+def _rows(history: History, case: Case, *brokers: int) -> Iterator[pl.DataFrame]:
+    """Yield headers in the live segments of a partition's replicas, or of some of them, file by file."""
+    for broker in brokers or sorted(history.disks):
+        for source in history.disks[broker].segments:
+            if (place := case.headers.get(source)) is not None:
+                yield case.batches.slice(*place)

@@ -1,0 +1,1 @@
+"""Facts about one partition as its evidence states them, before anything is inferred."""

@@ -1,0 +1,177 @@
+"""Completeness of a copied replica directory: does it hold all segment files, by the broker's log lines?
+
+A segment file that was left out of a copy looks like one that a disk lost. The broker's own log lines decide: the line
+that reports how many segment files it loaded, and the lines about segments that it rolled since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from forensics.replay.coverage import Coverage, Printed
+from forensics.replay.facts.directory import Copy, Disk
+from forensics.replay.facts.events import Event
+from parsers.details import MOVED, segments
+from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.schema import DamageKind, Kind
+
+
+@dataclass(slots=True)
+class _Told:
+    """The segment files that a broker has, by its own log lines.
+
+    Attributes:
+        known: it created its log, or loaded it and counted the segment files.
+        loaded: log start offset, log end offset and number of files when it loaded the log; None if not counted.
+        rolled: base offsets of the segments that it rolled since, in order.
+        blind: it rolled segments without logging their base offset (up to 0.11).
+        thinned: files were removed since, by retention or compaction.
+    """
+
+    known: bool = False
+    loaded: tuple[int, int, int] | None = None
+    rolled: list[int] = field(default_factory=list)
+    blind: bool = False
+    thinned: bool = False
+
+    @property
+    def counts_all(self) -> bool:
+        """Return whether its lines name every segment file that it began since it created or loaded its log."""
+        return self.known and not self.blind
+
+    def hear(self, event: Event) -> None:
+        """Add one more line of the broker."""
+        kind, offset = event.kind, event.offset
+        if kind == Kind.LOG_CREATED or (kind == Kind.LOG_LOADED and event.leo == 0 and event.detail != MOVED):
+            self._anew(0)
+        elif kind == Kind.LOG_LOADED and event.leo is not None:
+            self._anew(None)
+            count = segments(event.detail)
+            self.known = count is not None
+            self.loaded = (event.log_start or 0, event.leo, count) if count is not None else None
+        elif kind == Kind.LOG_DELETED:
+            self._anew(None)
+            self.known = False
+        elif kind == Kind.TRUNCATE_FULL and offset is not None:
+            self._anew(offset)
+        elif kind == Kind.FETCH_RESET and event.log_start is not None and (offset or 0) < event.log_start:
+            self._anew(event.log_start)
+        elif kind in (Kind.TRUNCATE, Kind.CORRUPTION_CUT) and offset is not None:
+            self.rolled = [base for base in self.rolled if base <= offset]
+            self.thinned = True  # unknown how many of the loaded files were removed
+        elif kind == Kind.ROLLED:
+            if offset is None:
+                self.blind = True
+            else:
+                self.rolled.append(offset)
+
+    def _anew(self, start: int | None) -> None:
+        self.known, self.loaded, self.rolled = True, None, [] if start is None else [start]
+        self.blind = self.thinned = False
+
+
+def copies(events: Mapping[int, Sequence[Event]], disks: Mapping[int, Disk], coverage: Coverage) -> dict[int, Copy]:
+    """Return what is known about the completeness of each replica's copied directory.
+
+    Args:
+        events: each broker's own lines about its replica, in their order.
+        disks: each broker's files.
+        coverage: which of their lines are in the evidence.
+    """
+    found = {}
+    for broker, disk in sorted(disks.items()):
+        if disk.bases and disk.end is not None:
+            own = events.get(broker, ())
+            sure = coverage.has(broker, Printed.LOG)
+            found[broker] = _copy(disk, own, [d for b, d in disks.items() if b != broker], sure=sure)
+    return found
+
+
+def _copy(disk: Disk, own: Sequence[Event], others: Sequence[Disk], *, sure: bool) -> Copy:
+    told = _Told()
+    for event in own:
+        told.hear(event)
+    if own and own[-1].message == TRACE:
+        sure = False  # a trace does not report files
+    inner, inner_why = _inner(disk, told, sure=sure)
+    end, end_why = _end(disk, told, others, sure=sure)
+    by_lines = end is True and sure and told.counts_all
+    return Copy(end, end_why, inner, inner_why, _earlier(disk), end_by_lines=by_lines)
+
+
+def _end(disk: Disk, told: _Told, others: Sequence[Disk], *, sure: bool) -> tuple[bool | None, str]:
+    """Return whether the last segment in the evidence is the broker's last segment, and the reason."""
+    assert disk.end is not None
+    rolled = [base for base in told.rolled if base >= disk.end and base not in disk.bases]
+    if rolled:
+        return False, f"its log says that a segment began at offset {rolled[-1]}"
+    if sure and told.loaded is not None and not disk.gaps and _counted(disk, told) < told.loaded[2]:
+        return False, _few(disk, told)
+    if sure and told.counts_all:
+        return True, ""
+    beside = [(base, name) for base, name in disk.beside if base >= disk.end]
+    if beside:
+        return False, f"{beside[-1][1]} lies there without its segment"
+    point = disk.recovery_point
+    if point is not None and point[0] > disk.end:
+        return False, f"its recovery point is {point[0]}"
+    torn = any(damage.kind in (DamageKind.TORN_TAIL, DamageKind.ZERO_TAIL) for damage in disk.damage)
+    if torn or any(other.end is not None and _spans(other, disk.end) for other in others):
+        return True, ""
+    return None, "no line and no other replica tells where its last segment began"
+
+
+def _earlier(disk: Disk) -> str:
+    """Return evidence of segments before the first one in the copy; empty if there is none.
+
+    A broker that deletes a segment deletes its indexes too. It also moves the first entry of the epoch file forward
+    (LeaderEpochFileCache.truncateFromStart).
+    """
+    first = disk.bases[0]
+    beside = [name for base, name in disk.beside if base < first and name.endswith("index")]
+    if beside:
+        return f"{beside[0]} lies there without its segment"
+    began = min((start for _, start, _ in disk.entries), default=first)
+    moved = disk.log_start_checkpoint[0] if disk.log_start_checkpoint is not None else 0
+    if began < first > max(moved, disk.local_start):
+        return f"its leader-epoch-checkpoint begins at offset {began}, the segments at {first}"
+    return ""
+
+
+def _spans(disk: Disk, offset: int) -> bool:
+    """Return whether a replica's segment covers an offset, so that no other segment begins there."""
+    return disk.end is not None and disk.end > offset and offset not in disk.bases
+
+
+def _inner(disk: Disk, told: _Told, *, sure: bool) -> tuple[bool | None, str]:
+    """Return whether a gap between segments already existed on the broker, and the reason."""
+    if not disk.gaps:
+        return True, ""
+    end = disk.gaps[-1][1]
+    rolled = [base for base in told.rolled if any(a <= base < b for a, b in disk.gaps)]
+    if rolled:
+        return False, f"its log says that a segment began at offset {rolled[0]}, and not that it went"
+    if sure and told.loaded is not None and not told.thinned:
+        start, leo, count = told.loaded
+        here = _counted(disk, told)
+        if end > leo or disk.log_start > start:
+            return None, ""  # that count excludes later segments, and retention may have removed some
+        if here == count:
+            return True, f"it loaded its log from {count} segment files, and as many are here"
+        if here < count:
+            return False, _few(disk, told)
+    return None, ""
+
+
+def _counted(disk: Disk, told: _Told) -> int:
+    """Return how many of the segment files in the evidence belong to those counted when the log was loaded."""
+    assert told.loaded is not None
+    start, end, _ = told.loaded
+    return sum(start <= base <= end or base == disk.bases[0] for base in disk.bases if base not in told.rolled)
+
+
+def _few(disk: Disk, told: _Told) -> str:
+    assert told.loaded is not None
+    _, end, count = told.loaded
+    return f"it loaded its log up to offset {end} from {count} segment files, {_counted(disk, told)} of which are here"

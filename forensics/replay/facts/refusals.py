@@ -1,0 +1,92 @@
+"""Refusals of brokers, and complaints of brokers and consumers: two offsets of one log that contradict each other.
+
+Such a line states a fact by itself: "my leader's log ends at 2051, mine at 2391". It changes no log, so role spans do
+not use it. It is only collected here; ``forensics.replay.signs.suspicions`` decides what it means.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import polars as pl
+
+from forensics.replay.facts.events import as_values
+from parsers.schema import Kind
+from parsers.takers.metadata_files import TOPIC as METADATA_TOPIC
+
+
+class Complaint(NamedTuple):
+    """One such line. Values that it does not state are None.
+
+    Attributes:
+        row, source: its position.
+        time: microseconds since 1970 UTC.
+        broker: broker that logged it. For a consumer's line, the broker whose file it is in, or None.
+        kind: see ``parsers.schema.Kind``.
+        leader, leader_epoch: leader that it names.
+        offset: log end offset of the replica, requested offset, or a consumer's position.
+        hw, hw_before: high watermark.
+        leo: log end offset of the other side.
+        log_start: log start offset of the other side.
+        detail: see ``parsers.schema.Kind``.
+    """
+
+    row: int
+    source: int
+    time: int | None
+    broker: int | None
+    kind: str
+    leader: int | None
+    leader_epoch: int | None
+    offset: int | None
+    hw: int | None
+    hw_before: int | None
+    leo: int | None
+    log_start: int | None
+    detail: str | None
+
+
+BROKERS = (
+    Kind.TRUNCATION_REFUSED,
+    Kind.APPEND_REFUSED,
+    Kind.LOG_START_REFUSED,
+    Kind.FETCH_RESET,
+    Kind.FETCH_OFFSET_SET,
+    Kind.OUT_OF_RANGE,
+    Kind.HW_REGRESSED,
+    Kind.ISR_SHRINK,
+)
+"""Kinds of line that brokers log."""
+
+CONSUMERS = (Kind.CONSUMER_OUT_OF_RANGE, Kind.CONSUMER_TRUNCATED, Kind.CONSUMER_RESET, Kind.CONSUMER_SET)
+"""Kinds of line that consumers log, in the logs of any application."""
+
+Complaints = dict[tuple[str, int, int], list[Complaint]]
+"""By topic, partition and incarnation."""
+
+_PLACE = ("topic", "partition", "incarnation")
+
+
+def complaints(rows: pl.DataFrame, nobodys: pl.DataFrame) -> Complaints:
+    """Return the complaints of each incarnation of each partition, in the order of the case.
+
+    Args:
+        rows: observations with ``incarnation``.
+        nobodys: observations that no broker logged. They are assumed to be about the present incarnation.
+    """
+    brokers = rows.filter(pl.col("kind").is_in([kind.value for kind in (*BROKERS, *CONSUMERS)]))
+    consumers = nobodys.filter(
+        pl.col("kind").is_in([kind.value for kind in CONSUMERS]),
+        pl.col("topic") != METADATA_TOPIC,
+        pl.col("partition").is_not_null(),
+    ).with_columns(pl.lit(0, dtype=pl.Int32).alias("incarnation"))
+    found: Complaints = {}
+    for part in (brokers, consumers):
+        for topic, partition, incarnation, *values in (
+            part.filter(pl.col("partition").is_not_null())
+            .sort(*_PLACE, "row")
+            .select(*_PLACE, *as_values(Complaint._fields))
+            .iter_rows()
+        ):
+            found.setdefault((topic, partition, incarnation), []).append(Complaint(*values))
+    return found

@@ -1,0 +1,1 @@
+"""High watermarks: the log of which epoch each of them is about, and where lines and files contradict it."""

@@ -1,0 +1,216 @@
+"""High watermarks as replicas state them: the epoch in which each was reached, and the log that it is about."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+from forensics.replay.coverage import Printed
+from forensics.replay.high_watermarks.crosscheck import beyond_lines
+from forensics.replay.history import Epoch, HwSource, HwStatement, Role
+from forensics.replay.leadership.elections import isr_changed_without_lines
+from forensics.replay.leadership.epoch_start import NO_FACTS, EpochStart, unknown_from
+from forensics.replay.lineage import UNKNOWN, Lineage, differences
+from forensics.replay.protocol import Answer
+from forensics.replay.roles.log_ends import log_end
+from forensics.replay.roles.steps import RoleSpan, Sample, StepKind, replaced
+
+
+def _source(sample: Sample, *, by_leader: bool) -> HwSource:
+    """The source of a high watermark that was reached in a role span."""
+    if sample.how is not None:
+        return sample.how
+    return HwSource.PRINTED_BY_LEADER if by_leader else HwSource.PRINTED
+
+
+class HwAttribution(EpochStart):
+    """The part of replay that turns stated high watermarks into ``HwStatement``."""
+
+    def _state_reached(self, broker: int, role_span: RoleSpan, epoch: Epoch | None) -> None:
+        if role_span.hw is not None and epoch is not None:
+            # A follower may fetch records of a later epoch before it receives that epoch.
+            ahead = [n for n, start, _ in role_span.entries if n > epoch.epoch and start < role_span.hw.value]
+            reached_in = self.history.epochs.get(max(ahead)) if ahead else None
+            if reached_in is not None:
+                self._state(broker, reached_in, role_span.hw, HwSource.PRINTED, own=self._own_log(broker, role_span))
+            else:
+                self._state(broker, epoch, role_span.hw, _source(role_span.hw, by_leader=epoch.leader == broker))
+        reached = role_span.hw.value if role_span.hw is not None else 0
+        alone = self._alone(broker, role_span) if epoch is not None and epoch.leader == broker else None
+        if alone is not None and alone.value > reached and self._commits_alone(broker):
+            self._state(broker, epoch, alone, HwSource.ALONE_IN_ISR, implied=True)
+
+    def _own_log(self, broker: int, role_span: RoleSpan) -> Lineage | None:
+        """The log of a replica in a role span, if its lines are there to show it."""
+        return role_span.log if self._is_whole(broker) else None
+
+    def _commits_alone(self, broker: int) -> bool:
+        """Return whether a leader alone in the ISR commits what it appends; with a higher min.insync.replicas it does
+        not.
+        """
+        needs_more = self.facts.get(broker, NO_FACTS).protocol.hw_needs_min_isr is not Answer.NO
+        return not needs_more or self.history.min_insync_replicas == 1
+
+    def _alone(self, broker: int, role_span: RoleSpan) -> Sample | None:
+        """Return the log end offset that a leader alone in the ISR is known to have reached: all of that was committed.
+
+        If it stayed alone until its epoch or its process ended, the log end offset that it left counts. If its log was
+        found shorter later, that length is still a lower bound.
+        """
+        alone = role_span.alone
+        # A follower outside the ISR that keeps up within the lag holds the high watermark back
+        # (Partition.maybeIncrementLeaderHW). So everything is committed only if no replica fetches.
+        fetching = any(
+            other != broker and t.epoch == role_span.epoch and t.role is Role.FOLLOWER
+            for other, spans in self.role_spans.items()
+            for t in spans
+        )
+        named = {other for epoch in self.history.epochs.values() for isr, _ in epoch.isr for other in isr}
+        if fetching or role_span.held_back or not named | {broker} <= self.history.coverage.whole_replicas():
+            return None
+        later = (e for number, e in sorted(self.history.epochs.items()) if number > role_span.epoch)
+        heir = next((e for e in later if e.leader not in (None, -1, broker)), None)
+        joined = heir is not None and not heir.unclean and isr_changed_without_lines(self.history, heir)
+        if joined or not role_span.is_alone:
+            return alone
+        left = [(step.target, step.refs[0], step.time) for step in role_span.steps if step.kind is StepKind.LOADED][:1]
+        spans = self.role_spans[broker]
+        after = next((two for one, two in itertools.pairwise(spans) if one is role_span), None)
+        if not left and after is not None and after.start_end is not None and after.start_ref is not None:
+            left = [(after.start_end, after.start_ref, after.time)]
+        if left and (alone is None or left[0][0] > alone.value):
+            return Sample(*left[0])
+        return alone
+
+    def _state_read_back(self, broker: int, role_span: RoleSpan) -> None:
+        """A high watermark a role span begins with was reached in an earlier one, in the log of the leader of that."""
+        start = role_span.start_hw
+        if start is None or start.value <= 0:
+            return
+        spans = self.role_spans[broker]
+        position = next(number for number, one in enumerate(spans) if one is role_span)
+        before = spans[position - 1] if position else None
+        if before is not None and before.start_hw is not None and start.value <= before.start_hw.value:
+            return  # the role span before began with at least this value
+        if before is not None and before.hw is not None and start.value <= before.hw.value:
+            return
+        if before is not None and any(replaced(step) for step in before.steps):
+            return  # it is about the log before that one
+        epoch = self.history.epochs.get(before.epoch) if before is not None and before.epoch >= 0 else None
+        own, known = None, unknown_from(self.history, before, role_span) if before is not None else None
+        if epoch is not None and known is not None and known < start.value:
+            own, epoch = epoch.lineage.known_below(known), None
+        uncut = self._uncut(broker, role_span, start.value) if epoch is not None else None
+        # Up to 1.1, and without epochs of its own, a leader answers for epochs that it never had with others (KIP-279).
+        had = epoch is not None and uncut is not None and {*epoch.lineage.entries} <= {*uncut.entries}
+        if epoch is not None and uncut is not None and had and differences(epoch.lineage, uncut, 0, start.value)[0]:
+            own, epoch = uncut, None  # the lines about the epochs in between are missing
+        self._state(broker, epoch, start, HwSource.READ_BACK, earlier=True, own=own)
+
+    def _uncut(self, broker: int, role_span: RoleSpan, end: int) -> Lineage | None:
+        """Return a follower's log below ``end``: its leader's log, if the follower fetched without truncating
+        (KIP-101).
+        """
+        epoch = self.history.epochs.get(role_span.epoch)
+        asked = role_span.role is Role.FOLLOWER and role_span.fetched and not role_span.steps
+        asked = asked and self.history.coverage.has(broker, Printed.LOG)
+        if epoch is None or not asked or (role_span.start_end or 0) < end or self.history.truncates_to_hw:
+            return None
+        return epoch.lineage if epoch.leader != broker and epoch.lineage.entries else None
+
+    def _state(
+        self,
+        broker: int,
+        epoch: Epoch | None,
+        sample: Sample,
+        how: HwSource,
+        *,
+        earlier: bool = False,
+        own: Lineage | None = None,
+        implied: bool = False,
+    ) -> None:
+        told = self._is_whole(broker)
+        if told and epoch is not None and epoch.leader is not None and epoch.leader >= 0 and epoch.lineage.entries:
+            number, lineage = epoch.epoch, epoch.lineage
+        elif told or own is not None:
+            number, lineage = UNKNOWN, own if own is not None else self.logs[broker]
+        else:
+            number, lineage = UNKNOWN, Lineage.unknown()  # unknown in which role it was reached
+        self.history.statements.append(
+            HwStatement(broker, number, lineage, sample.value, implied, how, sample.time, (sample.ref,), earlier)
+        )
+
+    def _follow_on(self, statement: HwStatement) -> HwStatement:
+        """Return the statement with the last epoch that it may be about.
+
+        A follower that has not received a new epoch of the same leader nevertheless learns the high watermark of that
+        epoch, because fetches carry no epoch before KIP-320. Above the new epoch's start the statement is about the
+        longer log.
+        """
+        epoch = self.history.epochs.get(statement.epoch)
+        unseen = beyond_lines(self.history, statement)
+        if unseen is not None:
+            return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.known_below(unseen))
+        if epoch is None or epoch.leader in (None, statement.replica) or self._parted_when_read_back(statement):
+            return statement
+        ahead = self._fetched_ahead(statement)
+        if ahead is not None:
+            return self._follow_on(replace(statement, epoch=ahead.epoch, lineage=ahead.lineage))
+        spans = self.role_spans.get(epoch.leader, [])
+        if not spans:
+            return self._beyond_sight(statement, epoch, None)
+        for one, two in itertools.pairwise(spans):
+            goes_on = one.role is Role.LEADER and two.role is Role.LEADER and one.run == two.run and not one.steps
+            following = self.history.epochs.get(two.epoch)
+            if one.epoch != statement.epoch or not goes_on or following is None or following.leader != epoch.leader:
+                continue
+            if following.start is not None and statement.high_watermark > following.start:
+                return self._follow_on(replace(statement, epoch=following.epoch, lineage=following.lineage))
+        if statement.earlier or self._fenced(statement.replica):
+            return statement
+        told = (t.epoch for t in self.role_spans.get(statement.replica, ()) if t.epoch > epoch.epoch)
+        return self._beyond_sight(statement, epoch, min(told, default=None))
+
+    def _fetched_ahead(self, statement: HwStatement) -> Epoch | None:
+        """Return the last epoch with records below a follower's high watermark, by its own lines.
+
+        The follower received only an earlier epoch. None if there is no later one.
+        """
+        own = (t for t in self.role_spans.get(statement.replica, ()) if t.epoch == statement.epoch)
+        begun = [number for t in own for number, start, _ in t.entries if start < statement.high_watermark]
+        later = self.history.epochs.get(max(begun, default=UNKNOWN))
+        return later if later is not None and later.epoch > statement.epoch and later.lineage.entries else None
+
+    def _parted_when_read_back(self, statement: HwStatement) -> bool:
+        """Return whether the role in which a high watermark was read back truncated below it.
+
+        Its leader's log had other records there (KIP-101). The high watermark is within the replica's own log, so it is
+        about an earlier leader's log.
+        """
+        if not statement.earlier or self.history.truncates_to_hw:
+            return False
+        return any(
+            step.kind is StepKind.TRUNCATED and step.target < statement.high_watermark
+            for role_span in self.role_spans.get(statement.replica, ())
+            if role_span.start_hw is not None and role_span.start_hw.ref in statement.refs
+            for step in role_span.steps[:1]
+        )
+
+    def _beyond_sight(self, statement: HwStatement, epoch: Epoch, told: int | None) -> HwStatement:
+        """Return the statement with an unknown log above the start of a later epoch of the same leader.
+
+        The follower did not receive that epoch, and the high watermark may be of it. A leader whose log never reached
+        the stated value had no such high watermark.
+        """
+        again = [
+            e
+            for n, e in sorted(self.history.epochs.items())
+            if n > epoch.epoch and (told is None or n <= told) and e.leader == epoch.leader and e.leader_took_up
+        ]
+        most = {e.epoch: log_end(self.history, e.leader, e.epoch).high for e in again}
+        again = [e for e in again if (end := most[e.epoch]) is None or end >= statement.high_watermark]
+        start = min((e.begins.low for e in again), default=None)
+        if start is None or statement.high_watermark <= start:
+            return statement
+        known = statement.lineage.known_below(start)
+        return replace(statement, epoch=UNKNOWN, lineage=known)

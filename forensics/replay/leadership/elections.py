@@ -1,0 +1,346 @@
+"""The ISR right before each election, by partition epoch (zkVersion), which numbers every change of it.
+
+Each write of a partition's state raises the partition epoch by one (PartitionStateStore, PartitionChangeBuilder),
+whether it is an election or a change of the ISR alone. So the state before an election has a partition epoch one below
+the first state of the new leader epoch, whichever broker logs it. A partition epoch that no line names is a change that
+no line shows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+
+from forensics.replay.coverage import Printed
+from forensics.replay.facts.events import Event
+from forensics.replay.facts.isr import broker_set
+from forensics.replay.history import Epoch, History
+from forensics.replay.roles.steps import RoleSpan
+from parsers.schema import ROLES, Kind
+
+_CHANGES = (Kind.UNCLEAN_ELECTION, Kind.PARTITION_CHANGED)
+"""Kinds of line that also state the state before the change."""
+
+States = dict[int, tuple[int | None, frozenset[int] | None]]
+"""Leader epoch and ISR, if known, by partition epoch."""
+
+
+def states(events: Iterable[Event]) -> States:
+    """Return every state of a partition that any line states; each broker's events in its order."""
+    found: States = {}
+    serves: dict[int, int] = {}
+    for event in events:
+        if event.leader_epoch is not None and event.kind in ROLES:
+            serves[event.broker] = event.leader_epoch
+        if event.partition_epoch is None or event.partition_epoch < 0:
+            continue
+        if event.kind in _CHANGES and event.previous_epoch is not None and event.isr_before is not None:
+            found.setdefault(event.partition_epoch - 1, (event.previous_epoch, broker_set(event.isr_before)))
+        epoch, isr = found.get(event.partition_epoch, (None, None))
+        # A leader that changes the ISR may log no leader epoch: then it is the epoch that it leads.
+        number = serves.get(event.broker) if event.leader_epoch is None else event.leader_epoch
+        found[event.partition_epoch] = (
+            epoch if epoch is not None else number,
+            isr if isr is not None else broker_set(event.isr),
+        )
+    return found
+
+
+def isr_before(history: History, epoch: Epoch) -> frozenset[int] | None:
+    """Return the ISR at the moment at which an epoch's leader was elected; None if unknown."""
+    first = _first_state(history, epoch)
+    told = history.states.get(first - 1) if first is not None else None
+    if told is None or told[0] is None or told[0] >= epoch.epoch:
+        return None  # of an unknown leader epoch, or epochs went back
+    return told[1]
+
+
+def latest_isr_stated(history: History, epoch: Epoch, otherwise: frozenset[int]) -> frozenset[int]:
+    """Return the ISR of an epoch with the highest partition epoch that any broker logged.
+
+    A KRaft controller removes members whose brokers are gone, so the leader's own last line may be older.
+    """
+    isrs = [(number, isr) for number, (of, isr) in history.states.items() if of == epoch.epoch and isr is not None]
+    return max(isrs, key=lambda state: state[0])[1] if isrs else otherwise
+
+
+def isr_stated_to_its_end(history: History, epoch: Epoch) -> bool:
+    """Return whether no change of an epoch's ISR is left out.
+
+    Its leader logs each change to server.log (Partition.shrinkIsr, expandIsr), so the leader's lines about its log must
+    be whole. What controllers or metadata caches state does not depend on the leader's lines.
+    """
+    by_leader = epoch.isr_from_leader and history.coverage.has(epoch.leader, Printed.LOG)
+    return by_leader or epoch.isr_from_others
+
+
+def outlived(history: History, role_spans: Mapping[int, list[RoleSpan]]) -> list[RoleSpan]:
+    """Return leaders' role spans for which other brokers state a later ISR than the leaders themselves.
+
+    Such a leader may have continued and appended more, and its lines of that time are missing.
+    """
+    found = []
+    for epoch in history.epochs.values():
+        last = epoch.last_isr
+        if (
+            epoch.leader is not None
+            and epoch.isr_from_leader
+            and last
+            and latest_isr_stated(history, epoch, last) != last
+        ):
+            found += [role_span for role_span in role_spans.get(epoch.leader, ()) if role_span.epoch == epoch.epoch]
+    return found
+
+
+def elected_isr(history: History, epoch: Epoch) -> frozenset[int] | None:
+    """Return the ISR that an epoch's leader was elected with; None if unknown, because an ISR stated later may have
+    grown.
+    """
+    first = _first_state(history, epoch)
+    if first is not None and isr_before(history, epoch) is not None:
+        told = history.states[first][1]
+        if told is not None:
+            return told
+    return epoch.first_isr if epoch.isr_elected else None
+
+
+def was_last_member(epochs: Mapping[int, Epoch], epoch: Epoch) -> bool | None:
+    """Return whether an epoch's leader was in the last leader's final ISR, after a controller had emptied the ISR.
+
+    Up to 1.0, with unclean elections enabled, a controller removes every member that dies from the ISR, the last one
+    too. It raises the leader epoch each time and names no leader once the last one is out
+    (KafkaController.removeReplicaFromIsr). Nothing is committed while there is no leader, so every member of the last
+    leader's final ISR has all committed records. None if the evidence does not decide.
+    """
+    if epoch.last_known:
+        return True
+    number = epoch.epoch - 1
+    while (before := epochs.get(number)) is not None and before.leader is not None and not before.other_leaders:
+        if before.leader >= 0:
+            return epoch.leader == before.leader  # any other member it left was in an ISR since
+        if before.last_isr is None:
+            return None
+        if epoch.leader in before.last_isr:
+            return True
+        number -= 1
+    return None
+
+
+def elected_with_others(history: History, epoch: Epoch) -> bool:
+    """Return whether a leader began with others in the ISR; after an unclean election the leader is alone in it."""
+    isr = elected_isr(history, epoch)
+    return isr is not None and len(isr) > 1
+
+
+def outside_isr(history: History, epoch: Epoch) -> bool:
+    """Return whether an epoch's leader came from outside the ISR, as far as the evidence shows.
+
+    An election from outside the ISR leaves the new leader alone in it (ZooKeeper: OfflinePartitionLeaderElection;
+    KRaft: PartitionChangeBuilder). So other members in its first ISR prove that it was in sync.
+
+    With KRaft a reassignment can make a replica leader in the same change that adds it, and leaders may come from the
+    eligible leader replicas (KIP-966). There the answer is true only if the controller logs the election as unclean, or
+    the leader logs that it is recovering.
+    """
+    if epoch.safe and not epoch.unclean:
+        return False
+    isr = elected_isr(history, epoch) or epoch.first_isr
+    if isr is not None and len(isr) > 1:
+        return False
+    if epoch.unclean:
+        return True
+    return not history.kraft and isr_changes_complete(history, epoch) and _not_among_the_last(history, epoch)
+
+
+def from_isr(history: History, epoch: Epoch) -> bool:
+    """Return whether an epoch's leader was in the ISR right before the election, or the election itself shows that."""
+    if epoch.unclean or epoch.safe:
+        return not epoch.unclean
+    told = isr_before(history, epoch)
+    before = _with_isr(history, epoch) if told is None else None
+    if before is not None and before.last_isr is not None and not _led_between(history, before, epoch):
+        told = before.last_isr & (_may_stand(history, before, epoch) or before.last_isr)
+    return (
+        elected_with_others(history, epoch)
+        or from_eligible(history, epoch)
+        or (told is not None and epoch.leader in told)
+    )
+
+
+def _led_between(history: History, before: Epoch, epoch: Epoch) -> bool:
+    """Return whether a broker led between two epochs. Its ISR is unknown."""
+    between = (one for number, one in history.epochs.items() if before.epoch < number < epoch.epoch)
+    return any(one.leader is not None and one.leader >= 0 for one in between)
+
+
+def maybe_eligible(history: History, epoch: Epoch) -> bool:
+    """Return whether an epoch's leader may have been an eligible leader replica (KIP-966).
+
+    This is the case if it was in no known ISR and no line shows how it was elected.
+    """
+    if epoch.unclean or epoch.safe or epoch.elected or elected_with_others(history, epoch):
+        return False
+    if history.eligible and _not_among_the_last(history, epoch):
+        return True
+    isr = epoch.first_isr
+    if _after_no_leader(history, epoch):
+        return isr is None or len(isr) < 2
+    before = _with_isr(history, epoch)
+    if before is None or before.last_isr or (isr is not None and len(isr) > 1):
+        return False
+    return not before.by_request
+
+
+def from_eligible(history: History, epoch: Epoch) -> bool:
+    """Return whether an epoch's leader was elected from the eligible leader replicas, which have all committed records.
+
+    That is shown if the ISR before was empty, and the controller logs the election and does not log it as unclean
+    (KIP-966).
+    """
+    before = _with_isr(history, epoch)
+    if before is None or before.last_isr or before.by_request:
+        return False
+    return epoch.elected and not epoch.unclean
+
+
+def isr_changes_complete(history: History, epoch: Epoch) -> bool:
+    """Return whether every change of the state between the last known ISR before an epoch and the election is known.
+
+    A KRaft controller removes replicas from the ISR itself when their brokers go, and a dead leader logs nothing about
+    that. With ZooKeeper only leaders and elections change the state, and leaders may log no number for a change.
+    """
+    first = _first_state(history, epoch)
+    if not history.kraft:
+        just_before = history.states.get(first - 1) if first is not None else None
+        if not history.members_whole and just_before is not None and just_before[1] is None:
+            return False  # a change of the ISR of which the number alone is left
+        return (
+            not _leader_without_lines(history, epoch)
+            and _changes_without_lines(history, epoch, named=first is None) == 0
+        )
+    if first is None:
+        return True
+    number = first - 1
+    while number in history.states and history.states[number][1] is None:
+        number -= 1
+    return number in history.states
+
+
+def isr_changed_without_lines(history: History, epoch: Epoch) -> bool:
+    """Return whether a leader changed the ISR near an election without a line, as the partition epochs show."""
+    return not history.kraft and _changes_without_lines(history, epoch, named=True) > 0
+
+
+def _changes_without_lines(history: History, epoch: Epoch, *, named: bool) -> int:
+    """How many changes of the state about an election have no line, with a number or without one: between the last
+    number before and the next one, which may be of a later epoch.
+
+    Which of the leaders about that time made them, and lacks the lines, the numbers do not say. So they lower no
+    coverage, and make this election uncertain alone.
+
+    Args:
+        history: the partition.
+        epoch: the epoch that began with the election.
+        named: count epochs that no line names as known: each is one change.
+    """
+    numbered = [(number, of) for number, (of, _) in history.states.items() if of is not None]
+    before = [state for state in numbered if state[1] < epoch.epoch]
+    after = [state for state in numbered if state[1] >= epoch.epoch]
+    if not before or not after or max(before) > min(after):
+        return 0  # no line states a partition epoch, or epochs went back
+    (last, since), (first, until) = max(before), min(after)
+    known = {*history.epochs, *history.coverage.unnamed}
+    told = until - since - 1 if named else sum(since < number < until for number in known)
+    for number, other in history.epochs.items():
+        if since <= number < until and other.isr_from_leader:
+            changes = sum(one != two for (one, _), (two, _) in itertools.pairwise(other.isr))
+            # Changes up to the last partition epoch are not later ones.
+            counted = last - min(state for state, of in before if of == since) if number == since else 0
+            told += max(0, changes - counted)
+    return max(0, first - 1 - last - told - _changes_up_to(history, until, first))
+
+
+def _changes_up_to(history: History, number: int, state: int) -> int:
+    """Return how many ISR changes a leader logs from the start of its epoch to a state of the partition.
+
+    A controller that removes a replica from the ISR may log no partition epoch (2.6 to 3.0). Then the first one logged
+    for the epoch is that of a later change.
+    """
+    epoch, isr = history.epochs.get(number), history.states[state][1]
+    if epoch is None or not (epoch.isr_from_leader and epoch.isr_elected):
+        return 0
+    told = [isr for isr, _ in itertools.groupby(isr for isr, _ in epoch.isr)]
+    return told.index(isr) if isr in told else 0
+
+
+def _leader_without_lines(history: History, epoch: Epoch) -> bool:
+    """Return whether the leader is unknown in an epoch between the last known ISR and an election."""
+    if isr_before(history, epoch) is not None:
+        return False  # by the partition epochs that is the state right before
+    before = _with_isr(history, epoch)
+    between = range(before.epoch + 1 if before is not None else 0, epoch.epoch)
+    if history.coverage.unnamed.intersection(between):
+        return True
+    return any(number in history.epochs and history.epochs[number].leader is None for number in between)
+
+
+def _first_state(history: History, epoch: Epoch) -> int | None:
+    """Return the lowest partition epoch that any line states for a leader epoch, or None."""
+    return min((n for n, (number, _) in history.states.items() if number == epoch.epoch), default=None)
+
+
+def _with_isr(history: History, epoch: Epoch) -> Epoch | None:
+    """Return the last earlier epoch with a known ISR, or None."""
+    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
+    return before[-1] if before else None
+
+
+def _after_no_leader(history: History, epoch: Epoch) -> bool:
+    """Return whether there was no leader right before and the ISR is unknown: it may have been empty (KIP-966)."""
+    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch]
+    if not before or epoch.elected or any(e.by_request for e in history.epochs.values()):
+        return False
+    if history.coverage.unnamed_between(before[-1].epoch, epoch.epoch):
+        return False
+    return before[-1].leader == -1 and before[-1].last_isr is None and isr_before(history, epoch) is None
+
+
+def _not_among_the_last(history: History, epoch: Epoch) -> bool:
+    """Return whether an epoch's leader, alone in its ISR, was in no ISR known right before the election."""
+    isr = elected_isr(history, epoch) or epoch.first_isr
+    if epoch.leader is None or epoch.leader < 0 or isr != frozenset({epoch.leader}):
+        return False
+    told = isr_before(history, epoch)
+    if told:
+        return epoch.leader not in told
+    if _after_no_leader(history, epoch):
+        return False
+    before = _with_isr(history, epoch)
+    if before is None:
+        return False
+    if not before.last_isr:
+        # Otherwise eligible leader replicas may replace the ISR (KIP-966).
+        return before.by_request and was_last_member(history.epochs, epoch) is False
+    if before.leader is not None and before.leader >= 0 and not (before.isr_from_leader or before.isr_from_others):
+        return False
+    return epoch.leader not in before.last_isr | _may_stand(history, before, epoch)
+
+
+def _may_stand(history: History, before: Epoch, epoch: Epoch) -> frozenset[int]:
+    """Return the ISR that the last leader may have left, if no line confirms the ISR that it proposed.
+
+    A leader that was paused may propose an ISR after the controller has elected its successor. The result is empty if
+    the partition epochs of the election itself show that all proposals were committed, because each later change of the
+    ISR has a number too.
+    """
+    first, standing = _first_state(history, epoch), before.standing or frozenset()
+    numbered = [number for number, (of, isr) in history.states.items() if of == before.epoch and isr is not None]
+    if history.kraft or first is None or not numbered:
+        return standing
+    if history.states[first][1] != (elected_isr(history, epoch) or epoch.first_isr):
+        return standing
+    told = [isr for isr, _ in itertools.groupby(isr for isr, _ in before.isr)]
+    since = history.states[max(numbered)][1]
+    changes = first - max(numbered) - (epoch.epoch - before.epoch)
+    confirmed = since in told and changes >= len(told) - 1 - told.index(since)
+    return frozenset() if confirmed else standing

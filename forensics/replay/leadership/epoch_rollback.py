@@ -1,0 +1,219 @@
+"""Leader epochs that went back, because the controller's state was restored from an older copy.
+
+Kafka orders leaders by their epochs, and so does replay. A controller only raises them (PartitionStateMachine,
+ReplicationControlManager), starting from what ZooKeeper or the metadata log holds. If that is restored from an older
+copy, the controller assigns epochs again that it had assigned before. Then epochs do not show the order of leaders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from forensics.replay.coverage import Printed
+from forensics.replay.facts.compaction import is_compacted
+from forensics.replay.facts.directory import Disk, Ref
+from forensics.replay.history import EpochRollback, History, HwSource, HwStatement, Role, TruncationReason
+from forensics.replay.lineage import Range, intersect
+from forensics.replay.roles.steps import RoleSpan, StepKind
+from parsers.schema import Kind
+
+_HANDED_OUT = (
+    Kind.ELECTION,
+    Kind.UNCLEAN_ELECTION,
+    Kind.PARTITION_CHANGED,
+    Kind.ISR_COMMIT,
+    Kind.LEADER_AND_ISR,
+)
+"""Kinds of line that state a partition's state as it was written: each write raises the partition epoch (zkVersion)."""
+
+_TAKEN_UP = (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER, Kind.FETCHER_ADDED)
+"""Kinds of line that show that a broker accepted a leader for a leader epoch."""
+
+_STATE = ("leader_epoch", "partition_epoch")
+
+NO_LEADER = -1
+"""Kafka's value for no leader (LeaderAndIsr.NoLeader)."""
+
+
+def served_again(role_spans: Mapping[int, list[RoleSpan]]) -> list[EpochRollback]:
+    """Return replicas that took up a role in a lower leader epoch than one in which they had a role before."""
+    found = []
+    for broker, spans in sorted(role_spans.items()):
+        highest: RoleSpan | None = None
+        for role_span in spans:
+            if role_span.epoch < 0 or role_span.role is Role.OFFLINE:
+                continue
+            if highest is not None and role_span.epoch < highest.epoch:
+                text = f"broker {broker} served leader epoch {role_span.epoch} after epoch {highest.epoch}"
+                found.append(EpochRollback(text, role_span.epoch, role_span.time, (highest.refs[0], role_span.refs[0])))
+                break
+            highest = role_span
+    return found
+
+
+def written_before(history: History) -> list[EpochRollback]:
+    """Return segments with records of an epoch at offsets below the one at which the epoch's leader began to write."""
+    for number, epoch in history.epochs.items():
+        disk = history.disks.get(epoch.leader) if epoch.leader is not None else None
+        # The leader's own segments must confirm the start: it may have begun before its lines do.
+        if disk is None or epoch.start is None or (number, epoch.start) not in disk.lineage.entries:
+            continue
+        for broker, other in sorted(history.disks.items()):
+            start = dict(other.lineage.entries).get(number, epoch.start)
+            if disk.cleaner_point is None and disk.log_start < start < epoch.start:
+                text = (
+                    f"broker {broker} has records of leader epoch {number} from offset {start} on, its leader "
+                    f"{epoch.leader} began at {epoch.start}"
+                )
+                return [EpochRollback(text, number, None, (other.refs[number], disk.refs[number]))]
+    return begun_twice(history)
+
+
+def begun_twice(history: History) -> list[EpochRollback]:
+    """Epochs whose first records are at two offsets.
+
+    A leader begins its epoch once, and a replica with any record of it has the leader's records below it (KIP-101). A
+    deletion of the topic leaves two beginnings as well, and lines show it. Only if the log of each member is known is
+    it known that there was no deletion.
+    """
+    if is_compacted(history):
+        return []  # the cleaner may have removed the first records, on each replica others
+    if not history.members <= history.coverage.replicas_with(Printed.LOG):
+        return []
+    first: dict[int, tuple[int, int, Ref]] = {}
+    # A leader that deleted older records knows epochs from there on only; its followers keep their own entries below.
+    deleted = {disk.log_start for disk in history.disks.values() if disk.log_start > 0}
+    for broker, disk in sorted(history.disks.items()):
+        if disk.cleaner_point is not None or disk.damage or disk.skipped or disk.falls:
+            continue  # whole epochs may be missing
+        blindly = _fetched_blindly_from(history, broker)
+        for number, start in _borne_out(disk):
+            if start <= disk.log_start or start in blindly or start in deleted:
+                continue
+            other, at, ref = first.setdefault(number, (broker, start, disk.refs[number]))
+            if at != start:
+                text = f"leader epoch {number} begins at offset {at} on broker {other}, at {start} on broker {broker}"
+                return [EpochRollback(text, number, None, (ref, disk.refs[number]))]
+    return []
+
+
+def _fetched_blindly_from(history: History, broker: int) -> set[int]:
+    """Return the offsets from which a follower fetched that had not truncated by leader epoch: what it has below may
+    be records that its leader never had.
+    """
+    blind = (TruncationReason.HIGH_WATERMARK, TruncationReason.LEADER_END_OFFSET)
+    steps = (step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps)
+    return {step.target for step in steps if step.kind is StepKind.TRUNCATED and step.reason in blind}
+
+
+def _borne_out(disk: Disk) -> Iterator[tuple[int, int]]:
+    """Yield epochs that begin in a log where its epoch file has them, if it has them: otherwise one of them is
+    damaged.
+    """
+    stated = {epoch: start for epoch, start, _ in disk.entries}
+    return ((number, start) for number, start in disk.begun() if stated.get(number, start) == start)
+
+
+def stated_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRollback]]:
+    """Return states of a partition that a controller assigned twice.
+
+    A state is a leader epoch and a partition epoch, and has one leader. An epoch written without a leader has none:
+    making a broker the leader raises the epoch (PartitionStateMachine, PartitionChangeBuilder).
+
+    Args:
+        rows: observations with their incarnation.
+
+    Returns:
+        By topic, partition and incarnation, the first of them.
+    """
+    place = ["topic", "partition", "incarnation"]
+    written = pl.col("kind").is_in([kind.value for kind in _HANDED_OUT])
+    led = pl.when(pl.col("kind") == Kind.BECOME_LEADER.value).then("broker")
+    told = (
+        rows.filter(written | pl.col("kind").is_in([kind.value for kind in _TAKEN_UP]))
+        .with_columns(pl.coalesce("leader", led).alias("leader"))
+        .filter((pl.col("leader") >= NO_LEADER) & (pl.col("leader_epoch") >= 1))
+    )
+    leaderless = (written & (pl.col("leader") == NO_LEADER)).any().over(*place, "leader_epoch")
+    twice = pl.concat(
+        (
+            _contradicting(told.filter(written, pl.col("partition_epoch").is_not_null()), [*place, *_STATE]),
+            _contradicting(told.filter(leaderless), [*place, "leader_epoch"]),
+        ),
+        how="diagonal",
+    )
+    found: dict[tuple[str, int, int], list[EpochRollback]] = {}
+    for (topic, partition, incarnation), group in twice.group_by(place, maintain_order=True):
+        epoch, first = group.select("leader_epoch", "leader").row(0)
+        second, time = group.select("leader", pl.col("time").cast(pl.Int64)).row(1)
+        refs = tuple(Ref(row=row) for row in group.get_column("row").head(2))
+        back = EpochRollback(_twice(epoch, first, second), epoch, time, refs)
+        found[(str(topic), int(str(partition)), int(str(incarnation)))] = [back]
+    return found
+
+
+def _contradicting(told: pl.DataFrame, state: list[str]) -> pl.DataFrame:
+    """Return the first row for each leader of a state, for states with several leaders."""
+    firsts = told.group_by(*state, "leader").agg(pl.col("row").min(), pl.col("time").min()).sort(*state, "row")
+    return firsts.filter(pl.len().over(state) > 1)
+
+
+def _twice(epoch: int, *leaders: int) -> str:
+    who = [f"with {'no leader' if leader < 0 else f'leader {leader}'}" for leader in leaders]
+    return f"leader epoch {epoch} was handed out twice, {' and '.join(who)}"
+
+
+@dataclass(frozen=True, slots=True)
+class SteppedDown:
+    """A leader that later followed another one whose epoch is not higher than its own was.
+
+    Attributes:
+        successor: the leader that the partition kept.
+        epoch: leader epoch of the successor.
+        time: when it was followed, microseconds since 1970 UTC, or None.
+        refs: the line that shows it.
+        ranges: committed records of the old leader at whose offsets its successor holds others.
+        statement: the old leader's last high watermark.
+    """
+
+    successor: int
+    epoch: int
+    time: int | None
+    refs: tuple[Ref, ...]
+    ranges: tuple[Range, ...]
+    statement: HwStatement
+
+
+def stepped_down(history: History) -> list[SteppedDown]:
+    """Return committed records lost to a leader with a lower or equal epoch.
+
+    The order of epochs does not show this loss. A broker's own lines are in order, whatever the epochs: the old leader
+    itself followed the successor later. The differences are read from the segments of both.
+    """
+    found = []
+    for broker, spans in sorted(history.role_spans.items()):
+        if not spans or spans[-1].role is not Role.FOLLOWER or spans[-1].leader in (None, broker):
+            continue
+        last = spans[-1]
+        led = [role_span for role_span in spans if role_span.role is Role.LEADER and role_span.epoch >= last.epoch >= 0]
+        successor = last.leader
+        theirs = history.role_spans.get(successor, []) if successor is not None else []
+        if not led or successor is None or not theirs or theirs[-1].role is not Role.LEADER:
+            continue
+        # Its high watermark when it began to follow: later ones come from its leader.
+        reached = [sample for sample in (led[-1].hw, last.start_hw) if sample is not None]
+        if not reached:
+            continue
+        sample = max(reached, key=lambda sample: sample.value)
+        ranges = intersect(history.diverging_ranges(broker, successor), [(0, sample.value)])
+        if not ranges:
+            continue
+        how = sample.how or HwSource.STEPPED_DOWN
+        lineage = led[-1].log.begin(led[-1].epoch, ranges[0][0])
+        statement = HwStatement(broker, led[-1].epoch, lineage, sample.value, False, how, sample.time, (sample.ref,))
+        refs = (last.refs[0],)
+        found.append(SteppedDown(successor, last.epoch, last.time, refs, tuple(ranges), statement))
+    return found

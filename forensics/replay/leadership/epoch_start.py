@@ -1,0 +1,445 @@
+"""The start of each leader epoch: the offset at which the leader began to write, and the log below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from forensics.replay.coverage import Printed
+from forensics.replay.facts.directory import Disk, Ref
+from forensics.replay.history import BrokerFacts, Epoch, Fork, History, Role, TruncationReason
+from forensics.replay.interval import Interval
+from forensics.replay.lineage import Lineage, at_least
+from forensics.replay.protocol import Answer
+from forensics.replay.roles.log_ends import follower_end
+from forensics.replay.roles.steps import REMOVES, RoleSpan, StepKind
+
+NO_FACTS = BrokerFacts()
+NO_DISK = Disk()
+
+
+def fences(facts: Mapping[int, BrokerFacts], broker: int) -> bool:
+    """Return whether a broker refuses every fetch that is of another leader epoch (KIP-320)."""
+    return facts.get(broker, NO_FACTS).protocol.fences_fetch_sessions is Answer.YES
+
+
+def truncates_to_hw(facts: Mapping[int, BrokerFacts], broker: int) -> bool:
+    """Return whether a broker, as a new follower, truncates to its own high watermark, by its last known release."""
+    return facts.get(broker, NO_FACTS).protocol.truncates_by_epoch is Answer.NO
+
+
+def passed_over(history: History, before: RoleSpan, role_span: RoleSpan) -> int | None:
+    """Return the offset from which the epochs of a replica's records are unknown, after epochs that its lines skip.
+
+    Its process ran through these epochs, between two of its roles. Either it had a role in them, or it never received
+    them. None if there is no such offset.
+    """
+    if before.run != role_span.run or before.epoch < 0 or any(step.kind is StepKind.LOADED for step in before.steps):
+        return None
+    between = [
+        epoch
+        for number, epoch in history.epochs.items()
+        if before.epoch < number < role_span.epoch
+        and (epoch.leader is None or (epoch.leader_took_up and epoch.leader not in (-1, before.leader)))
+    ]
+    # The leader's own records are of its epoch. Of a follower, only the log at its start is known.
+    known = before.end_low if before.role is Role.LEADER else before.start_low
+    return min((max(known, epoch.start or 0) for epoch in between), default=None)
+
+
+def had_part(history: History, before: RoleSpan, role_span: RoleSpan) -> int | None:
+    """Return the same offset as ``passed_over``, for a replica that restarted between two roles.
+
+    It may have had a role in an epoch in between if it was in the first ISR of that epoch, or if it led itself. An
+    unknown ISR or leader counts too. So does a process in between that never logged that it loaded this log.
+    """
+    broker, known = before.replica, None
+    part = role_span.run - before.run > max(1, sum(step.kind is StepKind.LOADED for step in before.steps))
+    for epoch in _since(history, before.epoch, role_span.epoch):
+        number = epoch.epoch
+        if epoch.leader == -1 or (epoch.leader == broker and number == role_span.epoch):
+            continue
+        named = number in history.epochs
+        untold = (
+            epoch.leader == broker
+            and named
+            and not epoch.leader_took_up
+            and _may_have_led(history, before, role_span, epoch)
+        )
+        if named and not epoch.leader_took_up and not untold:
+            continue
+        if untold or not named:
+            # Lines of this broker, or of all brokers, are missing, so it may have had a role in that epoch. It may have
+            # fetched the log that it restarted with since then, or since another leader began to write. If only one
+            # epoch has no line, a restarted leader may have been down in it.
+            alone = before.role is Role.LEADER and number in history.coverage.unnamed and not untold
+            low = before.end_low if alone else before.start_low
+            return low if known is None else min(low, known)
+        if known is None:
+            known = epoch.begins.low
+        if epoch.leader == broker:
+            part = True
+            continue
+        members = [isr for isr, _ in epoch.isr]
+        # It had a role in the epoch before its restart if it was removed from the ISR in between.
+        out = number < role_span.epoch or any(broker not in isr for isr in members)
+        heard = not _joined_unseen(history, before, epoch)
+        part = part or (out and (not members or not heard or broker in members[0]))
+    return known if part else None
+
+
+def _joined_unseen(history: History, before: RoleSpan, epoch: Epoch) -> bool:
+    """Return whether a replica may have joined the ISR of an epoch without a line about it: its own lines on that epoch
+    may be missing, and the leader's lines are not all there.
+    """
+    stated = epoch.isr_from_leader or history.coverage.whole(epoch.leader)
+    return not stated and _may_lack_lines(history, before, epoch)
+
+
+def _since(history: History, first: int, last: int) -> Iterator[Epoch]:
+    """Yield the epochs between two, the last one included; an epoch that no line names is yielded without a leader.
+
+    Skipped numbers do not count if a controller may have raised the epoch for each replica that it removed from the ISR
+    (KafkaController.onReplicasBecomeOffline): it sends only the last of these.
+    """
+    before = history.epochs.get(first)
+    for number in sorted(number for number in history.epochs if 0 <= first < number <= last):
+        epoch, told = history.epochs[number], before.epoch if before is not None else first
+        taken = len((before.last_isr if before is not None else None) or ())
+        unnamed = history.coverage.unnamed_between(told, number)
+        yield from map(Epoch, unnamed or ([told + 1] if number - told - 1 > taken else ()))
+        yield epoch
+        before = epoch
+
+
+def _may_lack_lines(history: History, before: RoleSpan, epoch: Epoch) -> bool:
+    """Return whether lines on a later epoch may be missing of a process that has lines on one role.
+
+    They may be missing in three cases. The coverage does not license silence about its roles. The process still ran
+    after that epoch had begun. The next process found its log closed cleanly, and no line shows the shutdown. The last
+    two are doubts and no omissions, so they lower no coverage: one compares the clocks of two brokers, and the other
+    reads a stop as clean because no line shows a recovery.
+    """
+    if not history.coverage.has(before.replica, Printed.ROLES):
+        return True
+    if before.shut_down is not None:
+        return epoch.time is not None and before.shut_down > epoch.time
+    loads = [step for step in before.steps if step.kind is StepKind.LOADED]
+    return bool(loads) and all(step.before is None for step in loads)
+
+
+def _may_have_led(history: History, before: RoleSpan, role_span: RoleSpan, epoch: Epoch) -> bool:
+    """Return whether a replica may have led an epoch between two of its roles that only others state.
+
+    It may if lines of its process may be missing. It may also if the later role began with a high watermark above the
+    offset at which another leader in between began.
+    """
+    if _may_lack_lines(history, before, epoch):
+        return True
+    starts = [
+        other.start
+        for number, other in history.epochs.items()
+        if before.epoch < number < epoch.epoch and other.leader_took_up and other.leader != role_span.replica
+    ]
+    known = [start for start in starts if start is not None]
+    return bool(known) and role_span.start_hw is not None and role_span.start_hw.value > min(known)
+
+
+def unknown_from(history: History, before: RoleSpan, role_span: RoleSpan) -> int | None:
+    """Return the offset from which records between two roles may be of another epoch than the earlier role's."""
+    found = (passed_over(history, before, role_span), had_part(history, before, role_span))
+    return min((offset for offset in found if offset is not None), default=None)
+
+
+def _starts(disk: Disk, epoch: int, *, trusted: bool) -> Iterator[tuple[bool, int, Ref | None]]:
+    """Yield the starts of an epoch by a replica's epoch file and its batches, each with whether it is exact.
+
+    Retention rewrites the first entry to the log start (LeaderEpochFileCache.truncateFromStart).
+
+    Args:
+        disk: of the replica.
+        epoch: the epoch.
+        trusted: its epoch file counts, whatever its batches show.
+    """
+    begun = {start for number, start in disk.begun() if number == epoch}
+    for position, (number, start, ref) in enumerate(disk.entries):
+        if number == epoch and (position > 0 or disk.log_start == 0):
+            yield trusted or start in begun, start, ref
+    for number, start in disk.lineage.entries:
+        if number == epoch and (start in begun or start > disk.log_start):
+            yield start in begun, start, disk.refs.get(epoch)
+
+
+class EpochStart:
+    """State of replay that the start of an epoch depends on.
+
+    Attributes:
+        history: what is known so far.
+        logs: log of each replica before the present epoch.
+        previous: role span of each replica before the present one.
+    """
+
+    def __init__(
+        self,
+        history: History,
+        role_spans: Mapping[int, list[RoleSpan]],
+        disks: Mapping[int, Disk],
+        facts: Mapping[int, BrokerFacts],
+    ) -> None:
+        self.history = history
+        self.facts = facts
+        self.role_spans = role_spans
+        self.disks = disks
+        self.logs: dict[int, Lineage] = {}
+        self.previous: dict[int, RoleSpan] = {}
+
+    def _is_whole(self, broker: int) -> bool:
+        """Return whether the absence of a line of a replica is proof, within its lines."""
+        return self.history.coverage.whole(broker)
+
+    def _fenced(self, broker: int) -> bool:
+        return fences(self.facts, broker)
+
+    def _found(self, broker: int, role_span: RoleSpan) -> Lineage:
+        """Return the log that a role began with. Records of epochs that none of its lines name are unknown."""
+        log, before = self.logs.get(broker, Lineage.unknown()), self.previous.get(broker)
+        if before is None:
+            return log
+        leaderless = any(  # only files or partition epochs show it, no member logged it
+            epoch.leader is None and before.epoch < number < role_span.epoch
+            for number, epoch in self.history.epochs.items()
+        ) or self.history.coverage.unnamed_between(before.epoch, role_span.epoch)
+        known = (unknown_from if leaderless else passed_over)(self.history, before, role_span)
+        last = before.steps[-1] if before.steps else None
+        if last is not None and last.kind is StepKind.LOADED and (role_span.start_end or 0) > last.target:
+            # A role begins with the log that its process loaded. Anything above came in a role that no line names.
+            known = last.target if known is None else min(known, last.target)
+        return log if known is None else log.known_below(known)
+
+    def begin(self, epoch: Epoch, leader: int, role_span: RoleSpan | None) -> None:
+        """Determine where the epoch's leader began to write, and on top of which log."""
+        log = self.logs.get(leader, Lineage.unknown()) if role_span is None else self._found(leader, role_span)
+        before = self.previous.get(leader)
+        if not self._is_whole(leader) and before is not None and before.epoch < epoch.epoch - 1:
+            log = Lineage.unknown()  # no line states whom it followed in between, or its truncation
+        epoch.begins = self._begins(epoch, leader, role_span)
+        epoch.refs += epoch.begins.because
+        if epoch.start is not None:
+            below = self._own_prefix(leader, epoch.epoch, epoch.start)
+            if below is not None:
+                # Batches from before an upgrade carry no epochs: only log lines show which leader wrote them.
+                dated = below.entries[0][1] if below.entries else epoch.start
+                below = Lineage((*log.truncated(dated).entries, *below.entries))
+            else:
+                below = log.truncated(epoch.start)
+                if epoch.start > 0 and below.epoch_at(epoch.start - 1) < 0:
+                    below = self._prefix(epoch.epoch, epoch.start) or below
+            epoch.lineage = below.begin(epoch.epoch, epoch.start)
+        elif role_span is not None and self._goes_on(leader, role_span) and not self._dated(epoch.epoch):
+            # The same leader continues the same log. Where one epoch ends and the next begins changes no record, as
+            # long as no batch states an epoch.
+            epoch.lineage = log
+        elif epoch.leader_took_up or role_span is not None:
+            # The start is unknown; the leader's earlier log is below it.
+            low, high = epoch.begins.low, epoch.begins.high
+            epoch.lineage = log.truncated(low).begin(at_least(log.oldest_from(low)), low)
+            if high is not None:
+                epoch.lineage = epoch.lineage.begin(epoch.epoch, high)
+        else:
+            epoch.lineage = log  # nothing shows that the leader ever took it up
+        self._clear_undated(epoch, leader)
+
+    def _clear_undated(self, epoch: Epoch, leader: int) -> None:
+        """Offsets of an older epoch than its followers' have are of no known epoch: lines of the leader are missing."""
+        first = self.history.coverage.undated_from(leader, epoch.epoch)
+        if first is not None:
+            epoch.lineage = epoch.lineage.without([(first, epoch.start or first)])
+
+    def _own_prefix(self, leader: int, number: int, start: int) -> Lineage | None:
+        """Return the leader's log below an epoch's start from its own batches, if they are still the same as then.
+
+        Bytes count for more than what the protocol implies: a follower that never reached its leader kept its own tail
+        (KIP-279). A compacted log may lack whole epochs, so it is not used.
+        """
+        disk = self.disks.get(leader, NO_DISK)
+        # An epoch without records is only in the epoch file.
+        empty = start == disk.end and any(entry[:2] == (number, start) for entry in disk.entries)
+        if not empty and (number, start) not in disk.lineage.entries:
+            return None
+        if disk.cleaner_point is not None or disk.log_start > 0:
+            return None
+        if any(first < start for first, _ in disk.holes):
+            return None
+        lowest = self._lowest(leader, number)
+        return Lineage(disk.lineage.entries).truncated(start) if lowest is None or lowest >= start else None
+
+    def _prefix(self, number: int, start: int) -> Lineage | None:
+        """Return the log below an epoch's start from any files that show it (KIP-101: same epoch, same log below)."""
+        for broker in sorted(self.disks):
+            entries = self.disks[broker].lineage.entries
+            if (number, start) in entries and not self.disks[broker].holes:
+                return Lineage(entries).truncated(start)
+        return None
+
+    def _begins(self, epoch: Epoch, leader: int, role_span: RoleSpan | None) -> Interval:
+        """Return the leader's log end offset when the epoch began, by what states it, else by what bounds it."""
+        found = self._stated_start(epoch, role_span)
+        if found.exact is not None or role_span is None or self._goes_on(leader, role_span):
+            return found
+        found = found.at_least(self._agreed(epoch, leader))
+        most, said = follower_end(self.history, self.previous.get(leader)), self._said(epoch, leader, role_span)
+        if most is not None and most <= found.low:  # it followed until it was elected
+            return Interval.at(found.low, *found.because, implied=True)
+        if said is not None and said[0] == found.low:
+            return Interval.at(found.low, *found.because, said[1], implied=True)
+        return found
+
+    def _stated_start(self, epoch: Epoch, role_span: RoleSpan | None) -> Interval:
+        """Return the same by the leader's own line, then by files, then by where segments part."""
+        if role_span is not None and role_span.start_end is not None:
+            return Interval.at(role_span.start_end, role_span.start_ref)
+        if epoch.epoch == 0:
+            return Interval.at(0)  # the epoch with which a partition is created
+        found = self._start_by_files(epoch, role_span.start_low if role_span is not None else 0)
+        if found.high is None and self.history.truncates_to_hw and role_span is not None and epoch.leader is not None:
+            return self._start_by_fork(epoch, epoch.leader, found)
+        return found
+
+    def _start_by_files(self, epoch: Epoch, low: int) -> Interval:
+        """Return the start of an epoch by epoch files and batches; those of its leader come first.
+
+        A follower notes the first record that it fetched, and the cleaner may have removed those before it: then it is
+        an upper bound.
+        """
+        exact: list[tuple[bool, int, Ref | None]] = []
+        later: list[int] = []
+        cleaned = any(disk.cleaner_point is not None for disk in self.disks.values())
+        for broker, disk in self.disks.items():
+            other = broker != epoch.leader
+            for is_exact, start, ref in _starts(disk, epoch.epoch, trusted=not other or not cleaned):
+                if is_exact:
+                    exact.append((other, start, ref))
+                else:
+                    later.append(start)
+        if exact:
+            _, start, ref = min(exact, key=lambda item: item[:2])
+            return Interval.at(start, ref)
+        return Interval(low, min(later)) if later and min(later) >= low else Interval(low)
+
+    def _start_by_fork(self, epoch: Epoch, leader: int, known: Interval) -> Interval:
+        """Without epochs in the log: the leader wrote its own records where its segments part from an older log.
+
+        Used if the log has no epochs. The leader fetched only from logs that agree with the older one before it led. So
+        it began to write at the first differing offset, unless it truncated below that later.
+        """
+        if self._lowest(leader, epoch.epoch) is not None:
+            return known
+        for fork in self.history.forks:
+            if leader not in (fork.left, fork.right):
+                continue
+            other, ref = (fork.right, fork.left_ref) if leader == fork.left else (fork.left, fork.right_ref)
+            first = fork.ranges[0][0]
+            if first >= known.low and self._older(other, first, epoch.epoch):
+                if first > known.low and self._parts_at_the_edge(fork):
+                    return known.at_most(first, ref)
+                return Interval.at(first, ref)
+        return known
+
+    def _parts_at_the_edge(self, fork: Fork) -> bool:
+        """Return whether one of two diverging files has nothing below the first difference, so that they may differ
+        there too.
+
+        The reason is retention, the cleaner or a missing file.
+        """
+        first = fork.ranges[0][0]
+        return any(
+            disk.log_start >= first or disk.cleaner_point is not None or any(end == first for _, end in disk.holes)
+            for disk in (self.disks.get(fork.left, NO_DISK), self.disks.get(fork.right, NO_DISK))
+        )
+
+    def _dated(self, number: int) -> bool:
+        """Return whether files show records of an epoch."""
+        return any(number == epoch for disk in self.disks.values() for epoch, _ in disk.lineage.entries)
+
+    def _goes_on(self, leader: int, role_span: RoleSpan) -> bool:
+        before = self.previous.get(leader)
+        return before is not None and before.role is Role.LEADER and before.run == role_span.run and not before.steps
+
+    def _said(self, epoch: Epoch, leader: int, role_span: RoleSpan) -> tuple[int, Ref] | None:
+        """Return the lowest log end offset that the epoch's leader is known to have had in it, and the evidence.
+
+        It comes from the leader, or from a follower that was above it and received the leader's log end offset. The
+        epoch began no later, because a leader's log only grows.
+        """
+        tells = self.history.coverage.replicas_with(Printed.ROLES) & self.role_spans.keys()
+        again = [n for n, e in self.history.epochs.items() if e.leader == leader]
+        if leader not in tells or epoch.other_leaders:
+            return None
+        found = []
+        if role_span.start_high is not None:
+            found.append((role_span.start_high.value, role_span.start_high.ref))
+        for broker in sorted(tells - {leader}):
+            spans = self.role_spans[broker]
+            for position, one in enumerate(spans):
+                # It may not have received a later epoch of the same leader.
+                told = spans[position + 1].epoch if position + 1 < len(spans) else max(self.history.epochs)
+                if one.epoch != epoch.epoch or any(epoch.epoch < number <= told for number in again):
+                    continue
+                heard = [
+                    s
+                    for s in one.steps
+                    if s.kind is StepKind.TRUNCATED and s.reason is TruncationReason.LEADER_END_OFFSET
+                ]
+                found += [(step.target, step.refs[0]) for step in heard]
+        return min(found, key=lambda one: one[0], default=None)
+
+    def _agreed(self, epoch: Epoch, leader: int) -> int:
+        """Return the lowest offset at which an epoch can have begun, for a log without epochs.
+
+        Below it the leader's segments agree with a log that existed before the epoch and was not truncated since.
+        """
+        if not self.history.truncates_to_hw:
+            return 0
+        least = 0
+        for broker in self.history.replicas:
+            pair = (min(broker, leader), max(broker, leader))
+            if broker == leader or pair not in self.history.compared or self._fetches_ahead(broker, leader):
+                continue
+            role_span = next((t for t in self.role_spans.get(broker, ()) if t.epoch >= epoch.epoch), None)
+            before = self.previous.get(broker)
+            if role_span is None or (before is not None and unknown_from(self.history, before, role_span) is not None):
+                continue  # it may have fetched that log in this epoch
+            # A truncation only applies within the log, so everything below its target existed before.
+            first = next((step.target for step in role_span.steps if step.kind is StepKind.TRUNCATED), 0)
+            lowest = self._lowest(broker, epoch.epoch)
+            bound = max(role_span.start_low, first)
+            bound = bound if lowest is None else min(bound, lowest)
+            bound = min([bound, *(first for first, _ in self.history.diverging_ranges(broker, leader))])
+            begun = max(self.disks.get(one, NO_DISK).log_start for one in pair)
+            if bound > begun:  # otherwise the logs share no offsets below it
+                least = max(least, bound)
+        return least
+
+    def _fetches_ahead(self, broker: int, leader: int) -> bool:
+        """Return whether a replica may have fetched from a leader in an epoch that it had not received yet."""
+        before = self.previous.get(broker)
+        if before is None or before.role is not Role.FOLLOWER or before.leader != leader:
+            return False
+        return not self._fenced(broker)
+
+    def _lowest(self, broker: int, number: int) -> int | None:
+        """Return the lowest offset to which a replica truncated in an epoch or later, or None."""
+        truncations = [
+            s.target for t in self.role_spans.get(broker, ()) if t.epoch >= number for s in t.steps if s.kind in REMOVES
+        ]
+        return min(truncations, default=None)
+
+    def _older(self, broker: int, offset: int, number: int) -> bool:
+        """Return whether a replica had its record at an offset before it followed this epoch or a later one."""
+        lowest = self._lowest(broker, number)
+        if lowest is not None and lowest <= offset:
+            return False
+        for role_span in self.role_spans.get(broker, ()):
+            if role_span.epoch >= number:
+                return role_span.start_end is not None and role_span.start_end > offset
+        # No line of it names the epoch: all it has is older, if all of its lines are there.
+        return self._is_whole(broker)

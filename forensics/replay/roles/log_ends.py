@@ -1,0 +1,92 @@
+"""How long a replica's log was when its part in a leader epoch ended.
+
+A log end offset that a line states is exact. Between two such lines a log only grows, unless a line shows a removal
+(``Log.truncateTo``, a load, a new log). So the next exact log end offset, if nothing was removed before it, is the most
+that the log held. That no line shows a removal is a conclusion from absent lines, so the coverage has to allow it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from forensics.replay.facts.directory import Ref
+from forensics.replay.history import History, Role
+from forensics.replay.interval import Interval
+from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
+
+
+def log_end(history: History, broker: int | None, epoch: int) -> Interval:
+    """Return how long a replica's log was when its part in a leader epoch ended: before anything was removed from it.
+
+    There is no upper bound in three cases. Lines of the replica are missing. A crash may have taken the end of the log.
+    The next process began with another, empty log.
+    """
+    if broker is None or not (after := _from_its_end(history, broker, epoch)):
+        return Interval()
+    for position, one in enumerate(after):
+        if position and one.start_end is not None:
+            return _bound(one.start_end, one.start_ref, grown=position > 1)
+        if one.steps:
+            step = one.steps[0]
+            return _bound(step.target if step.found_all else step.end, *step.refs, grown=position > 0)
+        if one.run != after[min(position + 1, len(after) - 1)].run:
+            return Interval()  # no load line: the next process began with another, empty log
+    return _by_files(history, broker, grown=len(after) > 1)
+
+
+def follower_end(history: History, role_span: RoleSpan | None) -> int | None:
+    """Return the most that a follower's log can have held when its role ended; None if unknown, or for another role.
+
+    A follower has what it began with, and fetches only what its leader has.
+    """
+    if role_span is None or role_span.role is not Role.FOLLOWER:
+        return None
+    epoch = history.epochs.get(role_span.epoch)
+    end = log_end(history, epoch.leader, epoch.epoch).high if epoch is not None else None
+    return max(end, role_span.start_low) if end is not None else None
+
+
+def _from_its_end(history: History, broker: int, epoch: int) -> Sequence[RoleSpan]:
+    """Return a replica's role spans from its last one in an epoch on; none if its lines do not show its log there."""
+    spans = history.role_spans.get(broker, [])
+    here = [position for position, role_span in enumerate(spans) if role_span.epoch == epoch]
+    return spans[here[-1] :] if here and history.coverage.whole(broker) and ended_whole(spans, here) else ()
+
+
+def _bound(end: int | None, *because: Ref | None, grown: bool) -> Interval:
+    """Return the interval below a later log end offset; the same value if the log cannot have grown since."""
+    if end is None:
+        return Interval()
+    there = tuple(ref for ref in because if ref is not None)
+    return Interval(0 if grown else end, end, there)
+
+
+def _by_files(history: History, broker: int, *, grown: bool) -> Interval:
+    """The same of a replica whose files are the next that shows it. The last segment may be missing from a copy."""
+    replica, copy = history.replicas[broker], history.copies.get(broker)
+    whole = copy is None or copy.end is not False
+    return _bound(replica.end if whole else None, *replica.end_refs, grown=grown)
+
+
+def is_after_crash(step: Step) -> bool:
+    """Return whether a process loaded its log after a crash.
+
+    Log recovery truncates at the first corrupt batch and deletes all segments behind it (LogLoader.recoverSegment).
+    """
+    unclean = step.kind is StepKind.LOADED and step.before is LogBefore.UNCLEAN_STOP
+    return unclean or step.kind is StepKind.RECOVERY_TRUNCATED
+
+
+def ended_whole(spans: Sequence[RoleSpan], here: Sequence[int]) -> bool:
+    """Return whether every process in an epoch, except the last, passed its whole log on to the next process.
+
+    A leader may crash and restart within its epoch, before its ZooKeeper session expires. The log that the next process
+    finds does not show how long the log was before the crash.
+
+    Args:
+        spans: role spans of one replica.
+        here: positions of the spans that are in the epoch.
+    """
+    ended = [one for one, two in itertools.pairwise(here) if spans[one].run != spans[two].run]
+    return all(bool(spans[one].steps) and spans[one].steps[0].found_all for one in ended)

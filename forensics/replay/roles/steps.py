@@ -1,0 +1,317 @@
+"""Role spans of a replica, one leader epoch each, and what happened to its log in them, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from forensics.replay.facts.directory import Ref
+from forensics.replay.history import (
+    EpochAnswer,
+    HwSource,
+    OwnHw,
+    Role,
+    ShortenedBy,
+    ShortenedLog,
+    Truncation,
+    TruncationReason,
+)
+from forensics.replay.lineage import Lineage
+
+
+class StepKind(StrEnum):
+    """Kind of change to the log of a replica."""
+
+    TRUNCATED = "truncated"
+    TRUNCATED_FULLY = "truncated fully"  # all removed, the log restarts at the target (Log.truncateFullyAndStartAt)
+    RECOVERY_TRUNCATED = "recovery truncated"  # log recovery removed what it found to be corrupt
+    LOADED = "loaded"  # by a new process of the broker
+    CREATED = "created"  # a new, empty log
+    DELETED = "deleted"  # the replica was deleted
+    UNKNOWN_CHANGE = "unknown change"  # an omission shows that lines are missing here: what became of it is not known
+
+
+REMOVES = frozenset(StepKind) - {StepKind.LOADED}
+"""Steps that may take records away while the broker runs."""
+
+
+class LogBefore(StrEnum):
+    """State of the log before a load or a new log."""
+
+    UNCLEAN_STOP = "unclean stop"  # its process had not stopped cleanly: what was not flushed may be gone
+    DIR_FAILED = "log directory failed"
+    REPLACED = "replaced"  # lines show a log that the new one replaced
+
+
+@dataclass(slots=True)
+class Sample:
+    """A value and the evidence for it; ``how`` is set where that is not a line that prints a high watermark."""
+
+    value: int
+    ref: Ref
+    time: int | None
+    how: HwSource | None = None
+
+
+@dataclass(slots=True)
+class Step:
+    """One change of the log within a role span, in order.
+
+    Attributes:
+        kind: what happened.
+        target: log end offset after it.
+        end: log end offset before, if exactly known; ``end_low`` otherwise.
+        reason: of a truncation, the offset that it truncates to; None for other steps.
+        time: microseconds since 1970 UTC, or None.
+        refs: evidence.
+        before: of a load and of a new log, how the log before had been left. None of a load after a clean stop, and of
+            a new log where no line says that there was one before.
+        repeats: how often the same was logged again, with nothing in between that moved the replica.
+        last: when, and by which line, the last time; None if it was logged once.
+        dir_failed: of a load that found less than the log had: its log directory had failed before.
+        own_hw: of a truncation, a high watermark above its target that the replica had stated before.
+        answer: of a truncation, the answer of the leader that made the replica truncate, if a line states it.
+        end_ref: what states the log end offset before, or the least that it can have been.
+    """
+
+    kind: StepKind
+    target: int
+    end: int | None
+    end_low: int
+    reason: TruncationReason | None
+    time: int | None
+    refs: tuple[Ref, ...]
+    before: LogBefore | None = None
+    repeats: int = 0
+    last: tuple[int | None, Ref] | None = None
+    dir_failed: bool = False
+    own_hw: OwnHw | None = None
+    answer: EpochAnswer | None = None
+    end_ref: Ref | None = None
+
+    @property
+    def known_end(self) -> int:
+        """Log end offset before, or a lower bound of it."""
+        least = self.end if self.end is not None else self.end_low
+        return max(least, self.own_hw.end) if self.own_hw is not None else least
+
+    @property
+    def found_all(self) -> bool:
+        """Return whether a load found all that the log is known to have had. After an unclean stop it need not."""
+        unclean = self.before is LogBefore.UNCLEAN_STOP
+        return self.kind is StepKind.LOADED and not unclean and self.target >= self.end_low
+
+
+@dataclass(slots=True)
+class RoleSpan:
+    """A replica in one leader epoch, within one process of its broker.
+
+    Attributes:
+        replica: broker id.
+        epoch: leader epoch; -1 before the first role in the evidence.
+        run: process of the broker, counted from its first start in the evidence.
+        role: its role.
+        leader: broker it followed, itself, or None if unknown.
+        time, last_time: first and last line of the role span, microseconds since 1970 UTC.
+        refs: lines that began it.
+        start_end: log end offset when it began, before any reconciliation; None if not exactly known.
+        start_low: lower bound of ``start_end``.
+        start_high: upper bound of ``start_end``, from the log end offsets that it counted as leader.
+        start_hw: high watermark it began with, which was reached earlier.
+        read_back: the same of a role that no line names, where it truncated its log.
+        steps: truncations, loads and the like, in order.
+        entries: epochs it saw begin in its own log: (leader epoch, first offset, evidence).
+        rivals: other leaders of the same epoch that its own role lines name: (broker id, evidence).
+        fetched: evidence shows that it followed its leader far enough to fetch.
+        end_low: greatest log end offset it is known to have reached.
+        hw: greatest high watermark reached in the role span.
+        isr: every ISR it stated as leader, in order.
+        isr_before_change: the first of these is the one before the first change that it made.
+        standing: the ISR that may still hold, if it proposed the last one and no line states the commit.
+        alone: log end offset it had as leader once the ISR was known to be itself alone.
+        held_back: it logged that its high watermark did not advance though it was alone and had more. A replica that
+            fetches within the lag holds it back, in the ISR or not.
+        shut_down: when its process last logged that it was shutting down, microseconds since 1970 UTC.
+        dir_failed: line of its failed log directory, if no line since shows which log it has.
+        is_alone: at its end it was still alone in the ISR; a merely proposed ISR does not count.
+        log_before: its log at the start of the role span, filled by replay.
+        log: its log once reconciled with the leader of the epoch, filled by replay.
+    """
+
+    replica: int
+    epoch: int
+    run: int
+    role: Role
+    leader: int | None = None
+    time: int | None = None
+    last_time: int | None = None
+    refs: list[Ref] = field(default_factory=list)
+    start_end: int | None = None
+    start_ref: Ref | None = None
+    start_low: int = 0
+    start_high: Sample | None = None
+    start_hw: Sample | None = None
+    read_back: Sample | None = None
+    steps: list[Step] = field(default_factory=list)
+    entries: list[tuple[int, int, Ref]] = field(default_factory=list)
+    rivals: list[tuple[int, Ref]] = field(default_factory=list)
+    fetched: bool = False
+    end_low: int = 0
+    hw: Sample | None = None
+    isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
+    isr_before_change: bool = False
+    standing: frozenset[int] | None = None
+    alone: Sample | None = None
+    is_alone: bool = False
+    held_back: bool = False
+    shut_down: int | None = None
+    dir_failed: Ref | None = None
+    log_before: Lineage = field(default_factory=Lineage)
+    log: Lineage = field(default_factory=Lineage)
+
+    @property
+    def replica_removed(self) -> bool:
+        """Return whether the role span ended with the replica deleted.
+
+        A controller that removes a replica elects a leader with the replica still in the ISR, and sends that only to
+        those that stay (KafkaController.onPartitionReassignment, StopReplica).
+        """
+        return bool(self.steps) and self.steps[-1].kind is StepKind.DELETED
+
+    @property
+    def ends_in_unknown_change(self) -> bool:
+        """Return whether its last step is an unknown change. What that proves is the coverage's business."""
+        return bool(self.steps) and self.steps[-1].kind is StepKind.UNKNOWN_CHANGE
+
+
+@dataclass(slots=True)
+class UnresolvedRemoval:
+    """A log that was shortened, kept until every committed bound is known, because these bound its former end.
+
+    Attributes:
+        row: the replica's first line after it.
+    """
+
+    truncation: Truncation | None
+    shortened: ShortenedLog | None
+    row: int | None
+
+
+def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> ShortenedLog:
+    """Return a log that may have been found shorter, and the event; up to 2.5 a new, empty log is logged as a load too.
+
+    Args:
+        step: a load, a recovery or a new log.
+        replica: broker id.
+        epoch: leader epoch in which the log existed before.
+        log: the log before.
+    """
+    if step.before is LogBefore.DIR_FAILED:
+        cause = ShortenedBy.DIR_FAILURE
+    elif step.before is LogBefore.UNCLEAN_STOP:
+        cause = ShortenedBy.UNCLEAN_RESTART
+    elif step.kind is StepKind.RECOVERY_TRUNCATED:
+        cause = ShortenedBy.RECOVERY
+    else:
+        loaded = step.kind is StepKind.LOADED and step.target > 0
+        cause = ShortenedBy.CLEAN_RESTART if loaded else ShortenedBy.NEW_LOG
+    return ShortenedLog(
+        replica=replica,
+        epoch=epoch,
+        end=step.end if step.end is not None else step.end_low,
+        target=step.target,
+        lineage=log,
+        time=step.time,
+        refs=step.refs,
+        implied=False,
+        cause=cause,
+        end_exact=step.end is not None,
+        end_ref=step.end_ref,
+        dir_failed=step.dir_failed or step.before is LogBefore.DIR_FAILED,
+    )
+
+
+def replaced(step: Step) -> bool:
+    """Return whether a load found another log than the former one: a clean shutdown had flushed all of that one."""
+    before = step.end if step.end is not None else step.end_low
+    return step.kind is StepKind.LOADED and step.before is None and 0 < step.target < before
+
+
+def made_first(role_span: RoleSpan) -> Step | None:
+    """Return the new log that a role began with, if any. It replaced the log of the role before."""
+    first = role_span.steps[0] if role_span.steps else None
+    return (
+        first if first is not None and first.kind is StepKind.CREATED and first.target == role_span.start_end else None
+    )
+
+
+def unknown_change(time: int | None, ref: Ref) -> Step:
+    """A step for missing lines of a replica within a role span: what happened to its log there is unknown.
+
+    It marks the place alone. That lines are missing, and what follows, is the coverage's business.
+
+    Args:
+        time: of the line before, microseconds since 1970 UTC, or None.
+        ref: that line.
+    """
+    return Step(StepKind.UNKNOWN_CHANGE, 0, None, 0, None, time, (ref,))
+
+
+def repeated(steps: Sequence[Step], target: int, reason: TruncationReason) -> Step | None:
+    """The truncation that one after missing lines only repeats: the first is between missing lines too.
+
+    A follower in a loop of such truncations prints the same thousands of times; None where this is another one.
+    """
+    unknown = StepKind.UNKNOWN_CHANGE
+    if [step.kind for step in steps[-3:]] != [unknown, StepKind.TRUNCATED, unknown]:
+        return None
+    before = steps[-2]
+    return before if (before.target, before.reason, before.end) == (target, reason, None) else None
+
+
+def clear_start_from_load(spans: Sequence[RoleSpan], epoch: int) -> None:
+    """Clear where a role began that no line of the role itself states: lines are missing since its log was made or
+    loaded.
+
+    Args:
+        spans: of one replica, changed.
+        epoch: of the role.
+    """
+    for role_span in spans:
+        if role_span.epoch == epoch and _start_from_earlier(role_span) is not None:
+            _clear_start(role_span)
+
+
+def clear_end_before_first_step(spans: Sequence[RoleSpan]) -> None:
+    """Clear the log end offset before the first step of each role: lines are missing, so the log may have been longer.
+
+    Args:
+        spans: changed.
+    """
+    for step in (step for role_span in spans for step in role_span.steps[:1]):
+        step.end = None
+
+
+def clear_starts_from_earlier_roles(spans: Sequence[RoleSpan]) -> None:
+    """Clear where roles began that is taken from the last end that an earlier role printed: lines in between are
+    missing.
+
+    Args:
+        spans: of one replica, changed.
+    """
+    of_steps = {ref.row for role_span in spans for step in role_span.steps for ref in step.refs}
+    for role_span in spans:
+        if _start_from_earlier(role_span) not in (None, *of_steps):
+            _clear_start(role_span)
+
+
+def _start_from_earlier(role_span: RoleSpan) -> int | None:
+    """Row of the line that states where a role began, if it is before the role's own line."""
+    own = role_span.refs[0].row if role_span.refs else None
+    states = role_span.start_ref.row if role_span.start_ref is not None else None
+    return states if own is not None and states is not None and states < own else None
+
+
+def _clear_start(role_span: RoleSpan) -> None:
+    role_span.start_end, role_span.start_ref, role_span.start_low = None, None, 0

@@ -1,0 +1,290 @@
+"""A replica's high watermark and, as leader, its ISR, by its own lines."""
+
+from __future__ import annotations
+
+from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.events import Event
+from forensics.replay.facts.isr import broker_set
+from forensics.replay.history import (
+    BrokerFacts,
+    HwAboveIsrMember,
+    HwSource,
+    OwnHw,
+    Regression,
+    RegressionKind,
+    Role,
+    TruncationReason,
+)
+from forensics.replay.protocol import Answer
+from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
+from parsers.details import AMBIGUOUS, counted_ends
+from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.schema import Kind
+
+_CHECKPOINTED = 10_000_000
+"""Microseconds, twice the default of replica.high.watermark.checkpoint.interval.ms."""
+
+
+class Watermarks:
+    """Reads the lines that change no log, and carries a replica's state from one role span to the next.
+
+    Args:
+        replica: broker id.
+        facts: facts about its broker.
+    """
+
+    def __init__(self, replica: int, facts: BrokerFacts) -> None:
+        self.replica, self.facts = replica, facts
+        self.role_spans: list[RoleSpan] = []
+        self.now = RoleSpan(replica, -1, -1, Role.OFFLINE)
+        self.at_rest = False  # loaded by a new process, or deleted, and no role received since
+        self.loaded_by: int | None = None  # the process that loaded it last
+        self.loaded_hw: Sample | None = None
+        self.end: int | None = None  # exact log end offset at this point of the evidence
+        self.end_ref: Ref | None = None
+        self.low = 0  # the least it can be
+        self.low_ref: Ref | None = None  # what states that
+        self.had = 0  # the least it was when its last process ended, until something shows what this one has
+        self.had_ref: Ref | None = None
+        self.growing = False  # records may have been appended since `end` was exact
+        self.sampled = False  # `end` comes from a logger that prints every append
+        self.since: int | None = None  # when this replica was last created or its process started
+        self.lived = 0  # how long it had existed when its last process ended, microseconds
+        self.moved = False  # between two directories; the log it leaves is about to be renamed
+        self.doomed = False  # a request to delete the replica was logged
+        self.planned: Step | None = None
+        self.moved_by: tuple[object, ...] = ()  # state of the replica when its log was last truncated
+        self.starts_empty = False
+        self.regressions: list[Regression] = []
+        self.members_behind: list[HwAboveIsrMember] = []
+        self.shrinking: Event | None = None
+        self.proposed: Event | None = None  # of the ISR: it may still be refused
+        self.recovering = False  # the log is being recovered: its broker did not stop cleanly
+        self.shut = -1  # last process that logged that it was shutting down
+        self.unclean = -1  # last process that restarted after an unclean stop
+        self.failed: Ref | None = None  # its log directory failed, and no log is known to have come from it since
+        self.roles_stated = False  # some line names a role of the replica
+        self.last_stated = -1  # the highest leader epoch of these lines
+        self.traced = False  # a trace states its appends, so every one of them
+        self.first_time: int | None = None
+        self.own_first: int | None = None  # from this offset on, its records are of its leader in this role
+        self.own_hw: OwnHw | None = None
+        self.restored: Sample | None = None  # read back by this process; nothing changed the log since
+        self.log_unsure = -1  # last process whose log may be another than the one that its checkpoints were written of
+
+    def _exact(self, end: int, ref: Ref, *, sampled: bool = False) -> None:
+        self.end, self.end_ref, self.low, self.low_ref, self.had, self.sampled = end, ref, end, ref, 0, sampled
+        self.now.end_low = max(self.now.end_low, end)
+
+    def _reaches(self, end: int, event: Event) -> None:
+        """The log reaches at least up to an offset."""
+        self.now.end_low = max(self.now.end_low, end)
+        if end > self.low:
+            self.low, self.low_ref = end, Ref(row=event.row, note=f"log end offset {end} at least")
+
+    def _as_before(self) -> None:
+        """The log had what it had in the process before, whatever this process found."""
+        if self.had > self.low:
+            self.low, self.low_ref = self.had, self.had_ref
+
+    def _loaded_hw(self, event: Event) -> None:
+        if event.hw is None or (event.detail == AMBIGUOUS and event.hw == 0):
+            return
+        if event.run != self.now.run or self.at_rest:
+            # Read before the broker received its role: it belongs to the role span that follows.
+            self.loaded_hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
+            self.restored = self.loaded_hw if self.log_unsure != event.run else None
+        else:
+            self._hw_at_start(event.hw, event)
+
+    def _hw_at_start(self, hw: int, event: Event) -> None:
+        now = self.now
+        if now.hw is None and (now.start_hw is None or hw > now.start_hw.value):
+            now.start_hw = Sample(hw, Ref(row=event.row, note=f"high watermark {hw}"), event.time)
+
+    def _below_hw(self, event: Event) -> None:
+        if event.hw is not None and event.run == self.now.run and not self.at_rest:
+            self._hw_at_start(event.hw, event)  # the follower warns that it truncates below its high watermark
+
+    def _hw_missing(self, event: Event) -> None:
+        """No checkpointed high watermark for a log that has records: the checkpoint file was lost or emptied."""
+        steps = self.now.steps
+        fresh = self.at_rest
+        if not fresh and not steps and self.role_spans and self.role_spans[-1].run != self.now.run:
+            # Up to 1.0 it is read only after the new process received its first role.
+            steps = self.role_spans[-1].steps
+            fresh = bool(steps) and steps[-1].kind is StepKind.LOADED
+        # A clean shutdown writes the file (ReplicaManager.shutdown), however short the process was.
+        clean = bool(steps) and steps[-1].kind is StepKind.LOADED and steps[-1].before is None
+        clean = clean and -1 < event.run - 1 <= self.shut
+        if fresh and self.end and self._has_checkpointed(clean=clean):
+            refs = (Ref(row=event.row, note="no checkpointed high watermark"),)
+            known = [one for t in (*self.role_spans, self.now) for one in (t.hw, t.start_hw)]
+            before = max((one.value for one in known if one is not None), default=0)
+            self.regressions.append(
+                Regression(self.replica, self.now.epoch, before, 0, RegressionKind.CHECKPOINT, event.time, refs)
+            )
+
+    def _has_checkpointed(self, *, clean: bool) -> bool:
+        """Return whether the process before must have written the checkpoint file: it stopped cleanly or lived long.
+
+        A trace that claims to state every change states each write, so ``played`` answers for it: a broker that hangs
+        writes none, and neither does one that stops before it took up the partition.
+        """
+        return (clean or self.lived > _CHECKPOINTED) and not self.facts.lines.claimed
+
+    def _hw_regressed(self, event: Event) -> None:
+        if self.now.role is Role.LEADER and event.hw is not None and event.hw_before is not None:
+            ref = Ref(row=event.row, note=f"high watermark from {event.hw_before} to {event.hw}")
+            self.regressions.append(
+                Regression(
+                    self.replica, self.now.epoch, event.hw_before, event.hw, RegressionKind.LEADER, event.time, (ref,)
+                )
+            )
+
+    def _lagging(self, event: Event) -> None:
+        """The log end offset of a follower, in the line that takes it out of the ISR."""
+        leader = self.shrinking
+        if leader is None or leader.hw is None or event.leo is None or event.leo < 0 or event.replica is None:
+            return
+        if leader.hw > event.leo and self.now.role is Role.LEADER:
+            ref = Ref(row=event.row, note=f"high watermark {leader.hw}, replica {event.replica} at {event.leo}")
+            self.members_behind.append(
+                HwAboveIsrMember(self.replica, self.now.epoch, event.replica, leader.hw, event.leo, event.time, (ref,))
+            )
+
+    def _hw(self, event: Event) -> None:
+        if event.hw is None or self.at_rest or event.run != self.now.run:
+            return  # set while the log is loaded: not reached, but remembered
+        now = self.now
+        stated = self._stated_as_leader(event)
+        if stated is not None and event.kind == Kind.HW and event.hw < stated.value:
+            ref = Ref(row=event.row, note=f"high watermark {event.hw}")
+            refs = (stated.ref, ref)
+            self.regressions.append(
+                Regression(self.replica, now.epoch, stated.value, event.hw, RegressionKind.LEADER, event.time, refs)
+            )
+        if now.role is Role.LEADER:
+            # A leader's high watermark is within its log.
+            self._reaches(event.hw, event)
+        # Up to its start value a high watermark may be what an earlier role span left in memory.
+        kept = now.start_hw.value if now.start_hw is not None else -1
+        sample = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
+        if event.hw > kept and (now.hw is None or event.hw > now.hw.value):
+            now.hw = sample
+            now.fetched = True
+        self._note_own_hw(sample)
+
+    def _stated_as_leader(self, event: Event) -> Sample | None:
+        """The highest high watermark that a leader has stated in its role.
+
+        A trace that states one where the leader's epoch begins states it of that moment. What Kafka prints there may be
+        what an earlier role left in memory.
+        """
+        now = self.now
+        if now.role is not Role.LEADER:
+            return None
+        if now.hw is None and now.start_hw is not None and event.message == TRACE and now.refs:
+            return now.start_hw if now.start_hw.ref.row == now.refs[0].row else None
+        return now.hw
+
+    def _note_own_hw(self, sample: Sample) -> None:
+        """A high watermark of the very records that the replica has from its leader in this role.
+
+        A follower adopts its leader's high watermark before it reconciles with it (KAFKA-14704). So the value is about
+        the follower's own records only after it has appended the leader's records, and only about these.
+        """
+        first = 0 if self.now.role is Role.LEADER else self.own_first
+        value = sample.value if self.end is None or self.growing else min(sample.value, self.end)
+        if first is None or self.now.epoch < 0 or value <= first:
+            return
+        if self.own_hw is None or value > self.own_hw.end:
+            self.own_hw = OwnHw(first, value, sample.ref, sample.time)
+
+    def _note_own_records(self, event: Event, end: int) -> None:
+        """The replica appended what its leader sent it, up to an offset."""
+        if event.kind == Kind.FETCH_REFUSED or self.now.role is not Role.FOLLOWER or self.at_rest:
+            return
+        before = self.end if not self.growing or self.sampled else None
+        first = event.offset if event.kind == Kind.APPEND else before
+        if first is not None and first < end:
+            self.own_first = first if self.own_first is None else min(first, self.own_first)
+
+    def _take_own_above(self, target: int, reason: TruncationReason) -> OwnHw | None:
+        """The high watermark that the replica had stated of its own records above the offset it truncates to now."""
+        own = self.own_hw if self.own_hw is not None and self.own_hw.end > target else None
+        self.own_hw = self.own_hw if own is None else None
+        self.own_first = self.own_first if self.own_first is not None and self.own_first <= target else None
+        restored, self.restored = self.restored, None
+        by_epoch = reason is TruncationReason.LEADER_EPOCH or self.facts.protocol.truncates_by_epoch is Answer.YES
+        return own or (self._restored_above(restored, target) if by_epoch else None)
+
+    def _restored_above(self, restored: Sample | None, target: int) -> OwnHw | None:
+        """The high watermark that the process read back, above the offset to which it truncates as its first step.
+
+        A checkpoint is written of what the replica had before it followed anybody in this process. Only a follower that
+        reconciles by leader epoch must keep it: to its own high watermark a follower truncates in the ordinary course.
+        """
+        if restored is None or self.facts.protocol.truncates_to_hw(self.now.run):
+            return None
+        value = restored.value if self.end is None else min(restored.value, self.end)
+        return OwnHw(0, value, restored.ref, restored.time, restored=True) if value > target else None
+
+    def _held(self, event: Event) -> None:
+        """Handle a leader's line that its high watermark stays: it names the log end offsets that it counted, its own
+        too.
+        """
+        now, behind = self.now, event.hw is not None and event.hw < self.low
+        now.held_back = now.held_back or (now.role is Role.LEADER and now.is_alone and behind)
+        self._hw(event)
+        if now.role is not Role.LEADER or self.at_rest or event.run != now.run:
+            return
+        ends = counted_ends(event.detail)
+        if ends and max(ends) >= 0 and (now.start_high is None or max(ends) < now.start_high.value):
+            ref = Ref(row=event.row, note=f"log end offset {max(ends)} at most")
+            now.start_high = Sample(max(ends), ref, event.time)
+
+    def _produced(self, event: Event) -> None:
+        """Handle a leader's answer to a producer or a consumer: its log covers the records, and its high watermark
+        too where a consumer read them or acks=all was asked for.
+        """
+        now = self.now
+        if now.role is not Role.LEADER or self.at_rest or event.run != now.run or event.offset is None:
+            return
+        self._reaches(event.offset + 1, event)
+        kept = max(s.value for s in (now.hw, now.start_hw) if s is not None) if now.hw or now.start_hw else -1
+        if event.hw is not None and event.hw > kept:
+            read = event.kind == Kind.CONSUMED
+            acked = f"acks=all answered for the records from offset {event.offset} on"
+            note = f"a consumer read offset {event.offset}" if read else acked
+            how = HwSource.CONSUMED if read else HwSource.ACKNOWLEDGED
+            now.hw = Sample(event.hw, Ref(row=event.row, note=note), event.time, how)
+
+    def _isr(self, event: Event) -> None:
+        now = self.now
+        if now.role is not Role.LEADER:
+            return
+        if event.leo is not None and event.leo >= 0:
+            self._reaches(event.leo, event)
+        self._hw(event)
+        self.shrinking = event if event.kind == Kind.ISR_SHRINK else None
+        self.proposed = event if event.kind in (Kind.ISR_SHRINK, Kind.ISR_EXPAND) else None
+        isr, was = broker_set(event.isr), broker_set(event.isr_before)
+        if was and not now.isr:
+            now.isr.append((was, Ref(row=event.row, note="ISR before the first change that its leader made")))
+            now.isr_before_change = True
+        if isr is not None:
+            confirms = self.facts.protocol.logs_isr_commits is Answer.YES
+            now.standing = (now.standing or now.isr[-1][0]) if self.proposed and confirms and now.isr else None
+            now.isr.append((isr, Ref(row=event.row, note=f"ISR {event.isr}")))
+            now.is_alone = isr == {self.replica} and (now.is_alone or event.kind != Kind.ISR_SHRINK)
+            if now.is_alone and event.kind == Kind.ISR_COMMIT and now.end_low > 0:
+                ref = Ref(row=event.row, note=f"alone in the ISR with log end offset {now.end_low} at least")
+                now.alone = Sample(now.end_low, ref, event.time)
+
+    def _isr_rejected(self, event: Event) -> None:
+        """Handle a rejected ISR change: a leader that does not know that it was replaced retries again and again."""
+        for role_span in (self.now, *self.role_spans[-1:]):  # it may receive its successor before the rejection
+            if self.proposed is not None and role_span.isr and role_span.isr[-1][1].row == self.proposed.row:
+                role_span.isr.pop()
+        self.proposed = None

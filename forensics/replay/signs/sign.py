@@ -1,0 +1,80 @@
+"""A sign: a line or file that suggests a loss, a truncation or a value that went back, by itself.
+
+``forensics.replay.signs.suspicions`` finds signs, ``forensics.rules.suspected`` words them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.log_dirs import Moved
+from forensics.replay.history import ShortenedLog
+from forensics.replay.lineage import Range
+
+
+class Sign(StrEnum):
+    """A kind of line that suggests a loss or a truncation."""
+
+    EPOCH_BELOW_HIGH_WATERMARK = "a leader began below a high watermark stated before"
+    LAST_IN_ISR_CAME_BACK_SHORTER = "the last member of the ISR came back with less than was committed"
+    LEADER_CAME_BACK_SHORTER = "a leader restarted with less than the other members of the ISR had, and led again"
+    TRUNCATED_BELOW_OWN_HIGH_WATERMARK = "a replica truncated its log below its own high watermark"
+    TRUNCATED_BELOW_PRINTED = "a replica truncated its log below a high watermark that its broker printed"
+    FOLLOWED_BELOW_OWN_HIGH_WATERMARK = "the log of a follower ended below its own high watermark"
+    BEGAN_EMPTY_AFTER_FAILURE = "a leader began empty after its log directory failed, and a follower had more committed"
+    LEFT_DIRECTORY_HAD_MORE = "a directory left behind had more committed than the live one holds"
+    BEGAN_BELOW_PRINTED = "a leader began below a high watermark that a line printed before"
+    BEGAN_BELOW_READ_BACK = "a leader began below the high watermark that it had read back"
+    LOADED_SHORTER = "a log was loaded shorter than the load before had found it"
+    RECOVERY_TRUNCATED_LEADER = "recovery truncated the log of a replica that then led"
+    TRUNCATION_REFUSED = "a broker stopped rather than truncate its log to where its leader's ends"
+    LEADER_ENDS_BELOW_FOLLOWER = "the log of a leader ended below where a follower fetched"
+    READER_BEYOND_LOG_END = "a reader asked for records above the end of the log"
+    LOG_START_ABOVE_HIGH_WATERMARK = "the log of a leader started above the high watermark of a follower"
+    EPOCH_BEGAN_EARLIER = "a leader epoch began below the start of the epoch before it"
+    APPEND_REFUSED = "a leader sent records at offsets that its follower had already"
+    HIGH_WATERMARK_FELL = "the high watermark of a leader fell within its leader epoch"
+    END_BELOW_HIGH_WATERMARK = "a log ended below a high watermark that its broker stated before"
+    LOG_END_FELL = "a log ended lower than its broker stated before"
+    EPOCH_ENTRIES_FALL = "a leader epoch began below an earlier one, by the epoch entries of one replica"
+    LED_EARLIER_EPOCH = "a broker led in a leader epoch below one that it had been given before"
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """One sign on one replica.
+
+    Attributes:
+        sign: the kind of sign.
+        replica: broker id of the replica that lacks, has or removed the records; None if no line names it.
+        witness: broker id that stated the high watermark (the replica itself, for its own), or the leader that a
+            complaint is about. None if no line names it.
+        epoch: leader epoch in which the replica began to lead, or truncated.
+        since: leader epoch in which the high watermark was stated; -1 if no line names it.
+        first, end: offsets at stake, ``[first, end)``; ``end`` is None if the log end offset is unknown.
+        time: microseconds since 1970 UTC, or None.
+        refs: the lines; if there is a high watermark, its line is first.
+        moved: the change of the broker's ``log.dirs`` in between, or None.
+        shortened: how the log became shorter, or None if unknown.
+        target: the log end offset then, if it is below ``first``; the records in between had been deleted before.
+    """
+
+    sign: Sign
+    replica: int | None
+    witness: int | None
+    epoch: int
+    since: int
+    first: int
+    end: int | None
+    time: int | None
+    refs: tuple[Ref, ...]
+    moved: Moved | None = None
+    shortened: ShortenedLog | None = None
+    target: int | None = None
+
+    @property
+    def offsets(self) -> tuple[Range, ...]:
+        """Offsets at stake, if both ends are known."""
+        return ((self.first, self.end),) if self.end is not None else ()

@@ -1,0 +1,322 @@
+"""Statements of one witness about a replica that break an invariant by themselves, whatever else is missing.
+
+A trace is testimony: what a witness states about one replica at one moment counts as stated. One line with high
+watermark 15 and log end offset 10 proves that the high watermark was above the log end offset. No other line can revoke
+that. In logs this holds for lines that print both values of one moment: those about a role from 2.4 on, when Kafka
+began to keep the high watermark within the log (Log.updateHighWatermark).
+
+Up to 2.3 a follower that truncates keeps its high watermark in memory until the next fetch. So where a trace names such
+a release, a high watermark stated after a truncation, with nothing appended since, is not compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.statement_lines import Key, StatementLine, statement_lines
+from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.schema import Kind
+
+_BOTH = (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
+"""Kinds of log line that print a high watermark and a log end offset together, from 2.4 on."""
+
+_STATES = (
+    *_BOTH,
+    Kind.HW,
+    Kind.LEO,
+    Kind.APPEND,
+    Kind.LOG_LOADED,
+    Kind.LOG_END,
+    Kind.HW_LOADED,
+    Kind.HW_CHECKPOINT,
+    Kind.ISR_SHRINK,
+    Kind.ISR_EXPAND,
+)
+"""Kinds that state the high watermark or the log end offset of a replica at that moment."""
+
+_SHORTENS = (
+    Kind.TRUNCATE,
+    Kind.TRUNCATE_FULL,
+    Kind.TRUNCATE_PLAN,
+    Kind.CORRUPTION_CUT,
+    Kind.LOG_CREATED,
+    Kind.LOG_DELETED,
+    Kind.HW_REGRESSED,
+    Kind.LINES_MISSING,
+)
+"""Kinds after which an earlier high watermark is no longer that of the log."""
+
+_BEGINS = (Kind.PROCESS_START, Kind.LOG_LOADED, *_BOTH)
+"""Kinds that begin a new process or role: earlier statements no longer apply."""
+
+_EPOCHS = (Kind.EPOCH_ASSIGNED, Kind.EPOCH_ENTRY)
+_TRIMS = (Kind.LOG_START, Kind.LOG_START_CHECKPOINT, Kind.SEGMENTS_DELETED, Kind.COMPACTED)
+"""Kinds after which an epoch entry may name a later offset than the first record of its epoch had."""
+
+
+@dataclass(frozen=True, slots=True)
+class HwAboveLeo:
+    """A high watermark above the log end offset of the same replica at the same moment.
+
+    Attributes:
+        replica: broker id.
+        witness: broker that states both values.
+        epoch: leader epoch of the replica by its own last role, or -1.
+        high_watermark, end: the two values.
+        later: the high watermark is that of its checkpoint file, and the log end offset was stated after it.
+        time: microseconds since 1970 UTC, or None.
+        refs: the line of the high watermark, and that of the log end offset if it is another line.
+    """
+
+    replica: int
+    witness: int
+    epoch: int
+    high_watermark: int
+    end: int
+    later: bool
+    time: int | None
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EpochStarts:
+    """One leader epoch with several first offsets.
+
+    Attributes:
+        epoch: leader epoch.
+        starts: (first offset, replica whose epoch entry names it, the line), by offset.
+    """
+
+    epoch: int
+    starts: tuple[tuple[int, int, Ref], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderLogFell:
+    """A log end offset of a leader that fell within its leader epoch. A leader only appends.
+
+    Attributes:
+        replica: broker id of the leader, which states both values.
+        epoch: leader epoch.
+        before, after: the two log end offsets.
+        time: of the later one, microseconds since 1970 UTC, or None.
+        refs: the two lines.
+    """
+
+    replica: int
+    epoch: int
+    before: int
+    after: int
+    time: int | None
+    refs: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Statements about one partition that break an invariant by themselves.
+
+    Attributes:
+        hw_above_leo: the first of each replica.
+        epoch_starts: leader epochs with several first offsets, by number.
+        leader_log_fell: the first of each replica.
+    """
+
+    hw_above_leo: tuple[HwAboveLeo, ...] = ()
+    epoch_starts: tuple[EpochStarts, ...] = ()
+    leader_log_fell: tuple[LeaderLogFell, ...] = ()
+
+
+NOTHING = Stated()
+
+
+@dataclass(slots=True)
+class _Known:
+    """The state of a replica as one witness has stated it so far.
+
+    Attributes:
+        broker, replica: the witness, and the replica that it describes.
+        exact: the witness states every change, so a value holds until the next one is stated.
+        keeps: a truncation leaves its high watermark in memory, by its release.
+        epoch: leader epoch of its last role.
+        time: moment of the last values, microseconds since 1970 UTC.
+        hw, leo: last values of that moment, each with its line.
+        checkpoint: the last checkpointed high watermark since which nothing shortened the log.
+        truncated: offset to which the log was shortened, -1 if unknown; None once it has grown again.
+        leads: by its last role, if nothing has begun since that may have shortened the log.
+        longest: of a leader, its greatest log end offset since then, with its line.
+    """
+
+    broker: int
+    replica: int
+    exact: bool = False
+    keeps: bool = False
+    epoch: int = -1
+    time: int | None = None
+    hw: tuple[int, Ref] | None = None
+    leo: tuple[int, Ref] | None = None
+    checkpoint: tuple[int, Ref] | None = None
+    truncated: int | None = None
+    leads: bool = False
+    longest: tuple[int, Ref] | None = None
+
+    def begin(self, line: StatementLine) -> None:
+        """Begin a new process or role, or a shortened log: earlier values no longer apply."""
+        self.time = self.hw = self.leo = self.checkpoint = self.longest = None
+        self.leads = line.kind == Kind.BECOME_LEADER and self.broker == self.replica
+        if line.kind in _SHORTENS and self.keeps:
+            self.truncated = line.offset if line.kind == Kind.TRUNCATE and line.offset is not None else -1
+        elif line.kind not in _SHORTENS and line.leader_epoch is not None:
+            self.epoch = line.leader_epoch
+
+    def add(self, line: StatementLine) -> None:
+        """Store the values that a line states."""
+        if not self.exact and (line.time is None or line.time != self.time):
+            self.hw = self.leo = None
+        self.time = line.time
+        if line.hw is not None:
+            value = line.hw, Ref(row=line.row, note=f"high watermark {line.hw}")
+            if line.kind == Kind.HW_CHECKPOINT:
+                self.checkpoint = value
+            else:
+                self.hw = value
+        if line.leo is None:
+            return
+        if self.truncated is not None and (line.kind == Kind.APPEND or 0 <= self.truncated < line.leo):
+            self.truncated = None
+        # If not every append is stated, the later of two at one moment may be missing.
+        states = line.kind != Kind.APPEND or line.hw is not None or self.exact
+        self.leo = (line.leo, Ref(row=line.row, note=f"log end offset {line.leo}")) if states else None
+
+    def ended(self, line: StatementLine) -> bool:
+        """Return whether a line states a shorter log than the process had: it was looked at after that had ended."""
+        if line.kind != Kind.LOG_END or line.leo is None or self.leo is None:
+            return False
+        return line.leo < self.leo[0]
+
+    def fell(self, line: StatementLine) -> LeaderLogFell | None:
+        """Return the log end offset of a leader that a line states below an earlier one, or None."""
+        if not self.leads or line.leo is None or line.kind == Kind.APPEND:
+            return None  # appends may be stated in another order than they were made in
+        ref = Ref(row=line.row, note=f"log end offset {line.leo}")
+        if self.longest is None or line.leo >= self.longest[0]:
+            self.longest = line.leo, ref
+            return None
+        before, earlier = self.longest
+        return LeaderLogFell(self.replica, self.epoch, before, line.leo, line.time, (earlier, ref))
+
+    def above(self) -> HwAboveLeo | None:
+        """Return the high watermark above the log end offset at the last moment, or None."""
+        if self.truncated is not None or self.leo is None:
+            return None
+        end, end_ref = self.leo
+        for hw in (self.hw, self.checkpoint):
+            if hw is None or hw[0] <= end:
+                continue
+            refs: tuple[Ref, ...] = (hw[1], end_ref)
+            if hw[1].row == end_ref.row:
+                refs = (Ref(row=end_ref.row, note=f"high watermark {hw[0]}, log end offset {end}"),)
+            later = hw is self.checkpoint and hw[1].row != end_ref.row
+            return HwAboveLeo(self.replica, self.broker, self.epoch, hw[0], end, later, self.time, refs)
+        return None
+
+
+@dataclass(slots=True)
+class _Partition:
+    replicas: dict[tuple[int, int], _Known] = field(default_factory=dict)
+    above: dict[int, HwAboveLeo] = field(default_factory=dict)
+    fell: dict[int, LeaderLogFell] = field(default_factory=dict)
+    starts: dict[int, dict[int, tuple[int, Ref, bool]]] = field(default_factory=dict)
+    trimmed: set[int] = field(default_factory=set)
+    reloaded: dict[int, int | None] = field(default_factory=dict)
+    """Replicas that were loaded again, with the lowest leader epoch for which they have stated an entry since."""
+
+
+def stated(
+    rows: pl.DataFrame, complete: frozenset[int] = frozenset(), keep: frozenset[int] = frozenset()
+) -> dict[Key, Stated]:
+    """Return statements that break an invariant by themselves, by incarnation of each partition that has any.
+
+    Args:
+        rows: observations of partitions in order, with ``broker``, ``row`` and ``incarnation``.
+        complete: brokers that state every change of their replicas, by the claim of their trace.
+        keep: brokers of releases in which a truncation leaves the high watermark in memory.
+    """
+    kinds = [kind.value for kind in {*_STATES, *_SHORTENS, *_BEGINS, *_EPOCHS, *_TRIMS}]
+    both = pl.col("kind").is_in([kind.value for kind in _BOTH]) & (pl.col("hw") > pl.col("leo"))
+    wanted = rows.filter(pl.col("kind").is_in(kinds) & ((pl.col("message") == TRACE) | both.fill_null(False)))
+    found: dict[Key, _Partition] = {}
+    for line in statement_lines(wanted):
+        _take(found.setdefault(line.key, _Partition()), line, complete, keep)
+    results = ((key, _result(partition)) for key, partition in found.items())
+    return {key: result for key, result in results if result != NOTHING}
+
+
+def _take(partition: _Partition, line: StatementLine, complete: frozenset[int], keep: frozenset[int]) -> None:
+    """Add one statement of a witness about a replica."""
+    if line.kind in _TRIMS or (line.log_start or 0) > 0:
+        partition.trimmed.add(line.replica)
+    if line.kind in _EPOCHS:
+        _begins(partition, line)
+        return
+    if line.kind == Kind.LOG_LOADED:
+        partition.reloaded[line.replica] = None
+    place = line.broker, line.replica
+    exact = line.broker == line.replica and line.broker in complete
+    known = partition.replicas.setdefault(place, _Known(*place, exact, line.replica in keep))
+    anew = line.kind in (*_BEGINS, *_SHORTENS) or known.ended(line)
+    if anew or line.time is None or line.time != known.time:
+        _note(partition, known.above())  # the moment before has ended
+    if anew:
+        known.begin(line)
+    if line.kind in _STATES:
+        known.add(line)
+        if (fell := known.fell(line)) is not None:
+            partition.fell.setdefault(fell.replica, fell)
+    if line.hw is not None and line.leo is not None:
+        _note(partition, known.above())
+
+
+def _begins(partition: _Partition, line: StatementLine) -> None:
+    """Add an entry of a leader epoch with its first offset.
+
+    A process that was killed may have lost its epoch file. It rebuilds the file from the records that it recovers, so
+    the first entry then begins with these (LeaderEpochFileCache, LogLoader.recover).
+    """
+    epoch = line.leader_epoch
+    if epoch is None or line.offset is None or epoch < 0:
+        return
+    lowest = partition.reloaded.get(line.replica)
+    rebuilt = line.replica in partition.reloaded and (lowest is None or epoch <= lowest)
+    if rebuilt:
+        partition.reloaded[line.replica] = epoch
+    starts = partition.starts.setdefault(epoch, {})
+    if line.offset not in starts or starts[line.offset][2]:
+        ref = Ref(row=line.row, note=f"leader epoch {epoch} from offset {line.offset}")
+        starts[line.offset] = line.replica, ref, rebuilt
+
+
+def _note(partition: _Partition, above: HwAboveLeo | None) -> None:
+    if above is not None:
+        partition.above.setdefault(above.replica, above)
+
+
+def _result(partition: _Partition) -> Stated:
+    for known in partition.replicas.values():
+        _note(partition, known.above())
+    above = tuple(one for _, one in sorted(partition.above.items()))
+    fell = tuple(one for _, one in sorted(partition.fell.items()))
+    return Stated(above, tuple(_several(partition)), fell)
+
+
+def _several(partition: _Partition) -> Iterator[EpochStarts]:
+    """Yield epochs with several first offsets. A replica that removed the start of its log may name a later one."""
+    for epoch, starts in sorted(partition.starts.items()):
+        least = min(starts)
+        exact = {at for at, (replica, _, rebuilt) in starts.items() if not rebuilt and replica not in partition.trimmed}
+        real = sorted({least, *exact})
+        if len(real) > 1:
+            yield EpochStarts(epoch, tuple((offset, *starts[offset][:2]) for offset in real))

@@ -1,0 +1,726 @@
+"""Lines that suggest a loss or a truncation by themselves, if the evidence can neither prove nor exclude it.
+
+A verdict may be *unknown* because lines are missing, while a line in the evidence shows that something is wrong. For
+example, a leader begins below a high watermark stated before, or a replica truncates below its own. Each such sign is
+one entry of ``SIGNS``. It proves nothing: other possible explanations are listed with it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+from forensics.replay.committed.proof import has_all_committed
+from forensics.replay.committed.surviving_copies import holders
+from forensics.replay.facts.deletions import log_start_at
+from forensics.replay.facts.directory import LiveBy, Ref
+from forensics.replay.facts.log_dirs import moved
+from forensics.replay.facts.printed_hws import PrintedHw
+from forensics.replay.history import Epoch, History, Role, ShortenedLog, TruncationReason
+from forensics.replay.lineage import Lineage, differences, intersect, subtract
+from forensics.replay.roles.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind, came_back
+from forensics.replay.signs.refusal_signs import (
+    append_refused,
+    beyond_the_end,
+    leader_is_shorter,
+    line_of,
+    refused_to_truncate,
+    starts_above,
+)
+from forensics.replay.signs.sign import Sign, Suspicion
+from parsers.schema import Kind
+
+_SECOND = 1_000_000
+"""Microseconds."""
+
+
+def suspicions(history: History) -> list[Suspicion]:
+    """Return all signs, in the order of ``SIGNS`` and of leader epochs."""
+    return [found for look in SIGNS.values() for found in look(history)]
+
+
+def _began_below(history: History) -> Iterator[Suspicion]:
+    """Yield leaders that begin below a high watermark stated before, in an earlier epoch or an earlier process.
+
+    Committed records stay in the log of every leader (KIP-101). So records are gone from the partition, unless the
+    topic was created again in between. Each loss is reported once: later leaders are compared only with statements made
+    since.
+    """
+    since = (-1, -1)
+    for broker, at, role_span in _begun(history):
+        stated = _stated_before(history, history.role_spans[broker][:at], role_span, since)
+        start = role_span.start_end
+        if stated is None or start is None or role_span.start_ref is None:
+            continue
+        if max(start, log_start_at(history.log_starts, stated[0].replica, stated[1].ref.row)) >= stated[1].value:
+            continue  # all of it had been deleted from the start of the log
+        since = (role_span.epoch, at)
+        before, sample = stated
+        shortened = _shortened(history, broker, role_span)
+        refs = (sample.ref, role_span.start_ref, *(shortened.refs if shortened is not None else ()))
+        yield Suspicion(
+            Sign.EPOCH_BELOW_HIGH_WATERMARK, broker, before.replica, role_span.epoch, before.epoch,
+            _kept_from(history, before.replica, sample, start), sample.value, role_span.time,
+            tuple(dict.fromkeys(refs)), moved(history, broker, before.time, role_span.time), shortened, start,
+        )  # fmt: skip
+
+
+def _shortened(history: History, broker: int, role_span: RoleSpan) -> ShortenedLog | None:
+    """Return how a leader's log was shortened to the offset at which it began to lead, if its own lines show it."""
+    own = [one for one in history.shortened_logs if one.replica == broker and one.target == role_span.start_end]
+    until = role_span.start_ref.row if role_span.start_ref is not None else None
+    before = [one for one in own if until is not None and (one.refs[0].row or 0) <= until]
+    return before[-1] if before else None
+
+
+def _begun(history: History) -> list[tuple[int, int, RoleSpan]]:
+    """Return role spans of leaders with a known start, by leader epoch: broker, position among its spans, and span."""
+    found = [
+        (broker, at, one)
+        for broker, spans in history.role_spans.items()
+        for at, one in enumerate(spans)
+        if one.role is Role.LEADER and one.start_end is not None and one.start_ref is not None
+    ]
+    return sorted(found, key=lambda item: (item[2].epoch, item[0], item[1]))
+
+
+def _stated_before(
+    history: History, own: Sequence[RoleSpan], role_span: RoleSpan, since: tuple[int, int]
+) -> tuple[RoleSpan, Sample] | None:
+    """Return the highest high watermark that a leader stated before a role began.
+
+    The order comes from the leader epochs, or from the leader's own lines, whatever its role then.
+
+    Args:
+        history: the partition.
+        own: earlier role spans of the same broker.
+        role_span: the role.
+        since: leader epoch, and position among the leader's spans, from which on statements count.
+    """
+    earlier = [(at, one) for at, one in enumerate(own) if one.epoch == role_span.epoch and not one.replica_removed]
+    for spans in history.role_spans.values():
+        earlier += [(at, one) for at, one in enumerate(spans) if 0 <= one.epoch < role_span.epoch]
+    led = [
+        one
+        for at, one in earlier
+        if one.role is Role.LEADER and (one.epoch > since[0] or (one.epoch == since[0] and at >= since[1]))
+    ]
+    return _highest(history, led, role_span)
+
+
+def _highest(history: History, led: Sequence[RoleSpan], role_span: RoleSpan) -> tuple[RoleSpan, Sample] | None:
+    """Return the highest high watermark that is known to have been stated in some roles, before another."""
+    stated = [
+        (one, sample)
+        for one in led
+        for sample in (one.hw, one.start_hw)
+        if sample is not None and (_stated_in_order(one, role_span) or _in_that_role(history, one, sample))
+    ]
+    return max(stated, key=lambda found: (found[1].value, found[0].epoch), default=None)
+
+
+def _stated_in_order(one: RoleSpan, role_span: RoleSpan) -> bool:
+    """Return whether the order of one broker's lines shows that a statement came before a leader began empty."""
+    return one.replica == role_span.replica and role_span.start_end == 0 and one.role is Role.LEADER
+
+
+def _in_that_role(history: History, role_span: RoleSpan, sample: Sample) -> bool:
+    """Return whether a high watermark was stated in a role.
+
+    It was if the line of the role states it, or if no line of the replica is missing, so that no later role is unseen.
+    """
+    return sample.ref.row in {ref.row for ref in role_span.refs} or history.coverage.whole(role_span.replica)
+
+
+def _last_came_back(history: History) -> Iterator[Suspicion]:
+    """Yield leaders that were alone in the ISR and restarted with a log that ends below their stated high watermark.
+
+    Only if no other copy in the evidence has the missing records, and no other leader since. The finding says that a
+    replica whose files are not in the evidence may have them.
+    """
+    for one in history.shortened_logs:
+        found = _stated_alone(history, one)
+        gone = max((deletion.log_start for deletion in history.deletions), default=0)
+        gone = max(gone, log_start_at(history.log_starts, one.replica, one.refs[0].row))
+        if not history.coverage.whole(one.replica):
+            continue  # in an unseen role others may have joined the ISR
+        if found is not None and gone < found[1].value and not _held(history, one, found[1].value):
+            last, known = found
+            yield Suspicion(
+                Sign.LAST_IN_ISR_CAME_BACK_SHORTER, one.replica, one.replica, last.epoch, last.epoch,
+                _kept_from(history, one.replica, known, one.target), known.value, one.time, (known.ref, *one.refs),
+                shortened=one, target=one.target,
+            )  # fmt: skip
+
+
+def _leader_came_back(history: History) -> Iterator[Suspicion]:
+    """Yield leaders that restarted with a shorter log and led next, while the other ISR members had more.
+
+    What all ISR members have is committed as soon as the leader has seen their next fetches. If a line states a high
+    watermark there, the loss is known and this is no sign.
+    """
+    for one in history.shortened_logs:
+        epoch, after = history.epochs.get(one.epoch), _led_next(history, one.epoch)
+        if epoch is None or after is None or {epoch.leader, after.leader} != {one.replica}:
+            continue
+        members = sorted((epoch.last_isr or frozenset()) - {one.replica})
+        known = [(sample, broker) for broker in members if (sample := _end_after(history, broker, one.epoch))]
+        least, member = min(known, key=lambda found: (found[0].value, found[1]), default=(None, None))
+        if least is not None and after.start == one.target < min(least.value, one.end):
+            yield Suspicion(
+                Sign.LEADER_CAME_BACK_SHORTER, one.replica, member, after.epoch, one.epoch, one.target,
+                min(least.value, one.end), one.time, (least.ref, *one.refs), shortened=one, target=one.target,
+            )  # fmt: skip
+
+
+def _led_next(history: History, number: int) -> Epoch | None:
+    """Return the first later epoch that a broker led; None if no line names an epoch in between."""
+    later = (epoch for n, epoch in sorted(history.epochs.items()) if n > number and epoch.leader_took_up)
+    after = next(later, None)
+    named = after is not None and history.coverage.unnamed.isdisjoint(range(number + 1, after.epoch))
+    return after if named else None
+
+
+def _end_after(history: History, broker: int, number: int) -> Sample | None:
+    """Return the log end offset with which a follower left a leader epoch, if nothing was removed from its log then."""
+    for one, two in itertools.pairwise(history.role_spans.get(broker, ())):
+        if (
+            one.epoch == number
+            and one.role is Role.FOLLOWER
+            and two.start_end is not None
+            and two.start_ref is not None
+        ):
+            kept = all(step.kind is StepKind.LOADED for step in one.steps)
+            return Sample(two.start_end, two.start_ref, two.time) if kept else None
+    return None
+
+
+def _held(history: History, shortened: ShortenedLog, end: int) -> bool:
+    """Return whether other replicas hold everything that a log lacks below an offset.
+
+    Their files show it, or the start of a later epoch that one of them led: it had all offsets below.
+    """
+    epoch = history.epochs.get(shortened.epoch)
+    lineage = shortened.lineage if shortened.lineage.entries or epoch is None else epoch.lineage
+    lacks = [(shortened.target, end)] if shortened.target < end else []
+    held = holders(history, lineage, lacks)
+    others = [piece for broker, pieces in held.items() if broker != shortened.replica for piece in pieces]
+    for later in _led_by_others(history, shortened):
+        had = intersect(lacks, [(0, later.begins.low)])
+        others += [p for piece in had for p in subtract([piece], differences(lineage, later.lineage, *piece)[0])]
+    return not subtract(lacks, others)
+
+
+def _led_by_others(history: History, shortened: ShortenedLog) -> list[Epoch]:
+    """Return the later epochs that another broker led."""
+    later = (one for number, one in history.epochs.items() if number > shortened.epoch)
+    return [one for one in later if one.leader_took_up and one.leader not in (None, -1, shortened.replica)]
+
+
+def _stated_alone(history: History, shortened: ShortenedLog) -> tuple[RoleSpan, Sample] | None:
+    """Return the high watermark that a replica stated as the only ISR member, before its log was found shorter."""
+    at = shortened.refs[0].row or 0
+    spans = [span for span in history.role_spans.get(shortened.replica, ()) if span.refs]
+    led = [span for span in spans if (span.refs[0].row or 0) < at and span.role is Role.LEADER and span.isr]
+    if not led or led[-1].isr[-1][0] != {shortened.replica}:
+        return None
+    stated = [sample for sample in (led[-1].hw, led[-1].start_hw) if sample is not None and (sample.ref.row or 0) < at]
+    known = max(stated, key=lambda sample: sample.value, default=None)
+    return (led[-1], known) if known is not None else None
+
+
+def _kept_from(history: History, broker: int, known: Sample, start: int) -> int:
+    """Return the first offset that can be lost: records that its leader had deleted from the start of the log do not
+    count.
+    """
+    kept = log_start_at(history.log_starts, broker, known.ref.row)
+    return kept if start < kept < known.value else start
+
+
+def _truncated_below_own(history: History) -> Iterator[Suspicion]:
+    """Yield followers that truncate below a high watermark that they printed or read back in the same role, even where
+    no line names the role.
+
+    What their leader had deleted from the beginning of the log before is not at stake. Nor is what a leader with all
+    committed records lacked, see ``_removes_nothing_committed``.
+    """
+    for broker, spans in sorted(history.role_spans.items()):
+        for role_span in spans:
+            known = _highest_stated(role_span)
+            step = _truncation_below(role_span, known) if known is not None else None
+            if known is None or step is None or _removes_nothing_committed(history, role_span, step):
+                continue
+            first = max(step.target, log_start_at(history.log_starts, broker, known.ref.row))
+            if first < known.value:
+                yield Suspicion(
+                    Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK, broker, broker, role_span.epoch, -1,
+                    first, known.value, step.time, tuple(dict.fromkeys((known.ref, *step.refs))), target=step.target,
+                )  # fmt: skip
+
+
+def _removes_nothing_committed(history: History, role_span: RoleSpan, step: Step) -> bool:
+    """Return whether a truncation only removes what its leader never had, and that leader had all committed records.
+
+    Then the high watermark was its leader's, which a follower may adopt before it truncates (KAFKA-14704). That holds
+    for the first truncation of a role, to the start of the leader's epoch or above. The leader's lines must be whole,
+    and those of each leader before: ``has_all_committed`` asks that. If it does not decide, this is False.
+    """
+    epoch = history.epochs.get(role_span.epoch)
+    first = next((one for one in role_span.steps if one.kind is not StepKind.UNKNOWN_CHANGE), None)
+    if epoch is None or epoch.start is None or first is not step or not history.coverage.whole(epoch.leader):
+        return False
+    led = [
+        one for number, one in sorted(history.epochs.items()) if number <= epoch.epoch and one.leader not in (None, -1)
+    ]
+    had = all(has_all_committed(history, *two) for two in itertools.pairwise(led))
+    return had and len(led) > 1 and role_span.replica != epoch.leader and step.target >= epoch.start
+
+
+def _highest_stated(role_span: RoleSpan) -> Sample | None:
+    """The highest high watermark that a replica printed or read back in a role."""
+    stated = (role_span.hw, role_span.start_hw, role_span.read_back)
+    return max((one for one in stated if one is not None), key=lambda sample: sample.value, default=None)
+
+
+def _truncation_below(role_span: RoleSpan, known: Sample) -> Step | None:
+    """Return the first truncation of a role below a high watermark that was stated before it."""
+    below = (step for step in role_span.steps if step.kind is StepKind.TRUNCATED and step.target < known.value)
+    return next((step for step in below if (known.ref.row or 0) <= (step.refs[-1].row or 0)), None)
+
+
+def _began_empty_after_failure(history: History) -> Iterator[Suspicion]:
+    """Yield leaders alone in the ISR that begin with a new, empty log after their log directory failed.
+
+    Only if a follower had more committed and then has nothing: its high watermark fell to 0, or it truncated to 0.
+    """
+    fell = [one for one in history.complaints if one.kind == Kind.HW_REGRESSED and one.hw == 0 and one.hw_before]
+    for broker, at, role_span in _begun(history):
+        anew = _made_after_failure(history, broker, at)
+        known = max(
+            [
+                (one.hw_before or 0, one.broker or 0, line_of(one, f"high watermark {one.hw_before}"))
+                for one in fell
+                if one.broker != broker
+            ]
+            or _committed_before(history, broker, role_span),
+            key=lambda found: found[:2],
+            default=None,
+        )
+        if anew is None or known is None or role_span.start_ref is None:
+            continue
+        end, witness, ref = known
+        shortened = came_back(anew, broker, role_span.epoch, Lineage())
+        yield Suspicion(
+            Sign.BEGAN_EMPTY_AFTER_FAILURE, broker, witness, role_span.epoch, -1, 0, end, role_span.time,
+            tuple(dict.fromkeys((ref, *anew.refs, role_span.start_ref))), None, shortened,
+        )  # fmt: skip
+
+
+def _committed_before(history: History, broker: int, role_span: RoleSpan) -> list[tuple[int, int, Ref]]:
+    """Return high watermarks stated before a leader began empty, each with its witness and line.
+
+    Only if another replica truncated all of its log, at that time or later.
+    """
+    others = [span for other, spans in history.role_spans.items() if other != broker for span in spans]
+    steps = [step for span in others for step in span.steps if step.kind is StepKind.TRUNCATED and step.target == 0]
+    began = role_span.time or 0
+    if role_span.start_ref is None or not any((step.time or 0) >= began for step in steps):
+        return []
+    samples = [
+        (sample.value, span.replica, sample.ref)
+        for span in others
+        for sample in (span.hw, span.start_hw)
+        if sample is not None and sample.value and 0 <= span.epoch < role_span.epoch
+    ]
+    return [*_shrunk_with(history, broker, role_span.start_ref.row or 0), *samples]
+
+
+def _shrunk_with(history: History, broker: int, until: int) -> list[tuple[int, int, Ref]]:
+    """Return the high watermarks with which a leader shrank the ISR before a row."""
+    shrunk = (one for one in history.complaints if one.kind == Kind.ISR_SHRINK and one.broker == broker)
+    return [(one.hw, broker, line_of(one, f"high watermark {one.hw}")) for one in shrunk if one.hw and one.row < until]
+
+
+def _made_after_failure(history: History, broker: int, at: int) -> Step | None:
+    """Return the new log, made after a log directory failed, with which a replica alone in the ISR began to lead."""
+    spans = history.role_spans[broker][: at + 1]
+    steps = [step for span in spans for step in span.steps]
+    alone = bool(spans[-1].isr) and spans[-1].isr[0][0] == {broker}
+    made = bool(steps) and steps[-1].before is LogBefore.DIR_FAILED
+    if not alone or spans[-1].start_end != 0:
+        return None
+    failed = spans[-1].dir_failed
+    if failed is not None:
+        return Step(StepKind.LOADED, 0, None, 0, None, spans[-1].time, (failed,), before=LogBefore.DIR_FAILED)
+    return steps[-1] if made else None
+
+
+def _left_had_more(history: History) -> Iterator[Suspicion]:
+    """Yield brokers whose new log directory has a log that ends below the high watermark of the former directory.
+
+    Only if no other replica's files reach as far.
+    """
+    farthest = max((disk.end for disk in history.disks.values() if disk.end is not None), default=0)
+    for broker, disk in sorted(history.disks.items()):
+        if disk.live_by not in (LiveBy.LOG_DIRS, LiveBy.WRITTEN) or disk.end is None:
+            continue
+        for left in disk.left_by_this_topic():
+            if left.checkpoint is not None and left.checkpoint[0] > farthest and history.lives == 1:
+                high_watermark, ref = left.checkpoint
+                refs = (ref, *((disk.end_ref,) if disk.end_ref is not None else ()), left.ref)
+                first = max(farthest, left.log_start)
+                yield Suspicion(
+                    Sign.LEFT_DIRECTORY_HAD_MORE, broker, broker, -1, -1, first, high_watermark, None, refs,
+                    target=disk.end,
+                )  # fmt: skip
+
+
+def _recovered_shorter(history: History) -> Iterator[Suspicion]:
+    """Yield replicas whose log recovery truncated, with an unknown log end offset before, and that led next."""
+    for broker, spans in sorted(history.role_spans.items()):
+        served = [role_span for role_span in spans if role_span.role is not Role.OFFLINE or role_span.epoch < 0]
+        recovered = [
+            (one, two, step)
+            for one, two in itertools.zip_longest(served, served[1:])
+            for step in one.steps
+            if _recovered_from_unknown_end(step)
+        ]
+        for one, two, step in recovered:
+            epoch = _next_led(history, one, two, step)
+            if epoch is not None:
+                yield Suspicion(
+                    Sign.RECOVERY_TRUNCATED_LEADER, broker, broker, epoch, one.epoch,
+                    step.target, None, step.time, step.refs,
+                )  # fmt: skip
+
+
+def _recovered_from_unknown_end(step: Step) -> bool:
+    """Return whether log recovery truncated a log whose end before is unknown, as it had grown since the last one."""
+    return step.kind is StepKind.RECOVERY_TRUNCATED and (step.end is None or step.end < step.target)
+
+
+def _next_led(history: History, one: RoleSpan, two: RoleSpan | None, truncation: Step) -> int | None:
+    """Return the leader epoch that a replica led next after log recovery, or None if it did not lead next.
+
+    If no line of its own names a later role, it started no fetcher. Then lines of other brokers may name it as leader.
+    """
+    if two is not None:
+        return two.epoch if two.role is Role.LEADER else None
+    later = [epoch for _, epoch in sorted(history.epochs.items()) if epoch.epoch > one.epoch]
+    later = [epoch for epoch in later if (epoch.time or 0) > (truncation.time or 0) and epoch.leader not in (None, -1)]
+    return later[0].epoch if later and later[0].leader == one.replica else None
+
+
+def _began_below_read_back(history: History) -> Iterator[Suspicion]:
+    """Yield leaders whose process read back a high watermark above the offset at which they begin.
+
+    Log recovery had removed committed records, for example, or files of the log were gone.
+    """
+    for broker, _, role_span in _begun(history):
+        start, known = role_span.start_end, role_span.start_hw
+        if known is None or start is None or role_span.start_ref is None or start >= known.value:
+            continue
+        own = {ref.row for ref in role_span.refs}
+        if known.ref.row in own or role_span.start_ref.row not in own:
+            continue  # the role line prints both, or the start is of an earlier line
+        if (known.ref.row or 0) > (role_span.start_ref.row or 0):
+            continue  # of a later role that no line names
+        if max(start, log_start_at(history.log_starts, broker, known.ref.row)) >= known.value:
+            continue  # all of it had been deleted from the start of the log
+        shortened = _shortened(history, broker, role_span)
+        refs = (known.ref, *_recovery_before(history, broker, start), role_span.start_ref)
+        yield Suspicion(
+            Sign.BEGAN_BELOW_READ_BACK, broker, broker, role_span.epoch, -1,
+            _kept_from(history, broker, known, start), known.value, role_span.time,
+            tuple(dict.fromkeys(refs)), None, shortened, start,
+        )  # fmt: skip
+
+
+def _recovery_before(history: History, broker: int, start: int) -> tuple[Ref, ...]:
+    """Return the lines by which log recovery truncated a replica's log to the offset at which it begins to lead."""
+    steps = [step for span in history.role_spans[broker] for step in span.steps]
+    recovered = (step for step in steps if step.kind is StepKind.RECOVERY_TRUNCATED and step.target == start)
+    return next((step.refs for step in recovered), ())
+
+
+def _loaded_shorter(history: History) -> Iterator[Suspicion]:
+    """Yield logs that were loaded twice with no other change in between, the second time shorter.
+
+    Retention and compaction remove nothing from the end of a log, and a leader in between only appends.
+    """
+    known = {one.refs for one in history.shortened_logs}
+    for broker, spans in sorted(history.role_spans.items()):
+        steps = [(at, role_span, step) for at, role_span in enumerate(spans) for step in role_span.steps]
+        for (at, _, one), (then, role_span, two) in itertools.pairwise(steps):
+            both = one.kind is StepKind.LOADED is two.kind
+            led = all(span.role is Role.LEADER for span in spans[at + 1 : then + 1])
+            if both and led and two.target < one.target and two.refs not in known:
+                yield Suspicion(
+                    Sign.LOADED_SHORTER, broker, broker, role_span.epoch, -1, two.target, one.target,
+                    two.time, (*one.refs, *two.refs),
+                )  # fmt: skip
+
+
+def _began_earlier(history: History) -> Iterator[Suspicion]:
+    """Yield leaders that began below the start of the leader epoch before, of which no high watermark is stated.
+
+    The leader before had the records in between. Where a line states its high watermark, or what it truncated later,
+    that decides.
+    """
+    begun = [(broker, span) for broker, _, span in _begun(history) if span.epoch >= 0]
+    cut = {one.replica for one in (*history.truncations, *history.truncations_of_unknown_extent)}
+    for (before, one), (broker, two) in itertools.pairwise(begun):
+        first, end = two.start_end, one.start_end
+        if first is None or end is None or first >= end or one.epoch == two.epoch or cut & {before, broker}:
+            continue
+        if history.lives > 1 or one.hw is not None or one.start_hw is not None:
+            continue
+        refs = tuple(ref for ref in (one.start_ref, two.start_ref) if ref is not None)
+        yield Suspicion(
+            Sign.EPOCH_BEGAN_EARLIER, broker, before, two.epoch, one.epoch, first, end, two.time, refs
+        )  # fmt: skip
+
+
+def _began_below_printed(history: History) -> Iterator[Suspicion]:
+    """Yield leaders that begin below a high watermark that a line of any replica printed before.
+
+    The high watermark of a follower is at most that of its leader, so it was committed too. What was
+    printed after the leader began is no evidence.
+    """
+    led = _first_lines(history)
+    for broker, _, role_span in _begun(history):
+        start, ref = role_span.start_end, role_span.start_ref
+        if start is None or ref is None:
+            continue
+        above = [one for one in _printed(history) if one[1] > start and _printed_before(one[0], role_span, led)]
+        kept = (one for one in above if not _deleted_since(history, one[0], ref.row))
+        known, value = max(kept, key=lambda one: one[1], default=(None, 0))
+        if known is None or max(start, log_start_at(history.log_starts, known.broker, known.row)) >= value:
+            continue
+        sample = Sample(value, Ref(row=known.row, note=f"high watermark {value}"), known.time)
+        yield Suspicion(
+            Sign.BEGAN_BELOW_PRINTED, broker, known.broker, role_span.epoch,
+            -1, _kept_from(history, known.broker, sample, start), value, role_span.time, (sample.ref, ref),
+            moved(history, broker, known.time, role_span.time), _shortened(history, broker, role_span), start,
+        )  # fmt: skip
+
+
+def _first_lines(history: History) -> dict[tuple[int, int | None], PrintedHw]:
+    """Return the first line of each leader in each of its epochs: a role may be named by several lines."""
+    lines = (one for one in reversed(history.printed_hws) if one.kind == Kind.BECOME_LEADER)
+    return {(one.broker, one.leader_epoch): one for one in lines}
+
+
+def _printed(history: History) -> Iterator[tuple[PrintedHw, int]]:
+    """Yield lines that print a high watermark, with its value."""
+    for one in history.printed_hws:
+        if one.value is not None:
+            yield one, one.value
+
+
+def _printed_before(known: PrintedHw, role_span: RoleSpan, led: Mapping[tuple[int, int | None], PrintedHw]) -> bool:
+    """Return whether a high watermark was printed before a leader began.
+
+    The order comes from the leader epoch, if the line states one. Otherwise it comes from the order of one broker's
+    lines, or from the times of lines in one text: clocks of lines in different files may differ.
+    """
+    if known.leader_epoch is not None:
+        return known.leader_epoch < role_span.epoch
+    began = led.get((role_span.replica, role_span.epoch))
+    if began is None or role_span.epoch == 0:
+        return False  # epoch 0 is the first of a topic: what was printed before is about another one of its name
+    if known.broker == role_span.replica:
+        return known.row < began.row
+    timed = known.time is not None and began.time is not None and known.time < began.time
+    return timed and known.text == began.text
+
+
+def _deleted_since(history: History, known: PrintedHw, until: int | None) -> bool:
+    """Return whether the broker that printed a high watermark deleted its replica afterwards, as with its topic.
+
+    A line after the role that ``until`` is about does not count if the same broker printed both.
+    """
+    deleted = (one for one in history.printed_hws if one.kind == Kind.LOG_DELETED and one.broker == known.broker)
+    own = any(one.row == until and one.broker == known.broker for one in history.printed_hws)
+    return any(one.row > known.row and not (own and until is not None and one.row > until) for one in deleted)
+
+
+def _truncated_below_printed(history: History) -> Iterator[Suspicion]:
+    """Yield replicas that truncate below a high watermark that their broker printed, in whatever role.
+
+    One line may state both (ReplicaFetcherThread.truncate, 2.0 to 2.3; UnifiedLog, from 4.2 on), or the high watermark
+    fell with the truncation.
+    """
+    for one, value in _printed(history):
+        if one.kind == Kind.TRUNCATE_BELOW_HW and one.offset is not None and one.offset < value:
+            yield _truncated(history, one, value, one.offset, None)
+    for _, spans in sorted(history.role_spans.items()):
+        yield from _truncated_since(history, spans)
+    yield from _planned_below(history)
+
+
+def _planned_below(history: History) -> Iterator[Suspicion]:
+    """Yield truncations by leader epoch below a high watermark that the same process printed, where the line about the
+    log itself is missing. A truncation "has no effect" if the log had already ended below.
+    """
+    processes: dict[tuple[int, int], list[PrintedHw]] = {}
+    for one in history.printed_hws:
+        processes.setdefault((one.broker, one.run), []).append(one)
+    for (broker, _), lines in processes.items():
+        carried_out = {step.target for span in history.role_spans.get(broker, ()) for step in span.steps}
+        plans = [at for at, one in enumerate(lines) if one.kind == Kind.TRUNCATE_PLAN and one.offset is not None]
+        for before, at in itertools.pairwise((-1, *plans)):
+            if lines[at].offset not in carried_out:  # else the line about the log itself is judged
+                yield from _planned(history, lines[at], lines[before + 1 : at], lines[at + 1 :])
+
+
+def _planned(
+    history: History, plan: PrintedHw, before: Sequence[PrintedHw], after: Sequence[PrintedHw]
+) -> Iterator[Suspicion]:
+    """Yield the suspicion of a planned truncation, if its process printed a higher high watermark since the one before.
+
+    Args:
+        history: the partition.
+        plan: line about the truncation.
+        before: lines of the process since its last plan.
+        after: its later lines.
+    """
+    target = plan.offset if plan.offset is not None else -1
+    known, value = max(
+        ((one, one.value) for one in before if one.value is not None), key=lambda one: one[1], default=(None, 0)
+    )
+    in_vain = any(one.kind == Kind.TRUNCATE_NOOP and one.offset == target for one in after)
+    if known is not None and plan.value is None and target < value and not in_vain:
+        step = Step(StepKind.TRUNCATED, target, None, 0, None, plan.time, (Ref(row=plan.row),))
+        yield _truncated(history, known, value, target, step)
+
+
+def _truncated_since(history: History, spans: Sequence[RoleSpan]) -> Iterator[Suspicion]:
+    """Yield truncations of one replica below a high watermark printed since its log was last changed."""
+    since = -1
+    for role_span, step in ((span, step) for span in spans for step in span.steps):
+        until = step.refs[-1].row or 0
+        known = _highest_printed(history, role_span, since, until) or _fell_with(history, role_span.replica, step)
+        below = _by_epoch(step) and known is not None and step.target < known[1]
+        if known is not None and below and not _removes_nothing_committed(history, role_span, step):
+            yield _truncated(history, *known, step.target, step, role_span.epoch)
+        since = until
+
+
+def _by_epoch(step: Step) -> bool:
+    """Return whether a step may be a truncation to the end of the leader's log.
+
+    Before KIP-101 a follower truncates to its own high watermark, which it may have read back from an old checkpoint.
+    """
+    return step.kind is StepKind.TRUNCATED and step.reason is not TruncationReason.HIGH_WATERMARK
+
+
+def _highest_printed(history: History, role_span: RoleSpan, since: int, until: int) -> tuple[PrintedHw, int] | None:
+    """Return the highest high watermark that the process of a role printed between two rows, and its line."""
+    found = (
+        (one, value)
+        for one, value in _printed(history)
+        if one.broker == role_span.replica
+        and one.run == role_span.run
+        and since < one.row < until
+        and one.kind != Kind.HW_REGRESSED
+    )
+    return max(found, key=lambda one: one[1], default=None)
+
+
+def _fell_with(history: History, broker: int, step: Step) -> tuple[PrintedHw, int] | None:
+    """Return the line about a high watermark that fell to the target of a truncation in the same second, if any."""
+    at = step.refs[-1].row or 0
+    for one, value in _printed(history):
+        fell = one.broker == broker and one.kind == Kind.HW_REGRESSED and one.after == step.target and one.row > at
+        if fell and one.time is not None and step.time is not None and one.time - step.time < _SECOND:
+            return one, value
+    return None
+
+
+def _truncated(
+    history: History, known: PrintedHw, value: int, target: int, step: Step | None, epoch: int = -1
+) -> Suspicion:
+    """Return the suspicion of a truncation below a printed high watermark; no step if one line states both."""
+    first = max(target, log_start_at(history.log_starts, known.broker, known.row))
+    ref = Ref(row=known.row, note=f"high watermark {value}")
+    refs, time = (step.refs, step.time) if step is not None else ((ref,), known.time)
+    return Suspicion(
+        Sign.TRUNCATED_BELOW_PRINTED, known.broker, known.broker, epoch, -1, min(first, value), value, time,
+        (ref, *refs), target=target,
+    )  # fmt: skip
+
+
+def _followed_below(history: History) -> Iterator[Suspicion]:
+    """Yield followers whose log ends below the high watermark with which the same process had begun a role before.
+
+    Only if no line shows another change of the log in between.
+    """
+    for broker, spans in sorted(history.role_spans.items()):
+        for one, two in itertools.pairwise(spans):
+            known, start, ref = _highest_stated(one), two.start_end, two.start_ref
+            if known is None or start is None or ref is None or two.role is not Role.FOLLOWER or one.run != two.run:
+                continue
+            first = max(start, log_start_at(history.log_starts, broker, known.ref.row))
+            changed = any(step.kind in REMOVES for step in one.steps)
+            if start > 0 and first < known.value and not changed and (known.ref.row or 0) < (ref.row or 0):
+                yield Suspicion(
+                    Sign.FOLLOWED_BELOW_OWN_HIGH_WATERMARK, broker, broker, two.epoch, one.epoch,
+                    first, known.value, two.time, (known.ref, ref), target=start,
+                )  # fmt: skip
+
+
+def _high_watermark_fell(history: History) -> Iterator[Suspicion]:
+    """Yield falls of a leader's high watermark within one leader epoch, the first of each replica and epoch."""
+    told: set[tuple[int, int]] = set()
+    for one in history.regressions_in_doubt:
+        if one.after < one.before and (one.replica, one.epoch) not in told:
+            told.add((one.replica, one.epoch))
+            yield Suspicion(
+                Sign.HIGH_WATERMARK_FELL, one.replica, one.replica, one.epoch, one.epoch, one.after, one.before,
+                one.time, one.refs, target=one.after,
+            )  # fmt: skip
+    yield from _stated_lower(Sign.HIGH_WATERMARK_FELL, history)
+
+
+def _stated_lower(sign: Sign, history: History) -> Iterator[Suspicion]:
+    """Yield values that a witness states below ones that it stated before."""
+    for one in history.went_back if history.lives == 1 else ():
+        if one.sign is not sign:
+            continue
+        first, end = max(one.after, log_start_at(history.log_starts, one.replica, one.refs[0].row)), one.before
+        if sign is Sign.LED_EARLIER_EPOCH:
+            yield Suspicion(sign, one.replica, one.witness, one.epoch, one.since, 0, None, one.time, one.refs)
+        elif first < end:
+            yield Suspicion(
+                sign, one.replica, one.witness, one.epoch, one.since, first, end, one.time, one.refs, target=one.after,
+            )  # fmt: skip
+
+
+SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
+    Sign.EPOCH_BELOW_HIGH_WATERMARK: _began_below,
+    Sign.LAST_IN_ISR_CAME_BACK_SHORTER: _last_came_back,
+    Sign.LEADER_CAME_BACK_SHORTER: _leader_came_back,
+    Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK: _truncated_below_own,
+    Sign.TRUNCATED_BELOW_PRINTED: _truncated_below_printed,
+    Sign.FOLLOWED_BELOW_OWN_HIGH_WATERMARK: _followed_below,
+    Sign.BEGAN_EMPTY_AFTER_FAILURE: _began_empty_after_failure,
+    Sign.LEFT_DIRECTORY_HAD_MORE: _left_had_more,
+    Sign.BEGAN_BELOW_PRINTED: _began_below_printed,
+    Sign.BEGAN_BELOW_READ_BACK: _began_below_read_back,
+    Sign.LOADED_SHORTER: _loaded_shorter,
+    Sign.RECOVERY_TRUNCATED_LEADER: _recovered_shorter,
+    Sign.TRUNCATION_REFUSED: refused_to_truncate,
+    Sign.LEADER_ENDS_BELOW_FOLLOWER: leader_is_shorter,
+    Sign.READER_BEYOND_LOG_END: beyond_the_end,
+    Sign.LOG_START_ABOVE_HIGH_WATERMARK: starts_above,
+    Sign.EPOCH_BEGAN_EARLIER: _began_earlier,
+    Sign.APPEND_REFUSED: append_refused,
+    Sign.HIGH_WATERMARK_FELL: _high_watermark_fell,
+    Sign.END_BELOW_HIGH_WATERMARK: partial(_stated_lower, Sign.END_BELOW_HIGH_WATERMARK),
+    Sign.LOG_END_FELL: partial(_stated_lower, Sign.LOG_END_FELL),
+    Sign.EPOCH_ENTRIES_FALL: partial(_stated_lower, Sign.EPOCH_ENTRIES_FALL),
+    Sign.LED_EARLIER_EPOCH: partial(_stated_lower, Sign.LED_EARLIER_EPOCH),
+}
+"""Every sign, and the function that finds it."""

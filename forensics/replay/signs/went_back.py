@@ -1,0 +1,198 @@
+"""Values that a witness states of one replica below earlier ones, with no line in between that explains it.
+
+A trace need not claim to state each change. Without that claim a line in between may be missing, so a log end offset
+below a high watermark stated before proves nothing. It suggests a loss, which ``suspicions`` reports.
+The same holds for the entries of one leader-epoch-checkpoint: epochs and offsets rise along a log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.statement_lines import Key, StatementLine, statement_lines
+from forensics.replay.signs.sign import Sign
+from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.schema import Kind
+
+_STATES = (Kind.HW, Kind.LEO, Kind.LOG_END, Kind.APPEND)
+"""Kinds of line of a trace that state a high watermark or a log end offset at that moment."""
+
+_EXPLAINS = (
+    Kind.PROCESS_START,
+    Kind.CLEAN_RESTART,
+    Kind.UNCLEAN_RESTART,
+    Kind.LOG_LOADED,
+    Kind.LOG_CREATED,
+    Kind.LOG_DELETED,
+    Kind.BECOME_LEADER,
+    Kind.BECOME_FOLLOWER,
+    Kind.TRUNCATE,
+    Kind.TRUNCATE_FULL,
+    Kind.TRUNCATE_PLAN,
+    Kind.CORRUPTION_CUT,
+    Kind.HW_REGRESSED,
+    Kind.LINES_MISSING,
+)
+"""Kinds of line that begin another process, role or log. Other rules and signs judge these."""
+
+_ROLES = (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
+
+_ENTRIES = (Kind.EPOCH_ENTRY, Kind.EPOCH_ASSIGNED)
+
+
+@dataclass(frozen=True, slots=True)
+class WentBack:
+    """A value below an earlier one.
+
+    Attributes:
+        sign: the kind of sign.
+        replica: broker id of the replica.
+        witness: broker id that states both values.
+        epoch, since: leader epochs of the later and the earlier value, or -1.
+        before, after: the two values.
+        time: of the later one, microseconds since 1970 UTC, or None.
+        refs: the two lines.
+    """
+
+    sign: Sign
+    replica: int
+    witness: int
+    epoch: int
+    since: int
+    before: int
+    after: int
+    time: int | None
+    refs: tuple[Ref, Ref]
+
+
+@dataclass(slots=True)
+class _Known:
+    """The highest values that one witness has stated of one replica, each with its line.
+
+    Attributes:
+        hw, leo: high watermark and log end offset since the last line that explains a lower one.
+        leads: leader epoch in which the replica leads by its own last role, or None.
+        follows: it follows by its own last role, so a lower log end offset may be the result of a truncation.
+        role: highest leader epoch of its own roles.
+        entries: epoch entries, each a leader epoch and its first offset.
+        found: what went back, the first of each sign.
+    """
+
+    hw: tuple[int, int | None, Ref] | None = None
+    leo: tuple[int, int | None, Ref] | None = None
+    leads: int | None = None
+    follows: bool = False
+    role: tuple[int, int | None, Ref] | None = None
+    entries: list[tuple[int, int, Ref]] = field(default_factory=list)
+    found: dict[Sign, WentBack] = field(default_factory=dict)
+
+    def add(self, line: StatementLine) -> None:
+        """Compare a line with those before, and store its values."""
+        if line.kind in _ROLES and line.leader_epoch is not None:
+            self._role(line, line.leader_epoch)
+        if line.kind in _EXPLAINS:
+            self._begin(line)
+        elif line.kind in _ENTRIES:
+            self._entry(line)
+        else:
+            self._values(line)
+
+    def _role(self, line: StatementLine, epoch: int) -> None:
+        """Compare a role with those before. A broker ignores a lower leader epoch (Partition.makeLeader), unless it
+        was restarted. Epoch 0 is the first of a topic, and lines without times may be in any order.
+        """
+        ref = Ref(row=line.row, note=f"{line.kind} in leader epoch {epoch}")
+        known = self.role
+        if known is not None and 0 < epoch < known[0] and line.kind == Kind.BECOME_LEADER and _later(known[1], line):
+            self._note(Sign.LED_EARLIER_EPOCH, line, known, epoch, ref, epoch, known[0])
+        if known is None or epoch > known[0]:
+            self.role = epoch, line.time, ref
+
+    def _begin(self, line: StatementLine) -> None:
+        self.hw = self.leo = None
+        self.entries.clear()
+        self.follows = line.kind == Kind.BECOME_FOLLOWER
+        self.leads = line.leader_epoch if line.kind == Kind.BECOME_LEADER and line.broker == line.replica else None
+        if self.leads is not None and line.hw is not None:
+            self.hw = line.hw, line.time, Ref(row=line.row, note=f"high watermark {line.hw}")
+
+    def _values(self, line: StatementLine) -> None:
+        if line.leo is not None:
+            self._log_end(line, line.leo)
+        if line.hw is not None:
+            self._high_watermark(line, line.hw)
+
+    def _log_end(self, line: StatementLine, end: int) -> None:
+        ref = Ref(row=line.row, note=f"log end offset {end}")
+        if line.kind != Kind.APPEND:  # appends may be stated in another order than they were made in
+            # A line that states a high watermark too, or one of the same moment, is judged by itself.
+            earlier = self.hw if line.hw is None else None
+            if earlier is not None and end < earlier[0] and line.time != earlier[1]:
+                self._note(Sign.END_BELOW_HIGH_WATERMARK, line, earlier, end, ref)
+            elif not self.follows and self.leo is not None and end < self.leo[0]:
+                self._note(Sign.LOG_END_FELL, line, self.leo, end, ref)
+        if self.leo is None or end > self.leo[0]:
+            self.leo = end, line.time, ref
+
+    def _high_watermark(self, line: StatementLine, value: int) -> None:
+        ref = Ref(row=line.row, note=f"high watermark {value}")
+        if self.leads is not None and self.hw is not None and value < self.hw[0]:
+            self._note(Sign.HIGH_WATERMARK_FELL, line, self.hw, value, ref, self.leads, self.leads)
+        if self.hw is None or value > self.hw[0]:
+            self.hw = value, line.time, ref
+
+    def _entry(self, line: StatementLine) -> None:
+        epoch, offset = line.leader_epoch, line.offset
+        if epoch is None or offset is None:
+            return
+        ref = Ref(row=line.row, note=f"leader epoch {epoch} from offset {offset}")
+        above = [one for one in self.entries if one[0] < epoch and one[1] > offset]
+        if above:
+            since, start, earlier = max(above, key=lambda one: one[1])
+            self._note(Sign.EPOCH_ENTRIES_FALL, line, (start, None, earlier), offset, ref, epoch, since)
+        self.entries.append((epoch, offset, ref))
+
+    def _note(
+        self,
+        sign: Sign,
+        line: StatementLine,
+        earlier: tuple[int, int | None, Ref],
+        after: int,
+        ref: Ref,
+        epoch: int = -1,
+        since: int = -1,
+    ) -> None:
+        before, _, first = earlier
+        one = WentBack(sign, line.replica, line.broker, epoch, since, before, after, line.time, (first, ref))
+        self.found.setdefault(sign, one)
+
+
+def _later(time: int | None, line: StatementLine) -> bool:
+    return time is not None and line.time is not None and time <= line.time
+
+
+def went_back(rows: pl.DataFrame) -> dict[Key, list[WentBack]]:
+    """Return values that went back, by incarnation of each partition that has any.
+
+    Args:
+        rows: observations of partitions, with ``broker``, ``row``, ``source`` and ``incarnation``.
+    """
+    kinds = [kind.value for kind in (*_STATES, *_EXPLAINS, *_ENTRIES)]
+    traced = pl.col("kind").is_in(kinds) & (pl.col("message") == TRACE)
+    logged = pl.col("kind").is_in([kind.value for kind in (Kind.EPOCH_ENTRY, *_ROLES)])
+    wanted = rows.filter(traced | logged)
+    known: dict[tuple[Key, int, int, int, str], _Known] = {}
+    for line in statement_lines(wanted):
+        # The entries of a file are those of one moment; a trace states values in one file after another. Lines of two
+        # messages, or of two files, may have another order than what they are about.
+        place = line.key, line.broker, line.replica
+        file = (-1, TRACE) if line.message == TRACE else (line.source, line.message)
+        known.setdefault((*place, *file), _Known()).add(line)
+    found: dict[Key, list[WentBack]] = {}
+    for (key, *_), one in sorted(known.items()):
+        for back in one.found.values():
+            found.setdefault(key, []).append(back)
+    return found

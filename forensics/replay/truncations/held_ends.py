@@ -1,0 +1,203 @@
+"""The least that a replica's log held before something was removed from it, if no line of the replica states it.
+
+A high watermark that was reached with the replica in the ISR is within its log (Partition.maybeIncrementLeaderHW). So
+is what a follower fetched from it (KIP-101).
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+from forensics.replay.high_watermarks.crosscheck import may_have_left_isr
+from forensics.replay.history import Epoch, History, HwStatement, Role, ShortenedLog, TruncationReason
+from forensics.replay.interval import Interval
+from forensics.replay.roles.steps import REMOVES, RoleSpan, StepKind
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The moment before something was removed from a replica's log.
+
+    Attributes:
+        broker: the replica.
+        until: last epoch whose high watermarks count.
+        row: row of the replica's own line at which the question arises; its later lines do not count.
+        since_load: ignore what it held before its log was loaded: a load shows what there was.
+        emptied: it restarted without any record.
+    """
+
+    broker: int
+    until: int
+    row: int | None
+    since_load: bool = False
+    emptied: bool = False
+
+
+class HeldEnds:
+    """Lower bounds of log ends, once every high watermark is known.
+
+    Attributes:
+        history: with its statements.
+    """
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self._contested = history.contested
+        self._lowest: dict[int, list[tuple[int, bool, int, bool]]] = {}
+
+    def by_high_watermarks(self, moment: Moment) -> Interval:
+        """Return a lower bound of a log end by the high watermarks that were reached with the replica in the ISR.
+
+        What was committed bounds no log if the order of epochs shows nothing, or if a trace states each change of the
+        log.
+        """
+        if self.history.epoch_rollbacks or moment.broker in self.history.coverage.claimed:
+            return Interval()
+        removed = self._removed_before(moment)
+        found = Interval()
+        for statement in self.history.statements:
+            low = statement.high_watermark
+            if low <= found.low or (removed is not None and removed < low) or not self._counts(moment, statement):
+                continue
+            if not self._shortened_since(moment, statement):
+                found = Interval(low, because=statement.refs)
+        return found
+
+    def by_fetches(self, shortened: ShortenedLog) -> tuple[Interval, int | None]:
+        """Return how far a follower had fetched from the replica while it led the epoch, and which follower.
+
+        A follower that reconciled by leader epochs has its leader's records (KIP-101).
+        """
+        history, number = self.history, shortened.epoch
+        led = [t for t in history.role_spans[shortened.replica] if t.epoch == number and t.role is Role.LEADER]
+        if history.truncates_to_hw or history.epoch_rollbacks or number in self._contested or len(led) != 1:
+            return Interval(), None
+        found: tuple[Interval, int | None] = Interval(), None
+        for broker, spans in sorted(history.role_spans.items()):
+            if not history.coverage.whole(broker):
+                continue
+            for one, two in itertools.pairwise(spans):
+                fetched = self._fetched(shortened, one, two)
+                if fetched.low > found[0].low:
+                    found = fetched, broker
+        return found
+
+    def _fetched(self, shortened: ShortenedLog, one: RoleSpan, two: RoleSpan) -> Interval:
+        """Return the log end offset that a follower reached in a role, if it fetched from this replica alone."""
+        history, number = self.history, shortened.epoch
+        if one.epoch != number or one.role is not Role.FOLLOWER or one.leader not in (None, shortened.replica):
+            return Interval()
+        if one.start_end is None or two.start_end is None or two.start_end <= one.start_end or _removes(one):
+            return Interval()
+        unseen = range(number + 1, two.epoch)
+        took_up = any(history.epochs[n].leader_took_up for n in unseen if n in history.epochs)
+        if took_up or not history.coverage.unnamed.isdisjoint(unseen):
+            return Interval()
+        later = history.epochs.get(two.epoch)
+        # It may have fetched in a later epoch of the same leader before it received that epoch.
+        if later is None or (later.leader == shortened.replica and not _removed_what_is_missing(shortened, two)):
+            return Interval()
+        return Interval(two.start_end, because=(two.start_ref,) if two.start_ref is not None else ())
+
+    def _removed_before(self, moment: Moment) -> int | None:
+        """Return the lowest offset to which the replica truncated in the epoch to which it returned, before a load."""
+        if moment.since_load:
+            return None
+        before = [
+            step.target
+            for role_span in self.history.role_spans.get(moment.broker, ())
+            if role_span.epoch == moment.until + 1
+            for step in role_span.steps
+            if step.kind in REMOVES and (step.refs[0].row or 0) < (moment.row or 0)
+        ]
+        return min(before, default=None)
+
+    def _counts(self, moment: Moment, statement: HwStatement) -> bool:
+        """Return whether a high watermark was reached before a moment with the replica in the ISR."""
+        if not 0 <= statement.epoch <= moment.until or statement.epoch in self._contested:
+            return False
+        if statement.replica == moment.broker:
+            return statement.earlier or (statement.refs[0].row or 0) <= (moment.row or 0)
+        epoch = self.history.epochs[statement.epoch]
+        # A replica that joins the ISR has all records committed by then, and from then on the high watermark waits for
+        # it. That it stayed is known only if the leader, which states this ISR, logs more later.
+        own = statement.replica == epoch.leader and not moment.since_load
+        members = [isr for isr, _ in epoch.isr][-1 if own else 0 :]
+        if not epoch.isr_from_leader or not members or not all(moment.broker in isr for isr in members):
+            return False
+        if may_have_left_isr(self.history, epoch, moment.broker):
+            return False
+        return statement.replica == epoch.leader or not self._out_later(
+            moment.broker, epoch, statement, emptied=moment.emptied
+        )
+
+    def _shortened_since(self, moment: Moment, statement: HwStatement) -> bool:
+        """Return whether a truncation or a load removed what was below a high watermark, before a moment."""
+        number = statement.epoch
+        return any(
+            number <= epoch <= moment.until
+            and lowest < statement.high_watermark
+            and (number < epoch or loaded or over)
+            and (moment.since_load or not loaded)
+            for epoch, loaded, lowest, over in self._shortest(moment.broker)
+        )
+
+    def _out_later(self, broker: int, epoch: Epoch, statement: HwStatement, *, emptied: bool) -> bool:
+        """Return whether a follower may have received the high watermark of the leader's next epoch.
+
+        The replica was not in the ISR of that epoch. A waiting fetch is answered in that epoch, before the follower
+        receives it. That a replica had a log at all follows from what others received, unless they fetched records of
+        the next epoch.
+        """
+        later = next((e for n, e in sorted(self.history.epochs.items()) if n > epoch.epoch), None)
+        if later is None or self.history.coverage.unnamed_between(epoch.epoch, later.epoch):
+            return False
+        if later.leader != epoch.leader or all(broker in isr for isr, _ in later.isr):
+            return False
+        spans = self.history.role_spans.get(statement.replica, ())
+        ends = [t.start_end for t in spans if t.epoch == later.epoch and t.start_end is not None]
+        ahead = later.start is None or any(end > later.start for end in ends)
+        return ahead or not emptied
+
+    def _shortest(self, broker: int) -> list[tuple[int, bool, int, bool]]:
+        """Return the lowest offset to which a replica's log was shortened in each of its role spans.
+
+        Each entry: epoch, whether it is a load, lowest offset, and whether the replica was deleted with it and returned
+        only in a later epoch.
+
+        The result is cached: a replica in a truncation loop has thousands of steps, and each of them needs it.
+        """
+        if broker not in self._lowest:
+            spans = self.history.role_spans.get(broker, [])
+            self._lowest[broker] = [
+                (
+                    role_span.epoch,
+                    loaded,
+                    min(targets),
+                    role_span.replica_removed and (later is None or later.epoch > role_span.epoch),
+                )
+                for role_span, later in itertools.zip_longest(spans, spans[1:])
+                for loaded in (True, False)
+                if (
+                    targets := [
+                        s.target for s in role_span.steps if (s.kind in REMOVES, s.kind is StepKind.LOADED)[loaded]
+                    ]
+                )
+            ]
+        return self._lowest[broker]
+
+
+def _removed_what_is_missing(shortened: ShortenedLog, follower: RoleSpan) -> bool:
+    """Return whether a follower first truncated its log to exactly where its leader's log ended when it was loaded.
+
+    What it removed was of an earlier leader epoch than the one in which its leader answered (KIP-101).
+    """
+    first = next((step for step in follower.steps if step.kind is not StepKind.UNKNOWN_CHANGE), None)
+    by_epoch = first is not None and first.reason is not TruncationReason.HIGH_WATERMARK
+    return first is not None and by_epoch and first.kind is StepKind.TRUNCATED and first.target == shortened.target
+
+
+def _removes(role_span: RoleSpan) -> bool:
+    """Return whether something was removed from the replica's log in a role."""
+    return any(step.kind in REMOVES for step in role_span.steps)
