@@ -11,12 +11,14 @@ import polars as pl
 from forensics.case import quotes
 from forensics.case.partial import IN_EXCERPT
 from forensics.case.quotes import Place
+from forensics.replay.confidence import LOG_IN_TRACE
 from forensics.rules import RULES
 from forensics.rules.finding import Evidence, Finding, Judgement, Severity, Verdict
 from forensics.rules.proof import proved
 from forensics.rules.stated_problems import Problem, stated
 from forensics.rules.wants import Question
 from parsers.formats.offset_checkpoint import NAME as OFFSET_CHECKPOINT
+from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.messages.logs import LOG_OF
 from parsers.read import FAILED
 from parsers.text.broker_log import NAME as LOG
@@ -211,7 +213,9 @@ def borne_by(case: Case, where: Mapping[Ref, Place]) -> dict[Ref, Source]:
         source = files[place.source]
         if ref.row is not None:
             broker, message = said.get(ref.row, (None, None))
-            source = Source(broker, source.artefact, source.excerpt, _part(source.artefact, message))
+            repeated = source.artefact == TRACE and message in LOG_OF
+            artefact = LOG_IN_TRACE if repeated else source.artefact
+            source = Source(broker, artefact, source.excerpt, _part(artefact, message))
             source = source._replace(beside=beside.get(ref.row, ()))
         found[ref] = source
     return found
@@ -219,7 +223,7 @@ def borne_by(case: Case, where: Mapping[Ref, Place]) -> dict[Ref, Source]:
 
 def _part(artefact: str, message: str | None) -> str:
     """Return the part of its broker that wrote a line; see ``Bearer``."""
-    if artefact == LOG:
+    if artefact in (LOG, LOG_IN_TRACE):
         return LOG_OF.get(message or "", "")
     return message or "" if artefact == OFFSET_CHECKPOINT else ""
 

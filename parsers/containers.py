@@ -17,8 +17,9 @@ import tarfile
 import weakref
 import zipfile
 import zlib
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import BinaryIO, Final
 
 from parsers import limits
@@ -38,6 +39,7 @@ from parsers.files.streams import (
     codec_of,
     problem_of,
 )
+from parsers.takers import trace_files
 from parsers.text import grep_output, shared_output
 
 INSIDE: Final = "!"
@@ -149,6 +151,9 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
     if _DUMP.search(head) and b"\0" not in head:
         yield from _dumps(source)
         return
+    if trace_files.has_files(head.split(b"\n", 1)[0]):
+        yield from _files_of_trace(source)
+        return
     if (grep := grep_output.grep_of(head)) is not None:
         yield from _pasted(grep_output.split(source, grep))
         return
@@ -235,7 +240,31 @@ def _dumps(text: Source) -> Iterator[Source]:
             if line.startswith(b"Dumping ") and len(places) < limits.MEMBERS.value:
                 places.append((at, line[8:].decode("utf-8", "replace").strip()))
             at += len(line)
-    yield replace(text, container="kafka-dump-log")
+    yield from _parts_of(text, "kafka-dump-log", places, at)
+
+
+def _files_of_trace(text: Source) -> Iterator[Source]:
+    """Split a trace into its statements and the files that follow, each under the path that it had."""
+    places: list[tuple[int, str]] = [(0, f"{PurePosixPath(text.name).stem}.jsonl")]
+    at = 0
+    with text.open() as stream:
+        while line := stream.readline(limits.LINE.value):
+            if trace_files.begins_file(line) and len(places) < limits.MEMBERS.value:
+                places.append((at, trace_files.path_of(line)))
+            at += len(line)
+    yield from _parts_of(text, trace_files.CONTAINER, places, at)
+
+
+def _parts_of(text: Source, container: str, places: Sequence[tuple[int, str]], at: int) -> Iterator[Source]:
+    """Yield a text, then a source for each part of it.
+
+    Args:
+        text: the whole.
+        container: what it is.
+        places: where each part begins, and its path.
+        at: where the last one ends.
+    """
+    yield replace(text, container=container)
     stored = f"text in {text.stored}" if text.stored else "text"
     tape = Tape(text.open)
     for (begin, name), (end, _) in zip(places, [*places[1:], (at, "")], strict=True):

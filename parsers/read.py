@@ -299,6 +299,7 @@ def _stranger(source: Source, head: bytes) -> pl.DataFrame:
 
 TAKERS: tuple[Taker, ...] = (
     Taker(POINTER, "stands for a file that Git LFS or git-annex keeps elsewhere", is_pointer, pointer),
+    Taker("trace", "a file of a broker, in a trace", log_files.is_file_of_trace, log_files.file_of_trace),
     Taker(
         "excerpt",
         "lines of logs as people paste them",

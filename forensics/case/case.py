@@ -250,6 +250,7 @@ def situated(
     agree(files, owner, cluster)
     leave_dumps_of_segments(files, owner, cluster)
     partial.leave_excerpts_of_logs(files, owner, cluster)
+    partial.leave_traces_of_evidence(files, owner, cluster)
     partial.say_whose_is_unknown(files, owner)
     return owner, cluster, told
 

@@ -99,7 +99,7 @@ def _high_watermark(files: Sequence[tuple[Source, FileReading]], mine: Sequence[
     known = [
         found
         for number in mine
-        if files[number][1].format == "broker-log"
+        if files[number][1].format in ("broker-log", "trace")
         and isinstance(
             found := files[number][1]
             .observations.filter(

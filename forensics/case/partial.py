@@ -6,7 +6,7 @@ excerpt; nothing orders them among other lines of their broker.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -17,13 +17,16 @@ from parsers.excerpts.split import is_piece
 from parsers.file_reading import FileReading, note
 from parsers.files.sources import Source
 from parsers.formats.describe_text import NAME as DESCRIBED
+from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
+from parsers.takers.trace_files import CONTAINER as OF_FILES
 from parsers.text.broker_log import NAME as LOG
 
 if TYPE_CHECKING:
     from forensics.case.case import Case
 
 _AT_HAND = "an excerpt of the time of its broker's own logs, which are at hand: left out, not to count lines twice"
+_MADE_FROM = "made from logs that are in the evidence too: left out, not to count what they say twice"
 _NOBODYS = (
     'nothing tells which broker printed these lines: they are left out; put "Broker 1:" above them, or put the file '
     "into a folder called after its broker, as in broker-1/"
@@ -78,6 +81,56 @@ def leave_excerpts_of_logs(
         _leave_of_broker(excerpts, logs.get(key, []))
 
 
+def leave_traces_of_evidence(
+    files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], cluster: Sequence[str | None]
+) -> None:
+    """Leave out traces that were made from logs and files, if logs of the same brokers and time are in the evidence.
+
+    What such a trace says would count twice. A notice states that.
+    """
+    logs = _spans_of_logs(files, owner, cluster)
+    traces = [(source.path, name) for (source, _), name in zip(files, cluster, strict=True) if _holds_files(source)]
+    for path, name in traces if logs else ():
+        parts = [found for source, found in files if source.path.startswith(f"{path}!/")]
+        _leave_if_repeated(parts, name, logs)
+
+
+_Spans = Mapping[tuple[str | None, int], Sequence[tuple[int, int]]]
+"""First and last times of logs, by cluster and broker."""
+
+
+def _spans_of_logs(
+    files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], cluster: Sequence[str | None]
+) -> _Spans:
+    logs: dict[tuple[str | None, int], list[tuple[int, int]]] = {}
+    for (_, found), broker, name in zip(files, owner, cluster, strict=True):
+        if found.format == LOG and broker is not None and (span := _span(found)) is not None:
+            logs.setdefault((name, broker), []).append(span)
+    return logs
+
+
+def _leave_if_repeated(parts: Sequence[FileReading], name: str | None, logs: _Spans) -> None:
+    """Leave out the parts of a trace if its statements repeat logs."""
+    repeats = [found for found in parts if _repeats(found, name, logs)]
+    for found in parts if repeats else ():
+        found.topic = found.partition = found.directory_state = None
+        _leave(found, *([_MADE_FROM] if any(found is one for one in repeats) else []))
+
+
+def _holds_files(source: Source) -> bool:
+    """Return whether a source is a trace with files in it."""
+    return source.container == OF_FILES
+
+
+def _repeats(found: FileReading, name: str | None, logs: _Spans) -> bool:
+    """Return whether logs in the evidence are of a broker that a trace describes, and of the same time."""
+    span = _span(found)
+    if found.format != TRACE or span is None:
+        return False
+    spoke = found.observations.get_column("witness").drop_nulls().unique().to_list()
+    return any(_meets(span, spans) for (other, broker), spans in logs.items() if broker in spoke and other == name)
+
+
 def _leave_of_broker(excerpts: Sequence[FileReading], logs: Sequence[FileReading]) -> None:
     """Leave out excerpts of one broker's logs that repeat these logs, or each other."""
     spans = [span for found in logs if (span := _span(found)) is not None]
@@ -109,10 +162,10 @@ def _meets(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bool:
     return span[0] <= max(last for _, last in spans) and span[1] >= min(first for first, _ in spans)
 
 
-def _leave(found: FileReading, why: str) -> None:
+def _leave(found: FileReading, *why: str) -> None:
     found.format = COPY
     found.observations = found.observations.clear()
-    found.notices = pl.concat([found.notices, note(why)])
+    found.notices = pl.concat([found.notices, note(*why)])
 
 
 def holes(case: Case) -> pl.DataFrame:

@@ -59,6 +59,9 @@ class Bearers(StrEnum):
 TESTIMONY = frozenset({"trace"})
 """Formats whose values count as stated: the writer of a replication trace vouches for it."""
 
+LOG_IN_TRACE = "broker-log in a trace"
+"""Artefact of a line of a trace that repeats a line of a log. It proves what that line proves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
@@ -101,6 +104,8 @@ class Bearer:
             return False
         if self.broker != other.broker:
             return True
+        if self.artefact == other.artefact == LOG_IN_TRACE:
+            return "" not in (self.part, other.part) and self.part != other.part
         if {self.path, *self.beside} & {other.path, *other.beside}:
             return False
         return self.artefact != other.artefact or ("" not in (self.part, other.part) and self.part != other.part)

@@ -470,11 +470,16 @@ def _nodes(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _lagging(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the followers' log end offsets that a leader logs when it shrinks the ISR."""
-    shrinking = rows.filter(pl.col("kind") == Kind.ISR_SHRINK.value).select("source", "line").unique()
-    return rows.filter(pl.col("kind") == Kind.REMOTE_LEO.value).join(
-        shrinking, on=["source", "line"], how="semi", maintain_order="left"
-    )
+    """Return the followers' log end offsets that a leader logs when it shrinks the ISR.
+
+    In a trace each value of a line of a log has a line of its own, with the message and the time of that line.
+    """
+    shrinks, told = pl.col("kind") == Kind.ISR_SHRINK.value, pl.col("kind") == Kind.REMOTE_LEO.value
+    repeated = shrinks & (pl.col("message") != TRACE)
+    same = ["source", "broker", "topic", "partition", "message", "time"]
+    by_line = rows.filter(told).join(rows.filter(shrinks), on=["source", "line"], how="semi")
+    by_message = rows.filter(told).join(rows.filter(repeated), on=same, how="semi")
+    return pl.concat([by_line, by_message]).unique("row").sort("topic", "partition", "broker", "row")
 
 
 def _thin(rows: pl.DataFrame) -> pl.DataFrame:

@@ -322,5 +322,6 @@ _HEADER: Final[dict[str, Callable[[Any], bool]]] = {
     "cluster": lambda value: isinstance(value, str) and bool(value),
     "replicas": _ids,
     "settings": lambda value: isinstance(value, dict) and all(isinstance(one, str | int) for one in value.values()),
+    "files": lambda value: isinstance(value, bool),
     "complete": lambda value: isinstance(value, bool) or (isinstance(value, list) and all(map(_is_claim, value))),
 }

@@ -18,7 +18,7 @@ import polars as pl
 from parsers.details import Claim
 from parsers.encodings.json_lines import decode
 from parsers.formats.trace_checks import Header, header, type_of, unknown_kind, wrong
-from parsers.formats.trace_kinds import COLUMN_OF, FIELD_OF, FIELDS, SCHEMA, TYPES
+from parsers.formats.trace_kinds import COLUMN_OF, FIELD_OF, FIELDS, FILE_LINES, SCHEMA, TYPES
 from parsers.reading import EXCERPT
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
 
@@ -70,6 +70,7 @@ def read_trace(lines: pl.DataFrame) -> Trace:
     found, broken = decode(rows, "text", _SHAPE)
     found = found.unnest("found")
     ours = pl.col("schema").eq_missing(pl.lit(SCHEMA))
+    found = found.filter(~pl.col("kind").is_in(FILE_LINES).fill_null(False))  # ``takers.trace_files`` reads these
     known = pl.col("kind").is_in(list(_KINDS)).fill_null(False)
     time = (
         pl.col("time")
@@ -184,10 +185,12 @@ def write_header(
     replicas: Sequence[int] = (),
     settings: dict[str, str] | None = None,
     complete: bool | Sequence[int] = False,
+    with_files: bool = False,
 ) -> str:
     """Return the first line of a trace, without its line end; ``trace_kinds.HEADER`` describes the fields."""
     said: dict[str, object] = {"release": release, "protocol": protocol, "cluster": cluster, "replicas": list(replicas)}
-    said |= {"settings": settings, "complete": complete if isinstance(complete, bool) else list(complete)}
+    claimed = complete if isinstance(complete, bool) else list(complete)
+    said |= {"settings": settings, "files": with_files, "complete": claimed}
     kept = {name: value for name, value in said.items() if value}
     return _line({"kind": Kind.TRACE.value, "system": system, **kept})
 
@@ -197,7 +200,11 @@ def _line(content: dict[str, Any]) -> str:
 
 
 def write_trace(
-    observations: pl.DataFrame, *, cluster: str | None = None, replicas: Sequence[int] = ()
+    observations: pl.DataFrame,
+    *,
+    cluster: str | None = None,
+    replicas: Sequence[int] = (),
+    with_files: bool = False,
 ) -> Iterator[str]:
     """Lines of a trace, without line ends.
 
@@ -206,6 +213,7 @@ def write_trace(
             name none. Times are in UTC.
         cluster: cluster id, if all are of one.
         replicas: ids of the brokers.
+        with_files: the lines of ``parsers.takers.trace_files`` follow.
     """
     rows = observations
     if "broker" in rows.columns:
@@ -213,13 +221,24 @@ def write_trace(
     claims = rows.filter(pl.col("kind") == Kind.TRACE.value).select("witness", "detail").drop_nulls("witness")
     partly = claims.filter(pl.col("detail") != Claim.ALL.value).get_column("witness")
     claimed = claims.filter(~pl.col("witness").is_in(partly.implode())).get_column("witness").unique().sort()
-    if claimed.len() or replicas or cluster is not None:
-        yield write_header(cluster=cluster, replicas=replicas or claimed.to_list(), complete=claimed.to_list())
-    rows = rows.filter(pl.col("kind") != Kind.TRACE.value)
+    if claimed.len() or replicas or cluster is not None or with_files:
+        known = replicas or claimed.to_list()
+        yield write_header(cluster=cluster, replicas=known, complete=claimed.to_list(), with_files=with_files)
+    yield from write_statements(rows.filter(pl.col("kind") != Kind.TRACE.value))
+
+
+def write_statements(rows: pl.DataFrame, *, bytes_too: bool = False) -> Iterator[str]:
+    """Lines of a trace for observations, without line ends.
+
+    Args:
+        rows: rows of ``OBSERVATIONS``.
+        bytes_too: also state the byte of a row from a binary file.
+    """
     time = pl.col("time").dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ")
     # What was written as a trace states no message.
     message = pl.when(pl.col("message") != NAME).then("message").alias("message")
-    rows = rows.rename(FIELD_OF).select(*FIELDS).with_columns(time, message, pl.col("kind").cast(pl.String))
+    names = [*FIELDS, "byte"] if bytes_too else FIELDS
+    rows = rows.rename(FIELD_OF).select(*names).with_columns(time, message, pl.col("kind").cast(pl.String))
     for row in rows.iter_rows(named=True):
         yield _line({name: value for name, value in row.items() if value is not None})
 

@@ -251,6 +251,7 @@ HEADER: Final[dict[str, dict[str, Any]]] = {
         "additionalProperties": {"type": ["string", "integer", "boolean"]},
         "description": "settings of the brokers by their names in Kafka, such as min.insync.replicas",
     },
+    "files": {"type": "boolean", "description": "true if what was read in files follows, as `forensics trace` writes"},
     "complete": {
         "type": ["boolean", "array"],
         "items": {
@@ -271,6 +272,28 @@ HEADER: Final[dict[str, dict[str, Any]]] = {
     },
 }
 """Fields of a line of kind ``trace``, the first of a file, beside ``schema`` and ``kind``."""
+
+FILE_LINES: Final = ("file", "batches", "damage")
+"""Kinds of line about a file of a broker, in a trace that is made from evidence (``parsers.takers.trace_files``)."""
+
+OF_FILE_LINES: Final[dict[str, dict[str, Any]]] = {
+    "path": {"type": "string", "description": "of a file: where it was"},
+    "format": {"type": "string", "description": "of a file: what a reader took it for"},
+    "directory_state": {"type": "string"},
+    "base_offset": {"type": "integer", "description": "of a segment: the offset in its name"},
+    "valid_bytes": {"type": "integer"},
+    "magic": {"type": "integer", "description": "of a segment: its highest message format"},
+    "log_end": {"type": "integer", "description": "of a segment: the offset after its last batch"},
+    "properties": {"type": "object", "additionalProperties": {"type": "string"}},
+    "columns": {"type": "array", "items": {"type": "string"}, "description": "names of the values of each batch"},
+    "rows": {"type": "array", "items": {"type": "array"}, "description": "the header of each batch"},
+    "damage": {"type": "string", "description": "what is wrong in a segment"},
+    "reason": {"type": "string"},
+    "excerpt": {"type": "string"},
+    "line": {"type": "integer"},
+    "byte": {"type": "integer", "description": "of a statement from a binary file: where it is in it"},
+}
+"""Fields of these lines, and of the statements among them, beside those of other lines."""
 
 CLAIMED_BY: Final = {
     Claim.LOG: (Kind.LOG_CREATED, Kind.LOG_LOADED, Kind.APPEND, Kind.TRUNCATE, Kind.HW),
@@ -307,7 +330,7 @@ def json_schema() -> dict[str, Any]:
     rules: list[dict[str, Any]] = [
         {
             "if": {"properties": {"kind": {"const": Kind.TRACE.value}}},
-            "else": {"propertyNames": {"enum": ["schema", *FIELDS]}},
+            "else": {"propertyNames": {"enum": ["schema", *FIELDS, *OF_FILE_LINES]}},
         },
         {
             "if": {"properties": {"kind": {"enum": list(COUNTED)}}, **own},
@@ -327,7 +350,7 @@ def json_schema() -> dict[str, Any]:
         "type": "object",
         "required": ["schema", "kind"],
         "additionalProperties": False,
-        "properties": properties | HEADER,
+        "properties": properties | HEADER | OF_FILE_LINES,
         "dependentRequired": {"partition": ["topic"]},
         "allOf": rules,
     }
@@ -335,7 +358,7 @@ def json_schema() -> dict[str, Any]:
 
 def _type(name: str) -> dict[str, Any]:
     if name == "kind":
-        return {"enum": [kind.value for kind in Kind]}
+        return {"enum": [*(kind.value for kind in Kind), *FILE_LINES]}
     if name == "time":
         return {"type": "string", "pattern": TIME}
     if name in ("isr", "isr_before"):

@@ -23,6 +23,7 @@ from parsers.formats import (
     zookeeper_nodes,
 )
 from parsers.formats.log_directory import split_directory
+from parsers.takers import trace_files
 from parsers.takers.data_files import content
 from parsers.takers.metadata_files import TOPIC as METADATA
 from parsers.text import broker_log, lines, wrappings
@@ -184,6 +185,22 @@ def trace(source: Source, _head: bytes) -> FileReading:
     times = reading.observations.get_column("time").drop_nulls().cast(pl.Int64)
     if times.len():
         reading.first_time, reading.last_time = int(times[0]), int(times[-1])
+    return reading
+
+
+def is_file_of_trace(_source: Source, head: bytes) -> bool:
+    """Return whether the first line is that of a file in a trace."""
+    return trace_files.begins_file(head)
+
+
+def file_of_trace(source: Source, _head: bytes) -> FileReading:
+    """A file of a broker as a trace states what was read in it."""
+    with source.open() as stream:
+        blocks = [*lines.blocks(stream)]
+    rows = pl.concat([block.frame().select("line", "text") for block in blocks])
+    found = trace_jsonl.read_trace(rows)
+    reading = trace_files.read_file(rows, found.observations)
+    reading.notices = pl.concat([reading.notices, found.notices, *(block.notices for block in blocks)])
     return reading
 
 

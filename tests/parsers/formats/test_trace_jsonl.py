@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.formats.trace_jsonl import FIELDS, SCHEMA, json_schema, read_trace, write_header, write_trace
-from parsers.formats.trace_kinds import COLUMN_OF, HEADER, OF_FILES, STATEMENTS, TYPES, Statement
+from parsers.formats.trace_kinds import (
+    COLUMN_OF,
+    FILE_LINES,
+    HEADER,
+    OF_FILE_LINES,
+    OF_FILES,
+    STATEMENTS,
+    TYPES,
+    Statement,
+)
 from parsers.formats.trace_kinds import json_schema as made_schema
 from parsers.read import read
 from parsers.schema import OBSERVATIONS, Kind, conform
@@ -69,8 +78,8 @@ def test_what_is_written_is_read_again(table: pl.DataFrame) -> None:
 
 def test_the_schema_names_every_field_and_kind() -> None:
     properties = json_schema()["properties"]
-    assert tuple(properties) == ("schema", *FIELDS, *HEADER)
-    assert properties["kind"]["enum"] == [kind.value for kind in Kind]
+    assert tuple(properties) == ("schema", *FIELDS, *HEADER, *OF_FILE_LINES)
+    assert properties["kind"]["enum"] == [*(kind.value for kind in Kind), *FILE_LINES]
     assert properties["schema"] == {"const": SCHEMA}
     for name in FIELDS:
         if TYPES[name].is_integer():

@@ -1,0 +1,98 @@
+"""A case as lines of a trace: its statements, and what was read in the files of its brokers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+import polars as pl
+
+from forensics.case.case import Case
+from forensics.case.owners import by_folder
+from parsers import read
+from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.formats.trace_jsonl import write_statements, write_trace
+from parsers.schema import OBSERVATIONS, Kind
+from parsers.takers import trace_files
+from parsers.takers.metadata_files import TOPIC as METADATA_TOPIC
+
+_OF_LINES: Final = ("broker-log", TRACE, "excerpt")
+"""Formats whose statements become lines of their witness."""
+
+_NOTHING: Final = ("unknown", "unreadable", "failed", "archive", "copy", "irrelevant", "gc-log")
+_BESIDE: Final = re.compile(r"[0-9]{20}[.](?:index|timeindex|txnindex|snapshot)")
+"""Files that count by their names."""
+
+_WITH_PROPERTIES: Final = ("server-properties", "meta-properties", "quorum-state")
+
+LINES_LEFT_OUT: Final = "only a part of its log was in the evidence"
+
+
+def written(case: Case, *, cluster: str | None, names: Collection[str] = ()) -> Iterator[str]:
+    """Yield the lines of the trace of a case, without line ends.
+
+    Args:
+        case: the evidence, of one cluster.
+        cluster: its id, if known.
+        names: partitions to write, as ``topic-partition``; all if empty.
+    """
+    files = case.sources.filter(~pl.col("format").is_in([*_OF_LINES, *_NOTHING]) | _is_beside())
+    rows = case.observations
+    if names:
+        of_broker = pl.col("topic").is_null() & pl.col("topic_id").is_null()
+        rows = rows.filter(of_broker | pl.format("{}-{}", "topic", "partition").is_in(names))
+        files = files.filter(
+            pl.col("topic").is_null()
+            | (pl.col("topic") == METADATA_TOPIC)
+            | pl.format("{}-{}", "topic", "partition").is_in(names)
+        )
+    in_files = pl.col("source").is_in(files.get_column("id").implode())
+    replicas = sorted(case.brokers)
+    lines = rows.filter(~in_files)
+    yield from write_trace(lines, cluster=cluster, replicas=replicas, with_files=bool(files.height))
+    yield from write_statements(_lines_left_out(case, lines))
+    for source in files.sort("id").rows(named=True):
+        yield from trace_files.write_file(_kept(case, source, rows))
+
+
+def _is_beside() -> pl.Expr:
+    return (pl.col("format") == "irrelevant") & pl.col("path").str.contains(_BESIDE.pattern + "$")
+
+
+def _lines_left_out(case: Case, lines: pl.DataFrame) -> pl.DataFrame:
+    """Return a statement for each broker with lines of its log, of which only a part is in the evidence."""
+    spoke = lines.filter(pl.col("message") != TRACE).get_column("broker").drop_nulls().unique().sort().to_list()
+    known = (case.brokers[number] for number in spoke if number in case.brokers)
+    partly = [broker.id for broker in known if not (broker.server_log or broker.state_log)]
+    made = [{"kind": Kind.LINES_MISSING.value, "witness": broker, "detail": LINES_LEFT_OUT} for broker in partly]
+    return pl.DataFrame(made, schema=OBSERVATIONS)
+
+
+def _kept(case: Case, source: dict[str, Any], rows: pl.DataFrame) -> trace_files.Kept:
+    number, mine = source["id"], pl.col("source") == source["id"]
+    file = case.files[number]
+    # A case keeps no settings by file, and these files are small.
+    properties = read.read(file).properties if source["format"] in _WITH_PROPERTIES else {}
+    statements = rows.filter(mine)
+    return trace_files.Kept(
+        _path(source["path"], source["broker"], metadata=source["topic"] == METADATA_TOPIC),
+        source,
+        properties,
+        statements,
+        case.batches.filter(mine),
+        case.notices.filter(mine),
+        tuple(write_statements(statements, bytes_too=True)),
+    )
+
+
+def _path(path: str, broker: int | None, *, metadata: bool) -> str:
+    """Return the path of a file in a trace: below a folder that is named after its broker."""
+    parts = [part for part in PurePosixPath(path).parts if part != "/"]
+    if metadata:  # by its own name a directory of the metadata log would be read as one
+        parts.insert(-1, "as-read")
+    if broker is None:
+        return "/".join(parts)
+    at = max((n for n, part in enumerate(parts[:-1]) if by_folder([part]) == broker), default=None)
+    return "/".join([f"broker-{broker}", *(parts if at is None else parts[at + 1 :])])

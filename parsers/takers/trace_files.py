@@ -1,0 +1,156 @@
+"""Files of brokers in a trace: the rows that a reader found in each of them.
+
+A trace that is made from evidence keeps what segments and checkpoint files show, so that a scan of it alone answers as
+a scan of the evidence does. The first line of such a trace has ``"files": true``. The files follow its other lines.
+Each begins with a line of kind ``file``, which names its path. Lines of kind ``batches`` hold the headers of its record
+batches, and lines of kind ``damage`` say what is wrong in it. The entries of a checkpoint file are lines of their own
+kinds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import polars as pl
+
+from parsers.file_reading import UTC, FileReading, note
+from parsers.formats.trace_kinds import FILE_LINES, SCHEMA
+from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, conform
+
+FILE, BATCHES_OF, DAMAGE = FILE_LINES
+CONTAINER: Final = "trace with files"
+_TOGETHER: Final = 200
+"""Batches in one line, at most."""
+
+_PLACED: Final = ("format", "topic", "partition", "directory_state", "base_offset", "log_end", "valid_bytes", "magic")
+"""Attributes of a ``FileReading`` that a line of kind ``file`` has, if they have a value."""
+
+_NUMBERS: Final = frozenset(("partition", "base_offset", "log_end", "valid_bytes", "magic"))
+_BEGINS: Final = tuple(f'{{"schema":{blank}"{SCHEMA}",{blank}"kind":{blank}"{FILE}"'.encode() for blank in ("", " "))
+_UNUSABLE: Final = ("unreadable", "failed", "archive", "copy")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The rows that a reader found in one file.
+
+    Attributes:
+        path: where it was, with "/" between parts.
+        placed: attributes of its ``FileReading`` by name.
+        properties: settings of a properties file.
+        observations, batches, notices: its rows.
+    """
+
+    path: str
+    placed: Mapping[str, Any]
+    properties: Mapping[str, str]
+    observations: pl.DataFrame
+    batches: pl.DataFrame
+    notices: pl.DataFrame
+    statements: tuple[str, ...] = field(default=())
+
+
+def begins_file(line: bytes) -> bool:
+    """Return whether a line of a trace begins a file."""
+    return line.startswith(_BEGINS)
+
+
+def path_of(line: bytes) -> str:
+    """Return the path that a line of kind ``file`` states."""
+    path = _object(line.decode("utf-8", "replace")).get("path")
+    return path if isinstance(path, str) and path else "unnamed"
+
+
+def has_files(first_line: bytes) -> bool:
+    """Return whether the first line of a trace says that files follow."""
+    if not first_line.startswith(b"{") or b'"files"' not in first_line or SCHEMA.encode() not in first_line:
+        return False
+    content = _object(first_line.decode("utf-8", "replace"))
+    return content.get("schema") == SCHEMA and content.get("files") is True
+
+
+def write_file(kept: Kept) -> Iterator[str]:
+    """Yield the lines of one file, without line ends and without its statements."""
+    placed = {name: kept.placed[name] for name in _PLACED if kept.placed.get(name) is not None}
+    properties = {"properties": dict(kept.properties)} if kept.properties else {}
+    yield _line({"kind": FILE, "path": kept.path, **placed, **properties})
+    rows = kept.batches.select(*BATCHES)
+    for part in rows.iter_slices(_TOGETHER):
+        yield _line({"kind": BATCHES_OF, "columns": part.columns, "rows": [list(row) for row in part.rows()]})
+    for row in kept.notices.select(*NOTICES).rename({"kind": "damage"}).rows(named=True):
+        yield _line({"kind": DAMAGE, **{name: value for name, value in row.items() if value is not None}})
+    yield from kept.statements
+
+
+def _line(content: dict[str, Any]) -> str:
+    # The first fields are in this order: a file is recognised by them.
+    return json.dumps({"schema": SCHEMA, **content}, ensure_ascii=False, separators=(",", ":"))
+
+
+def read_file(rows: pl.DataFrame, statements: pl.DataFrame) -> FileReading:
+    """Return what a trace says was read in a file.
+
+    Args:
+        rows: columns ``line`` and ``text``: all lines, the first of kind ``file``.
+        statements: rows of ``OBSERVATIONS`` of the other lines.
+    """
+    said = _object(rows.get_column("text")[0])
+    reading = FileReading(str(said.get("format", "unknown")), zone=UTC)
+    if reading.format in _UNUSABLE:
+        reading.format = "unknown"
+    wrong = [name for name in _PLACED[1:] if not _set(reading, name, said.get(name))]
+    given = said.get("properties", {})
+    reading.properties = {str(key): str(value) for key, value in given.items()} if isinstance(given, dict) else {}
+    reading.notices = note(*(f'"{name}" of a file is not what it should be' for name in wrong), line=1)
+    for line, text in rows.select("line", "text").iter_rows():
+        try:
+            _add(reading, _object(text))
+        except (TypeError, ValueError, KeyError, AttributeError, OverflowError, pl.exceptions.PolarsError):
+            said_of = note("a line about a file cannot be read", excerpt=text, line=line)
+            reading.notices = pl.concat([reading.notices, said_of])
+    reading.observations = _with_bytes(rows, statements)
+    reading.lines = rows.height
+    return reading
+
+
+def _set(reading: FileReading, name: str, value: object) -> bool:
+    """Set an attribute of a reading, if there is a value; return False for a value of another type."""
+    if value is not None and not isinstance(value, int if name in _NUMBERS else str):
+        return False
+    setattr(reading, name, value)
+    return True
+
+
+def _add(reading: FileReading, content: Mapping[str, Any]) -> None:
+    """Add the batches or the damage that a line states."""
+    if content.get("kind") == BATCHES_OF:
+        reading.batches = pl.concat([reading.batches, _batches(content)])
+    elif content.get("kind") == DAMAGE:
+        row = [content.get("damage" if name == "kind" else name) for name in NOTICES]
+        reading.notices = pl.concat([reading.notices, pl.DataFrame([row], schema=NOTICES, orient="row")])
+
+
+def _batches(content: Mapping[str, Any]) -> pl.DataFrame:
+    columns, rows = content["columns"], content["rows"]
+    schema = {name: BATCHES[name] for name in columns}
+    return conform(pl.DataFrame(rows, schema=schema, orient="row"), BATCHES)
+
+
+def _with_bytes(rows: pl.DataFrame, statements: pl.DataFrame) -> pl.DataFrame:
+    """Return statements of a file; those of a binary file have their byte in it, and no line."""
+    at = rows.select("line", pl.col("text").str.json_path_match("$.byte").cast(pl.Int64, strict=False).alias("_byte"))
+    found = statements.join(at, on="line", how="left", maintain_order="left")
+    binary = pl.col("_byte").is_not_null()
+    line = pl.when(~binary).then("line").alias("line")
+    return conform(found.with_columns(line, pl.col("_byte").alias("byte")), OBSERVATIONS)
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}

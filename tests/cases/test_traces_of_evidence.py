@@ -1,0 +1,119 @@
+"""``forensics trace``: a scan of the trace alone answers as a scan of the evidence that it was made from."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from forensics.cli import cli
+from forensics.engines.local import scan, take_in
+from forensics.result import Result
+from parsers.formats.trace_jsonl import json_schema
+
+Scanned = Callable[[Path], Result]
+Answers = dict[tuple[str, int, int, str], tuple[str, list[tuple[object, ...]]]]
+
+
+def answers(result: Result) -> Answers:
+    """Partition, incarnation and rule -> the verdict, and of each finding the offsets, replicas, severity, confidence
+    and cause.
+    """
+    return {
+        (one.history.topic, one.history.partition, one.history.incarnation, rule): (
+            judgement.verdict.value,
+            sorted(((f.offsets, f.replicas, f.severity, f.confidence, f.cause) for f in judgement.findings), key=repr),
+        )
+        for one in result.partitions
+        for rule, judgement in one.judgements.items()
+    }
+
+
+def written(evidence: Path, to: Path, *options: str) -> Path:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    result = CliRunner().invoke(cli, ["trace", str(evidence), "-o", str(to), *options], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return to
+
+
+def test_a_trace_answers_as_the_evidence(some_trace: Path, scanned: Scanned, tmp_path: Path) -> None:
+    expected = answers(scanned(some_trace))
+    assert expected
+    assert answers(scan([str(written(some_trace, tmp_path / "all.jsonl"))])) == expected
+
+
+def test_each_line_satisfies_the_schema(sample_traces: Path, tmp_path: Path) -> None:
+    lines = written(sample_traces / "emptydisk-3.9.1", tmp_path / "all.jsonl").read_text("utf-8").splitlines()
+    validator = jsonschema.Draft202012Validator(json_schema())
+    kinds = {json.loads(line)["kind"] for line in lines}
+    assert {"trace", "file", "batches", "hw_checkpoint", "epoch_entry", "become_leader"} <= kinds
+    assert [list(validator.iter_errors(json.loads(line))) for line in lines] == [[]] * len(lines)
+
+
+def test_a_trace_beside_its_evidence_is_left_out(sample_traces: Path, scanned: Scanned, tmp_path: Path) -> None:
+    evidence = sample_traces / "kip101-0.10.2.2"
+    shutil.copytree(evidence, tmp_path / evidence.name)
+    path = written(evidence, tmp_path / "orders.jsonl")
+    both = scan([str(tmp_path)])
+    assert answers(both) == answers(scanned(evidence))
+    rows = both.case.notices.select("source", "reason").iter_rows()
+    told = [reason for source, reason in rows if both.case.path(source).startswith(str(path))]
+    assert told == ["made from logs that are in the evidence too: left out, not to count what they say twice"]
+
+
+def test_a_trace_of_one_partition_has_its_files(sample_traces: Path, tmp_path: Path) -> None:
+    path = written(sample_traces / "dirfail-3.9.1", tmp_path / "orders.jsonl", "-p", "orders-0")
+    case = take_in([str(path)])
+    topics = case.sources.filter(case.sources["format"] == "segment")["topic"].unique().to_list()
+    assert topics == ["orders"]
+    assert set(case.batches["topic"].unique().to_list()) - {"__cluster_metadata"} == {"orders"}
+
+
+def test_an_excerpt_stays_one(sample_traces: Path, tmp_path: Path) -> None:
+    """Of a part of a log an absent line proves nothing, and its trace must not claim more."""
+    log = (sample_traces / "kip101-0.10.2.2" / "broker-3" / "logs" / "server.log").read_text("utf-8").splitlines()
+    pasted = tmp_path / "pasted" / "issue.md"
+    pasted.parent.mkdir()
+    pasted.write_text("Broker 3:\n```\n" + "\n".join(log[200:260]) + "\n```\n")
+    expected = answers(scan([str(pasted)]))
+    assert expected["orders", 0, 0, "committed-data-lost"][0] == "unknown"
+    found = answers(scan([str(written(pasted, tmp_path / "t" / "pasted.jsonl"))]))
+    apart = {key[3] for key in expected if found[key] != expected[key]}
+    assert apart == {"replica-divergence", "checkpoint-contradiction", "segment-damage", "stale-directory"}
+    assert {found["orders", 0, 0, rule][0] for rule in apart} == {"not applicable"}  # they need bytes
+
+
+def test_evidence_of_two_clusters_is_refused(sample_traces: Path, tmp_path: Path) -> None:
+    paths = [str(sample_traces / name) for name in ("kip101-0.10.2.2", "unclean-3.9.1")]
+    result = CliRunner().invoke(cli, ["trace", *paths, "-o", str(tmp_path / "t.jsonl")])
+    assert result.exit_code == 2
+    assert "the evidence is of 2 clusters" in result.output
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        '{"schema":"forensics.trace/1","kind":"batches"}',
+        '{"schema":"forensics.trace/1","kind":"batches","columns":["nothing"],"rows":[[1]]}',
+        '{"schema":"forensics.trace/1","kind":"batches","columns":["byte","size"],"rows":[[1],"x"]}',
+        '{"schema":"forensics.trace/1","kind":"batches","columns":"byte","rows":7}',
+        '{"schema":"forensics.trace/1","kind":"damage","damage":3,"line":"x"}',
+        '{"schema":"forensics.trace/1","kind":"file","path":7,"format":["x"],"magic":"2"}',
+        '{"schema":"forensics.trace/1","kind":"file"',
+    ],
+)
+def test_damaged_lines_of_files_are_notices(bad: str, sample_traces: Path, tmp_path: Path) -> None:
+    path = written(sample_traces / "kip101-0.10.2.2", tmp_path / "all.jsonl")
+    lines = path.read_text("utf-8").splitlines()
+    at = next(number for number, line in enumerate(lines) if '"kind":"batches"' in line)
+    path.write_text("\n".join([*lines[: at + 1], bad, *lines[at + 1 :]]) + "\n")
+    found = scan([str(path)])
+    assert found.partitions
+    reasons = found.case.notices.get_column("reason").to_list()
+    assert reasons
+    assert not any("this program" in reason or "not read" in reason for reason in reasons), reasons
