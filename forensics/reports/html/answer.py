@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from forensics.replay.lineage import size
 from forensics.reports import remarks
 from forensics.reports.advice import FORKED, LOST, advisers, copies, each_first, merged
+from forensics.reports.html.missing import Missing, missing
 from forensics.reports.html.wording import Namer, clock, namer, number, offsets, plain, plural, sentence
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, Cause, CauseId
 from forensics.rules.epoch_divergence import ID as EPOCHS
 from forensics.rules.finding import Action, Finding, Severity, Verdict
-from forensics.rules.wants import Want
-from forensics.rules.wording import want_text
 
-CARDS, MEMBERS, SETTLES = 8, 30, 12
-"""How many kinds of damage get a card, how many partitions each names, and how many missing pieces of evidence are
-listed."""
+CARDS, MEMBERS, CLUSTERS = 8, 500, 20
+"""How many kinds of damage get a card, how many partitions each names, and how many clusters get a line."""
 
 _TITLES = {rule.id: rule.title for rule in RULES}
 
@@ -42,6 +40,8 @@ class Card:
     """One partition with findings, worst first in each field.
 
     Attributes:
+        anchor: id of its element in the timeline, or "" if it has no chart.
+        rules: ids of the rules in ``titles``.
         causes: of all findings on the card, without unknown ones.
         keep: each copy to keep, with the offsets for it if they are not all in one.
         advice: of the findings whose advice is shown, as it holds for any partition.
@@ -50,9 +50,10 @@ class Card:
     """
 
     name: str
-    panel: int
+    anchor: str
     tone: str
     titles: tuple[str, ...]
+    rules: tuple[str, ...]
     summary: str
     offsets: str
     count: int
@@ -75,23 +76,6 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
-    """A piece of evidence that would settle something.
-
-    Attributes:
-        what: in words, for the first partition.
-        rules: what it would settle.
-        where: the first partition it would settle.
-        more: how many others want the same of their own.
-    """
-
-    what: str
-    rules: tuple[str, ...]
-    where: str
-    more: int
-
-
-@dataclass(frozen=True, slots=True)
 class Tile:
     """A figure with its noun."""
 
@@ -100,8 +84,23 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
+class OfCluster:
+    """The answer for one of several clusters."""
+
+    name: str
+    tone: str
+    headline: str
+    lead: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """The top of the page."""
+    """The top of the page.
+
+    Attributes:
+        clusters: the answer of each cluster, if the evidence has several; ``clusters_more`` is how many are left out.
+        span: first and last time of the evidence.
+    """
 
     tone: str
     headline: str
@@ -109,45 +108,107 @@ class Answer:
     tiles: tuple[Tile, ...]
     cards: tuple[Card, ...]
     more: int
-    settle: tuple[Missing, ...]
-    settle_more: int
+    clusters: tuple[OfCluster, ...]
+    clusters_more: int
+    missing: Missing
     span: tuple[int | None, int | None]
 
 
-def answer(result: Result, number_of: dict[int, int]) -> Answer:
+def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
     """Return the answer.
 
     Args:
         result: a finished scan.
-        number_of: panel of each drawn partition, by its position in the result.
+        anchors: ids of the elements of partitions with a chart, by their position in the result.
     """
-    lost = [p for p in result.partitions if _is(p, LOST, Verdict.VIOLATED)]
-    forked = [p for p in result.partitions if _is(p, FORKED, Verdict.VIOLATED)]
-    open_ = [p for p in result.partitions if _is(p, LOST, Verdict.UNKNOWN) or _forks(p) is Verdict.UNKNOWN]
-    bad = [p for p in result.partitions if _judged_bad(p)]
-    other = [f for f in result.findings if f.rule not in (LOST, FORKED) and f.severity.rank <= Severity.WARNING.rank]
+    parts = _clusters(result)
     called = namer([p.history.cluster for p in result.partitions])
-    tone, headline, lead = _by_lines(result, _headline(result, lost, forked, bad, open_, other, called), [*bad, *other])
+    found = _Found.of(result.partitions)
+    summed = _headline(result, found, called) if len(parts) < 2 else _of_clusters(result, parts, found)
+    tone, headline, lead = _by_lines(result, summed, [*found.bad, *found.other])
     loud = [
         (position, partition)
         for position, partition in enumerate(result.partitions)
         if partition.worst <= Severity.WARNING.rank or _judged_bad(partition)
     ]
-    cards = _grouped([_card(partition, number_of.get(position, -1), called) for position, partition in loud])
-    settle = _settle(result.partitions, called)
+    cards = _grouped([_card(partition, anchors.get(position, ""), called) for position, partition in loud])
     sources = result.case.sources
     first, last = sources.get_column("first_time").min(), sources.get_column("last_time").max()
     return Answer(
         tone,
         headline,
         lead,
-        _tiles(bad, lost, result),
+        _tiles(found, result, len(parts)),
         tuple(cards[:CARDS]),
         sum(1 + len(card.others) + card.more for card in cards[CARDS:]),
-        tuple(settle[:SETTLES]),
-        max(len(settle) - SETTLES, 0),
+        tuple(_of_cluster(name, part) for name, part in parts[:CLUSTERS]) if len(parts) > 1 else (),
+        max(len(parts) - CLUSTERS, 0) if len(parts) > 1 else 0,
+        missing(result),
         (_time(first), _time(last)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Partitions by their answers to the two questions, and findings of other rules."""
+
+    total: int
+    lost: list[Partition]
+    forked: list[Partition]
+    bad: list[Partition]
+    open: list[Partition]
+    other: list[Finding]
+
+    @classmethod
+    def of(cls, partitions: Sequence[Partition]) -> _Found:
+        findings = [f for p in partitions for j in p.judgements.values() for f in j.findings]
+        return cls(
+            len(partitions),
+            [p for p in partitions if _is(p, LOST, Verdict.VIOLATED)],
+            [p for p in partitions if _is(p, FORKED, Verdict.VIOLATED)],
+            [p for p in partitions if _judged_bad(p)],
+            [p for p in partitions if _is(p, LOST, Verdict.UNKNOWN) or _forks(p) is Verdict.UNKNOWN],
+            [f for f in findings if f.rule not in (LOST, FORKED) and f.severity.rank <= Severity.WARNING.rank],
+        )
+
+
+def _clusters(result: Result) -> list[tuple[str | None, Result]]:
+    """Return the clusters with a result of their own partitions each, the worst first."""
+    parts: dict[str | None, list[Partition]] = {}
+    for partition in result.partitions:
+        parts.setdefault(partition.history.cluster, []).append(partition)
+    return [
+        (
+            name,
+            replace(result, partitions=mine, findings=[f for f in result.findings if f.cluster == name], problems=[]),
+        )
+        for name, mine in parts.items()
+    ]
+
+
+_EACH = "Each cluster has its own answer:"
+
+
+def _of_clusters(result: Result, parts: Sequence[tuple[str | None, Result]], found: _Found) -> tuple[str, str, str]:
+    """Return tone, headline and lead for several clusters: no sentence is about two that differ."""
+    count = plural(len(parts), "cluster")
+    if found.bad:
+        clusters = [
+            f"{words} in {number(len({p.history.cluster for p in where}))}"
+            for words, where in (("lost", found.lost), ("forked", found.forked))
+            if where
+        ]
+        return "bad", f"Committed data was {', and '.join(clusters)} of {count}", _EACH
+    if found.open and not _not_asked(result):
+        some = number(len({p.history.cluster for p in found.open}))
+        return "unknown", f"Loss cannot be ruled out in {some} of {count}", _EACH
+    tone, headline, _ = _headline(result, found, namer([None]))
+    return tone, headline, _EACH
+
+
+def _of_cluster(name: str | None, part: Result) -> OfCluster:
+    called = namer([None])
+    return OfCluster(plain(name or "unknown"), *_headline(part, _Found.of(part.partitions), called))
 
 
 def said_of_settings(result: Result) -> tuple[str, ...]:
@@ -218,16 +279,9 @@ def _by_lines(result: Result, said: tuple[str, str, str], found: Sequence[object
     return "warn", worst.known.title, f"{sentence(plain(worst.states))} {said[2]}"
 
 
-def _headline(
-    result: Result,
-    lost: list[Partition],
-    forked: list[Partition],
-    bad: list[Partition],
-    open_: list[Partition],
-    other: list[Finding],
-    called: Namer,
-) -> tuple[str, str, str]:
-    total = len(result.partitions)
+def _headline(result: Result, found: _Found, called: Namer) -> tuple[str, str, str]:
+    lost, forked, bad, open_, other = found.lost, found.forked, found.bad, found.open, found.other
+    total = found.total
     if not total:
         return "none", "There is no partition to judge", "Nothing in the evidence speaks of a replica of a topic."
     off = _not_asked(result)
@@ -246,7 +300,7 @@ def _headline(
             also = f" {plural(rest, 'other partition')} could not be judged."
         lead = sentence(plain(first.summary))
         if len(bad) > 1:
-            lead = f"The worst, {called(first)}: {plain(first.summary)}."
+            lead = sentence(f"The worst, {called(first)}: {plain(first.summary)}")
         return "bad", words, lead + also + silent
     if open_:
         reach = "any of" if len(open_) == total and total > 1 else ""
@@ -258,8 +312,8 @@ def _headline(
         return "unknown", words, lead + silent
     if off:
         words, kept = _UNASKED[tuple(off)]
-        found = f" {sentence(plural(len(other), 'other finding') + ' should be looked at')}" if other else ""
-        return "unknown", words, f"{_OFF[tuple(off)]}{kept}{found}"
+        also = f" {sentence(plural(len(other), 'other finding') + ' should be looked at')}" if other else ""
+        return "unknown", words, f"{_OFF[tuple(off)]}{kept}{also}"
     every = f"All {plural(total, 'partition')}" if total > 1 else "The one partition in the evidence"
     if other:
         words = "No committed data was lost or forked"
@@ -286,33 +340,41 @@ def _where(partitions: Sequence[Partition], called: Namer) -> str:
     return plural(len(names), "partition")
 
 
-def _tiles(bad: list[Partition], lost: list[Partition], result: Result) -> tuple[Tile, ...]:
+def _tiles(found: _Found, result: Result, clusters: int) -> tuple[Tile, ...]:
     total = plural(len(result.partitions), "partition")
-    if not bad:
-        asked = [rule for rule in (LOST, FORKED) if rule not in _not_asked(result)]
-        clean = sum(all(_settled(p, rule) for rule in asked) for p in result.partitions)
+    if not found.bad:
         files = result.case.sources
-        first = Tile(number(clean), f"of {total} clean on {'both questions' if len(asked) == 2 else 'the one asked'}")
-        if not asked:
-            first = Tile("0", "of 2 questions asked")
-        elif clean < len(result.partitions):
-            first = Tile(number(len(result.partitions) - clean), f"of {total} left open")
         return (
-            first,
+            _open_tile(result, total),
             Tile(number(len(result.case.everyone)), "brokers in the evidence"),
             Tile(number(int(files.get_column("lines").sum() or 0)), f"lines in {plural(files.height, 'file')}"),
         )
-    rule = LOST if lost else FORKED
-    findings = [f for p in bad if rule in p.judgements for f in p.judgements[rule].findings]
+    rule = LOST if found.lost else FORKED
+    findings = [f for p in found.bad if rule in p.judgements for f in p.judgements[rule].findings]
     gone = sum(size(f.offsets) for f in findings)
+    first = Tile(number(gone), "committed offsets gone" if found.lost else "committed offsets differ")
+    if clusters > 1:
+        affected = len({p.history.cluster for p in found.bad})
+        first = Tile(number(affected), f"of {plural(clusters, 'cluster')} affected")
     return (
-        Tile(number(gone), "committed offsets gone" if lost else "committed offsets differ"),
-        Tile(number(len(bad)), f"of {total} affected"),
+        first,
+        Tile(number(len(found.bad)), f"of {total} affected"),
         Tile(_confidence(findings), "confidence"),
     )
 
 
-def _card(partition: Partition, panel: int, called: Namer) -> Card:
+def _open_tile(result: Result, total: str) -> Tile:
+    """Return how many partitions are clean, or how many are not."""
+    asked = [rule for rule in (LOST, FORKED) if rule not in _not_asked(result)]
+    if not asked:
+        return Tile("0", "of 2 questions asked")
+    clean = sum(all(_settled(p, rule) for rule in asked) for p in result.partitions)
+    if clean < len(result.partitions):
+        return Tile(number(len(result.partitions) - clean), f"of {total} left open")
+    return Tile(number(clean), f"of {total} clean on {'both questions' if len(asked) == 2 else 'the one asked'}")
+
+
+def _card(partition: Partition, anchor: str, called: Namer) -> Card:
     findings = [
         f
         for f in sorted(
@@ -332,9 +394,10 @@ def _card(partition: Partition, panel: int, called: Namer) -> Card:
         causes = [BY_ID[cause] for cause in [next((f.cause for f in findings if f.cause), None)] if cause]
     return Card(
         name=called(partition.history),
-        panel=panel,
+        anchor=anchor,
         tone="bad" if head.rule in (LOST, FORKED) or head.severity.rank <= Severity.ERROR.rank else "warn",
-        titles=tuple(dict.fromkeys(_TITLES[f.rule].capitalize() for f in findings)),
+        titles=tuple(_TITLES[rule].capitalize() for rule in dict.fromkeys(f.rule for f in findings)),
+        rules=tuple(dict.fromkeys(f.rule for f in findings)),
         summary=sentence(plain(head.summary)),
         offsets=offsets(every),
         count=count,
@@ -387,22 +450,3 @@ def _grouped(cards: Sequence[Card]) -> list[Card]:
         replace(same[0], others=tuple(same[1 : MEMBERS + 1]), more=max(len(same) - MEMBERS - 1, 0))
         for same in kinds.values()
     ]
-
-
-def _settle(partitions: Sequence[Partition], called: Namer) -> list[Missing]:
-    """Return what is missing, once for all partitions that miss the same; the most useful comes first."""
-    first: dict[Want, tuple[str, str]] = {}
-    rules: dict[Want, dict[str, None]] = {}
-    where: dict[Want, set[str]] = {}
-    uses: dict[Want, int] = {}
-    for partition in partitions:
-        history = partition.history
-        for rule, judgement in partition.judgements.items():
-            if judgement.verdict is Verdict.UNKNOWN:
-                for want in judgement.missing:
-                    first.setdefault(want, (want_text(want, history.name), called(history)))
-                    rules.setdefault(want, {})[rule] = None
-                    where.setdefault(want, set()).add(called(history))
-                    uses[want] = uses.get(want, 0) + 1
-    ordered = sorted(first, key=lambda want: (-uses[want], want.order))
-    return [Missing(plain(first[one][0]), tuple(rules[one]), first[one][1], len(where[one]) - 1) for one in ordered]

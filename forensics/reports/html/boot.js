@@ -4,6 +4,7 @@ const report = {
   data: JSON.parse(document.getElementById("data").textContent),
   zone: "UTC",
   listeners: [],
+  charts: JSON.parse(document.getElementById("charts").textContent), // of each partition, gzipped and in base64
   papers: [], // called with true before the page goes to paper, and with false afterwards
 
   // -- times ---------------------------------------------------------------------------------------------------------
@@ -54,14 +55,17 @@ const report = {
     return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
   },
 
+  // -- packed data ---------------------------------------------------------------------------------------------------
+  async unpacked(packed) {
+    const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  },
+
   // -- plotly --------------------------------------------------------------------------------------------------------
   library() {
     report.loading ??= (async () => {
-      const packed = atob(document.getElementById("plotly-bundle").textContent.trim());
-      const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
-      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
       const script = document.createElement("script");
-      script.textContent = await new Response(stream).text();
+      script.textContent = await report.unpacked(document.getElementById("plotly-bundle").textContent.trim());
       document.head.append(script);
       return window.Plotly;
     })();
@@ -90,15 +94,38 @@ const report = {
   });
   write();
 
+  // The scheme: the reader's own, light or dark; the choice is kept where the browser lets a file keep anything.
+  const theme = document.getElementById("theme"), dark = document.getElementById("dark");
+  const MEDIA = { auto: "(prefers-color-scheme: dark)", light: "not all", dark: "all" };
+  const kept = (value) => {
+    try {
+      if (value === undefined) return localStorage.getItem("forensics-theme");
+      localStorage.setItem("forensics-theme", value);
+    } catch { /* a browser may keep nothing for files */ }
+    return null;
+  };
+  const paint = (name) => {
+    report.theme = name;
+    dark.media = MEDIA[name];
+    document.documentElement.style.colorScheme = name === "auto" ? "" : name;
+    theme.textContent = "Theme: " + name;
+    report.changed();
+  };
+  theme.hidden = false;
+  theme.addEventListener("click", () => {
+    const names = Object.keys(MEDIA);
+    paint(names[(names.indexOf(report.theme) + 1) % names.length]);
+    kept(report.theme);
+  });
+  paint(kept() in MEDIA ? kept() : "auto");
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => report.changed());
 
-  // On paper: light colours, and everything unfolded but the tables of charts that are drawn.
+  // On paper: light colours. What is folded stays folded, but the table of a chart that is not drawn yet.
   let opened = [];
   addEventListener("beforeprint", () => {
     document.documentElement.dataset.print = "";
     for (const paper of report.papers) paper(true);
-    const told = (details) => details.matches("[data-panel] details.table") && details.closest("[data-panel]").querySelector("[data-drawn]");
-    opened = [...document.querySelectorAll("details:not([open])")].filter((details) => !told(details));
+    opened = [...document.querySelectorAll(".panel:not(:has([data-drawn])) .chart-table:not([open])")];
     for (const details of opened) details.open = true;
     report.changed();
   });

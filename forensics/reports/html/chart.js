@@ -1,5 +1,5 @@
 "use strict";
-// The timelines: drawn when they come into view, redrawn for another scale, zone or colour scheme.
+// The timeline of one partition: drawn when it comes into view, redrawn for another one, scale, zone or colour scheme.
 (() => {
   const CONFIG = {
     displaylogo: false,
@@ -9,10 +9,10 @@
     scrollZoom: false,
     doubleClick: false,
     displayModeBar: false,
+    showTips: false,
   };
   const PAPER = "print", PAGE = 700; // pixels that a page of A4 has room for
   const coarse = matchMedia("(pointer: coarse)").matches;
-  const panels = [];
 
   class Panel {
     constructor(node) {
@@ -24,15 +24,23 @@
       this.busy = false;
       this.spec = null;
       this.moment = null;
+      this.watchers = []; // called whenever another part is shown, or another moment marked
     }
 
-    read() {
-      const told = JSON.parse(this.node.querySelector(".chart-data").textContent);
+    // Show another partition.
+    load(told) {
       this.told = told;
       this.spec = told.figure;
       this.full = told.figure.layout.xaxis.range.slice();
       this.range = this.full.slice();
       this.groups = new Set(this.spec.data.map((trace) => trace.meta.group));
+      this.moment = null;
+      this.node.dataset.tone = told.grave ? "bad" : "warn";
+      if (this.begun) {
+        this.offer();
+        return this.draw();
+      }
+      return null;
     }
 
     // The committed bound holds from each step to the next; before the first nobody has stated any.
@@ -86,10 +94,10 @@
       return new Date(absolute + report.shift(absolute)).toISOString().slice(0, 23);
     }
 
-    hover(trace, i, value) {
+    hover(trace, i) {
       const parts = [];
       const base = Array.isArray(trace.text) ? trace.text[i] : trace.text;
-      if (base) parts.push("<b>" + base + (trace.customdata && typeof trace.text === "string" ? " " + report.number(value) : "") + "</b>");
+      if (base) parts.push("<b>" + base + "</b>");
       const at = trace.x[i];
       if (at !== null && at <= this.told.length) parts.push(report.clock(this.told.zero + at) + " " + report.zoneName());
       const reference = trace.customdata ? this.told.references[trace.customdata[i]] : undefined;
@@ -106,40 +114,61 @@
     figure() {
       const distance = this.scale === "distance";
       const spec = report.coloured(this.spec);
-      let low = 0, high = 0;
+      this.values = [];
       spec.data = spec.data.map((trace) => {
-        const source = trace;
         const made = { ...trace };
-        if (trace.hoverinfo === "text" && trace.meta.group !== "epoch") {
-          made.text = source.x.map((_, i) => this.hover(source, i, source.y[i]));
-        }
-        if (distance && trace.meta.offsets) {
-          const moved = this.distances(source);
-          made.x = moved.x;
-          made.y = moved.y;
-          for (const value of moved.y) {
-            if (value !== null) { low = Math.min(low, value); high = Math.max(high, value); }
-          }
+        if (trace.hoverinfo === "text" && trace.hoveron !== "fills") made.text = trace.x.map((_, i) => this.hover(trace, i));
+        made.visible = !(this.off.has(trace.meta.group) || (distance && trace.meta.only === "offsets"));
+        if (trace.meta.offsets) {
+          if (distance) Object.assign(made, this.distances(trace));
+          if (made.visible) this.values.push([made.x, made.y, trace.mode === "lines"]);
         }
         made.x = made.x.map((ms) => this.time(ms));
-        made.visible = !(this.off.has(trace.meta.group) || (distance && trace.meta.only === "offsets"));
         return made;
       });
       const layout = spec.layout;
       layout.xaxis.range = this.range.map((ms) => this.time(ms));
-      if (distance) {
-        const room = Math.max(high - low, 1) * 0.14;
-        for (const [name, axis] of Object.entries(layout)) {
-          if (!name.startsWith("yaxis") || !axis.tickformat) continue;
-          axis.range = [low - room, high + room * 1.4];
-          delete axis.dtick;
-          if (high - low < 5) axis.dtick = 1;
-        }
+      for (const [name, value] of Object.entries(this.scaled())) {
+        const [axis, key] = name.split(".");
+        layout[axis][key] = value;
       }
       if (this.width() < 520) layout.xaxis.nticks = 4;
       layout.dragmode = coarse ? false : "zoom";
       layout.width = this.width();
       return Object.assign(spec, { layout: { ...layout, ...this.over() } });
+    }
+
+    // One scale of offsets for all lanes: of what is shown, so that zooming makes differences larger everywhere alike.
+    scaled() {
+      const [left, right] = this.range;
+      const whole = left <= this.full[0] && right >= this.full[1];
+      let low = Infinity, high = -Infinity;
+      const see = (value) => { if (value !== null) { low = Math.min(low, value); high = Math.max(high, value); } };
+      for (const [xs, ys, holds] of this.values) {
+        let before = null;
+        xs.forEach((at, i) => {
+          if (at === null) before = null;
+          else if (at < left) before = ys[i];
+          else if (at <= right) { see(before); before = null; see(ys[i]); }
+          else { if (holds) see(before); before = null; }
+        });
+      }
+      const told = this.spec.layout.yaxis2.range;
+      if (whole && this.scale === "offsets") [low, high] = told;
+      else {
+        if (low > high) [low, high] = this.scale === "offsets" ? told : [0, 1];
+        if (this.scale === "distance") see(0);
+        const room = Math.max(high - low, 1) * 0.14;
+        [low, high] = [low - room, high + room * 1.4];
+      }
+      this.heights = [low, high];
+      const change = {};
+      for (const [name, axis] of Object.entries(this.spec.layout)) {
+        if (!name.startsWith("yaxis") || !axis.tickformat) continue;
+        change[name + ".range"] = [low, high];
+        change[name + ".dtick"] = high - low < 8 ? 1 : null;
+      }
+      return change;
     }
 
     width() {
@@ -157,6 +186,7 @@
         if (label.only && label.only !== this.scale) continue;
         const from = Math.max(label.start, left), to = Math.min(label.end, right);
         const room = ((to - from) / (right - left)) * wide;
+        if (label.axis === "y2" && (label.y < this.heights[0] || label.y > this.heights[1])) continue;
         const words = label.texts.find((text) => text.length * 6.1 + 6 <= room);
         if (words === undefined) continue;
         annotations.push({
@@ -188,12 +218,14 @@
 
     async relay(change) {
       this.busy = true;
-      await window.Plotly.relayout(this.target, { ...change, ...this.over() });
+      const scale = this.scaled();
+      await window.Plotly.relayout(this.target, { ...change, ...scale, ...this.over() });
       this.busy = false;
+      for (const watch of this.watchers) watch();
     }
 
     async draw() {
-      if (this.spec === null) this.read();
+      if (this.spec === null) return null;
       if (!window.Plotly) await report.library();
       return this.put(window.Plotly);
     }
@@ -210,30 +242,42 @@
       this.target.dataset.drawn = this.scale;
       if (first) this.begin();
       this.say();
+      for (const watch of this.watchers) watch();
+    }
+
+    // The legend and the buttons that this partition has a use for.
+    offer() {
+      for (const button of this.node.querySelectorAll(".keys button")) {
+        button.hidden = !this.groups.has(button.dataset.group);
+      }
+      this.node.querySelector("[data-do=focus]").hidden = this.told.focus === null;
     }
 
     begin() {
-      this.node.querySelector(".tools").hidden = false;
-      const keys = this.node.querySelector(".keys");
-      keys.hidden = false;
-      for (const button of keys.querySelectorAll("button")) {
-        button.hidden = !this.groups.has(button.dataset.group);
+      for (const tools of this.node.querySelectorAll(".tools")) tools.hidden = false;
+      this.offer();
+      for (const button of this.node.querySelectorAll(".keys button")) {
         button.addEventListener("click", () => {
           const shown = button.getAttribute("aria-pressed") === "true";
           button.setAttribute("aria-pressed", String(!shown));
-          this.off[shown ? "add" : "delete"](button.dataset.group);
+          const groups = [button.dataset.group, ...button.dataset.also.split(" ").filter(Boolean)];
+          for (const group of groups) this.off[shown ? "add" : "delete"](group);
           this.draw();
         });
       }
       for (const radio of this.node.querySelectorAll(".switch input")) {
         radio.addEventListener("change", () => { this.scale = radio.value; this.draw(); });
       }
-      const focus = this.node.querySelector("[data-do=focus]");
-      focus.hidden = this.told.focus === null;
       for (const button of this.node.querySelectorAll("[data-do]")) {
         button.addEventListener("click", () => this.zoom(button.dataset.do));
       }
       this.target.addEventListener("keydown", (event) => {
+        const step = { n: 1, p: -1 }[event.key];
+        if (step && this.player && !event.ctrlKey && !event.metaKey && !event.altKey) {
+          event.preventDefault();
+          this.player.move(step);
+          return;
+        }
         const what = { ArrowLeft: "left", ArrowRight: "right", "+": "in", "=": "in", "-": "out", 0: "all", Home: "all", f: "focus" }[event.key];
         if (!what || event.ctrlKey || event.metaKey || event.altKey) return;
         event.preventDefault();
@@ -250,12 +294,25 @@
         this.say();
       });
       this.target.on("plotly_doubleclick", () => this.zoom("all"));
+      // A wheel scrolls the page; with Ctrl it zooms to where it points.
+      this.target.addEventListener("wheel", (event) => {
+        if (!event.ctrlKey) return;
+        event.preventDefault();
+        const [left, right] = this.range, at = left + this.share(event) * (right - left);
+        const factor = event.deltaY > 0 ? 1.25 : 0.8;
+        this.go(at - (at - left) * factor, at + (right - at) * factor);
+      }, { passive: false });
       this.target.addEventListener("click", (event) => {
-        const plot = this.target._fullLayout._size;
-        const share = (event.clientX - this.target.getBoundingClientRect().left - plot.l) / plot.w;
+        const share = this.share(event);
         if (share < 0 || share > 1 || !this.logs) return;
         this.logs.choose(this.told.zero + this.range[0] + share * (this.range[1] - this.range[0]));
       });
+    }
+
+    // How far across the plot an event is: 0 at its left end, 1 at its right.
+    share(event) {
+      const plot = this.target._fullLayout._size;
+      return (event.clientX - this.target.getBoundingClientRect().left - plot.l) / plot.w;
     }
 
     async zoom(what) {
@@ -271,6 +328,11 @@
         const room = Math.max((to - from) * 0.15, 250);
         [left, right] = [from - room, to + room];
       }
+      await this.go(left, right);
+    }
+
+    // Show this part, moved and shortened to what there is.
+    async go(left, right) {
       if (right - left < 2) return;
       const [start, end] = this.full;
       if (right - left > end - start) [left, right] = [start, end];
@@ -289,54 +351,20 @@
     }
   }
 
-  const watcher = new IntersectionObserver((entries) => {
-    for (const entry of entries) {
-      if (entry.isIntersecting) {
-        const panel = panels.find((one) => one.target === entry.target);
-        watcher.unobserve(entry.target);
-        panel.draw();
-      }
+  const node = document.querySelector("[data-panel]");
+  if (!node) return;
+  const panel = new Panel(node);
+  report.panel = panel;
+  new IntersectionObserver((entries, watcher) => {
+    if (entries.some((entry) => entry.isIntersecting)) {
+      watcher.disconnect();
+      panel.wanted = true;
+      panel.draw();
     }
-  }, { rootMargin: "400px" });
-
-  for (const node of document.querySelectorAll("[data-panel]")) {
-    const panel = new Panel(node);
-    panels.push(panel);
-    watcher.observe(panel.target);
-    new ResizeObserver(() => {
-      if (panel.drawn && panel.seen !== panel.width() && panel.target.clientWidth) panel.put(window.Plotly);
-    }).observe(panel.target);
-  }
-
-  const pick = document.getElementById("pick");
-  const choose = (number) => {
-    for (const panel of panels) panel.node.hidden = panel.node.dataset.panel !== String(number);
-    if (pick) pick.value = String(number);
-  };
-  if (pick) pick.addEventListener("change", () => choose(pick.value));
-  const follow = () => {
-    const found = /^#panel-(\d+)$/.exec(location.hash);
-    if (found && panels[found[1]]) {
-      choose(found[1]);
-      panels[found[1]].node.scrollIntoView();
-    }
-  };
-  if (panels.length > 1) choose(0);
-  addEventListener("hashchange", follow);
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest && event.target.closest('a[href^="#panel-"]');
-    if (link) choose(link.hash.slice(7));
-  });
-  follow();
-  report.listeners.push(() => { for (const panel of panels) if (panel.drawn) panel.draw(); });
-  report.panels = panels;
-  let away = [];
-  report.papers.push((on) => {
-    if (on) away = panels.filter((panel) => panel.node.hidden);
-    for (const panel of away) panel.node.hidden = !on;
-    if (on && window.Plotly) for (const panel of panels) panel.draw();
-  });
-  // Whoever prints without having scrolled wants the chart too.
-  const early = () => { const shown = panels.find((one) => !one.node.hidden); if (shown && !shown.drawn) shown.draw(); };
-  addEventListener("load", () => (window.requestIdleCallback || setTimeout)(early));
+  }, { rootMargin: "400px" }).observe(panel.target);
+  new ResizeObserver(() => {
+    if (panel.drawn && panel.seen !== panel.width() && panel.target.clientWidth) panel.put(window.Plotly);
+  }).observe(panel.target);
+  report.listeners.push(() => { if (panel.drawn) panel.draw(); });
+  report.papers.push((on) => { if (on && window.Plotly) panel.draw(); });
 })();

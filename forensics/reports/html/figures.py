@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from forensics.replay.timeline import DELETED, SILENT, STOPPED
-from forensics.reports.html.lanes import Chart, Lane, Mark, Reign
+from forensics.reports.html.lanes import Chart, Lane, Mark, Reign, State
 from forensics.reports.html.wording import THIN, number, offsets
 
 LANE, STRIP, HUES, UNSEEN = 132, 34, 8, 60
@@ -31,29 +31,28 @@ _ABSENT = ("no line of this broker about its replica", "no line")
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One entry of the legend: ``group`` of its traces, and what they show."""
+    """One entry of the legend.
+
+    Attributes:
+        group: of its traces, whose mark the entry shows.
+        text: what they show.
+        also: groups that are shown and hidden with it; pointing at their marks says what they are.
+    """
 
     group: str
     text: str
+    also: tuple[str, ...] = ()
 
 
 KEYS = (
-    Key("end", "log end offset"),
-    Key("floor", "at least (not printed since)"),
-    Key("hw", "high watermark"),
-    Key("bound", "greatest high watermark stated so far"),
-    Key("box", "somewhere in here"),
-    Key("silent", "no evidence"),
-    Key("cut", "truncated"),
-    Key("start", "process started"),
-    Key("elected", "elected leader"),
-    Key("unclean", "elected outside the ISR"),
-    Key("finding", "step of the finding"),
-    Key("dated", "records on disk, by their time stamps"),
-    Key("isr", "in the ISR, as last stated"),
-    Key("band", "offsets of a finding"),
+    Key("end", "log end offset", ("floor", "box", "dated")),
+    Key("hw", "high watermark", ("bound",)),
+    Key("cut", "truncated", ("start", "elected", "unclean")),
+    Key("finding", "step of the finding", ("band",)),
+    Key("isr", "in the ISR"),
+    Key("silent", "no log line"),
 )
-"""Every kind of trace, in the order of the legend."""
+"""Every kind of trace, in the order of the legend; ``epoch`` has its names in the strip."""
 
 
 def library() -> tuple[str, bytes]:
@@ -74,14 +73,23 @@ def hue(epoch: int) -> int:
 
 
 def figure(chart: Chart) -> dict[str, Any]:
-    """The figure as plain values, checked by plotly."""
-    import plotly.graph_objects as go
-
+    """Return the figure as plain values; ``checked`` shows whether plotly takes them."""
     made = _Figure(chart)
     made.build()
-    spec = go.Figure(data=made.traces, layout=made.layout).to_plotly_json()
-    spec["layout"].pop("template", None)
-    return dict(spec)
+    return {"data": made.traces, "layout": made.layout}
+
+
+def checked(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a figure as plotly understands it.
+
+    Raises:
+        ValueError: plotly does not know a property, or takes no such value for it.
+    """
+    import plotly.graph_objects as go
+
+    known = go.Figure(**spec).to_plotly_json()
+    known["layout"].pop("template", None)
+    return dict(known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +145,8 @@ def _band_labels(chart: Chart) -> list[Label]:
         if found and (found[-1].y - band.end) / (high - low) * (LANE - 18) < 14:
             found[-1] = replace(found[-1], texts=(f"{found[-1].texts[0]}, {text}", found[-1].texts[-1]))
         else:
-            found.append(Label(0, chart.length, "y2", band.end, (text,), "var(--bad)", "left", only="offsets"))
+            tint = "var(--bad)" if band.grave else "var(--unknown)"
+            found.append(Label(0, chart.length, "y2", band.end, (text,), tint, "left", only="offsets"))
     return found
 
 
@@ -176,6 +185,52 @@ def height(chart: Chart) -> int:
 def escaped(text: str) -> str:
     """Text that plotly shows as it is: it reads some tags of HTML otherwise."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+Point = tuple[int | None, int | None, int]
+"""Time, value and reference; None where a line ends."""
+
+
+@dataclass
+class _Walk:
+    """How a value of a lane goes: where it is known, where only its least is, and its changes with exactness."""
+
+    steady: list[Point] = field(default_factory=list)
+    vague: list[Point] = field(default_factory=list)
+    marks: list[tuple[int, int, int, bool]] = field(default_factory=list)
+    previous: tuple[int, bool] | None = None
+
+    def unknown(self) -> None:
+        """Nothing states the value from here on."""
+        self.steady.append((None, None, -1))
+        self.previous = None
+
+    def known(self, state: State, value: int, ref: int, *, exact: bool) -> None:
+        """A state has the value, or at least that."""
+        before = self.previous
+        if before is not None and before[1] and value != before[0]:
+            self.steady.append((state.start, before[0], -1))
+        if before != (value, exact):
+            self.marks.append((state.start, value, ref, exact))
+        if exact:
+            self.steady += [(state.start, value, ref), (state.end, value, ref)]
+        else:
+            self.steady.append((None, None, -1))
+            self.vague += [(state.start, value, ref), (state.end, value, ref), (None, None, -1)]
+        self.previous = (value, exact)
+
+
+def _walked(lane: Lane, name: str) -> _Walk:
+    walk = _Walk()
+    for state in lane.states:
+        value = getattr(state, name)
+        exact = state.exact if name == "log_end" else state.high_watermark_exact
+        ref = state.ref if name == "log_end" else state.high_watermark_ref
+        if value is None:
+            walk.unknown()
+        else:
+            walk.known(state, value, ref, exact=exact)
+    return walk
 
 
 @dataclass
@@ -293,6 +348,7 @@ class _Figure:
         self.layout[f"yaxis{place + 2}"] = {
             "domain": list(domain),
             "range": [low, high],
+            "fixedrange": True,
             "gridcolor": "var(--grid)",
             "zeroline": False,
             "nticks": 4,
@@ -336,9 +392,11 @@ class _Figure:
         self._add(y, group, x, values, **({"mode": "lines", "line": {"width": 0}, "fill": "toself"} | more))
 
     def _bands(self, y: str) -> None:
-        boxes = [(0, self.at_disk, band.first, band.end) for band in self.chart.bands]
-        edge = {"color": "var(--bad-line)", "width": 1, "dash": "dot"}
-        self._polygons(y, "band", boxes, fillcolor="var(--bad-wash)", line=edge, only="offsets")
+        for grave, tint in ((True, "bad"), (False, "unknown")):
+            bands = [band for band in self.chart.bands if band.grave is grave]
+            boxes = [(0, self.at_disk, band.first, band.end) for band in bands]
+            edge = {"color": f"var(--{tint}-line)", "width": 1, "dash": "dot"}
+            self._polygons(y, "band", boxes, fillcolor=f"var(--{tint}-wash)", line=edge, only="offsets")
 
     def _silent(self, lane: Lane, flat: str) -> None:
         spans = [s for s in lane.states if s.role in _UNSEEN and s.end > s.start]
@@ -346,8 +404,11 @@ class _Figure:
         boxes = [(s.start, s.end, 0, 1) for s in spans]
         if first > 0:
             boxes.insert(0, (0, first, 0, 1))
-        pattern = {"shape": "/", "fgcolor": "var(--hatch)", "bgcolor": "var(--hatch-wash)", "size": 9, "solidity": 0.1}
-        self._polygons(flat, "silent", boxes, fillpattern=pattern)
+        pattern = {"shape": "/", "fgcolor": "var(--hatch)", "bgcolor": "rgba(0,0,0,0)", "size": 12, "solidity": 0.06}
+        self._polygons(
+            flat, "silent", boxes, fillpattern=pattern, hoveron="fills", hoverinfo="text",
+            text=f"broker {lane.replica} logged nothing about its replica here",
+        )  # fmt: skip
 
     def _boxes(self, lane: Lane, y: str) -> None:
         """Draw boxes between two known log end offsets without a line in between: the true value is somewhere in the
@@ -365,16 +426,19 @@ class _Figure:
             open_ = (state.start, state.log_end) if not state.exact else None
         if open_ is not None and lane.disk_end is not None and lane.disk_end > open_[1]:
             boxes.append((open_[0], self.at_disk, open_[1], lane.disk_end))
-        pattern = {"shape": "\\", "fgcolor": "var(--end-soft)", "bgcolor": "rgba(0,0,0,0)", "size": 8, "solidity": 0.12}
-        self._polygons(y, "box", boxes, fillpattern=pattern, only="offsets")
+        edge = {"color": "var(--end-soft)", "width": 1, "dash": "dot"}
+        self._polygons(
+            y, "box", boxes, fillcolor="var(--end-wash)", line=edge, only="offsets", hoveron="fills", hoverinfo="text",
+            text=f"broker {lane.replica}: the log end offset rose somewhere in here; no line says when",
+        )  # fmt: skip
 
     def _members(self, lane: Lane, flat: str) -> None:
         inside = [(a, b, 0.0, 0.05) for a, b, member in lane.members if member and b > a]
         outside = [(a, b, 0.0, 0.05) for a, b, member in lane.members if not member and b > a]
         self._polygons(flat, "isr", inside, fillcolor="var(--isr)")
-        pattern = {"shape": "x", "fgcolor": "var(--bad)", "bgcolor": "rgba(0,0,0,0)", "size": 5, "solidity": 0.3}
+        pattern = {"shape": "x", "fgcolor": "var(--unknown)", "bgcolor": "rgba(0,0,0,0)", "size": 5, "solidity": 0.2}
         self._polygons(flat, "isr", outside, fillpattern=pattern)
-        for group, spans in (("in the ISR", inside), ("not in the ISR", outside)):
+        for group, spans in (("in the ISR, as last logged", inside), ("not in the ISR, as last logged", outside)):
             x = [(a + b) / 2 for a, b, _, _ in spans]
             self._add(
                 flat, "isr", x, [0.025] * len(x), mode="markers", marker={"size": 8, "opacity": 0},
@@ -386,7 +450,7 @@ class _Figure:
         self._add(
             y, "dated", x, values, mode="markers", offsets=True,
             marker={"size": 5, "symbol": "line-ew", "line": {"color": "var(--dated)", "width": 1}},
-            hoverinfo="text", text=[f"on disk up to offset {number(end)}, by the batch's time stamp" for end in values],
+            hoverinfo="text", text=[f"a batch on disk up to offset {number(end)}, at its time stamp" for end in values],
         )  # fmt: skip
 
     def _bound(self, y: str) -> None:
@@ -395,54 +459,32 @@ class _Figure:
         x = [at for at, _ in self.chart.bound] + [self.chart.length]
         values = [hw for _, hw in self.chart.bound] + [self.chart.bound[-1][1]]
         line = {"color": "var(--bound)", "width": 1, "dash": "dashdot", "shape": "hv"}
-        self._add(y, "bound", x, values, mode="lines", line=line, offsets=True)
+        text = [f"greatest high watermark that any broker stated so far: {number(value)}" for value in values]
+        self._add(y, "bound", x, values, mode="lines", line=line, offsets=True, hoverinfo="text", text=text)
 
     def _values(self, lane: Lane, y: str) -> None:
-        solid: list[tuple[int | None, int | None, int]] = []
-        floor: list[tuple[int | None, int | None, int]] = []
-        marks: list[tuple[int | None, int | None, int]] = []
-        high: list[tuple[int | None, int | None, int]] = []
-        high_floor: list[tuple[int | None, int | None, int]] = []
-        for name, steady, vague in (("log_end", solid, floor), ("high_watermark", high, high_floor)):
-            previous: tuple[int, bool] | None = None
-            for state in lane.states:
-                value = getattr(state, name)
-                exact = state.exact if name == "log_end" else state.high_watermark_exact
-                ref = state.ref if name == "log_end" else state.high_watermark_ref
-                if value is None:
-                    steady.append((None, None, -1))
-                    previous = None
-                    continue
-                if previous is not None and previous[1] and value != previous[0]:
-                    steady.append((state.start, previous[0], -1))
-                if previous is None or previous[0] != value or previous[1] != exact:
-                    marks.append((state.start, value, ref if name == "log_end" else -2 - ref))
-                if exact:
-                    steady += [(state.start, value, ref), (state.end, value, ref)]
-                else:
-                    steady.append((None, None, -1))
-                    vague += [(state.start, value, ref), (state.end, value, ref), (None, None, -1)]
-                previous = (value, exact)
-        self._line(y, "hw", high, {"color": "var(--hw)", "width": 1.6})
-        self._line(y, "hw", high_floor, {"color": "var(--hw)", "width": 1.4, "dash": "dot"})
-        self._line(y, "end", solid, {"color": "var(--end)", "width": 2.2})
-        self._line(y, "floor", floor, {"color": "var(--end)", "width": 1.6, "dash": "dot"})
-        for group, chosen, symbol, colour, size in (
-            ("end", [m for m in marks if m[2] >= -1], "circle", "var(--end)", 5),
-            ("hw", [m for m in marks if m[2] < -1], "diamond-open", "var(--hw)", 8),
+        for name, groups, noun, colour, widths, symbol, size in (
+            ("high_watermark", ("hw", "hw"), "high watermark", "var(--hw)", (1.6, 1.4), "diamond-open", 8),
+            ("log_end", ("end", "floor"), "log end offset", "var(--end)", (2.2, 1.6), "circle", 5),
         ):
-            noun = "log end offset" if group == "end" else "high watermark"
-            refs = [ref if ref >= -1 else -2 - ref for _, _, ref in chosen]
+            walk = _walked(lane, name)
+            marks = walk.marks
+            self._line(y, groups[0], walk.steady, {"color": colour, "width": widths[0]})
+            self._line(y, groups[1], walk.vague, {"color": colour, "width": widths[1], "dash": "dot"})
             self._add(
-                y, group, [at for at, _, _ in chosen], [value for _, value, _ in chosen], mode="markers", offsets=True,
-                marker={"size": size if len(chosen) < 120 else 3, "symbol": symbol, "color": colour},
-                hoverinfo="text", text=f"broker {lane.replica}: {noun}", customdata=refs,
+                y, groups[0], [at for at, _, _, _ in marks], [value for _, value, _, _ in marks], mode="markers",
+                offsets=True, hoverinfo="text", customdata=[ref for _, _, ref, _ in marks],
+                marker={"size": size if len(marks) < 120 else 3, "symbol": symbol, "color": colour},
+                text=[
+                    f"broker {lane.replica}: {noun} {'' if exact else 'at least '}{number(value)}"
+                    for _, value, _, exact in marks
+                ],
             )  # fmt: skip
 
-    def _line(self, y: str, group: str, points: list[tuple[int | None, int | None, int]], line: dict[str, Any]) -> None:
+    def _line(self, y: str, group: str, points: list[Point], line: dict[str, Any]) -> None:
         while points and points[0][0] is None:
             points.pop(0)
-        clean: list[tuple[int | None, int | None, int]] = []
+        clean: list[Point] = []
         for point in points:
             if point[0] is None and clean and clean[-1][0] is None:
                 continue
@@ -461,14 +503,7 @@ class _Figure:
             )
 
     def _marks(self, lane: Lane, y: str, flat: str) -> None:
-        cuts = [mark for mark in lane.marks if mark.kind == "cut"]
-        x: list[Any] = []
-        values: list[Any] = []
-        for mark in cuts:
-            x += [mark.time, mark.time, None]
-            values += [mark.before, mark.value, None]
-        self._add(y, "cut", x, values, mode="lines", line={"color": "var(--bad)", "width": 2}, offsets=True)
-        self._symbols(y, "cut", cuts, [m.value for m in cuts], "triangle-down", "var(--bad)", 11, lane, offsets=True)
+        self._cuts(lane, y)
         for kind, symbol, colour in (("elected", "star", "var(--ink-2)"), ("unclean", "star-open", "var(--bad)")):
             chosen = [mark for mark in lane.marks if mark.kind == kind]
             self._symbols(flat, kind, chosen, [0.31] * len(chosen), symbol, colour, 11, lane)
@@ -476,11 +511,23 @@ class _Figure:
         self._symbols(flat, "start", starts, [0.14] * len(starts), "triangle-right", "var(--ink-2)", 10, lane)
         steps = sorted((mark for mark in lane.marks if mark.kind == "finding"), key=lambda mark: mark.time)
         if steps:
+            colour = "var(--bad)" if self.chart.grave else "var(--unknown)"
             self._symbols(
-                flat, "finding", steps, self._stacked(steps), "circle", "var(--bad)", 17, lane, mode="markers+text",
+                flat, "finding", steps, self._stacked(steps), "circle", colour, 17, lane, mode="markers+text",
                 texttemplate=[mark.label for mark in steps], textfont={"color": "var(--card)", "size": 10},
                 textposition="middle center",
             )  # fmt: skip
+
+    def _cuts(self, lane: Lane, y: str) -> None:
+        for wrong, colour in ((False, "var(--ink-2)"), (True, "var(--bad)")):
+            cuts = [mark for mark in lane.marks if mark.kind == "cut" and mark.wrong is wrong]
+            x: list[Any] = []
+            values: list[Any] = []
+            for mark in cuts:
+                x += [mark.time, mark.time, None]
+                values += [mark.before, mark.value, None]
+            self._add(y, "cut", x, values, mode="lines", line={"color": colour, "width": 2}, offsets=True)
+            self._symbols(y, "cut", cuts, [m.value for m in cuts], "triangle-down", colour, 11, lane, offsets=True)
 
     def _stacked(self, marks: list[Mark]) -> list[float]:
         """Heights for marks, so that those close together do not hide each other."""

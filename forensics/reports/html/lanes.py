@@ -15,6 +15,8 @@ from forensics.replay.facts.isr import broker_set
 from forensics.replay.history import History, Replica
 from forensics.replay.lineage import Range
 from forensics.replay.timeline import DELETED, ON_DISK, SILENT, STOPPED, committed, timeline
+from forensics.reports import incidents
+from forensics.reports.html.story import step_anchor, steps_of
 from forensics.reports.html.thinning import thin
 from forensics.reports.html.wording import micros, plain
 from forensics.result import Partition
@@ -66,7 +68,8 @@ class Mark:
 
     Attributes:
         kind: "cut", "start", "elected", "unclean" (elected outside the ISR), "finding".
-        label: number of the fact in the story, or "".
+        label: number of the step in the story, or "".
+        wrong: a finding that is an error or worse blames it.
     """
 
     kind: str
@@ -76,6 +79,26 @@ class Mark:
     before: int | None = None
     label: str = ""
     ref: int = -1
+    wrong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the worst incident, as its story numbers it.
+
+    Attributes:
+        time: milliseconds since the start of the chart, or None.
+        anchor: id of the step in the story.
+        on_disk: files show it, as they were when they were copied.
+    """
+
+    number: int
+    time: int | None
+    broker: int | None
+    text: str
+    anchor: str
+    ref: int = -1
+    on_disk: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +131,7 @@ class Band:
     first: int
     end: int
     title: str
+    grave: bool = True
 
 
 @dataclass(slots=True)
@@ -121,6 +145,8 @@ class Chart:
         quoted: places whose text is still wanted, by their index in ``references``.
         dropped: states that were left out by thinning.
         focus: the time the worst finding spans, or None.
+        steps: of the worst incident.
+        grave: the worst finding is an error or worse.
     """
 
     zero: int
@@ -133,6 +159,8 @@ class Chart:
     quoted: dict[int, Place] = field(default_factory=dict)
     dropped: int = 0
     focus: tuple[int, int] | None = None
+    steps: list[Step] = field(default_factory=list)
+    grave: bool = False
 
 
 def chart(case: Case, partition: Partition, short: Callable[[str], str] = str) -> tuple[Chart, pl.DataFrame]:
@@ -153,7 +181,7 @@ def chart(case: Case, partition: Partition, short: Callable[[str], str] = str) -
     timed = frame.filter(pl.col("from").is_not_null())
     zero, end = _extent(case, timed)
     drawn = Chart(zero, max((end - zero) // 1000, 1))
-    cited = {ref.row for f in findings for ref in f.refs if ref.row is not None}
+    cited = _rows(findings)
     kept, drawn.dropped = _thinned(timed, cited)
     proofs = (ref.row for epoch in history.epochs.values() for ref in epoch.refs[:1] + epoch.unclean[:1])
     refs = _references(case, drawn, kept, cited, {row for row in proofs if row is not None}, short)
@@ -162,6 +190,9 @@ def chart(case: Case, partition: Partition, short: Callable[[str], str] = str) -
     drawn.bound = [(_ms(drawn, t), hw) for t, hw in committed(kept).select("from", "high_watermark").iter_rows()]
     worst = min(findings, key=lambda f: f.order, default=None)
     drawn.focus = _focus(drawn, worst)
+    drawn.grave = _grave(worst)
+    drawn.steps = _steps(findings, drawn, refs)
+    blamed = _rows(f for f in findings if _grave(f))
     brokers = holders(history, frame)
     members = _members(frame, brokers, drawn)
     for broker in brokers:
@@ -171,7 +202,7 @@ def chart(case: Case, partition: Partition, short: Callable[[str], str] = str) -
             Lane(
                 broker,
                 tuple(_state(row, drawn, refs) for row in rows.iter_rows(named=True)),
-                tuple(_marks(history, broker, rows, worst, drawn, refs)),
+                tuple(_marks(history, broker, rows, blamed, drawn, refs)),
                 tuple(_dated(case, history, broker, drawn)),
                 tuple(members.get(broker, ())),
                 replica.end if replica.on_disk else None,
@@ -338,8 +369,36 @@ def _bands(findings: list[Finding]) -> list[Band]:
         if finding.severity.rank > Severity.WARNING.rank:
             continue
         for first, end in finding.offsets:
-            bands.setdefault((first, end), Band(first, end, finding.rule))
+            bands.setdefault((first, end), Band(first, end, finding.rule, _grave(finding)))
     return list(bands.values())[:BANDS]
+
+
+def _rows(findings: Iterable[Finding]) -> set[int]:
+    """Return the observations that findings cite."""
+    return {ref.row for finding in findings for ref in finding.refs if ref.row is not None}
+
+
+def _grave(finding: Finding | None) -> bool:
+    return finding is not None and finding.severity.rank <= Severity.ERROR.rank
+
+
+def _steps(findings: list[Finding], drawn: Chart, refs: dict[int, int]) -> list[Step]:
+    """Return the steps of the worst incident, as its story on the page numbers them."""
+    loud = [finding for finding in findings if finding.severity is not Severity.INFO]
+    told = incidents.incidents(sorted(loud, key=lambda f: f.order))[:1]
+    return [
+        Step(
+            place,
+            _ms(drawn, one.fact.time) if one.fact.time is not None else None,
+            one.fact.broker,
+            plain(one.fact.text),
+            step_anchor(incident.lead, place),
+            next((refs[ref.row] for ref in one.fact.refs if ref.row in refs), -1),
+            one.on_disk,
+        )
+        for incident in told
+        for place, one in enumerate(steps_of(incident.findings), start=1)
+    ]
 
 
 def _focus(drawn: Chart, finding: Finding | None) -> tuple[int, int] | None:
@@ -352,27 +411,28 @@ def _focus(drawn: Chart, finding: Finding | None) -> tuple[int, int] | None:
 
 
 def _marks(
-    history: History, broker: int, rows: pl.DataFrame, worst: Finding | None, drawn: Chart, refs: dict[int, int]
+    history: History, broker: int, rows: pl.DataFrame, blamed: set[int], drawn: Chart, refs: dict[int, int]
 ) -> list[Mark]:
     marks = []
     for cut in history.truncations:
         if cut.replica == broker and cut.time is not None:
             at_least = "" if cut.end_exact else "at least "
             row = next((ref.row for ref in cut.refs if ref.row in refs), None)
-            text = f"cut from {at_least}{cut.end} to {cut.target}" + (
+            text = f"truncated its log from {at_least}{cut.end} to {cut.target}" + (
                 f", {cut.repeats + 1} times" if cut.repeats else ""
             )
             ref = refs[row] if row is not None else -1
-            marks.append(Mark("cut", _ms(drawn, cut.time), text, cut.target, max(cut.end, cut.target), ref=ref))
+            wrong = any(ref.row in blamed for ref in cut.refs)
+            before = max(cut.end, cut.target)
+            marks.append(Mark("cut", _ms(drawn, cut.time), text, cut.target, before, ref=ref, wrong=wrong))
     for time, row in rows.filter(pl.col("event") == Kind.PROCESS_START.value).select("from", "row").iter_rows():
         marks.append(Mark("start", _ms(drawn, time), "process started", ref=refs.get(row, -1)))
     marks += _elections(history, broker, drawn, refs)
-    if worst is not None:
-        for place, fact in enumerate(worst.facts, start=1):
-            if fact.broker == broker and fact.time is not None:
-                row = next((ref.row for ref in fact.refs if ref.row in refs), None)
-                ref = refs[row] if row is not None else -1
-                marks.append(Mark("finding", _ms(drawn, fact.time), plain(fact.text), label=str(place), ref=ref))
+    marks += [
+        Mark("finding", step.time, step.text, label=str(step.number), ref=step.ref)
+        for step in drawn.steps
+        if step.broker == broker and step.time is not None
+    ]
     return marks
 
 

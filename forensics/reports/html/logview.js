@@ -11,9 +11,11 @@
   };
 
   class Logs {
-    constructor(node) {
+    constructor(node, panel) {
       this.node = node;
-      this.view = JSON.parse(node.querySelector(".logs-data").textContent);
+      this.panel = panel;
+      panel.logs = this;
+      this.view = null;
       this.bars = node.querySelector(".bars");
       this.output = node.querySelector("output");
       this.slider = node.querySelector("input[type=range]");
@@ -30,16 +32,35 @@
         });
       }
       new ResizeObserver(() => this.draw()).observe(this.bars);
-      this.panel = (report.panels || []).find((one) => one.node.contains(node));
-      if (this.panel) this.panel.logs = this;
+    }
+
+    // Show the logs of another partition, or nothing where it has none.
+    load(view) {
+      this.view = view;
+      this.node.hidden = view === null;
+      this.asked = null;
+      this.shown = null;
+      if (view === null) return;
+      this.slider.max = view.moments.length - 1;
+      this.slider.value = view.chosen;
+      this.draw();
+    }
+
+    // What lies on disk, where the evidence has files.
+    last() {
+      if (this.view === null) return;
+      this.slider.value = this.view.moments.length - 1;
+      this.asked = null;
+      this.draw();
     }
 
     // The last moment that is not after a time.
     choose(ms) {
+      if (this.view === null) { this.panel.mark(ms); return; }
       let found = 0;
       this.view.moments.forEach((moment, i) => { if (moment.time !== null && moment.time / 1000 <= ms) found = i; });
       const disk = this.view.moments.length - 1;
-      if (this.panel && ms > this.panel.told.zero + this.panel.told.length && this.view.moments[disk].time === null) found = disk;
+      if (ms > this.panel.told.zero + this.panel.told.length && this.view.moments[disk].time === null) found = disk;
       this.slider.value = found;
       this.asked = this.view.moments[found].time === null ? null : Math.max(ms, this.view.moments[found].time / 1000);
       this.draw();
@@ -62,7 +83,7 @@
 
     draw() {
       const width = this.bars.clientWidth;
-      if (!width) return;
+      if (!width || this.view === null) return;
       const { first, end } = this.view;
       const moment = this.view.moments[Number(this.slider.value)];
       const narrow = width < 560;
@@ -88,7 +109,7 @@
       this.slider.setAttribute("aria-valuetext", this.when(moment));
       this.table(moment);
       const at = this.asked ?? (moment.time === null ? null : moment.time / 1000);
-      if (this.panel && (this.shown !== moment || this.at !== at)) this.panel.mark(at);
+      if (this.shown !== moment || this.at !== at) this.panel.mark(at);
       this.shown = moment;
       this.at = at;
     }
@@ -165,6 +186,7 @@
     }
   }
 
-  const logs = [...document.querySelectorAll(".logs")].map((node) => new Logs(node));
-  report.listeners.push(() => { for (const one of logs) one.draw(); });
+  if (!report.panel) return;
+  const logs = new Logs(document.querySelector(".logs"), report.panel);
+  report.listeners.push(() => logs.draw());
 })();

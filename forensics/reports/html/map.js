@@ -21,7 +21,7 @@
     th.className = row.name.length > 24 ? "name long" : "name";
     if (row.panel >= 0) {
       const link = document.createElement("a");
-      link.href = "#panel-" + row.panel;
+      link.href = "#" + report.data.panels[row.panel][0];
       link.textContent = row.name;
       th.append(link);
     } else th.textContent = row.name;

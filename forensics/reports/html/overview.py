@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from forensics import __version__
 from forensics.case import Case
+from forensics.case.brokers import Broker
 from forensics.case.coverage import coverage
 from forensics.case.producers import asked
 from forensics.reports.html.wording import human_bytes, in_code, micros, namer, number, plain, plural, shortener
@@ -53,6 +55,7 @@ class MapRow:
     name: str
     letters: str
     panel: int
+    anchor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,12 +199,13 @@ class Method:
     unknown_files: int
 
 
-def verdict_map(result: Result, number_of: dict[int, int]) -> Map:
+def verdict_map(result: Result, number_of: Mapping[int, int], anchors: Mapping[int, str]) -> Map:
     """Partitions by rules, worst first.
 
     Args:
         result: a finished scan.
-        number_of: panel of each drawn partition, by its position in the result.
+        number_of: place of each partition with a chart among these, by its position in the result.
+        anchors: the ids of their elements.
     """
     letters = [
         "".join(_letter(partition.judgements.get(rule.id)) for rule in RULES if rule.id not in result.changes.disabled)
@@ -221,7 +225,9 @@ def verdict_map(result: Result, number_of: dict[int, int]) -> Map:
     rows = []
     called = namer([p.history.cluster for p in result.partitions])
     for position, partition in enumerate(result.partitions[:MAPPED]):
-        rows.append(MapRow(called(partition.history), letters[position], number_of.get(position, -1)))
+        rows.append(
+            MapRow(called(partition.history), letters[position], number_of.get(position, -1), anchors.get(position, ""))
+        )
     return Map(tuple(columns), tuple(rows), len(result.partitions))
 
 
@@ -321,26 +327,64 @@ def _span(micros_: int) -> str:
     return f"{number(round(micros_ / 1_000))} ms" if micros_ < 10_000_000 else f"{micros_ / 1e6:,.1f} s"
 
 
-def settings(case: Case) -> tuple[Setting, ...]:
-    """Return settings and versions by broker; topics' own settings from the metadata log."""
+def settings(result: Result) -> tuple[Setting, ...]:
+    """Return settings and versions by broker, and what topics set for themselves: each value names its scope."""
+    case = result.case
     brokers = sorted(case.everyone, key=lambda b: (b.cluster or "", b.id))
     made = []
     versions = [(f"{b.id}{_cluster(case, b.cluster)}", b.version) for b in brokers if b.version]
     if versions:
         decides = "which protocol keeps replicas equal, and which lines a broker prints"
         made.append(Setting("Kafka version", _grouped(versions), decides))
-    for name, decides in SETTINGS.items():
-        by_broker = [(f"{b.id}{_cluster(case, b.cluster)}", b.settings[name]) for b in brokers if name in b.settings]
-        if by_broker:
-            made.append(Setting(name, _grouped(by_broker), decides))
+    made += [
+        Setting(name, values, decides)
+        for name, decides in SETTINGS.items()
+        if (values := _scoped(result, brokers, name))
+    ]
     topics = case.observations.filter(pl.col("kind").is_in([Kind.TOPIC_CONFIG.value, Kind.CLUSTER_CONFIG.value]))
     told = topics.select("topic", "detail").drop_nulls("detail").unique(maintain_order=True).head(40)
-    values = [
+    changed = [
         (_spoken(detail), f"topic {plain(topic)}" if topic else "the cluster") for topic, detail in told.iter_rows()
     ]
-    if values:
-        made.append(Setting("Changed at run time", tuple(values), "these stand over the settings of brokers"))
+    if changed:
+        made.append(Setting("Changed at run time", tuple(changed), "these override the settings of brokers"))
     return (*made, _acks(case))
+
+
+def _scoped(result: Result, brokers: Sequence[Broker], name: str) -> tuple[tuple[str, str], ...]:
+    """Return the values of a setting: of topics, if they have their own, then of brokers."""
+    case = result.case
+    by_broker = [(f"{b.id}{_cluster(case, b.cluster)}", b.settings[name]) for b in brokers if name in b.settings]
+    own = _of_topics(result, name)
+    values = _grouped(by_broker) if by_broker else ()
+    return (*own, *((value, f"default, {who}") for value, who in values)) if own else values
+
+
+TOPICS = 4
+"""Topics named beside a value of their own."""
+
+_OF_TOPICS = frozenset({"min.insync.replicas", "unclean.leader.election.enable"})
+"""Settings that a log's properties, as printed when it was created, state for its topic."""
+
+
+def _of_topics(result: Result, name: str) -> tuple[tuple[str, str], ...]:
+    """Return the values that topics have of a setting, if they differ from their brokers' default."""
+    if name not in _OF_TOPICS:
+        return ()
+    values: dict[str, dict[str, None]] = {}
+    for partition in result.partitions:
+        history = partition.history
+        value = history.properties.get(name)
+        defaults = {broker.settings.get(name) for broker in result.case.everyone if broker.cluster == history.cluster}
+        if value is not None and defaults != {value}:
+            where = f"{plain(history.topic)}{_cluster(result.case, history.cluster)}"
+            values.setdefault(value, {})[where] = None
+    found = []
+    for value, topics in sorted(values.items()):
+        named = ", ".join(list(topics)[:TOPICS])
+        rest = f" and {number(len(topics) - TOPICS)} more" if len(topics) > TOPICS else ""
+        found.append((_spoken(value), f"topic{'s' if len(topics) > 1 else ''} {named}{rest}"))
+    return tuple(found)
 
 
 def _acks(case: Case) -> Setting:

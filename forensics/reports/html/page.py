@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ import jinja2
 from forensics import __version__
 from forensics.reports import remarks
 from forensics.reports.advice import FORKED, LOST
-from forensics.reports.html import answer, figures, lanes, moments, overview, story, tables, wording
+from forensics.reports.html import answer, brokers, figures, lanes, moments, overview, story, tables, wording
 from forensics.result import Partition, Result
 from forensics.rules.finding import Severity, Verdict
 from forensics.rules.stated_problems import Problem
@@ -24,11 +25,11 @@ from forensics.rules.stated_problems import Problem
 LARGEST = 5_000_000
 """Bytes of a page, whatever the evidence."""
 
-PANELS, PANEL_BYTES = 12, 1_700_000
-"""Partitions drawn, and the bytes all their charts together may take."""
+PANELS, CALM, PANEL_BYTES = 240, 12, 1_900_000
+"""Partitions with a chart, of them without a finding, and the bytes all charts together may take as the page has them.
+"""
 
-_SCRIPTS = ("boot.js", "chart.js", "logview.js", "map.js")
-
+_SCRIPTS = ("boot.js", "chart.js", "overview.js", "logview.js", "panel.js", "map.js", "search.js")
 
 PLACES = 3
 """Number of places shown for one known problem."""
@@ -36,36 +37,49 @@ PLACES = 3
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """The charts of one partition."""
+    """The charts of one partition.
 
-    number: int
+    Attributes:
+        anchor: id of its element.
+        name: the partition.
+        what: severity of its worst finding, "clean", or "open" where a rule could not be judged.
+        packed: what the scripts draw, as JSON, gzipped and in base64.
+        drawn: the chart, and ``view`` the logs side by side.
+    """
+
+    anchor: str
     name: str
     what: str
-    chart: str
-    logs: str
-    height: int
-    tables: tuple[tables.Table, ...]
-    dropped: int
-    replicas: int
+    packed: str
+    drawn: lanes.Chart
     view: moments.LogView | None
+
+    @property
+    def height(self) -> int:
+        """Pixels of the chart."""
+        return figures.height(self.drawn)
+
+    @property
+    def tables(self) -> tuple[tables.Table, ...]:
+        """The chart in words."""
+        return tables.tables(self.drawn)
 
 
 def render(result: Result) -> str:
     """Return the whole page. It includes findings of a baseline, because it shows what happened, not what is new."""
     said = answer.said_of_settings(result)
     result = _worst_first(result.whole())
-    for drawn in (PANELS, 8, 4, 2, 1, 0):
-        page = _page(result, drawn, said)
-        if len(page.encode("utf-8")) <= LARGEST:
-            break
+    panels = _panels(result)
+    page = _page(result, panels, said)
+    while len(page.encode("utf-8")) > LARGEST and panels:
+        panels = dict(list(panels.items())[: len(panels) // 2])
+        page = _page(result, panels, said)
     return page
 
 
-def _page(result: Result, drawn: int, said: tuple[str, ...]) -> str:
-    panels, number_of = _panels(result, drawn)
+def _page(result: Result, panels: dict[int, Panel], said: tuple[str, ...]) -> str:
     bundle, script = figures.library() if panels else ("", b"")
     own = _own_script()
-    style = _asset("style.css")
     policy = "; ".join(
         (
             "default-src 'none'",
@@ -76,31 +90,43 @@ def _page(result: Result, drawn: int, said: tuple[str, ...]) -> str:
             "form-action 'none'",
         )
     )
-    top = answer.answer(result, number_of)
-    mapped = overview.verdict_map(result, number_of)
+    anchors = {position: panel.anchor for position, panel in panels.items()}
+    numbers = {position: number for number, position in enumerate(panels)}
+    top = answer.answer(result, anchors)
+    mapped = overview.verdict_map(result, numbers, anchors)
+    told = story.stories(result)
+    held = brokers.brokers(result, anchors)
     long = top.span[0] is not None and top.span[1] is not None and top.span[1] - top.span[0] > 86_400_000_000
     context = {
         "answer": top,
         "problems": said_by_lines(result.problems),
         "remarks": said,
-        "stories": story.stories(result, number_of),
-        "panels": panels,
+        "stories": told,
+        "panel": next(iter(panels.values()), None),
+        "panels": list(panels.values()),
         "undrawn": len(result.partitions) - len(panels),
+        "held": held,
         "map": mapped,
         "map_written": overview.WRITTEN,
         "coverage": overview.covered(result.case),
         "clocks": overview.clocks(result.case),
         "far": [wording.sentence(wording.plain(text)) for text in remarks.apart(result)],
-        "settings": overview.settings(result.case),
+        "settings": overview.settings(result),
         "method": overview.method(result),
         "keys": figures.KEYS,
         "policy": policy,
-        "style": style,
+        "style": _asset("style.css"),
+        "dark": _asset("dark.css"),
         "script": own,
         "bundle": bundle,
         "data": _island(
-            {"map": [[row.name, row.letters, row.panel] for row in mapped.rows], "rules": [r.id for r in mapped.rules]}
+            {
+                "map": [[row.name, row.letters, row.panel] for row in mapped.rows],
+                "rules": [r.id for r in mapped.rules],
+                "panels": [[panel.anchor, panel.name, panel.what] for panel in panels.values()],
+            }
         ),
+        "charts": _island([panel.packed for panel in panels.values()]),
         "version": __version__,
         "long": long,
         "partitions": len(result.partitions),
@@ -125,31 +151,30 @@ def _urgency(partition: Partition) -> tuple[int, int]:
 # -- panels -----------------------------------------------------------------------------------------------------------
 
 
-def _panels(result: Result, drawn: int) -> tuple[list[Panel], dict[int, int]]:
-    """Charts of the worst partitions, as many as fit."""
-    panels: list[Panel] = []
-    number_of: dict[int, int] = {}
-    spent = 0
+def _panels(result: Result) -> dict[int, Panel]:
+    """Return the charts by the position of their partitions, the worst first, as many as fit."""
     short = wording.shortener(result.inputs)
-    called = wording.namer([p.history.cluster for p in result.partitions])
     charts = []
-    chosen = _chosen(result)[:drawn]
+    chosen = _chosen(result)
     for position in chosen:
         partition = result.partitions[position]
         chart, frame = lanes.chart(result.case, partition, short)
         interesting = [offset for band in chart.bands for offset in (band.first, band.end)]
-        brokers = [lane.replica for lane in chart.lanes]
-        charts.append((chart, moments.log_view(partition.history, frame, brokers, interesting)))
+        holders = [lane.replica for lane in chart.lanes]
+        charts.append((chart, moments.log_view(partition.history, frame, holders, interesting)))
     lanes.cite(result.case, (chart for chart, _ in charts), result.quote)
+    clusters = [p.history.cluster for p in result.partitions]
+    called, anchor = wording.namer(clusters), wording.anchorer(clusters)
+    panels: dict[int, Panel] = {}
+    spent = 0
     for position, (chart, view) in zip(chosen, charts, strict=True):
-        panel = _panel(result.partitions[position], chart, view, len(panels), called)
-        size = len(panel.chart) + len(panel.logs)
-        if panels and spent + size > PANEL_BYTES:
+        history = result.partitions[position].history
+        panel = _panel(result.partitions[position], chart, view, called(history), anchor(history))
+        spent += len(panel.packed)
+        if panels and spent > PANEL_BYTES:
             break
-        spent += size
-        number_of[position] = panel.number
-        panels.append(panel)
-    return panels, number_of
+        panels[position] = panel
+    return panels
 
 
 def _chosen(result: Result) -> list[int]:
@@ -161,43 +186,41 @@ def _chosen(result: Result) -> list[int]:
         kind = (partition.worst, *sorted({(f.rule, f.cause or "") for f in findings}))
         seen[kind] = seen.get(kind, -1) + 1
         order.append((_urgency(partition), seen[kind], position))
-    return [position for _, _, position in sorted(order)]
+    ordered = [position for _, _, position in sorted(order)]
+    affected = [p for p in ordered if result.partitions[p].worst <= Severity.WARNING.rank]
+    others = [p for p in ordered if result.partitions[p].worst > Severity.WARNING.rank]
+    return [*affected[:PANELS], *others[:CALM]]
 
 
-def _panel(
-    partition: Partition, drawn: lanes.Chart, view: moments.LogView | None, place: int, called: wording.Namer
-) -> Panel:
-    history = partition.history
-    spec = figures.figure(drawn)
+def _panel(partition: Partition, drawn: lanes.Chart, view: moments.LogView | None, name: str, anchor: str) -> Panel:
     chart = {
-        "figure": spec,
+        "figure": figures.figure(drawn),
         "labels": figures.labels(drawn),
         "zero": drawn.zero // 1000,
         "length": drawn.length,
         "focus": drawn.focus,
         "references": drawn.references,
         "bound": drawn.bound,
+        "steps": [asdict(step) for step in drawn.steps],
+        "reigns": [[reign.epoch, reign.start, reign.end] for reign in drawn.reigns],
+        "cuts": sorted({mark.time for lane in drawn.lanes for mark in lane.marks if mark.kind == "cut"}),
+        "grave": drawn.grave,
+        "height": figures.height(drawn),
+        "dropped": drawn.dropped,
+        "replicas": len(drawn.lanes),
+        "tables": [asdict(table) for table in tables.tables(drawn)],
+        "view": asdict(view) if view is not None else None,
     }
     worst = partition.worst
     what = list(Severity)[worst].value if worst <= Severity.WARNING.rank else "clean"
     if what == "clean" and partition.verdicts(Verdict.UNKNOWN):
         what = "open"
-    return Panel(
-        number=place,
-        name=called(history),
-        what=what,
-        chart=_island(chart),
-        logs=_island(_view(view)) if view is not None else "",
-        height=figures.height(drawn),
-        tables=tables.tables(drawn),
-        dropped=drawn.dropped,
-        replicas=len(drawn.lanes),
-        view=view,
-    )
+    return Panel(anchor, name, what, _packed(chart), drawn, view)
 
 
-def _view(view: moments.LogView) -> dict[str, Any]:
-    return asdict(view)
+def _packed(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 9, mtime=0)).decode("ascii")
 
 
 # -- what single lines say --------------------------------------------------------------------------------------------

@@ -1,29 +1,42 @@
-"""The story of a finding: numbered facts with their evidence, what was inferred and ruled out, what stays open."""
+"""The stories of a scan: each incident once with its steps in time, equal ones of many partitions together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from forensics.case.quotes import LONGEST
 from forensics.replay.confidence import Confidence, Weakness
 from forensics.replay.lineage import size
-from forensics.reports.html.wording import Namer, namer, number, offsets, plain, plural, sentence, shortener
+from forensics.reports import incidents
+from forensics.reports.html.wording import (
+    Anchorer,
+    Namer,
+    anchorer,
+    namer,
+    number,
+    offsets,
+    plain,
+    plural,
+    sentence,
+    shortener,
+)
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, Cause
-from forensics.rules.finding import Evidence, Fact, Finding, Severity, Verdict
+from forensics.rules.finding import Evidence, Finding, Severity, Verdict
+from forensics.rules.wants import Want
 from forensics.rules.wording import want_texts
 
-STORIES, OPENED, PROOFS, QUIET = 24, 3, 6, 40
-"""Findings described in full, of them not folded, pieces of evidence shown for a fact, and findings of severity info
-listed.
+TALES, OPENED, PROOFS, QUIET, ALIKE = 40, 1, 6, 40, 500
+"""Stories written, of them not folded, pieces of evidence shown for a step, findings of severity info listed, and
+partitions listed to which the same happened.
 """
 
-SAME = 1_000_000
-"""Microseconds between the clocks of two brokers within which their order is unknown."""
-
 _TITLES = {rule.id: rule.title for rule in RULES}
+
+Partitions = Mapping[tuple[object, ...], Partition]
+"""Partitions by ``incidents.incarnation_of`` of their findings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +55,18 @@ class Step:
     """One fact.
 
     Attributes:
+        number: 1 for the first; 0 for a note, which happened at no time.
+        anchor: id of its element.
+        text: what happened.
+        broker, time: where and when; time in microseconds since 1970 UTC, or None.
         lane: column of its broker in the rail, or -1.
-        previous: column of the fact before, or -1.
-        later: number of the last of the following facts that were printed before it, or 0: a broker may log only after
-            a restart what it had reached long before.
+        previous: column of the step before, or -1.
+        proofs: the evidence; ``more`` is how many pieces are left out.
+        on_disk: files show it, as they were when they were copied.
     """
 
     number: int
+    anchor: str
     text: str
     broker: int | None
     time: int | None
@@ -56,78 +74,208 @@ class Step:
     previous: int
     proofs: tuple[Proof, ...]
     more: int
-    later: int
+    on_disk: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
-    """One finding."""
+class Told:
+    """One finding of a story."""
 
     anchor: str
-    rule: str
     title: str
-    name: str
-    panel: int
+    rule: str
     tone: str
     severity: str
     confidence: str
     offsets: str
-    count: str
     summary: str
-    lanes: tuple[int, ...]
-    steps: tuple[Step, ...]
     inferences: tuple[str, ...]
     ruled_out: tuple[str, ...]
     open: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Another partition with the same story: its name, the anchors of its partition and of its findings."""
+
+    name: str
+    partition: str
+    findings: tuple[str, ...]
+    offsets: str
+    first: int | None
+    last: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tale:
+    """One incident.
+
+    Attributes:
+        name, partition: the partition and its anchor.
+        findings: the worst one first; it gives the story its title.
+        notes: facts of no broker and no time, such as settings.
+        others: further partitions with the same story; ``more`` is how many are not listed.
+    """
+
+    name: str
+    partition: str
+    tone: str
+    findings: tuple[Told, ...]
+    count: str
+    lanes: tuple[int, ...]
+    steps: tuple[Step, ...]
+    notes: tuple[Step, ...]
     cause: Cause | None
+    others: tuple[Alike, ...]
+    more: int
     unfolded: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Stories:
-    """All of them."""
+    """All of them.
 
-    told: tuple[Story, ...]
+    Attributes:
+        told: the stories.
+        more: how many incidents are not written.
+        quiet: name and sentence of the findings of severity info; ``quiet_more`` is how many are left out.
+    """
+
+    told: tuple[Tale, ...]
     more: int
-    quiet: tuple[tuple[str, str], ...]
+    quiet: tuple[tuple[str, str, str], ...]
     quiet_more: int
 
 
-def stories(result: Result, number_of: dict[int, int]) -> Stories:
-    """Describe the worst findings in full and list the information.
-
-    Args:
-        result: a finished scan.
-        number_of: panel of each drawn partition, by its position in the result.
-    """
-    where = {
-        (p.history.cluster, p.history.topic, p.history.partition, p.history.incarnation): (
-            p,
-            number_of.get(position, -1),
-        )
-        for position, p in enumerate(result.partitions)
-    }
+def stories(result: Result) -> Stories:
+    """Return every incident once, the worst first, with the partitions to which the same happened."""
     loud = [f for f in result.findings if f.severity is not Severity.INFO]
     quiet = [f for f in result.findings if f.severity is Severity.INFO]
-    # The same may have happened to many partitions: one of each kind of finding comes before the second of any.
-    seen: dict[tuple[str, str | None], int] = {}
-    turn = {}
-    for finding in loud:
-        kind = (finding.rule, finding.cause)
-        turn[id(finding)] = seen[kind] = seen.get(kind, -1) + 1
-    loud.sort(key=lambda finding: (finding.severity.rank, turn[id(finding)]))
-    told = []
-    called = namer([p.history.cluster for p in result.partitions])
-    short = shortener(result.inputs)
-    for position, finding in enumerate(loud[:STORIES]):
-        partition, panel = where[finding.cluster, finding.topic, finding.partition, finding.incarnation]
-        told.append(_story(finding, partition, panel, position, short, called))
+    groups = incidents.grouped(incidents.incidents(loud))
+    teller = _Teller(result)
     return Stories(
-        tuple(told),
-        max(len(loud) - STORIES, 0),
-        tuple((called(f), plain(f.summary)) for f in quiet[:QUIET]),
+        tuple(teller.tale(group, unfolded=place < OPENED) for place, group in enumerate(groups[:TALES])),
+        sum(len(group) for group in groups[TALES:]),
+        tuple((finding_anchor(f), teller.called(f), sentence(plain(f.summary))) for f in quiet[:QUIET]),
         max(len(quiet) - QUIET, 0),
     )
+
+
+def finding_anchor(finding: Finding) -> str:
+    """Id of the element that is about a finding."""
+    return f"finding-{finding.fingerprint}"
+
+
+def steps_of(found: Sequence[Finding]) -> tuple[incidents.Step, ...]:
+    """Steps of an incident in the order in which the page numbers them."""
+    return incidents.story(found).steps
+
+
+def step_anchor(lead: Finding, place: int) -> str:
+    """Id of the element of a step, by the finding that leads its story and its number there."""
+    return f"step-{lead.fingerprint}-{place}"
+
+
+@dataclass
+class _Teller:
+    result: Result
+    called: Namer = field(init=False)
+    anchor: Anchorer = field(init=False)
+    short: Callable[[str], str] = field(init=False)
+    partitions: Partitions = field(init=False)
+
+    def __post_init__(self) -> None:
+        clusters = [p.history.cluster for p in self.result.partitions]
+        self.called, self.anchor = namer(clusters), anchorer(clusters)
+        self.short = shortener(self.result.inputs)
+        self.partitions = {
+            (h.cluster, h.topic, h.topic_id, h.partition, h.incarnation): p
+            for p in self.result.partitions
+            for h in [p.history]
+        }
+
+    def tale(self, group: Sequence[incidents.Incident], *, unfolded: bool) -> Tale:
+        first, *others = group
+        lead, found = first.lead, incidents.story(first.findings)
+        lanes = tuple(sorted({one.fact.broker for one in found.steps if one.fact.broker is not None}))
+        return Tale(
+            self.called(lead),
+            self.anchor(lead),
+            "bad" if lead.severity.rank <= Severity.ERROR.rank else "warn",
+            tuple(self._told(finding) for finding in first.findings),
+            plural(size(lead.offsets), "offset") if lead.offsets else "",
+            lanes,
+            self._steps(lead, found.steps, lanes),
+            tuple(self._step(lead, 0, one, lanes, -1) for one in found.notes),
+            BY_ID[lead.cause] if lead.cause is not None else None,
+            tuple(self._alike(one) for one in others[:ALIKE]),
+            max(len(others) - ALIKE, 0),
+            unfolded,
+        )
+
+    def _steps(self, lead: Finding, found: Sequence[incidents.Step], lanes: tuple[int, ...]) -> tuple[Step, ...]:
+        steps: list[Step] = []
+        before = -1
+        for place, one in enumerate(found, start=1):
+            steps.append(self._step(lead, place, one, lanes, before))
+            before = steps[-1].lane if steps[-1].lane >= 0 else before
+        return tuple(steps)
+
+    def _step(self, lead: Finding, place: int, one: incidents.Step, lanes: tuple[int, ...], previous: int) -> Step:
+        proofs = [_proof(piece, self.short) for piece in dict.fromkeys(one.evidence)]
+        broker = one.fact.broker
+        return Step(
+            place,
+            step_anchor(lead, place) if place else "",
+            plain(one.fact.text),
+            broker,
+            one.fact.time,
+            lanes.index(broker) if broker is not None and broker in lanes else -1,
+            previous,
+            tuple(proofs[:PROOFS]),
+            max(len(proofs) - PROOFS, 0),
+            one.on_disk,
+        )
+
+    def _told(self, finding: Finding) -> Told:
+        times = f" ({number(finding.count)} times)" if finding.count > 1 else ""
+        return Told(
+            finding_anchor(finding),
+            _TITLES[finding.rule].capitalize(),
+            finding.rule,
+            "bad" if finding.severity.rank <= Severity.ERROR.rank else "warn",
+            finding.severity.value,
+            finding.confidence.value,
+            offsets(finding.offsets),
+            sentence(plain(finding.summary) + times),
+            tuple(plain(text) for text in finding.inferences),
+            tuple(plain(text) for text in finding.not_because),
+            tuple(plain(text) for text in dict.fromkeys(self._doubts(finding))),
+        )
+
+    def _doubts(self, finding: Finding) -> list[str]:
+        partition = self.partitions[incidents.incarnation_of(finding)]
+        missing: Sequence[Want] = partition.judgements[finding.rule].missing
+        doubts = [*_why_inferred(finding), *finding.uncertain, *want_texts(missing, partition.history.name)]
+        others = [
+            rule
+            for rule, other in partition.judgements.items()
+            if other.verdict is Verdict.UNKNOWN and rule != finding.rule
+        ]
+        if others:
+            doubts.append(f"not judged for lack of evidence: {', '.join(others)}")
+        return doubts
+
+    def _alike(self, one: incidents.Incident) -> Alike:
+        spans = [finding.span for finding in one.findings]
+        return Alike(
+            self.called(one.lead),
+            self.anchor(one.lead),
+            tuple(finding_anchor(finding) for finding in one.findings),
+            offsets(one.lead.offsets),
+            min((first for first, _ in spans if first is not None), default=None),
+            max((last for _, last in spans if last is not None), default=None),
+        )
 
 
 def _why_inferred(finding: Finding) -> list[str]:
@@ -135,69 +283,6 @@ def _why_inferred(finding: Finding) -> list[str]:
     if finding.confidence is not Confidence.INFERRED:
         return []
     return [one.value for one in finding.weak if one is not Weakness.ONE_BEARER]
-
-
-def _story(
-    finding: Finding, partition: Partition, panel: int, position: int, short: Callable[[str], str], called: Namer
-) -> Story:
-    evidence = dict(zip(finding.refs, finding.evidence, strict=False))
-    lanes = tuple(sorted({fact.broker for fact in finding.facts if fact.broker is not None}))
-    steps: list[Step] = []
-    before = -1
-    for place, fact in enumerate(finding.facts):
-        proofs = [_proof(evidence[ref], short) for ref in dict.fromkeys(fact.refs) if ref in evidence]
-        lane = lanes.index(fact.broker) if fact.broker is not None else -1
-        steps.append(
-            Step(
-                len(steps) + 1,
-                plain(fact.text),
-                fact.broker,
-                fact.time,
-                lane,
-                before,
-                tuple(proofs[:PROOFS]),
-                max(len(proofs) - PROOFS, 0),
-                _later(finding.facts, place),
-            )
-        )
-        before = lane if lane >= 0 else before
-    judgement = partition.judgements[finding.rule]
-    doubts = [*_why_inferred(finding), *finding.uncertain, *want_texts(judgement.missing, partition.history.name)]
-    others = [
-        rule
-        for rule, other in partition.judgements.items()
-        if other.verdict is Verdict.UNKNOWN and rule != finding.rule
-    ]
-    if others:
-        doubts.append(f"not judged for lack of evidence: {', '.join(others)}")
-    return Story(
-        anchor=f"finding-{finding.fingerprint}",
-        rule=finding.rule,
-        title=_TITLES[finding.rule].capitalize(),
-        name=called(finding),
-        panel=panel,
-        tone="bad" if finding.severity.rank <= Severity.ERROR.rank else "warn",
-        severity=finding.severity.value,
-        confidence=finding.confidence.value,
-        offsets=offsets(finding.offsets),
-        count=plural(size(finding.offsets), "offset") if finding.offsets else "",
-        summary=sentence(plain(finding.summary) + (f" ({number(finding.count)} times)" if finding.count > 1 else "")),
-        lanes=lanes,
-        steps=tuple(steps),
-        inferences=tuple(plain(text) for text in finding.inferences),
-        ruled_out=tuple(plain(text) for text in finding.not_because),
-        open=tuple(plain(text) for text in dict.fromkeys(doubts)),
-        cause=BY_ID[finding.cause] if finding.cause is not None else None,
-        unfolded=position < OPENED,
-    )
-
-
-def _later(facts: tuple[Fact, ...], place: int) -> int:
-    time = facts[place].time
-    if time is None:
-        return 0
-    after = enumerate(facts[place + 1 :], start=place + 2)
-    return max((number for number, other in after if other.time is not None and other.time < time - SAME), default=0)
 
 
 def _proof(evidence: Evidence, short: Callable[[str], str]) -> Proof:

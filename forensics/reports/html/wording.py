@@ -6,7 +6,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
+from posixpath import commonpath
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from forensics.replay.lineage import Range
 
@@ -129,12 +132,12 @@ def _visible(found: re.Match[str]) -> str:
 
 
 def shortener(inputs: Sequence[str]) -> Callable[[str], str]:
-    """Paths without what all of them begin with, where one folder was handed in.
+    """Return a function that shortens paths by what all of them begin with.
 
     >>> shortener(["/evidence/case"])("/evidence/case/broker-1/server.log")
     'broker-1/server.log'
     """
-    prefix = f"{inputs[0].rstrip('/')}/" if len(inputs) == 1 else ""
+    prefix = f"{inputs[0].rstrip('/')}/" if len(inputs) == 1 else _shared(inputs)
 
     def short(path: str) -> str:
         if prefix and path.startswith(prefix) and len(path) > len(prefix):
@@ -142,6 +145,15 @@ def shortener(inputs: Sequence[str]) -> Callable[[str], str]:
         return path if len(path) <= PATH else f"{path[: PATH // 3]}…{path[-2 * PATH // 3 :]}"
 
     return short
+
+
+def _shared(inputs: Sequence[str]) -> str:
+    """Return the folder that holds all of several inputs, with a slash at its end; "" without one."""
+    try:
+        folder = commonpath([path.rsplit("/", 1)[0] for path in inputs]) if inputs else ""
+    except ValueError:
+        return ""  # some are absolute, others are not
+    return f"{folder.rstrip('/')}/" if folder else ""
 
 
 def human_bytes(size: int) -> str:
@@ -170,6 +182,33 @@ def namer(clusters: Sequence[str | None]) -> Namer:
         return named(f"{one.topic}-{one.partition}", one.incarnation) + where
 
     return name
+
+
+Anchorer = Callable[["Finding | History"], str]
+"""Gives the id of the element about a partition, for links from elsewhere."""
+
+
+def anchorer(clusters: Sequence[str | None]) -> Anchorer:
+    """Return a function that gives the ids of partitions, with their cluster if the evidence has several."""
+    several = len(set(clusters)) > 1
+
+    def anchor(one: Finding | History) -> str:
+        where = f"@{one.cluster or 'unknown'}" if several else ""
+        return anchored(f"{one.topic}-{one.partition}{where}", one.incarnation)
+
+    return anchor
+
+
+def anchored(name: str, life: int = 0) -> str:
+    """Return an id that holds a name; a link to it needs no other escapes.
+
+    >>> anchored("orders-0"), anchored("a b-1@c", 2)
+    ('partition/orders-0', 'partition/a%20b-1@c~2')
+    """
+    if len(name) > NAME:
+        name = f"{name[: NAME // 2]}~{sha256(name.encode('utf-8', 'replace')).hexdigest()[:16]}"
+    told = quote(name, safe="@", errors="replace")
+    return f"partition/{told}" + (f"~{life}" if life else "")
 
 
 def named(name: str, life: int) -> str:

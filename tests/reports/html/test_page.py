@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -22,20 +23,23 @@ from forensics.case import Case, Reading, quotes
 from forensics.engines import local
 from forensics.errors import NothingUnderstood
 from forensics.replay.lineage import size
-from forensics.reports import json_report
+from forensics.reports import incidents, json_report
 from forensics.reports.advice import FORKED, LOST
 from forensics.reports.html import overview, render, story, wording
-from forensics.reports.html.answer import _card
+from forensics.reports.html.answer import _card, answer
+from forensics.reports.html.brokers import brokers
+from forensics.reports.html.missing import missing
+from forensics.reports.html.page import CALM as CALM_ONES
 from forensics.reports.html.page import LARGEST
 from forensics.reports.html.wording import namer, offsets
 from forensics.reports.redaction import redact
 from forensics.result import Result
 from forensics.rules import RULES
-from forensics.rules.finding import Action, Severity
+from forensics.rules.finding import Action, Severity, Verdict
 from forensics.tuning import Tuning, tune
 from tests.conftest import ROOT
 from tests.incident import wishes
-from tests.reports.html.conftest import CLEAN, LOSS, LOSS_AND_FORK, MISSING, SAMPLES
+from tests.reports.html.conftest import CALM, CLEAN, LOSS, LOSS_AND_FORK, MISSING, SAMPLES
 
 
 def verdicts(result: Result, rule: str) -> set[str]:
@@ -44,6 +48,18 @@ def verdicts(result: Result, rule: str) -> set[str]:
 
 def islands(page: str) -> list[str]:
     return re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)
+
+
+def island(page: str, name: str) -> Any:
+    """What a page carries for its scripts under a name."""
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def charts(page: str) -> list[dict[str, Any]]:
+    """What is drawn, in the order of the partitions that ``data`` names."""
+    return [json.loads(gzip.decompress(base64.b64decode(packed))) for packed in island(page, "charts")]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -61,10 +77,13 @@ def test_the_headline_says_what_the_verdicts_say(name: str, results: Callable[[s
     assert ("no committed data was lost or forked" in said) == (neither and "unknown" not in lost | forked)
 
 
+PARTS = ("answer", "story", "timeline", "brokers", "map", "method")
+
+
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_parts_stand_in_order(name: str, results: Callable[[str], Result]) -> None:
     page = render(results(name))
-    places = [page.index(f'<section id="{part}"') for part in ("answer", "story", "timeline", "map", "method")]
+    places = [page.index(f'<section id="{part}"') for part in PARTS]
     assert places == sorted(places)
     assert page.index("<h1") < page.index('class="chart"')
 
@@ -81,8 +100,10 @@ def test_a_loss_names_the_copy_to_keep_and_the_proof(results: Callable[[str], Re
     for finding in result.findings:
         if finding.severity is not Severity.INFO:
             assert f"finding-{finding.fingerprint}" in page
-            assert all(fact.text in page for fact in finding.facts)
             assert all(evidence.text in page for evidence in finding.evidence)
+    for incident in incidents.incidents(f for f in result.findings if f.severity is not Severity.INFO):
+        found = incidents.story(incident.findings)
+        assert all(step.fact.text in page for step in (*found.steps, *found.notes))
 
 
 def test_every_loss_of_a_partition_names_its_own_copy(results: Callable[[str], Result]) -> None:
@@ -102,7 +123,7 @@ def test_every_loss_of_a_partition_names_its_own_copy(results: Callable[[str], R
         do_not=("do not wipe broker 9",),
     )
     both = replace(judgement, findings=(first, second))
-    card = _card(replace(partition, judgements={**partition.judgements, "committed-data-lost": both}), 0, namer([None]))
+    card = _card(replace(partition, judgements={**partition.judgements, LOST: both}), "", namer([None]))
     assert card.keep == (
         (offsets(first.offsets), first.keep),
         (offsets(second.offsets), "broker 9's copy, the only one"),
@@ -112,7 +133,7 @@ def test_every_loss_of_a_partition_names_its_own_copy(results: Callable[[str], R
     assert [cause.id for cause in card.causes] == [first.cause, "unflushed-tail"]
     assert card.offsets == offsets([*first.offsets, *second.offsets])
     assert card.count == size(first.offsets) + 5
-    alone = _card(partition, 0, namer([None]))
+    alone = _card(partition, "", namer([None]))
     assert alone.keep == (("", first.keep),)
     assert alone.kind != card.kind
 
@@ -178,16 +199,15 @@ def test_clusters_are_told_apart(sample_traces: Path) -> None:
     page = html.unescape(render(result))
     clusters = {partition.history.cluster for partition in result.partitions}
     assert len(clusters) == 2
-    charts = [json.loads(island) for island in islands(page) if '"figure"' in island]
-    for partition, told in zip(result.partitions, charts, strict=True):
-        name = f"{partition.history.name} of cluster {partition.history.cluster}"
-        assert f'<h3 id="panel-title-{charts.index(told)}">{name}</h3>' in page
+    data, drawn = island(page, "data"), charts(page)
+    for partition, told, (anchor, name, _) in zip(result.partitions, drawn, data["panels"], strict=True):
+        assert name == f"{partition.history.name} of cluster {partition.history.cluster}"
+        assert anchor == f"partition/{partition.history.name}@{partition.history.cluster}"
         paths = {path for path, _, _ in told["references"]}
         case = {part for part in (first, second) if any(part in path for path in paths)}
         assert len(case) == 1, "no line of the other cluster"
     for finding in result.findings:
         assert f"finding-{finding.fingerprint}" in page
-    data = json.loads(islands(page)[-1])
     assert {name.rsplit(" ", 1)[-1] for name, _, _ in data["map"]} == clusters
 
 
@@ -233,8 +253,11 @@ def test_another_process_gives_the_same_bytes(sample_traces: Path) -> None:
 def test_two_thousand_partitions_fit(many: Result) -> None:
     page = render(many)
     assert len(page.encode()) <= LARGEST
-    assert "12 of 2\u202f000 partitions" in page, "what is not drawn is said"
-    data = json.loads(islands(page)[-1])
+    data = island(page, "data")
+    affected = [p for p in many.partitions if p.worst <= Severity.WARNING.rank]
+    assert len(affected) == 50
+    assert len(data["panels"]) == len(island(page, "charts")) == 50 + CALM_ONES, "every affected partition"
+    assert f"{50 + CALM_ONES} of 2\u202f000 partitions" in page, "what is not drawn is said"
     assert len(data["map"]) == 2_000
     assert {len(letters) for _, letters, _ in data["map"]} == {len(RULES)}
 
@@ -317,20 +340,108 @@ def test_the_order_of_the_folders_changes_no_byte(sample_traces: Path, monkeypat
         assert len(pages) == 1
 
 
-def test_where_a_broker_told_later_what_came_first_the_story_says_so(results: Callable[[str], Result]) -> None:
+@pytest.mark.parametrize("name", SAMPLES)
+def test_steps_stand_in_the_order_of_time(name: str, results: Callable[[str], Result]) -> None:
+    for tale in story.stories(results(name)).told:
+        times = [step.time for step in tale.steps if step.time is not None]
+        assert times == sorted(times)
+        assert [step.number for step in tale.steps] == list(range(1, len(tale.steps) + 1))
+
+
+def test_one_incident_is_one_story(results: Callable[[str], Result]) -> None:
     result = results(LOSS_AND_FORK)
-    facts = result.findings[0].facts
-    times = [fact.time for fact in facts]
-    first = times[0]
-    assert first is not None
-    last = max(place for place, time in enumerate(times, start=1) if time is not None and time < first)
-    assert f"told later: after step {last}<" in render(result)
-    calm = render(results(LOSS))
-    for finding in results(LOSS).findings:
-        known = [fact.time for fact in finding.facts if fact.time is not None]
-        if finding.severity is not Severity.INFO and known != sorted(known):
-            return
-    assert "told later" not in calm
+    loud = [finding for finding in result.findings if finding.severity is not Severity.INFO]
+    assert len(loud) == 4
+    (tale,) = story.stories(result).told
+    assert {finding.anchor for finding in tale.findings} == {f"finding-{finding.fingerprint}" for finding in loud}
+    assert tale.others == ()
+
+
+def test_equal_partitions_have_one_story(many: Result) -> None:
+    told = story.stories(many).told
+    (tale,) = [tale for tale in told if tale.findings[0].rule == LOST]
+    assert len(tale.others) == 49
+    assert len({other.partition for other in tale.others} | {tale.partition}) == 50
+    anchors = {f"finding-{f.fingerprint}" for f in many.findings if f.rule == LOST}
+    assert {other.findings[0] for other in tale.others} | {tale.findings[0].anchor} == anchors
+    page = render(many)
+    assert all(page.count(f'id="{anchor}"') == 1 for anchor in anchors), "a link to any of the findings leads somewhere"
+
+
+def test_every_link_leads_somewhere(results: Callable[[str], Result], many: Result) -> None:
+    for result in (results(LOSS_AND_FORK), results(CALM), many):
+        page = render(result)
+        outside = re.sub(r"<script.*?</script>|<style.*?</style>", "", page, flags=re.DOTALL)
+        ids = re.findall(r'\bid="([^"]+)"', outside)
+        assert len(ids) == len(set(ids)), [one for one in ids if ids.count(one) > 1][:3]
+        reachable = {*ids, *(anchor for anchor, _, _ in island(page, "data")["panels"])}
+        assert set(re.findall(r'href="#([^"]+)"', outside)) <= reachable
+
+
+def test_several_clusters_have_an_answer_each(sample_traces: Path) -> None:
+    """One cluster lost and forked, another only lost: no sentence says of one what holds of the other."""
+    result = local.scan([str(sample_traces / LOSS_AND_FORK), str(sample_traces / LOSS)])
+    told = answer(result, {})
+    assert told.headline == "Committed data was lost in 2, and forked in 1 of 2 clusters"
+    assert {one.headline for one in told.clusters} == {
+        "Committed data was lost in orders-0",
+        "Committed data was lost and forked in orders-0",
+    }
+    assert [(tile.value, tile.what) for tile in told.tiles[:2]] == [
+        ("2", "of 2 clusters affected"),
+        ("2", "of 2 partitions affected"),
+    ]
+    assert not any(one.name in told.headline for one in told.clusters), "however long their ids are"
+    calm = answer(local.scan([str(sample_traces / CLEAN), str(sample_traces / "rotated-2.8.2")]), {})
+    assert [one.headline for one in calm.clusters] == [
+        "Loss cannot be ruled out in any of 18 partitions",
+        "No committed data was lost or forked",
+    ]
+    assert calm.headline == "Loss cannot be ruled out in 1 of 2 clusters"
+
+
+def test_what_is_missing_is_one_table(results: Callable[[str], Result]) -> None:
+    result = results(MISSING)
+    told = missing(result)
+    wanted = {
+        (way.brokers, way.artefacts)
+        for partition in result.partitions
+        for judgement in partition.judgements.values()
+        if judgement.verdict is Verdict.UNKNOWN
+        for want in judgement.missing
+        for way in want.ways[:1]
+    }
+    assert len(told.rows) + told.more == len(wanted)
+    assert all(row.partitions and row.rules for row in told.rows)
+    assert {row.broker for row in told.rows} >= {"1"}, "the broker whose folder was removed"
+    assert told.commands[0].startswith("on broker 1: tar czf broker-1.tgz")
+
+
+def test_values_name_their_scope(results: Callable[[str], Result]) -> None:
+    """A topic's min.insync.replicas of 2 is no contradiction of its brokers' default of 1."""
+    found = {setting.name: setting.values for setting in overview.settings(results(LOSS_AND_FORK))}
+    assert found["min.insync.replicas"] == (
+        ("2", "topic orders"),
+        ("1", "default, same on every broker that reports it"),
+    )
+
+
+def test_brokers_tell_what_happened_on_them(results: Callable[[str], Result], many: Result) -> None:
+    result = results(LOSS_AND_FORK)
+    held = {one.name: one for one in brokers(result, {0: "partition/orders-0"})}
+    assert set(held) == {"1", "2", "3", "9"}
+    texts = [row.text for row in held["3"].rows]
+    cut = next(place for place, text in enumerate(texts) if "truncated its log from at least 80 to 50" in text)
+    led = next(place for place, text in enumerate(texts) if text.startswith("became leader (leader epoch 2)"))
+    assert cut < led
+    for one in held.values():
+        times = [row.time for row in one.rows if row.time is not None]
+        assert times == sorted(times)
+    assert all(row.places == [("orders-0", "partition/orders-0")] for row in held["3"].rows if row.tone)
+    assert sum("truncated its log" in row.text for row in held["3"].rows) == 1, "not told twice"
+    (one,) = [one for one in brokers(many, {}) if one.name == "3"]
+    (row,) = [row for row in one.rows if row.tone and "truncated its log" in row.text]
+    assert len(row.places) + row.more == 50, "the same on many partitions is one row"
 
 
 def test_a_line_that_was_cut_says_so(hostile: Result, results: Callable[[str], Result]) -> None:
@@ -344,15 +455,16 @@ def test_a_line_that_was_cut_says_so(hostile: Result, results: Callable[[str], R
 
 
 def test_settings_say_what_they_decide(results: Callable[[str], Result]) -> None:
-    found = {setting.name: setting for setting in overview.settings(results(LOSS_AND_FORK).case)}
+    found = {setting.name: setting for setting in overview.settings(results(LOSS_AND_FORK))}
     assert found["unclean.leader.election.enable"].values == (("false", "same on every broker that reports it"),)
     assert found["log.flush.interval.messages"].values == (("never", "same on every broker that reports it"),)
     assert found["acks of producers"].values[0][0] == "not seen"
     assert "request log" in found["acks of producers"].values[0][1]
     assert all(setting.decides for setting in found.values())
-    case = results(LOSS_AND_FORK).case
+    result = results(LOSS_AND_FORK)
+    case = result.case
     endless = {broker.id: replace(broker, settings={"min.insync.replicas": "9" * 10**6}) for broker in case.everyone}
-    shown = overview.settings(replace(case, everyone=tuple(endless.values())))
+    shown = overview.settings(replace(result, case=replace(case, everyone=tuple(endless.values()))))
     assert max(len(value) for setting in shown for value, _ in setting.values) < 400
 
 

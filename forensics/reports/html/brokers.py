@@ -1,0 +1,232 @@
+"""An index of brokers: what happened on each of them, over all partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from forensics.case.brokers import Broker
+from forensics.replay.history import History, Truncation
+from forensics.reports import incidents
+from forensics.reports.html.story import step_anchor, steps_of
+from forensics.reports.html.wording import anchored, micros, namer, plain
+from forensics.result import Result
+from forensics.rules.finding import Severity
+from parsers.schema import Kind
+
+ROWS, NAMED, BROKERS = 80, 6, 200
+"""Rows of a broker, partitions named in a row, and brokers in the index."""
+
+TOGETHER = 2_000_000
+"""Microseconds within which the same on several partitions is one row."""
+
+_PROCESS = {
+    Kind.PROCESS_START.value: "its process started",
+    Kind.SHUTDOWN_BEGIN.value: "began to shut down",
+    Kind.SHUTDOWN_COMPLETE.value: "shut down cleanly",
+}
+"""Events of a whole broker, in words."""
+
+
+@dataclass(slots=True)
+class Happened:
+    """One row: what happened on a broker, and to which partitions.
+
+    Attributes:
+        time: microseconds since 1970 UTC, or None.
+        text: what, with the values of the first partition.
+        step: id of the step in a story, or "".
+        tone: "bad" or "warn" where a finding is made of it, else "".
+        places: name and anchor of partitions; the anchor is "" for one without a chart.
+        more: how many partitions are not named.
+        on_disk: files show it, as they were when they were copied.
+    """
+
+    time: int | None
+    text: str
+    step: str = ""
+    tone: str = ""
+    places: list[tuple[str, str]] = field(default_factory=list)
+    more: int = 0
+    on_disk: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One broker.
+
+    Attributes:
+        anchor: id of its element.
+        name: its id, with the cluster if there are several.
+        version: of Kafka, or "".
+        led: how many partitions it led at any time, and ``held`` of how many it had a replica.
+        bad: rows that a finding is made of.
+        rows: what happened, in order of time.
+        more: how many rows are left out.
+    """
+
+    anchor: str
+    name: str
+    version: str
+    led: int
+    held: int
+    bad: int
+    rows: tuple[Happened, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    cluster: str | None
+    broker: int
+    time: int | None
+    text: str
+    kind: Hashable  # equal for the same on several partitions
+    place: tuple[str, str] | None = None
+    step: str = ""
+    tone: str = ""
+    on_disk: bool = False
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        return (self.time is None, self.time or 0, not self.step, self.place or ("", ""), self.text)
+
+
+def brokers(result: Result, anchors: Mapping[int, str]) -> tuple[Held, ...]:
+    """Return every broker with what happened there.
+
+    Args:
+        result: a finished scan.
+        anchors: ids of the elements of partitions with a chart, by their position in the result.
+    """
+    events: dict[tuple[str | None, int], list[_Event]] = {}
+    for event in _events(result, anchors):
+        events.setdefault((event.cluster, event.broker), []).append(event)
+    histories: dict[str | None, list[History]] = {}
+    for partition in result.partitions:
+        histories.setdefault(partition.history.cluster, []).append(partition.history)
+    everyone = sorted(result.case.everyone, key=lambda b: (b.cluster or "", b.id))[:BROKERS]
+    several = len(result.case.parts) > 1
+    return tuple(
+        _held(one, _rows(events.get((one.cluster, one.id), [])), histories.get(one.cluster, []), several=several)
+        for one in everyone
+    )
+
+
+def _held(one: Broker, rows: list[Happened], histories: list[History], *, several: bool) -> Held:
+    kept = _kept(rows)
+    cluster = one.cluster or "unknown"
+    return Held(
+        anchored(f"broker-{one.id}" + (f"@{cluster}" if several else "")).partition("/")[2],
+        f"{one.id}{f' of cluster {plain(cluster)}' if several else ''}",
+        one.version or "",
+        sum(any(epoch.leader == one.id for epoch in history.epochs.values()) for history in histories),
+        sum(one.id in history.replicas for history in histories),
+        sum(row.tone == "bad" for row in rows),
+        tuple(kept),
+        len(rows) - len(kept),
+    )
+
+
+Places = Mapping[tuple[object, ...], tuple[str, str]]
+"""Name and anchor of each partition."""
+
+
+def _events(result: Result, anchors: Mapping[int, str]) -> Iterator[_Event]:
+    called = namer([p.history.cluster for p in result.partitions])
+    places = {
+        _key(partition.history): (called(partition.history), anchors.get(position, ""))
+        for position, partition in enumerate(result.partitions)
+    }
+    told: set[tuple[object, ...]] = set()
+    for event in _of_incidents(result, places):
+        told.add((event.place, event.broker, event.time))
+        yield event
+    for partition in result.partitions:
+        for event in _of_partition(partition.history, places[_key(partition.history)]):
+            if (event.place, event.broker, event.time) not in told:
+                yield event
+    yield from _processes(result)
+
+
+def _of_incidents(result: Result, places: Places) -> Iterator[_Event]:
+    loud = [finding for finding in result.findings if finding.severity is not Severity.INFO]
+    for story, group in enumerate(incidents.grouped(incidents.incidents(loud))):
+        for number, incident in enumerate(group):
+            yield from _of_incident(incident, story, places, linked=number == 0)
+
+
+def _of_incident(incident: incidents.Incident, story: int, places: Places, *, linked: bool) -> Iterator[_Event]:
+    """The steps of an incident; equal incidents have equal kinds of steps."""
+    lead = incident.lead
+    tone = "bad" if lead.severity.rank <= Severity.ERROR.rank else "warn"
+    for place, step in enumerate(steps_of(incident.findings), start=1):
+        fact = step.fact
+        if fact.broker is not None:
+            kind = (story, incident.findings.index(step.finding), step.finding.facts.index(fact))
+            anchor = step_anchor(lead, place) if linked else ""
+            where = places[incidents.incarnation_of(lead)]
+            yield _Event(
+                lead.cluster, fact.broker, fact.time, plain(fact.text), kind, where, anchor, tone, step.on_disk
+            )
+
+
+def _of_partition(history: History, place: tuple[str, str]) -> Iterator[_Event]:
+    """Truncations, and when each leader began."""
+    for cut in history.truncations:
+        if cut.time is not None:
+            yield _Event(history.cluster, cut.replica, cut.time, _cut(cut), "truncated", place)
+    for epoch in history.epochs.values():
+        if epoch.leader is not None and epoch.leader >= 0 and epoch.time is not None:
+            text = f"became leader of epoch {epoch.epoch}" + (", though not in the ISR" if epoch.unclean else "")
+            yield _Event(history.cluster, epoch.leader, epoch.time, text, ("led", bool(epoch.unclean)), place)
+
+
+def _cut(cut: Truncation) -> str:
+    return f"truncated its log from {'' if cut.end_exact else 'at least '}{cut.end} to {cut.target}"
+
+
+def _processes(result: Result) -> Iterator[_Event]:
+    for part in result.case.parts:
+        named = part.sources.get_column("cluster").drop_nulls().to_list()
+        rows = part.observations.filter(pl.col("kind").is_in(list(_PROCESS)) & pl.col("time").is_not_null())
+        for kind, broker, time in rows.select("kind", "broker", "time").drop_nulls().iter_rows():
+            yield _Event(named[0] if named else None, broker, micros(time), _PROCESS[kind], kind)
+
+
+def _rows(events: list[_Event]) -> list[Happened]:
+    """Put the same on several partitions at about one time together."""
+    rows: list[Happened] = []
+    last: dict[Hashable, Happened] = {}
+    for event in sorted(events, key=lambda one: one.order):
+        row = last.get(event.kind)
+        if row is None or event.place is None or not _near(row.time, event.time):
+            row = last[event.kind] = Happened(event.time, event.text, event.step, event.tone, on_disk=event.on_disk)
+            rows.append(row)
+        if event.place is not None and event.place not in row.places:
+            row.places.append(event.place)
+        row.step = row.step or event.step
+    for row in rows:
+        row.more = max(len(row.places) - NAMED, 0)
+        del row.places[NAMED:]
+    return rows
+
+
+def _near(time: int | None, other: int | None) -> bool:
+    if time is None or other is None:
+        return time is other
+    return other - time <= TOGETHER
+
+
+def _kept(rows: list[Happened]) -> list[Happened]:
+    """Return the rows for which there is room, steps of findings first; the order stays that of time."""
+    if len(rows) <= ROWS:
+        return rows
+    chosen = sorted(range(len(rows)), key=lambda place: (not rows[place].tone, place))[:ROWS]
+    return [rows[place] for place in sorted(chosen)]
+
+
+def _key(history: History) -> tuple[object, ...]:
+    return (history.cluster, history.topic, history.topic_id, history.partition, history.incarnation)

@@ -1,0 +1,191 @@
+"""One table of the files to collect: from which broker, for what span, and who needs them for which question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from forensics.replay.lineage import Range
+from forensics.reports import collecting
+from forensics.reports.html.wording import Namer, namer, number, offsets, plain
+from forensics.result import Partition, Result
+from forensics.rules import RULES
+from forensics.rules.finding import Verdict
+from forensics.rules.wants import Artefact, Collect, Want
+from forensics.rules.wording import want_text
+
+ROWS, SENTENCES, NAMED, SPANS, COMMANDS = 24, 12, 3, 3, 12
+"""Rows of the table, wants in sentences, partitions and spans named in a row, and commands shown."""
+
+_SPOKEN = {
+    Artefact.PARTITION_LOGGER: "server.log with kafka.cluster.Partition at DEBUG",
+    Artefact.FETCHER_LOGGER: "server.log with kafka.server.ReplicaFetcherThread at TRACE",
+    Artefact.DATA_DIRECTORY: "the partition's data directory",
+    Artefact.CLIENTS: "the positions of producers and consumers",
+    Artefact.OPERATORS: "what operators did, and when",
+}
+"""Artefacts that are no file of that name."""
+
+_RANKS = {rule.id: place for place, rule in enumerate(RULES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One file of one broker, or of several that are needed together.
+
+    Attributes:
+        broker: whose, in words.
+        files: what to collect; ``instead`` names what would do as well.
+        spans: offsets and leader epochs that it must cover, or "" for all it has.
+        partitions: who needs it, and ``more`` of them that are not named.
+        rules: the questions, by the rules that ask them.
+    """
+
+    broker: str
+    files: str
+    instead: str
+    spans: str
+    partitions: tuple[str, ...]
+    more: int
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One want in a sentence.
+
+    Attributes:
+        what: the sentence, for the first partition.
+        rules: what it would settle.
+        where: the first partition; ``more`` is how many others want the same of their own.
+    """
+
+    what: str
+    rules: tuple[str, ...]
+    where: str
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Everything that would settle an open question.
+
+    Attributes:
+        rows: the table; ``more`` is how many rows are left out.
+        asked: the first wants in sentences; ``asked_more`` is how many are left out.
+        commands: shell commands that collect the files, one a broker.
+    """
+
+    rows: tuple[Row, ...]
+    more: int
+    asked: tuple[Asked, ...]
+    asked_more: int
+    commands: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Gathered:
+    way: Collect
+    instead: dict[str, None] = field(default_factory=dict)
+    spans: dict[str, None] = field(default_factory=dict)
+    partitions: dict[str, None] = field(default_factory=dict)
+    rules: dict[str, None] = field(default_factory=dict)
+
+
+def missing(result: Result) -> Missing:
+    """Return what is missing, what most partitions need first."""
+    called = namer([p.history.cluster for p in result.partitions])
+    rows = _gathered(result, called)
+    ordered = sorted(rows.items(), key=lambda item: -len(item[1].partitions))
+    asked = _asked(result, called)
+    return Missing(
+        tuple(_row(key, row) for key, row in ordered[:ROWS]),
+        max(len(ordered) - ROWS, 0),
+        tuple(asked[:SENTENCES]),
+        max(len(asked) - SENTENCES, 0),
+        tuple(plain(one) for one in collecting.commands(result, collecting.wanted(result))[:COMMANDS]),
+    )
+
+
+def _gathered(result: Result, called: Namer) -> dict[tuple[object, ...], _Gathered]:
+    """Return what to collect by cluster, brokers and files."""
+    several = len({p.history.cluster for p in result.partitions}) > 1
+    rows: dict[tuple[object, ...], _Gathered] = {}
+    for partition in result.partitions:
+        cluster = partition.history.cluster if several else None
+        for rule, want in _wants(partition):
+            way = next(iter(want.ways), Collect((), want.replicas))
+            row = rows.setdefault((cluster, way.brokers, way.artefacts), _Gathered(way))
+            row.instead.update(dict.fromkeys(_files(other) for other in want.ways[1:]))
+            row.spans[_span(want)] = None
+            row.partitions[called(partition.history)] = None
+            row.rules[rule] = None
+    return rows
+
+
+def _wants(partition: Partition) -> list[tuple[str, Want]]:
+    return [
+        (rule, want)
+        for rule, judgement in partition.judgements.items()
+        if judgement.verdict is Verdict.UNKNOWN
+        for want in judgement.missing
+    ]
+
+
+def _row(key: tuple[object, ...], row: _Gathered) -> Row:
+    cluster, numbers, _ = key
+    where = f" of cluster {plain(str(cluster))}" if cluster is not None else ""
+    ids = ", ".join(str(one) for one in numbers) if isinstance(numbers, tuple) else ""
+    spans = [span for span in row.spans if span]
+    rest = f" and {number(len(spans) - SPANS)} more" if len(spans) > SPANS else ""
+    named = list(row.partitions)
+    return Row(
+        (ids or "any") + where,
+        _files(row.way) or "anything about it",
+        ", or ".join(one for one in row.instead if one),
+        "; ".join(spans[:SPANS]) + rest,
+        tuple(named[:NAMED]),
+        max(len(named) - NAMED, 0),
+        tuple(sorted(row.rules, key=lambda rule: _RANKS.get(rule, len(_RANKS)))),
+    )
+
+
+def _files(way: Collect) -> str:
+    return plain(" and ".join(_SPOKEN.get(what, what.value) for what in way.artefacts))
+
+
+def _span(want: Want) -> str:
+    parts = []
+    epochs = sorted({epoch for epoch, _ in want.epochs if epoch >= 0})
+    if epochs:
+        parts.append(f"leader epoch{'s' if len(epochs) > 1 else ''} {_from_to(epochs[0], epochs[-1])}")
+    if want.offsets:
+        parts.append(f"offsets {', '.join(_offsets(first, end) for first, end in want.offsets[:2])}")
+    return ", ".join(parts)
+
+
+def _from_to(first: int, last: int) -> str:
+    return number(first) if first == last else f"{number(first)} to {number(last)}"
+
+
+def _offsets(first: int, end: int | None) -> str:
+    if end is None:
+        return f"from {number(first)} on"
+    only: Range = (first, end)
+    return offsets([only])
+
+
+def _asked(result: Result, called: Namer) -> list[Asked]:
+    """Return each want once for all partitions that have it; what most need comes first."""
+    first: dict[Want, tuple[str, str]] = {}
+    rules: dict[Want, dict[str, None]] = {}
+    where: dict[Want, set[str]] = {}
+    uses: dict[Want, int] = {}
+    for partition in result.partitions:
+        name = called(partition.history)
+        for rule, want in _wants(partition):
+            first.setdefault(want, (want_text(want, partition.history.name), name))
+            rules.setdefault(want, {})[rule] = None
+            where.setdefault(want, set()).add(name)
+            uses[want] = uses.get(want, 0) + 1
+    ordered = sorted(first, key=lambda want: (-uses[want], want.order))
+    return [Asked(plain(first[one][0]), tuple(rules[one]), first[one][1], len(where[one]) - 1) for one in ordered]
