@@ -120,6 +120,29 @@ const report = {
   paint(kept() in MEDIA ? kept() : "auto");
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => report.changed());
 
+  // The summary for a ticket.
+  const copy = document.getElementById("copy"), copied = document.getElementById("copied");
+  copy.hidden = false;
+  const byHand = (text) => { // where a browser keeps the clipboard from files
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.className = "vh";
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    if (!done) throw new Error("not copied");
+  };
+  copy.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(report.data.markdown).catch(() => byHand(report.data.markdown));
+      copied.textContent = "Copied: paste it into a ticket.";
+    } catch {
+      copied.textContent = "This browser lets no page copy. forensics scan --format markdown writes the same.";
+    }
+    copy.focus();
+  });
+
   // On paper: light colours. What is folded stays folded, but the table of a chart that is not drawn yet.
   let opened = [];
   addEventListener("beforeprint", () => {

@@ -79,7 +79,7 @@ class Missing:
     more: int
     asked: tuple[Asked, ...]
     asked_more: int
-    commands: tuple[str, ...]
+    commands: tuple[collecting.Command, ...]
 
 
 @dataclass(slots=True)
@@ -102,7 +102,10 @@ def missing(result: Result) -> Missing:
         max(len(ordered) - ROWS, 0),
         tuple(asked[:SENTENCES]),
         max(len(asked) - SENTENCES, 0),
-        tuple(plain(one) for one in collecting.commands(result, collecting.wanted(result))[:COMMANDS]),
+        tuple(
+            collecting.Command(plain(one.where), plain(one.line))
+            for one in collecting.commands(result, collecting.wanted(result))[:COMMANDS]
+        ),
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import jinja2
 
 from forensics import __version__
-from forensics.reports import remarks
+from forensics.reports import markdown, remarks
 from forensics.reports.advice import FORKED, LOST
 from forensics.reports.html import answer, brokers, figures, lanes, moments, overview, story, tables, wording
 from forensics.result import Partition, Result
@@ -123,6 +123,7 @@ def _page(result: Result, panels: dict[int, Panel], said: tuple[str, ...]) -> st
             {
                 "map": [[row.name, row.letters, row.panel] for row in mapped.rows],
                 "rules": [r.id for r in mapped.rules],
+                "markdown": _summary(result),
                 "panels": [[panel.anchor, panel.name, panel.what] for panel in panels.values()],
             }
         ),
@@ -133,6 +134,12 @@ def _page(result: Result, panels: dict[int, Panel], said: tuple[str, ...]) -> st
         "brokers": len(result.case.everyone),
     }
     return _environment().get_template("page.html.jinja").render(context)
+
+
+def _summary(result: Result) -> str:
+    """Return the summary in Markdown, the same in whatever order the folders were named, and no line without end."""
+    text = markdown.render(replace(result, inputs=tuple(sorted(result.inputs))))
+    return "".join(f"{wording.plain(line)}\n" for line in text.splitlines())
 
 
 def _worst_first(result: Result) -> Result:

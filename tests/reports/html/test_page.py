@@ -23,7 +23,7 @@ from forensics.case import Case, Reading, quotes
 from forensics.engines import local
 from forensics.errors import NothingUnderstood
 from forensics.replay.lineage import size
-from forensics.reports import incidents, json_report
+from forensics.reports import incidents, json_report, markdown
 from forensics.reports.advice import FORKED, LOST
 from forensics.reports.html import overview, render, story, wording
 from forensics.reports.html.answer import _card, answer
@@ -414,7 +414,13 @@ def test_what_is_missing_is_one_table(results: Callable[[str], Result]) -> None:
     assert len(told.rows) + told.more == len(wanted)
     assert all(row.partitions and row.rules for row in told.rows)
     assert {row.broker for row in told.rows} >= {"1"}, "the broker whose folder was removed"
-    assert told.commands[0].startswith("on broker 1: tar czf broker-1.tgz")
+    assert told.commands[0].where == "on broker 1"
+    assert told.commands[0].line.startswith("tar czf broker-1.tgz ")
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_page_copies_the_summary_in_markdown(name: str, results: Callable[[str], Result]) -> None:
+    assert island(render(results(name)), "data")["markdown"] == markdown.render(results(name))
 
 
 def test_values_name_their_scope(results: Callable[[str], Result]) -> None:
