@@ -13,19 +13,20 @@ import click
 
 from forensics import __version__
 from forensics.cli.choosing import did_you_mean
+from forensics.cli.examples import example
 from forensics.cli.exits import INTERRUPTED, TERMINATED
 from forensics.errors import ForensicsError
 from parsers.containment import Defect, contained
 
 COMMANDS = {
-    "scan": ("forensics.cli.scan", "Judge evidence: logs, data directories, checkpoints."),
+    "scan": ("forensics.cli.scan", "Find lost, truncated or forked committed data in evidence."),
     "timeline": ("forensics.cli.timeline", "Show the replicas of a partition side by side over time."),
     "compare": ("forensics.cli.compare", "Compare replicas by their segments and checkpoints on disk."),
-    "inspect": ("forensics.cli.inspect", "Say what each file is and what it says, without judging."),
+    "inspect": ("forensics.cli.inspect", "Show the format and the contents of each file."),
     "trace": ("forensics.cli.trace", "Write what the evidence states as a trace (JSON lines)."),
     "rules": ("forensics.cli.explain", "List the rules, with the severity of a violation."),
-    "explain": ("forensics.cli.explain", "Say what a rule finds, why it matters, and what to do."),
-    "simulate": ("forensics.cli.simulate", "Play a scenario of the reference model, or one of your own."),
+    "explain": ("forensics.cli.explain", "Explain a rule: what it finds, why it matters, what to do."),
+    "simulate": ("forensics.cli.simulate", "Run a story of the reference model, or one of your own."),
     "batch": ("forensics.cli.batch", "Scan a large archive on Spark; same results as scan."),
     "report": ("forensics.cli.report", "Report the result of forensics batch from its tables."),
 }
@@ -62,10 +63,17 @@ class Commands(click.Group):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "FORENSICS"})
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "FORENSICS"},
+    epilog=example("forensics scan incident/ --report incident.html"),
+)
 @click.version_option(__version__, prog_name="forensics")
 def cli() -> None:
-    """Did Kafka's replication lose or fork committed data? Reads what brokers left behind; never writes to it."""
+    """Did Kafka's replication lose or fork committed data? forensics reads what brokers left behind.
+
+    It never writes to the evidence. Begin with a folder that holds the logs and data directories of the brokers.
+    """
 
 
 def main(prog_name: str | None = None) -> None:

@@ -17,6 +17,7 @@ import click
 from forensics import tables
 from forensics.case import Reading
 from forensics.cli import reading, speaking
+from forensics.cli.examples import example
 from forensics.cli.exits import NOT_JUDGED, failures_text
 from forensics.cli.tuned import tuned
 from forensics.outputs import as_json
@@ -57,9 +58,9 @@ def _shipped(_context: click.Context, _parameter: click.Parameter, values: tuple
     return values
 
 
-@click.command()
+@click.command(epilog=example("forensics batch archive/ -o judged/ --master 'local[*]'", "forensics report judged/"))
 @click.argument("paths", nargs=-1, required=True, metavar="ARCHIVE...")
-@click.option("-o", "--output", "folder", required=True, metavar="DIR", help="Folder for the tables.")
+@click.option("-o", "--output", "folder", required=True, metavar="DIR", help="Folder for the tables of the result.")
 @reading.zone
 @reading.skews
 @reading.since
@@ -70,9 +71,9 @@ def _shipped(_context: click.Context, _parameter: click.Parameter, values: tuple
     "--master",
     metavar="URL",
     callback=_master,
-    help="Where to run: local[*], spark://host:7077, yarn, k8s://..., sc://...",
+    help="Spark master: local[*], spark://host:7077, yarn, k8s://..., sc://...",
 )
-@click.option("--conf", multiple=True, metavar="KEY=VALUE", callback=_conf, help="A setting of Spark; may be repeated.")
+@click.option("--conf", multiple=True, metavar="KEY=VALUE", callback=_conf, help="A setting of Spark. Can be repeated.")
 @click.option(
     "--py-files",
     "shipped",
@@ -80,7 +81,7 @@ def _shipped(_context: click.Context, _parameter: click.Parameter, values: tuple
     type=click.Path(exists=True, dir_okay=False),
     callback=_shipped,
     metavar="ZIP",
-    help="Python code to ship to the workers; may be repeated.",
+    help="Python code to send to the workers. Can be repeated.",
 )
 @click.option(
     "--table-format",
@@ -89,12 +90,14 @@ def _shipped(_context: click.Context, _parameter: click.Parameter, values: tuple
     metavar="NAME",
     help="Format of the large tables, for Spark.",
 )
-@click.option("--timeline", "timelines", is_flag=True, help="Write the states of all replicas as a table as well.")
-@click.option("--split", type=click.IntRange(32), metavar="MB", help="Megabytes of a read task.  [default: 64]")
-@click.option("--partitions", type=click.IntRange(1), help="Tasks of the replay; by the number of rows unless given.")
-@click.option("--check-content", "check", is_flag=True, help="Hash all files again, also those of known size and time.")
-@click.option("--explain", "explained", is_flag=True, help="Say what would be read, in which tasks, and stop.")
-@click.option("-q", "--quiet", is_flag=True, help="Do not say how far it is.")
+@click.option("--timeline", "timelines", is_flag=True, help="Also write the states of all replicas as a table.")
+@click.option("--split", type=click.IntRange(32), metavar="MB", help="Megabytes per read task.  [default: 64]")
+@click.option("--partitions", type=click.IntRange(1), help="Number of replay tasks. Default: by the number of rows.")
+@click.option(
+    "--check-content", "check", is_flag=True, help="Hash all files again, even if size and time are the same."
+)
+@click.option("--explain", "explained", is_flag=True, help="Only show what would be read, in which tasks.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 def batch(
     paths: tuple[str, ...],
     folder: str,
@@ -116,10 +119,8 @@ def batch(
 ) -> None:
     """Scan a large archive on Spark; same results as `scan`. Files that an earlier batch read are not read again.
 
-    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 nothing could be read or understood, 3 no findings, but
-    this program failed on a part of the evidence.
-
-    Example: forensics batch archive/ -o judged/ --master 'local[*]' && forensics report judged/
+    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 nothing could be read or understood. Exit code 3: no
+    findings, but this program failed on a part of the evidence.
     """
     from forensics.engines.spark import batch as engine
     from forensics.engines.spark import job as jobs

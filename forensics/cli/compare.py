@@ -9,6 +9,7 @@ from collections.abc import Set
 import click
 
 from forensics.cli import reading
+from forensics.cli.examples import example
 from forensics.cli.exits import NOT_JUDGED
 from forensics.cli.speaking import say
 from forensics.engines import local
@@ -17,10 +18,17 @@ from forensics.outputs import as_json
 from forensics.reports import comparison
 
 
-@click.command()
+@click.command(epilog=example("forensics compare incident/ -p orders-0"))
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("-p", "--partition", "name", metavar="TOPIC-N", help="Compare only this partition, and show all of it.")
-@click.option("--format", "format_name", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Output format.",
+)
 @reading.limits
 def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
     """Compare replicas by their segments and checkpoints on disk.
@@ -29,8 +37,6 @@ def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
 
     Exit code: 0 the copies are the same, 1 two copies hold different records at one offset, 2 no copy was found. Exit
     code 3: unknown, because a segment is damaged, offsets are missing, or there is one copy only.
-
-    Example: forensics compare incident/ -p orders-0
     """
     case = local.take_in(paths)
     every = comparison.comparisons(case)

@@ -5,25 +5,23 @@ from __future__ import annotations
 import click
 
 from forensics.cli.choosing import OneOf
+from forensics.cli.examples import example
 from forensics.rules import RULES
 
 
-@click.command()
+@click.command(epilog=example("forensics rules"))
 def rules() -> None:
-    """List the rules, with the severity of a violation.
-
-    Example: forensics rules
-    """
+    """List the rules, with the severity of a violation."""
     for rule in RULES:
         click.echo(f"{rule.id:30} {rule.severity.value:9} {rule.summary}")
 
 
-@click.command()
+@click.command(epilog=example("forensics explain committed-data-lost"))
 @click.argument("rule", type=OneOf("rule", [rule.id for rule in RULES], "forensics rules"))
 def explain(rule: str) -> None:
-    """Say what a rule finds, why it matters, and what to do.
+    """Explain a rule: what it finds, why it matters, what evidence shows it, and what to do.
 
-    Example: forensics explain committed-data-lost
+    RULE is a name that `forensics scan` prints; `forensics rules` lists all.
     """
     asked = next(one for one in RULES if one.id == rule)
     click.echo(f"{asked.summary}\n\n{asked.help.text}")

@@ -7,13 +7,14 @@ import sys
 import click
 
 from forensics.cli import reading
+from forensics.cli.examples import example
 from forensics.cli.speaking import say
 from forensics.engines import local
 from forensics.outputs import as_json
 from forensics.reports import inspect_text
 
 
-@click.command()
+@click.command(epilog=example("forensics inspect broker-1/data/orders-0/ --records 10"))
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
     "--coverage",
@@ -50,8 +51,6 @@ def inspect(
 
     A line is relevant if it contains a piece of a message that forensics knows. With --coverage, every byte of a file
     is counted as understood, irrelevant (nothing about replication), damaged or unknown.
-
-    Example: forensics inspect broker-1/data/orders-0/00000000000000000000.log --records 10
     """
     files = local.read_files(paths)
     if format_name == "json" and not coverage:

@@ -86,7 +86,7 @@ def moment(time: datetime | None, zone: str | None) -> int | None:
 
 
 since = click.option(
-    "--from", "since", type=Moment(), help="Leave out lines logged before this time; without a zone, that of --tz."
+    "--from", "since", type=Moment(), help="Leave out lines logged before this time. Without a zone, that of --tz."
 )
 """``--from``."""
 
@@ -109,7 +109,7 @@ skews = click.option(
     multiple=True,
     metavar="BROKER=+250ms",
     callback=_skews,
-    help="Shift a broker's times; also -90m, +1h30m.",
+    help="Shift the times of a broker, whose clock was wrong. Also -90m, +1h30m. Can be repeated.",
 )
 """``--skew``, as microseconds by broker."""
 
@@ -129,6 +129,6 @@ limits = click.option(
     metavar="NAME=VALUE",
     callback=_limits,
     expose_value=False,
-    help="Move a bound of reading, such as line=4MiB; docs/damaged-evidence.md lists them.",
+    help="Change a limit of reading, such as line=4MiB. docs/damaged-evidence.md lists them.",
 )
 """``--limit``: the values hold while the command runs."""

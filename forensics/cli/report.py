@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from forensics.cli.examples import example
 from forensics.cli.speaking import say_pieces
 from forensics.cli.tuned import tuned
 from forensics.outputs import put_text, writable
@@ -15,22 +16,27 @@ from forensics.reports.redaction import redact
 from forensics.tuning import Tuning, tune
 
 
-@click.command()
+@click.command(epilog=example("forensics report judged/ --format html -o incident.html"))
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), metavar="DIR")
 @click.option(
-    "--format", "format_name", type=click.Choice([r.name for r in REPORTS]), default="text", show_default=True
+    "--format",
+    "format_name",
+    type=click.Choice([r.name for r in REPORTS]),
+    default="text",
+    show_default=True,
+    help="Format of the output; docs/outputs.md describes them.",
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write there instead of to the terminal.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of the terminal.")
 @tuned
 @click.option(
-    "--redact", "redacted", is_flag=True, help="Write pseudonyms for topics, hosts, paths, ids and clients, everywhere."
+    "--redact", "redacted", is_flag=True, help="Replace names of topics, hosts, paths, ids and clients by pseudonyms."
 )
 def report(folder: Path, format_name: str, output: str | None, tuning: Tuning, redacted: bool) -> None:
-    """Report the result of forensics batch from its tables, without Spark. A page quotes evidence that still exists.
+    """Report the result of `forensics batch` from its tables, without Spark.
+
+    An HTML page quotes the lines of files that still exist.
 
     Exit code: 0 nothing at or above --fail-on, 1 findings, 2 no batch was completed there.
-
-    Example: forensics report judged/ --format html -o incident.html
     """
     from forensics.engines.spark.stored import Stored
 

@@ -12,6 +12,7 @@ from forensics import tables
 from forensics.case import Reading
 from forensics.case.order import METADATA_TOPIC
 from forensics.cli import reading
+from forensics.cli.examples import example
 from forensics.cli.exits import NOT_JUDGED, failures_text
 from forensics.cli.speaking import say, say_pieces, shows_style
 from forensics.cli.tuned import tuned
@@ -45,12 +46,17 @@ def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
             raise NothingMatched(f"every topic in the evidence is left out by {skipped}; there are: {there}")
 
 
-@click.command()
+@click.command(epilog=example("forensics scan incident/ --topic 'orders*' --report incident.html"))
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
-    "--format", "format_name", type=click.Choice([r.name for r in REPORTS]), default="text", show_default=True
+    "--format",
+    "format_name",
+    type=click.Choice([r.name for r in REPORTS]),
+    default="text",
+    show_default=True,
+    help="Format of the output; docs/outputs.md describes them.",
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write there instead of to the terminal.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of the terminal.")
 @reading.zone
 @reading.skews
 @reading.since
@@ -58,17 +64,21 @@ def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
 @reading.limits
 @tuned
 @click.option(
-    "--report", "page", type=click.Path(dir_okay=False), metavar="FILE.html", help="Write the incident report as well."
+    "--report",
+    "page",
+    type=click.Path(dir_okay=False),
+    metavar="FILE.html",
+    help="Also write the report as one HTML page.",
 )
 @click.option(
     "--save",
     "folder",
     type=click.Path(file_okay=False),
     metavar="DIR",
-    help="Write everything as Parquet tables as well, for SQL and frames.",
+    help="Also write all facts and findings as Parquet tables into this folder.",
 )
 @click.option(
-    "--redact", "redacted", is_flag=True, help="Write pseudonyms for topics, hosts, paths, ids and clients, everywhere."
+    "--redact", "redacted", is_flag=True, help="Replace names of topics, hosts, paths, ids and clients by pseudonyms."
 )
 def scan(
     paths: tuple[str, ...],
@@ -83,12 +93,13 @@ def scan(
     folder: str | None,
     redacted: bool,
 ) -> None:
-    """Scan logs, data directories and checkpoints for lost, truncated or forked committed data.
+    """Find lost, truncated or forked committed data in logs, data directories and checkpoints.
 
-    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 nothing could be read or understood, 3 no findings, but
-    this program failed on a part of the evidence. An INCONCLUSIVE answer is 0; with --fail-on unknown it is 1.
+    PATH is a folder, a file, an archive, a URL, or - for standard input.
 
-    Example: forensics scan incident/ --topic 'orders*' --tz Europe/Berlin --report incident.html
+    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 nothing could be read or understood. Exit code 3: no
+    findings, but this program failed on a part of the evidence. An INCONCLUSIVE answer is 0; with --fail-on unknown it
+    is 1.
     """
     writable(output, page)
     if folder is not None:

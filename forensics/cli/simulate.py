@@ -8,6 +8,7 @@ from typing import Literal
 import click
 
 from forensics.cli.choosing import OneOf
+from forensics.cli.examples import example
 from forensics.errors import BadConfiguration, UnreadableInput, UnwritableOutput
 from forensics.model import (
     PROTOCOLS,
@@ -29,33 +30,37 @@ Logging = Literal["default", "replication"]
 _SCENARIO = OneOf("scenario", [story.name for story in SCENARIOS], "forensics simulate --list")
 
 
-@click.command()
+@click.command(epilog=example("forensics simulate fork --protocol hw -o fork/", "forensics scan fork/broker-*"))
 @click.argument("name", required=False, type=_SCENARIO)
 @click.option(
     "--schedule",
     "file",
     type=click.Path(dir_okay=False),
-    help="Play your own schedule from a YAML or JSON file (docs/schedules/README.md) instead of a scenario.",
+    help="Run your own schedule from a YAML or JSON file instead of a scenario; docs/schedules/README.md explains it.",
 )
 @click.option("--list", "listed", is_flag=True, help="List the scenarios.")
 @click.option(
     "--protocol",
     type=click.Choice([protocol.name for protocol in (*PROTOCOLS, *VARIANTS)]),
-    help="Which replication.",
+    help="Replication protocol. hw: up to 0.10. epoch: 0.11 to 1.1. epoch-279: 2.0 to 2.7. fetch: 2.8 and later.",
 )
-@click.option("-o", "--output", type=click.Path(file_okay=False), help="Folder for the evidence; must not exist yet.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is left to chance.")
-@click.option("--steps", type=click.IntRange(min=1), help="Stop after so many steps.")
-@click.option("--logging", type=click.Choice(LOGGING), default="default", show_default=True, help="What brokers print.")
+@click.option("-o", "--output", type=click.Path(file_okay=False), help="New folder for the evidence.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random choices.")
+@click.option("--steps", type=click.IntRange(min=1), help="Stop after this number of steps.")
 @click.option(
-    "--trace", type=click.Path(dir_okay=False), help="Write the trace to this file, without evidence or beside it."
+    "--logging", type=click.Choice(LOGGING), default="default", show_default=True, help="Log level of the brokers."
+)
+@click.option(
+    "--trace",
+    type=click.Path(dir_okay=False),
+    help="Also write the run as a trace to this file; without -o, only the trace.",
 )
 @click.option(
     "--what-if",
     "compare",
     is_flag=True,
-    help="Run it under every protocol and print the outcomes; with -o, the evidence of each goes into a folder of "
-    "that name.",
+    help="Run it under every protocol and print the outcomes. With -o, write the evidence of each to a folder with "
+    "the name of the protocol.",
 )
 def simulate(
     name: str | None,
@@ -71,14 +76,11 @@ def simulate(
 ) -> None:
     """Run a scenario of the reference model, or a schedule of your own.
 
-    The files of each broker are in a folder of its own. Beside them are trace.jsonl, the run as a trace that states
-    every change, whatever brokers print (docs/trace-format.md); truth.json, the correct answers; and events.jsonl, the
-    model's own events. A scan of the brokers' folders judges by what brokers leave behind, a scan of the trace by every
-    change. A trace holds no records, so only the folders show whether replicas differ.
+    Each broker gets a folder with its logs and data. Three files are beside these folders. trace.jsonl states every
+    change of the run (docs/trace-format.md). truth.json holds the correct answers, events.jsonl the model's events.
 
-    Example: forensics simulate fork --protocol hw -o fork/ && forensics scan fork/broker-*
-
-    Own schedule: forensics simulate --schedule mine.yaml --what-if
+    A scan of the folders uses only what brokers leave behind; a scan of the trace uses every change. A trace has no
+    records, so only the folders show whether replicas differ.
     """
     if listed or (name is None and file is None and not (protocol or output or trace or compare)):
         for known in SCENARIOS:
@@ -132,7 +134,7 @@ def fresh(output: str | None, trace: str | None) -> tuple[Path | None, Path | No
     if alone is not None and alone.exists():
         raise click.UsageError(f"{trace} exists; give a new file: nothing is ever written over")
     if alone is not None and folder is not None and folder.absolute() in alone.absolute().parents:
-        raise click.UsageError(f"{trace} lies in {output}; give a file elsewhere")
+        raise click.UsageError(f"{trace} is inside {output}; name a file outside of it")
     return folder, alone
 
 
@@ -144,7 +146,7 @@ def told_story(name: str | None, file: str | None) -> tuple[Scenario, str | None
         read = own_schedule(file)
         return read.scenario(), read.protocol
     if name is None:
-        raise click.UsageError("which scenario? Give its name before the options; --list tells which there are")
+        raise click.UsageError("which scenario? Give its name before the options; --list shows all")
     return scenario(name), None
 
 
@@ -166,8 +168,8 @@ def compared(story: Scenario, seed: int, steps: int | None, logging: Logging, fo
     click.echo(str(outcomes))
     if story.name == "random" and outcomes.alike:
         seeds = ", ".join(map(str, telling_seeds(seed + 1, steps)))
-        others = f"Seeds that do not: {seeds}" if seeds else "So do the next 1,000; more steps may tell them apart"
-        click.echo(f"\nSeed {seed} comes to the same under every protocol. {others}")
+        others = f"Seeds that do not: {seeds}" if seeds else "So do the next 1,000; try more steps"
+        click.echo(f"\nSeed {seed} has the same outcome under every protocol. {others}")
     if folder is None:
         return
     try:

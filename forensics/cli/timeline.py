@@ -12,6 +12,7 @@ import click
 
 from forensics.case import Case, Reading
 from forensics.cli import reading
+from forensics.cli.examples import example
 from forensics.cli.speaking import page, say_pieces
 from forensics.engines import local
 from forensics.errors import NothingMatched, UnreadableInput
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
     from forensics.engines.spark.stored import Stored
 
 
-@click.command()
+@click.command(epilog=example("forensics timeline incident/ -p orders-0 --around committed-data-lost"))
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("-p", "--partition", "name", required=True, metavar="TOPIC-N", help="Partition to show.")
-@click.option("--around", metavar="FINDING", help="Show the time around one finding: a rule, or a fingerprint.")
+@click.option("--around", metavar="FINDING", help="Show only the time around one finding: a rule or a fingerprint.")
 @click.option("--from", "since", type=reading.Moment(), help="First time to show; without a zone, that of --tz.")
 @click.option("--to", "until", type=reading.Moment(), help="Last time to show.")
-@click.option("--lines", "cite", is_flag=True, help="Name the file and line behind each change.")
+@click.option("--lines", "cite", is_flag=True, help="Name the file and line that show each change.")
 @click.option(
     "--format",
     "format_name",
@@ -59,12 +60,10 @@ def timeline(
     skews: dict[int, int],
     width: int | None,
 ) -> None:
-    """Show a partition's replicas side by side, time down: role, log end offset, high watermark, ISR.
+    """Show the replicas of a partition side by side over time: role, log end offset, high watermark, ISR.
 
-    The steps of findings are between the rows, with the numbers that `forensics scan` gives them. A long table opens in
-    a pager if the output is a terminal.
-
-    Example: forensics timeline incident/ -p orders-0 --around committed-data-lost --lines
+    The steps of findings are between the rows, with the numbers that `forensics scan` gives them. On a terminal, a long
+    table opens in a pager.
     """
     tables = _tables(paths)
     if tables is not None and (zone or skews):

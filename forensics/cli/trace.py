@@ -7,6 +7,7 @@ import click
 from forensics.case import Case, Reading
 from forensics.case.kept_files import written
 from forensics.cli import reading
+from forensics.cli.examples import example
 from forensics.cli.speaking import say_pieces
 from forensics.engines import local
 from forensics.outputs import put_text, writable
@@ -25,21 +26,22 @@ def _cluster(case: Case) -> str | None:
     return next(iter(names), None)
 
 
-@click.command()
+@click.command(epilog=example("forensics trace incident/ -p orders-0 -o orders-0.jsonl"))
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("-o", "--output", default="-", metavar="FILE.jsonl", help="Write there instead of to the terminal.")
-@click.option("-p", "--partition", "names", multiple=True, metavar="TOPIC-N", help="Only of these; may be repeated.")
+@click.option("-o", "--output", default="-", metavar="FILE.jsonl", help="Write to this file instead of the terminal.")
+@click.option(
+    "-p", "--partition", "names", multiple=True, metavar="TOPIC-N", help="Only this partition. Can be repeated."
+)
 @reading.zone
 @reading.skews
 @reading.limits
 def trace(paths: tuple[str, ...], output: str, names: tuple[str, ...], zone: str | None, skews: dict[int, int]) -> None:
-    """Write what the evidence states, one statement a line as JSON, times in UTC.
+    """Write the statements of the evidence as a trace: one statement per line, as JSON, with times in UTC.
 
-    Its first line names the cluster and its brokers; it claims to be complete only where the evidence does. What was
-    read in segments and checkpoint files follows, file by file. A scan of the result alone gives the answers that the
-    evidence gave. It can be looked at with jq, and handed on without the records.
+    It also has what segments and checkpoint files show, without the records themselves. A scan of the trace alone gives
+    the same answers as a scan of the evidence. You can read it with jq, and send it to others without the logs.
 
-    Example: forensics trace incident/ -p orders-0 -o orders-0.jsonl
+    It claims to be complete only if the evidence does.
     """
     writable(output)
     case = local.take_in(paths, reading=Reading(zone, skews))

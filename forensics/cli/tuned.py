@@ -24,7 +24,7 @@ def _options() -> tuple[Callable[..., Any], ...]:
             multiple=True,
             metavar="GLOB",
             envvar="FORENSICS_TOPICS",
-            help="Judge only topics that match; may be repeated.",
+            help="Judge only topics that match. Can be repeated.",
         ),
         click.option(
             "--skip-topic",
@@ -32,14 +32,14 @@ def _options() -> tuple[Callable[..., Any], ...]:
             multiple=True,
             metavar="GLOB",
             envvar="FORENSICS_SKIP_TOPICS",
-            help="Leave out topics that match; may be repeated.",
+            help="Leave out topics that match. Can be repeated.",
         ),
         click.option(
             "--fail-on",
             type=click.Choice(FAIL_ON),
             envvar="FORENSICS_FAIL_ON",
-            help="Least severity that exits with 1; unknown: as error, and where a grave question stays unknown.  "
-            f"[default: {Tuning().fail_on}]",
+            help="Exit with code 1 for findings of this severity or above. unknown: as error, and also if an error or "
+            f"critical rule stays unknown.  [default: {Tuning().fail_on}]",
         ),
         click.option(
             "--severity",
@@ -47,7 +47,7 @@ def _options() -> tuple[Callable[..., Any], ...]:
             multiple=True,
             metavar="RULE=LEVEL",
             envvar="FORENSICS_SEVERITY",
-            help="Severity of a rule's worst findings; may be repeated.",
+            help="Set the severity of a rule's worst findings. Can be repeated.",
         ),
         click.option(
             "--disable",
@@ -55,23 +55,25 @@ def _options() -> tuple[Callable[..., Any], ...]:
             multiple=True,
             metavar="RULE",
             envvar="FORENSICS_DISABLE",
-            help="Do not ask a rule; may be repeated.",
+            help="Switch a rule off. Can be repeated.",
         ),
         click.option(
             "--baseline",
             type=click.Path(dir_okay=False),
             metavar="FILE",
             envvar="FORENSICS_BASELINE",
-            help="Hide and count what a former --format json or jsonl has; the exit code tells what is new.",
+            help="A former output of --format json or jsonl. Its findings are hidden and counted; the exit code is "
+            "about new ones.",
         ),
         click.option(
             "--config",
             type=click.Path(dir_okay=False),
             metavar="FILE",
             envvar="FORENSICS_CONFIG",
-            help="Configuration; else forensics.toml or [tool.forensics] of pyproject.toml in the working directory.",
+            help="Configuration file. Default: forensics.toml, or [tool.forensics] in pyproject.toml, of the working "
+            "directory.",
         ),
-        click.option("--isolated", is_flag=True, envvar="FORENSICS_ISOLATED", help="Read no configuration file."),
+        click.option("--isolated", is_flag=True, envvar="FORENSICS_ISOLATED", help="Do not read a configuration file."),
     )
 
 

@@ -45,87 +45,87 @@ class Cause:
 CAUSES: tuple[Cause, ...] = (
     Cause(
         CauseId.HW_TRUNCATION,
-        "truncation to the high watermark on becoming a follower",
+        "a replica that became a follower truncated its log to its own high watermark",
         "KIP-101, KAFKA-1211",
-        "brokers before 0.11, or an inter-broker protocol or message format before it",
-        "run 0.11 or later with inter.broker.protocol.version and log.message.format.version at 0.11 or later",
+        "brokers before 0.11, or an inter-broker protocol or message format before 0.11",
+        "run 0.11 or later, and set inter.broker.protocol.version and log.message.format.version to 0.11 or later",
     ),
     Cause(
         CauseId.UNCLEAN_ELECTION,
-        "a replica from outside the ISR was elected",
+        "a replica from outside the ISR was elected leader",
         "KIP-106",
         "all; enabled by default up to 0.10.2",
-        "unclean.leader.election.enable=false (where it was false already, a command forced the election), and "
-        "min.insync.replicas of 2 or more with acks=all; with eligible leader replicas (KIP-966, from 4.0 on) the last "
-        "known leader may be elected all the same",
+        "set unclean.leader.election.enable=false, and min.insync.replicas to 2 or more with acks=all. If the setting "
+        "was false already, a command forced the election. With eligible leader replicas (KIP-966, 4.0 and later) the "
+        "controller may still elect the last known leader",
     ),
     Cause(
         CauseId.FORCED_ELECTION,
-        "a command forced the election of a replica from outside the ISR, which no setting allowed",
+        "a command forced the election of a replica from outside the ISR; no setting allowed it",
         "KIP-460",
         "2.4 and later",
-        "no unclean election by command (kafka-leader-election.sh --election-type UNCLEAN) before the replicas of the "
-        "last ISR are given up for lost; min.insync.replicas of 2 or more with acks=all",
+        "do not run kafka-leader-election.sh --election-type UNCLEAN while a replica of the last ISR may return; set "
+        "min.insync.replicas to 2 or more with acks=all",
     ),
     Cause(
         CauseId.UNFLUSHED_TAIL,
-        "a replica came back without the end of its log: power loss or a crash of the host before the "
-        "records were flushed",
+        "a replica restarted without the end of its log: its host lost power or crashed before the records were "
+        "flushed",
         "KIP-966",
         "all; Kafka relies on replication, not on fsync",
-        "replicas in independent failure domains, min.insync.replicas of 2 or more",
+        "put replicas into separate failure domains (racks, power supplies), and set min.insync.replicas to 2 or more",
     ),
     Cause(
         CauseId.WIPED_DISK,
-        "a replica came back with an empty log in the place of its old one: a wiped, replaced, unmounted or failed "
-        "disk",
+        "a replica restarted with an empty log: its disk was wiped, replaced, not mounted, or failed",
         "KIP-903, KIP-966",
-        "all; KRaft adds no replica of an older broker epoch to an ISR (KIP-903), but elects a wiped one that is "
-        "still in it or was its last member",
-        "never start a broker on an empty disk while it is the only member of an ISR",
+        "all. KRaft does not add a replica of an older broker epoch to an ISR (KIP-903). It still elects a wiped "
+        "replica that is in the ISR or was its last member",
+        "do not start a broker on an empty disk while it is the only member of an ISR",
     ),
     Cause(
         CauseId.LAGGING_ISR_MEMBER,
-        "a member of the ISR that did not have the committed records was elected",
+        "a member of the ISR was elected leader although it lacked committed records",
         "KAFKA-7128, KIP-207",
-        "an ISR that admits a replica before it has reached the leader epoch's start: up to 2.0",
+        "up to 2.0: the leader adds a replica to the ISR before it has reached the start of the leader epoch",
         "run 2.1 or later",
     ),
     Cause(
         CauseId.ACKS1_FAILOVER,
-        "the leader's last records had reached no follower when another led: producers with acks=0 or acks=1 had been "
-        "told that these are safe; producers with acks=all had not, and send them again",
+        "no follower had fetched the leader's last records when another replica became leader. Producers with acks=0 "
+        "or acks=1 treat them as written; producers with acks=all got no acknowledgement and send them again",
         "Kafka documentation, producer setting acks",
         "all; legal",
-        "acks=all with min.insync.replicas of 2 or more",
+        "use acks=all, and set min.insync.replicas to 2 or more",
     ),
     Cause(
         CauseId.DAMAGED_EPOCH_FILE,
         "leader-epoch-checkpoint does not describe the log beside it",
         "KAFKA-7897, KIP-101",
         "0.11 and later",
-        "never edit, restore or delete checkpoint files of a partition by hand",
+        "do not edit, restore or delete checkpoint files of a partition by hand",
     ),
     Cause(
         CauseId.STALE_DIRECTORY,
-        "a data directory left or copied from another time in the place of the broker's own",
+        "the broker started on a data directory from another time: a left-over or a copy",
         "KIP-858 (directory ids)",
-        "all; directory ids tell them apart from 3.7 on",
-        "take old disks out before their broker id is used again; never start a broker on a restored copy",
+        "all; from 3.7 on, directory ids distinguish the directories",
+        "remove old disks before you use their broker id again; do not start a broker on a restored copy",
     ),
     Cause(
         CauseId.MANUAL_EDIT,
-        "files of a log directory were changed by hand: a checkpoint removed, emptied or restored, or a replica moved",
+        "somebody changed files of a log directory by hand: removed, emptied or restored a checkpoint, or moved a "
+        "replica",
         "Kafka documentation, log directories",
         "all",
-        "never touch files of a log directory while a broker is stopped",
+        "do not change files of a log directory by hand, also while the broker is stopped",
     ),
     Cause(
         CauseId.EPOCHS_PUT_BACK,
-        "leader epochs were handed out again: ZooKeeper or the metadata log was put back from an older copy",
+        "ZooKeeper or the metadata log was restored from an older copy, so leader epochs were used a second time",
         "KIP-101, Kafka documentation, ZooKeeper operation",
         "all",
-        "never restore ZooKeeper or the metadata log from an older copy under brokers that have gone on",
+        "do not restore ZooKeeper or the metadata log from an older copy while the brokers keep newer data",
     ),
     Cause(CauseId.UNKNOWN, "the evidence does not show the cause", "", "", ""),
 )

@@ -33,7 +33,7 @@ from parsers.details import (
 from parsers.schema import Kind
 
 _COPY = "copy the directory {where} of {who} to another disk before you start, wipe or reassign anything"
-_LEADER_LOG = "collect server.log and the segments of {where} from {leader}: they show how its log came to end there"
+_LEADER_LOG = "collect server.log and the segments of {where} from {leader}: they show why its log ends there"
 _ELECTION = "collect controller.log and state-change.log around that time: they show how {leader} was elected"
 _CAUSE = "collect the 50 lines before the first of these: they hold the exception that names the cause"
 _DISK = "check the disk, mount, owner and permissions of {log_dir} on {who}"
@@ -79,14 +79,17 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Offsets out of order in a batch",
         severity=Severity.ERROR,
         kinds=(Kind.APPEND_OUT_OF_ORDER,),
-        states="a follower cannot append what its leader sent for {where}: offsets within it go back",
+        states="a follower cannot append what its leader sent for {where}: its offsets do not rise",
         records=Records.AT_STAKE,
         means=(
-            "The leader's log itself holds offsets that go back. Followers stop and leave the ISR, so what the leader "
-            "writes after that is on the leader alone."
+            "In the leader's own log, offsets do not rise. Followers stop and leave the ISR. From then "
+            "on, only the leader has what producers write."
         ),
         fetch=(
-            "run kafka-dump-log --deep-iteration on the leader's segment of {where}: it shows where offsets go back",
+            (
+                "run kafka-dump-log --deep-iteration on the leader's segment of {where}: it shows where offsets do not "
+                "rise"
+            ),
             "copy the leader's directory of {where} before the leader is restarted or moved",
             "collect server.log of the leader from the minute before the first of these lines",
         ),
@@ -106,7 +109,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "gets a new leader epoch or restarts. Its log and its leader's stay as they are."
         ),
         fetch=(
-            "check the ISR of {where}: without this follower fewer copies are made",
+            "check the ISR of {where}: while this follower has stopped, there are fewer copies",
             "restart the follower, or move leadership, to start its fetcher again",
             "collect server.log of {who} from its last role change of {where} on",
         ),
@@ -122,8 +125,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="a follower refused a batch of {where} from offset {offset}: its own log already ends at {leo}",
         records=Records.AT_STAKE,
         means=(
-            "At offsets {stake} the follower has records already, and its leader sends records for them again. The "
-            "leader wrote others there, or the follower did not truncate where it should have."
+            "The follower already has records at offsets {stake}, and its leader sends records for the same offsets. "
+            "The leader wrote other records there, or the follower did not truncate although it had to."
         ),
         fetch=(
             _COPY,
@@ -143,7 +146,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         means=(
             "A refusal deletes nothing. Mostly this is a follower: its leader deleted records, by retention or "
             "request, while it was catching up, and its fetcher thread fails. A client that asks to delete records "
-            "that are not committed is told the same."
+            "that are not committed gets the same error."
         ),
         fetch=(
             "check the ISR of every partition of that fetcher: older releases stop fetching all of them",
@@ -159,11 +162,14 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         severity=Severity.WARNING,
         kinds=(Kind.FETCH_OFFSET_SET,),
         when=less("leo", "offset"),
-        states="a follower of {where} asked for offset {offset}, which its leader has not, and starts again at {leo}",
+        states=(
+            "a follower of {where} fetched from offset {offset}, which its leader does not have, and starts again at "
+            "{leo}"
+        ),
         records=Records.AT_STAKE,
         means=(
-            "The follower had offsets {stake} that its leader has not; it removes them. The leader's log is shorter "
-            "than what was served before, or was deleted up to {leo} and fetched anew."
+            "The follower has offsets {stake} and its leader does not; the follower removes them. The leader's log is "
+            "shorter than before, or it was deleted up to {leo} and fetched again."
         ),
         fetch=(
             "collect the high watermark of {where} before: replication-offset-checkpoint, or server.log of any replica",
@@ -184,8 +190,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="the high watermark of {where} on {who} fell from {hw_before} to {hw}",
         records=Records.AT_STAKE,
         means=(
-            "{stake} had counted as committed on {who}, and its leader now says less. The leader was elected with a "
-            "lower high watermark. Records are lost only if its log lacks them."
+            "{stake} counted as committed on {who}. Its new leader has a lower high watermark. Records are lost only "
+            "if the log of that leader lacks them."
         ),
         fetch=(
             "collect server.log and state-change.log of the leader: the offset at which it began its leader epoch",
@@ -205,7 +211,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="{who} truncates {where} to offset {offset}, below its high watermark {hw}",
         records=Records.AT_STAKE,
         means=(
-            "{stake} had counted as committed on {who}, and are removed from it because its leader's log ends earlier. "
+            "{stake} counted as committed on {who}. It truncates them because the log of its leader ends earlier. "
             "Records are lost if no replica in the ISR has them."
         ),
         fetch=(
@@ -224,9 +230,9 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="{who} begins to follow {leader} and truncates {where} to its own high watermark, {offset}",
         records=Records.UNKNOWN,
         means=(
-            "What is above the high watermark was not committed to this replica's knowledge. A follower's high "
-            "watermark trails by one fetch: before 0.11 (KIP-101), or with an older protocol, committed records may "
-            "be among it."
+            "The replica does not know whether records above its high watermark are committed: a follower's high "
+            "watermark is one fetch behind. Before 0.11 (KIP-101), or with an older protocol, it may truncate "
+            "committed records."
         ),
         fetch=(
             "collect the log end offset of {where} on {who} before, and where {leader} began its leader epoch",
@@ -241,7 +247,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         kinds=(Kind.UNCLEAN_ELECTION,),
         states="the controller elected a leader for {where} from outside the ISR",
         records=Records.AT_STAKE,
-        means="What only the former ISR had is lost unless one of its members still has its log.",
+        means="Records that only the former ISR had are lost, unless one of its members still has its log.",
         fetch=(
             "copy the directories of {where} on all former ISR members before they restart: they truncate then",
             "collect their segments and replication-offset-checkpoint",
@@ -249,33 +255,33 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
     ),
     KnownProblem(
         id="invalid-messages-fetched",
-        title="Follower cannot take what its leader sent",
+        title="Follower fetched damaged records",
         severity=Severity.WARNING,
         kinds=(Kind.FETCH_REFUSED,),
         when=detail_is("Found invalid messages during fetch", "invalid messages"),
-        states="what {leader} sent {who} of {where} is damaged, and was not written",
+        states="{who} fetched damaged records of {where} from {leader}, and did not write them",
         records=Records.UNREADABLE,
         means=(
             "The follower tries again from the same offset. If the line repeats, the leader's segment is damaged "
             "there, and the follower falls behind. If not, the leader was truncating, or the bytes changed on the way."
         ),
         fetch=(
-            "look whether the line repeats with the same offset",
+            "check whether the line repeats with the same offset",
             "run kafka-dump-log on the segment of {where} with that offset, on the leader and on every other replica",
-            "keep the replicas of {where} that are in the ISR: one of them may have the records whole",
+            "keep the replicas of {where} that are in the ISR: one of them may have undamaged records",
         ),
     ),
     # -- what is damaged on disk ---------------------------------------------------------------------------------------
     KnownProblem(
         id="offsets-go-back-in-log",
-        title="Offsets go back in a log",
+        title="Offsets in a log do not rise",
         severity=Severity.ERROR,
         kinds=(Kind.OFFSETS_GO_BACK,),
-        states="the log of {where} on {who} holds offset {offset} behind higher ones: its index cannot be built",
+        states="the log of {where} on {who} has offset {offset} after higher offsets: its index cannot be built",
         records=Records.AT_STAKE,
         means=(
-            "The replica holds records of two leaders one after the other: it kept a tail that its leader had not, "
-            "and went on behind it. The broker does not start. Which records at these offsets counted is open."
+            "The replica has records of two leaders, one after the other. It kept records that its new leader did not "
+            "have, and appended after them. The broker does not start. Which of the records were committed is unknown."
         ),
         fetch=(
             _COPY,
@@ -312,13 +318,14 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="a record of {where} at {at} does not match its checksum: {detail}",
         records=Records.UNREADABLE,
         means=(
-            "The bytes changed after they were written: on disk, in memory or on the way. Who reads there stops. If "
-            "other replicas have the same bytes, the leader stored them so; else one of them has the record whole."
+            "The bytes changed after they were written: on disk, in memory or on the way. Consumers and followers stop "
+            "there. If other replicas have the same bytes, the leader stored them so. Otherwise another replica has "
+            "the undamaged record."
         ),
         fetch=(
             "run kafka-dump-log on the segment of every replica of {where}: it names batches that are not valid",
             _COPY,
-            "skip the offset in the consumer only after no replica has it whole",
+            "skip the offset in the consumer only if no replica has the undamaged record",
         ),
         issues=("KAFKA-8722 (0.10: a broker appends a record without checking its checksum)",),
         always=True,
@@ -330,7 +337,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         kinds=(Kind.INDEX_CORRUPT,),
         states="an index file of {where} on {who} does not fit its segment, and the broker did not start",
         records=Records.NOTHING_LOST,
-        means="An index is made from its segment, which the line does not call damaged. An unclean stop leaves it so.",
+        means="The broker builds an index from its segment, and the line does not report a damaged segment. An unclean "
+        "stop leaves such an index.",
         fetch=(
             "delete the .index and .timeindex files of that segment, and start the broker: it rebuilds them",
             "keep the .log files",
@@ -344,12 +352,12 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Log recovery truncated a log",
         severity=Severity.WARNING,
         kinds=(Kind.CORRUPTION_CUT, Kind.BYTES_CUT),
-        states="log recovery of {who} cut bytes from the end of {where}",
+        states="log recovery of {who} truncated the end of {where}",
         records=Records.AT_STAKE,
-        means="What was not flushed before the stop is gone from this replica. Another replica in the ISR has it.",
+        means="This replica lost what it had not flushed before the stop. Another replica in the ISR has it.",
         fetch=(
             "collect the log end offset of {where} before the stop, and of the other replicas",
-            "check that this replica did not lead next: then its shorter log counts",
+            "check whether this replica became leader next: if so, its shorter log counts",
         ),
     ),
     KnownProblem(
@@ -381,7 +389,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         records=Records.NOTHING_LOST,
         means=(
             "The write that failed was not acknowledged by {who}. The log directory goes offline, and with the last "
-            "one the broker stops. What was written before stays."
+            "one the broker stops. Records written before are still there."
         ),
         fetch=(
             "free space, or grow the volume; do not delete segment files by hand",
@@ -400,7 +408,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         means="The disk or its mount fails. The log directory goes offline; what is on it may be unreadable.",
         fetch=(
             "read the kernel's log (dmesg) of that machine at that time",
-            "check the ISR of the partitions in that directory: do their other replicas have all?",
+            "check the ISR of the partitions in that directory: do their other replicas have all records?",
             _KEEP_DIRS,
         ),
         issues=("KIP-112 (1.0: a failed directory goes offline by itself)",),
@@ -448,8 +456,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="{who} stopped, because all its log directories have failed: {log_dir}",
         records=Records.UNKNOWN,
         means=(
-            "The stop itself removes no record. An error in reading or writing stands before it: a full or broken "
-            "disk, a mount that is gone, or files that belong to another user."
+            "The stop itself removes no record. The lines before it show a failed read or write: a full or broken "
+            "disk, a missing mount, or files that belong to another user."
         ),
         fetch=(_CAUSE, _DISK, _KEEP_DIRS),
         issues=("KIP-112 (1.0: the broker stops with its last log directory)",),
@@ -494,7 +502,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         records=Records.NOTHING_LOST,
         means=(
             "The data directory was written in another cluster. Either the address of ZooKeeper or of the controllers "
-            "is wrong, or these lost their data and made a new cluster. The broker refuses, and its records stay."
+            "is wrong, or these lost their data and created a new cluster. The broker does not start, and keeps its "
+            "records."
         ),
         fetch=(
             "check zookeeper.connect or controller.quorum.voters, and whether ZooKeeper's volume was replaced",
@@ -520,11 +529,11 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Replica of another topic of the same name",
         severity=Severity.ERROR,
         kinds=(Kind.TOPIC_ID_MISMATCH,),
-        states="{who} has a log of {where} with topic id {topic_id}, and was told another topic id",
+        states="{who} has a log of {where} with topic id {topic_id}, and the controller sent another topic id",
         records=Records.UNKNOWN,
         means=(
-            "The topic was deleted and created again, or ZooKeeper's data was lost and the topic made anew. The "
-            "directory is of the old topic, so the broker does not serve the new one from it."
+            "The topic was deleted and created again, or ZooKeeper lost its data and the topic was created again. The "
+            "directory belongs to the old topic, so the broker does not use it for the new one."
         ),
         fetch=(
             "copy the directory {where} if records of the old topic are still wanted",
@@ -541,13 +550,13 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="{who} did not start: {detail} is not the directory of a partition",
         records=Records.NOTHING_LOST,
         means=(
-            "Each directory within log.dirs must be a partition's. lost+found stands there where log.dirs is the root "
-            "of a volume; other names come from another program, or from a mount in another place than before."
+            "Each directory in log.dirs must belong to a partition. If log.dirs is the root of a volume, it contains "
+            "lost+found. Other names come from another program, or the volume is mounted at another place than before."
         ),
         fetch=(
             "set log.dirs to a directory below the root of the volume, and move the partitions' directories there",
             "check whether another program writes to the volume, and move {detail} away while the broker is stopped",
-            "check that the volume is mounted where it was: the records may be one directory deeper",
+            "check that the volume is mounted where it was before: the records may be one directory deeper",
         ),
         always=True,
     ),
@@ -565,12 +574,12 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         records=Records.AT_STAKE,
         means=(
             "Another broker or the controller changed the partition meanwhile, mostly after a lost ZooKeeper session. "
-            "Until it learns of that, the broker may believe that it leads, and what acks=1 producers write to it is "
-            "lost when it follows."
+            "Until the broker receives the change, it may believe that it leads. It later truncates what producers "
+            "with acks=1 write to it in that time."
         ),
         fetch=(
             "collect controller.log and state-change.log: who leads {where}, since which leader epoch",
-            "restart the broker that repeats the line, if it goes on (before 1.1)",
+            "restart the broker that repeats the line, if it does not stop (before 1.1)",
             "look for expired ZooKeeper sessions in server.log before the first of these lines",
         ),
         issues=("KAFKA-2729 (fixed in 1.1)",),
@@ -585,7 +594,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         records=Records.NOTHING_LOST,
         means=(
             "No replica in the ISR is alive, and no other may lead (unclean.leader.election.enable is false). The "
-            "partition is offline until a member of its ISR is back."
+            "partition is offline until a member of its ISR returns."
         ),
         fetch=(
             "collect the ISR of {where} (kafka-topics --describe) and start the brokers in it",
@@ -603,12 +612,12 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         records=Records.AT_STAKE,
         means=(
             "No other replica is in sync. If this one fails, the partition is offline, or an unclean election loses "
-            "what the others lack. {uncommitted}"
+            "records that the others do not have. {uncommitted}"
         ),
         fetch=(
             "collect server.log of the followers that left: why they stopped fetching",
             "do not stop the remaining replica before another one is in the ISR",
-            "check min.insync.replicas: with 1, acks=all is answered by this replica alone",
+            "check min.insync.replicas: if it is 1, this replica alone acknowledges acks=all",
         ),
         stake=("hw", "leo"),
     ),
@@ -626,7 +635,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         fetch=(
             "collect the replicas and the ISR of {where} (kafka-topics --describe)",
             "collect server.log of the replicas that are not in the ISR: why they stopped fetching",
-            "raise the replication factor where it is below min.insync.replicas, as for internal topics of one broker",
+            "raise the replication factor if it is below min.insync.replicas, as for internal topics of one broker",
         ),
     ),
     # -- who asks for what is not there --------------------------------------------------------------------------------
@@ -639,13 +648,13 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="a client or follower asked for offset {offset} of {where}, whose log ends at {leo}",
         records=Records.AT_STAKE,
         means=(
-            "The log is shorter than what was read or committed as a position before: offsets {stake}. It was "
-            "truncated, lost its end or was created again, or the position is of another cluster."
+            "The log is shorter than a position that was read or committed before: it lacks offsets {stake}. The log "
+            "was truncated, lost its end or was created again. Or the position belongs to another cluster."
         ),
         fetch=(
             "collect server.log of all replicas of {where} since the last change of leader",
-            "collect the position's origin: when was {offset} read or committed?",
-            "stop consumers with auto.offset.reset=latest from skipping on",
+            "find out where the position comes from: when was {offset} read or committed?",
+            "stop consumers with auto.offset.reset=latest: they skip records",
         ),
         issues=(
             "KAFKA-1806 (reported for 0.8.1: a fetch above the log end of the new leader)",
@@ -663,7 +672,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         records=Records.NOTHING_LOST,
         means=(
             "Records below {log_start} were deleted by retention or request. A new follower or a slow consumer asks "
-            "so, and begins at {log_start}. After a reassignment in 2.4.0 a new leader may answer so by mistake."
+            "for them, and begins at {log_start}. After a reassignment in 2.4.0 a new leader may answer this by "
+            "mistake."
         ),
         fetch=(
             "check retention and DeleteRecords of the topic",
@@ -678,9 +688,12 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         severity=Severity.INFO,
         kinds=(Kind.OUT_OF_RANGE, Kind.CONSUMER_OUT_OF_RANGE),
         when=in_range,
-        states="a client asked for offset {offset} of {where} and was told that it is out of range",
+        states="a client asked for offset {offset} of {where}, and the broker answered that it is out of range",
         records=Records.UNKNOWN,
-        means="The line alone does not say on which side, or the range it prints holds the offset.",
+        means=(
+            "The line does not show whether the offset is too low or too high, or it logs a range that contains the "
+            "offset."
+        ),
         fetch=(
             "collect log start, high watermark and log end of {where} at that time",
             "check auto.offset.reset of the consumer: it decides what is skipped",
@@ -694,14 +707,14 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         severity=Severity.INFO,
         kinds=(Kind.EPOCH_REPLY,),
         when=detail_is(*LEADER_MOVED),
-        states="{who} asked {leader} about {where}, and was answered {detail}",
+        states="{who} asked {leader} about {where}, and {leader} answered {detail}",
         records=Records.NOTHING_LOST,
         means=(
-            "One of the two learnt of the leader epoch before the other. The follower asks again; it is routine for "
-            "some seconds after a change of leader."
+            "One of the two received the leader epoch before the other. The follower asks again. For some seconds "
+            "after a change of leader this is routine."
         ),
         fetch=(
-            "if it goes on for minutes: collect state-change.log of {leader} and controller.log",
+            "if it continues for minutes: collect state-change.log of {leader} and controller.log",
             "check that the controller reaches {leader}",
         ),
         issues=("KIP-320 (2.1: the epoch in requests)",),
@@ -715,11 +728,11 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="a follower's fetch of {where} from {leader} was answered with an error",
         records=Records.NOTHING_LOST,
         means=(
-            "Mostly leadership moved, and the follower learns of the new leader next. It tries again by itself; what "
-            "it has stays."
+            "Mostly leadership moved, and the follower receives the new leader next. It tries again by itself, and "
+            "keeps its records."
         ),
         fetch=(
-            "if it goes on for minutes: compare the leader in kafka-topics --describe with the one it asks",
+            "if it continues for minutes: compare the leader in kafka-topics --describe with the one it asks",
             "collect state-change.log of both",
         ),
     ),

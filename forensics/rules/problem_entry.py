@@ -22,7 +22,7 @@ class Records(StrEnum):
     AT_STAKE = "records may be lost"
     UNREADABLE = "records cannot be read"
     NOTHING_LOST = "no record is lost by this"
-    UNKNOWN = "cannot be told from this line"
+    UNKNOWN = "unknown from this line alone"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ ROUTINE: tuple[KnownProblem, ...] = (
         states="{who} truncates {where} to offset {offset}",
         records=Records.UNKNOWN,
         means=(
-            "What was above {offset} is removed from this replica. That is routine for records that were not "
-            "committed, or that the leader has again; the line does not say which they were."
+            "This replica removes its records from {offset} on. That is routine for records that were not committed, "
+            "or that the leader has. The line does not show which records they are."
         ),
         fetch=(
             "collect the log end offset and the high watermark of {where} on {who} before that",
@@ -44,9 +44,9 @@ ROUTINE: tuple[KnownProblem, ...] = (
         title="Truncation without effect",
         severity=Severity.INFO,
         kinds=(Kind.TRUNCATE_NOOP,),
-        states="{who} was to truncate {where} to {offset}, and its log ends at {leo}: nothing was removed",
+        states="{who} had to truncate {where} to {offset}, but its log ends at {leo}: it removed nothing",
         records=Records.NOTHING_LOST,
-        means="Routine as a replica begins to follow.",
+        means="Routine when a replica becomes a follower.",
         fetch=(NOTHING_TO_DO,),
     ),
     KnownProblem(
@@ -82,7 +82,7 @@ ROUTINE: tuple[KnownProblem, ...] = (
         when=no_detail,
         states="{who} checks the last segments of its logs, because it was not stopped cleanly",
         records=Records.UNKNOWN,
-        means="Routine after a broker was killed. Lines about bytes or segments that are cut would tell of a loss.",
+        means="Routine after a broker was killed. Lines about truncated bytes or segments would show a loss.",
         fetch=("collect the lines about log end offsets before the stop, to see whether one is lower now",),
     ),
     KnownProblem(
@@ -104,7 +104,7 @@ ROUTINE: tuple[KnownProblem, ...] = (
         states="{who} has a new replica of {where}, without a checkpointed high watermark",
         records=Records.NOTHING_LOST,
         means=(
-            "Routine for a new partition or a replica that is added. It is a bad sign only where it had records before."
+            "Routine for a new partition or a replica that is added. It is a bad sign only if it had records before."
         ),
         fetch=(NOTHING_TO_DO, "if the replica is not new: collect server.log from before the restart"),
     ),
@@ -127,7 +127,7 @@ ROUTINE: tuple[KnownProblem, ...] = (
         states="{who} loaded the log of {where} up to {leo}, and the load before had found it up to {offset}",
         records=Records.UNKNOWN,
         means=(
-            "No line in between removes {stake}. Lines may be missing. Else a host lost what was not flushed, or "
+            "No line in between removes {stake}. Lines may be missing. Otherwise a host lost what was not flushed, or "
             "somebody replaced the directory."
         ),
         fetch=(
@@ -145,7 +145,7 @@ ROUTINE: tuple[KnownProblem, ...] = (
         when=zero("leo"),
         states="{who} loaded the log of {where}: it is empty",
         records=Records.NOTHING_LOST,
-        means="Routine for a topic without records. It is a bad sign only where the replica had records before.",
+        means="Routine for a topic without records. It is a bad sign only if the replica had records before.",
         fetch=(NOTHING_TO_DO,),
     ),
     KnownProblem(
@@ -155,7 +155,7 @@ ROUTINE: tuple[KnownProblem, ...] = (
         kinds=(Kind.FETCH_FENCED,),
         states="{who} fetched {where} from {leader} in a leader epoch that is not the leader's, and waits",
         records=Records.NOTHING_LOST,
-        means="Routine as leadership moves: the controller informs one of the two first.",
+        means="Routine when leadership moves: the controller informs one of the two first.",
         fetch=("if it continues for minutes: collect state-change.log of {leader} and controller.log",),
         issues=("KIP-320 (2.1: the epoch in requests)",),
     ),
@@ -176,7 +176,7 @@ ROUTINE: tuple[KnownProblem, ...] = (
         kinds=(Kind.ISR_SHRINK,),
         states="the ISR of {where} shrinks from {isr_before} to {isr}",
         records=Records.NOTHING_LOST,
-        means="A follower stopped fetching or fell behind. The rest of the ISR goes on.",
+        means="A follower stopped fetching or fell behind. The other members of the ISR continue.",
         fetch=("collect server.log of the broker that left: it was restarted, slow, or lost its session",),
     ),
     KnownProblem(

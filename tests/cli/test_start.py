@@ -47,3 +47,23 @@ def test_every_command_of_every_module_is_listed(repository: Path) -> None:
 
 def test_what_is_no_command_is_refused() -> None:
     assert cli.get_command(click.Context(cli), "scann") is None
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help_is_never_cut_and_ends_with_an_example(name: str, width: int) -> None:
+    command = cli.get_command(click.Context(cli), name) if name else cli
+    assert command is not None
+    with click.Context(command, info_name=name, terminal_width=width, max_content_width=width) as context:
+        text = command.get_help(context)
+    body, mark, example = text.partition("\n  Example:\n")
+    assert mark
+    lines = [line.strip() for line in example.splitlines() if line.strip()]
+    assert lines
+    assert all(re.match(r"forensics [a-z]+( |$)", line) and len(line) <= 76 for line in lines), "pasted as it is"
+    assert "\u2026" not in body
+    helps = [one.help or "" for one in command.params if isinstance(one, click.Option)]
+    assert all("".join(one.split()) in "".join(body.split()) for one in helps)
+    assert all(
+        isinstance(one, click.Argument) or (isinstance(one, click.Option) and one.help) for one in command.params
+    )

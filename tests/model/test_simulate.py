@@ -160,18 +160,18 @@ def test_a_trace_is_not_written_over_nor_into_the_evidence(tmp_path: Path) -> No
     told = call("loss", "--protocol", "hw", "--trace", trace)
     assert (told.exit_code, "trace.jsonl exists; give a new file" in told.output) == (2, True)
     told = call("loss", "--protocol", "hw", "-o", folder, "--trace", folder / "trace.jsonl")
-    assert (told.exit_code, f"lies in {folder}" in told.output.replace("\n", "")) == (2, True)
+    assert (told.exit_code, f"is inside {folder}" in told.output.replace("\n", "")) == (2, True)
 
 
 def test_what_if_without_seeds_that_tell_something(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(simulate.callback.__globals__, "telling_seeds", lambda *_: [])
     told = call("random", "--what-if", "--steps", "1").output
-    assert told.endswith("So do the next 1,000; more steps may tell them apart\n")
+    assert told.endswith("So do the next 1,000; try more steps\n")
 
 
 def test_what_if_of_a_random_run_names_seeds_that_tell_something() -> None:
     told = call("random", "--what-if").output
-    assert "Seed 0 comes to the same under every protocol. Seeds that do not: " in told
+    assert "Seed 0 has the same outcome under every protocol. Seeds that do not: " in told
     seed = int(told.strip().rpartition(": ")[2].split(",")[0])
     shown = call("random", "--what-if", "--seed", seed).output
     assert "comes to the same" not in shown
