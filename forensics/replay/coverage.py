@@ -32,20 +32,18 @@ So there are two kinds of questions, and each has methods of its own:
 * *May I conclude something from an absent line?* ``has`` answers for one of the two things, ``whole`` for both, each in
   the spans that you name. ``throughout`` answers for both things in all three spans. ``whole_replicas`` and
   ``replicas_with`` list the replicas for which the answer is yes. For a silent broker the answer is always no.
-* *What shows that lines are missing?* ``shown_missing``, ``shown_missing_by``, ``undated_from`` and ``ends_open``
-  answer that. Use them to say what to collect, or to conclude less. If they name no missing line, conclude nothing: of
-  a silent broker they name none either. A house test lists the modules that may use them.
+* *What shows that lines are missing?* ``shown_missing``, ``shown_missing_by``, ``undated_from`` and
+  ``missing_in`` answer that. Use them to say what to collect, or to conclude less. If they name no missing line,
+  conclude nothing: of a silent broker they name none either. A house test lists the modules that may use them.
 
 Coverage starts from the lines in the evidence (``LinesAtHand``). Then it only falls. An ``Omission`` is one way in
 which evidence shows that a line is missing (``omissions`` lists them). Replay finds most omissions before it concludes
 anything. If it finds another one later, it discards its conclusions and starts again with the lower coverage. So no
 conclusion of the result rests on a coverage that was lowered afterwards.
 
-Three more things are known about absent lines. None of them is a licence:
+Two more things are known about absent lines. None of them is a licence:
 
 * ``elections``: whether lines of the controllers that elect leaders are in the evidence.
-* A step of the kind *unknown change* in a role span marks where an omission was found. Replay then forgets what it knew
-  of the replica's log at that place.
 * A *doubt* about one leader epoch: a line may be missing, but nothing shows it. It does not lower the coverage.
   ``epoch_start`` and ``elections`` have such doubts. They ask the coverage first. If it grants the conclusion and there
   is a doubt, they still leave that epoch undecided.
@@ -161,6 +159,21 @@ class MissingLines:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a replica's lines at which others are missing.
+
+    Attributes:
+        epoch: leader epoch of its role there; -1 before its first role in the evidence.
+        run: process of its broker, counted from its first start in the evidence.
+        row: the line right before or right after which lines are missing; None after the last line on that role.
+    """
+
+    epoch: int
+    run: int
+    row: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class LinesAtHand:
     """Lines of one broker in the evidence, before any partition is replayed. Its coverage starts from them.
 
@@ -189,23 +202,22 @@ class Coverage:
         printed: what each broker's logs about its replica are about: roles, log or both. Nothing for a broker of which
             an excerpt alone is in the evidence.
         known_missing: evidence that lines of a replica are missing, in the order in which replay found it.
+        places: where lines of a replica are missing, as far as that is known.
         unnamed: leader epochs that must have existed and that no line of any broker names. If a replica had no role in
             an epoch, its lines skip that epoch and may still be whole. So a conclusion about several epochs must
             check these epochs as well.
         claimed: replicas for which a trace claims to state every change.
         unclaimed: replicas that only a trace describes which does not claim to state every change of them. Between two
             values that it states, anything may have happened.
-        ends_open: replicas of which a line is missing in the last role that their lines name. The place of the missing
-            line is not known, so it may be one about a later role.
         elections: lines of the controllers that elect the partition's leaders are in the evidence.
     """
 
     printed: Mapping[int, frozenset[Printed]] = field(default_factory=dict)
     known_missing: Mapping[int, tuple[MissingLines, ...]] = field(default_factory=dict)
+    places: Mapping[int, tuple[Place, ...]] = field(default_factory=dict)
     unnamed: frozenset[int] = frozenset()
     claimed: frozenset[int] = frozenset()
     unclaimed: frozenset[int] = frozenset()
-    ends_open: frozenset[int] = frozenset()
     elections: bool = False
 
     @classmethod
@@ -295,6 +307,22 @@ class Coverage:
         found = ((replica, one) for replica, known in self.known_missing.items() for one in reversed(known))
         return {replica: one for replica, one in found if one.shown_by in ids}
 
+    def missing_in(
+        self, replica: int, epoch: int, run: int, *, since: int | None = None, until: int | None = None
+    ) -> bool:
+        """Return whether lines of a replica are known to be missing at some place in one of its roles.
+
+        Args:
+            replica: broker id.
+            epoch: leader epoch of the role.
+            run: process of the broker that had it.
+            since: row of the first line that counts; None for the start of the role.
+            until: row of the last line that counts; None for the end of the role.
+        """
+        rows = [one.row for one in self.places.get(replica, ()) if (one.epoch, one.run) == (epoch, run)]
+        rows = [row for row in rows if until is None or (row is not None and row <= until)]
+        return any(since is None or row is None or row >= since for row in rows)
+
     def undated_from(self, replica: int, epoch: int) -> int | None:
         """Return the first offset of a leader epoch from which the writer of a replica's records is unknown, because
         lines of the replica are missing; None if nothing shows that.
@@ -322,12 +350,11 @@ class Coverage:
         ordered = {replica: tuple(known) for replica, known in sorted(missing.items())}
         return replace(self, known_missing=ordered)
 
-    def open_at(self, ends: Iterable[int]) -> Coverage:
-        """Return the coverage with replicas of which lines are missing within their last role.
-
-        Only replicas that are known to lack lines within theirs count.
-        """
-        return replace(self, ends_open=frozenset(one for one in ends if self.is_shown_missing(one, Span.WITHIN)))
+    def with_places(self, replica: int, places: Iterable[Place]) -> Coverage:
+        """Return the coverage with more places at which lines of a replica are missing; none of a claimed replica."""
+        if replica in self.claimed or not (more := tuple(places)):
+            return self
+        return replace(self, places={**self.places, replica: (*self.places.get(replica, ()), *more)})
 
     def without_claim(self, replicas: Iterable[int]) -> Coverage:
         """Return the coverage with replicas that only a trace without the claim describes."""

@@ -504,6 +504,10 @@ class History:
         replica = self.replicas.get(broker) if broker is not None else None
         return replica is not None and replica.on_disk and self.coverage.whole(broker)
 
+    def lines_missing_in(self, role_span: RoleSpan) -> bool:
+        """Return whether lines of a replica are known to be missing in one of its roles. False is no licence."""
+        return self.coverage.missing_in(role_span.replica, role_span.epoch, role_span.run)
+
     @property
     def members(self) -> frozenset[int]:
         """Every broker that the evidence names as a replica: by its files or its roles, in an ISR, or as a leader."""

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from forensics.replay.coverage import Coverage, MissingLines, Printed, Span
+from forensics.replay.coverage import Coverage, MissingLines, Place, Printed, Span
 from forensics.replay.facts.copy_completeness import copies
 from forensics.replay.facts.directory import Disk
 from forensics.replay.facts.events import Event
@@ -61,7 +61,6 @@ from forensics.replay.roles.steps import (
     clear_starts_from_earlier_roles,
     made_first,
     replaced,
-    unknown_change,
 )
 from forensics.replay.truncations.truncation_bounds import TruncationBounds
 from parsers.formats.metadata_log import NAME as METADATA_LOG
@@ -135,8 +134,6 @@ class _Pass:
         self._set_protocol()
         history.coverage = history.coverage.lowered(one for one in contradictions if one.span is Span.WITHIN)
         self._collect_epochs()
-        open_at = (broker for broker, own in history.role_spans.items() if own and own[-1].ends_in_unknown_change)
-        history.coverage = history.coverage.open_at(open_at)
         history.epoch_rollbacks = [*served_again(history.role_spans), *history.epoch_rollbacks]
         history.coverage = history.coverage.lowered(
             [*unknown_writers(history), *end_early(history), *contradictions, *begin_late(history)]
@@ -204,6 +201,8 @@ class _Pass:
         lines = {broker: self.facts.get(broker, NO_FACTS).lines for broker in readers}
         unclaimed = {one.replica for one in missing if one.shown_by == NOT_CLAIMED.id}
         history.coverage = Coverage.of(lines, about).lowered(missing).without_claim(unclaimed)
+        for broker, reader in readers.items():
+            history.coverage = history.coverage.with_places(broker, reader.places)
         return readers
 
     def _set_protocol(self) -> None:
@@ -236,7 +235,7 @@ class _Pass:
         missed = missed_epochs(roles, rising=not history.epoch_rollbacks and not served_again(role_spans))
         if counted := history.coverage.counted(missed.values()):
             for one in counted:
-                self._add_unknown_change(one)
+                self._add_place(one)
             history.coverage = history.coverage.lowered(counted)
             whose -= {one.replica for one in counted}
             history.epochs = leadership.collect(role_spans, self.cluster_events, disks, whose)
@@ -250,16 +249,17 @@ class _Pass:
         history.coverage = history.coverage.with_unnamed(unnamed)
         history.coverage = history.coverage.lowered(passed_over(history))
 
-    def _add_unknown_change(self, missing: MissingLines) -> None:
-        """Add to a replica's role spans that its lines on an epoch are missing: what became of its log then, and with
-        which end its later roles began, is not known.
+    def _add_place(self, missing: MissingLines) -> None:
+        """Add to the coverage where a replica's lines on an epoch are missing: after those on the role before.
+
+        What became of its log there, and with which end its later roles began, is not known.
         """
         spans = self.history.role_spans[missing.replica]
         assert missing.epoch is not None
         last = [role_span for role_span in spans if role_span.epoch <= missing.epoch][-1]
         if missing.shown_by == ROLES_BEGIN_LATE.id:
             clear_start_from_load(spans, missing.epoch)
-        last.steps.append(unknown_change(last.last_time, last.refs[-1]))
+        self.history.coverage = self.history.coverage.with_places(missing.replica, [Place(last.epoch, last.run)])
         clear_starts_from_earlier_roles(spans)
 
 
@@ -319,16 +319,25 @@ class _Reconstruction(HwAttribution):
         if first_epoch is not None:
             known = Lineage(tuple(entry for entry in known.entries if entry[0] < first_epoch))
         first_end = next((t.start_end for t in spans if t.start_end is not None), None)
-        steps = [step for role_span in spans for step in role_span.steps]
-        truncations = [
-            s.target for s in steps if s.kind in REMOVES or (s.kind is StepKind.LOADED and s.target < (first_end or 0))
-        ]
-        if truncations and disk.end is not None:
-            lowest = min(truncations)
+        lowest = self._lowest_after(broker, first_end)
+        if lowest is not None and disk.end is not None:
             known = known.truncated(lowest)
             if first_end is None or first_end > lowest:
                 known = known.known_below(lowest)
         return known if known.entries else Lineage.unknown()
+
+    def _lowest_after(self, broker: int, first_end: int | None) -> int | None:
+        """Return the lowest offset to which a replica's log was shortened, or None; 0 where lines are missing.
+
+        Args:
+            broker: the replica.
+            first_end: its first known log end offset, or None. A load with no less than that shortened nothing.
+        """
+        if self.history.coverage.places.get(broker):
+            return 0
+        steps = (step for role_span in self.role_spans.get(broker, ()) for step in role_span.steps)
+        shorter = (s.target for s in steps if s.kind in REMOVES or s.target < (first_end or 0))
+        return min(shorter, default=None)
 
     # -- each replica -----------------------------------------------------------------------------------------------
 
@@ -349,10 +358,11 @@ class _Reconstruction(HwAttribution):
             start = role_span.start_end if role_span.start_end is not None else role_span.start_low
             self.logs[broker] = self.logs[broker].known_below(start)
         loads = [step for step in role_span.steps if step.kind is StepKind.LOADED]
-        self._apply(
-            broker, role_span, epoch, [step for step in role_span.steps if step.kind is not StepKind.LOADED], left
-        )
-        if epoch is not None and role_span.role is Role.FOLLOWER and epoch.leader != broker:
+        changes = [step for step in role_span.steps if step.kind is not StepKind.LOADED]
+        self._apply(broker, role_span, epoch, changes, left)
+        if self._misses_lines(role_span, changes[-1].refs[0].row if changes else None, None):
+            self.logs[broker] = Lineage.unknown()
+        elif epoch is not None and role_span.role is Role.FOLLOWER and epoch.leader != broker:
             self._take_leaders_records(broker, role_span, epoch)
         role_span.log = self.logs[broker]
         self._state_reached(broker, role_span, epoch)
@@ -401,8 +411,6 @@ class _Reconstruction(HwAttribution):
     def _take_leaders_records(self, broker: int, role_span: RoleSpan, epoch: Epoch) -> None:
         """A follower's records from where it began to fetch on are its leader's."""
         removed = [step for step in role_span.steps if step.kind in REMOVES]
-        if removed and removed[-1].kind is StepKind.UNKNOWN_CHANGE:
-            return
         if removed:
             at: int | None = removed[-1].target
         elif role_span.start_end is not None:
@@ -519,50 +527,65 @@ class _Reconstruction(HwAttribution):
             left: the log at the end of the role span before, if a new log replaced it before any other line.
         """
         log = self.logs[broker]
+        since: int | None = None
         for step in steps:
+            row = step.refs[0].row
+            if step.kind is not StepKind.LOADED and self._misses_lines(role_span, since, row):
+                log = Lineage.unknown()
+            since = row
             if step.kind is StepKind.TRUNCATED:
-                leader = role_span.leader if role_span.leader is not None else (epoch.leader if epoch else None)
-                end = step.known_end
-                fenced = fences(self.facts, broker) and step.reason is not TruncationReason.HIGH_WATERMARK
-                if epoch is not None and fenced and not self.history.members_whole:
-                    log = as_it_was(log, epoch.lineage, step.target, end)
-                truncation = Truncation(
-                    replica=broker,
-                    epoch=role_span.epoch,
-                    leader=leader,
-                    target=step.target,
-                    end=end,
-                    end_exact=step.end is not None,
-                    lineage=log,
-                    reason=step.reason or TruncationReason.UNKNOWN,
-                    time=step.time,
-                    refs=step.refs,
-                    repeats=step.repeats,
-                    last=step.last,
-                    own_hw=step.own_hw,
-                    answer=step.answer,
-                )
-                self.pending.append(UnresolvedRemoval(truncation, None, step.refs[0].row))
-                log = log.truncated(step.target)
+                log = self._truncate(role_span, epoch, step, log)
             elif step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.CREATED):
-                before = self.previous.get(broker)
-                if left is not None and before is not None and made_first(role_span) is step:
-                    shortened, row = came_back(step, broker, before.epoch, left), role_span.refs[0].row
-                else:
-                    shortened, row = came_back(step, broker, role_span.epoch, log), step.refs[0].row
-                self.pending.append(UnresolvedRemoval(None, shortened, row))
-                log = Lineage.unknown() if replaced(step) else log.truncated(step.target)
+                log = self._come_back(role_span, step, log, left)
             elif step.kind is StepKind.TRUNCATED_FULLY:
                 # For records in remote storage it takes over its leader's epochs.
-                over = (
-                    epoch.lineage if epoch is not None and step.reason is TruncationReason.REMOTE_LOG_END else Lineage()
-                )
+                remote = epoch is not None and step.reason is TruncationReason.REMOTE_LOG_END
+                over = epoch.lineage if epoch is not None and remote else Lineage()
                 log = over if over.entries else Lineage().known_below(step.target)
-            elif step.kind is StepKind.UNKNOWN_CHANGE:
-                log = Lineage.unknown()
             elif step.kind is StepKind.DELETED:
                 log = Lineage()
         self.logs[broker] = log
+
+    def _truncate(self, role_span: RoleSpan, epoch: Epoch | None, step: Step, log: Lineage) -> Lineage:
+        """Keep what a truncation removed from a log, and return what is left."""
+        broker = role_span.replica
+        leader = role_span.leader if role_span.leader is not None else (epoch.leader if epoch else None)
+        fenced = fences(self.facts, broker) and step.reason is not TruncationReason.HIGH_WATERMARK
+        if epoch is not None and fenced and not self.history.members_whole:
+            log = as_it_was(log, epoch.lineage, step.target, step.known_end)
+        truncation = Truncation(
+            replica=broker,
+            epoch=role_span.epoch,
+            leader=leader,
+            target=step.target,
+            end=step.known_end,
+            end_exact=step.end is not None,
+            lineage=log,
+            reason=step.reason or TruncationReason.UNKNOWN,
+            time=step.time,
+            refs=step.refs,
+            repeats=step.repeats,
+            last=step.last,
+            own_hw=step.own_hw,
+            answer=step.answer,
+        )
+        self.pending.append(UnresolvedRemoval(truncation, None, step.refs[0].row))
+        return log.truncated(step.target)
+
+    def _come_back(self, role_span: RoleSpan, step: Step, log: Lineage, left: Lineage | None) -> Lineage:
+        """Keep a log that a load, a recovery or a new log may have shortened, and return what is left."""
+        broker, before = role_span.replica, self.previous.get(role_span.replica)
+        if left is not None and before is not None and made_first(role_span) is step:
+            shortened, row = came_back(step, broker, before.epoch, left), role_span.refs[0].row
+        else:
+            shortened, row = came_back(step, broker, role_span.epoch, log), step.refs[0].row
+        self.pending.append(UnresolvedRemoval(None, shortened, row))
+        return Lineage.unknown() if replaced(step) else log.truncated(step.target)
+
+    def _misses_lines(self, role_span: RoleSpan, since: int | None, until: int | None) -> bool:
+        """Return whether lines of a replica are missing in a role, between two rows where they are given."""
+        coverage = self.history.coverage
+        return coverage.missing_in(role_span.replica, role_span.epoch, role_span.run, since=since, until=until)
 
     # -- the end ----------------------------------------------------------------------------------------------------
 

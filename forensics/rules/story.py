@@ -612,9 +612,11 @@ def _ends_open(history: History) -> bool:
     """
     latest = max({*history.epochs, *(of for of, _ in history.states.values() if of is not None)})
     last = history.epochs.get(latest)
+    ends = (spans[-1] for spans in history.role_spans.values() if spans)
     return any(
-        history.role_spans[broker][-1].epoch >= latest or (last is not None and last.leader == broker)
-        for broker in history.coverage.ends_open
+        history.coverage.missing_in(end.replica, end.epoch, end.run, since=end.last_change)
+        for end in ends
+        if end.epoch >= latest or (last is not None and last.leader == end.replica)
     )
 
 

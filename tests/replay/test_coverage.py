@@ -8,7 +8,7 @@ from string import Formatter
 
 import pytest
 
-from forensics.replay.coverage import BOTH, Coverage, Extent, LinesAtHand, Omission, Printed, Span
+from forensics.replay.coverage import BOTH, Coverage, Extent, LinesAtHand, Omission, Place, Printed, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.history import Epoch, History
 from forensics.replay.omissions import OMISSIONS
@@ -75,8 +75,20 @@ def test_logs_are_about_a_thing_whether_or_not_lines_are_missing() -> None:
     assert not coverage.are_about(None, Printed.ROLES)
 
 
-def test_an_open_end_is_one_of_known_missing_lines() -> None:
-    assert holed(whole(1, 2), 1).open_at([1, 2]).ends_open == {1}
+def test_a_place_at_which_lines_are_missing_is_asked_by_role_and_rows() -> None:
+    """Of process 0 of broker 1, lines are missing in epoch 3 about row 20, and after its last line on epoch 5."""
+    coverage = whole(1, 2).with_places(1, [Place(3, 0, 20)]).with_places(1, [Place(5, 0)])
+    rows = [(None, None), (20, None), (21, None), (None, 20), (None, 19), (3, 30)]
+    within = [coverage.missing_in(1, 3, 0, since=since, until=until) for since, until in rows]
+    assert within == [True, True, False, True, False, True]
+    at_end = [coverage.missing_in(1, 5, 0, since=since, until=until) for since, until in rows]
+    assert at_end == [True, True, True, False, False, False], "where a role's last line ends nothing more follows"
+    assert not any(coverage.missing_in(*role) for role in ((1, 3, 1), (1, 4, 0), (2, 3, 0)))
+
+
+def test_no_place_counts_where_a_trace_claims_to_state_every_change() -> None:
+    claimed = Coverage.of({1: LinesAtHand(frozenset(), claimed=True)}, {1: frozenset()})
+    assert claimed.with_places(1, [Place(3, 0, 20)]).places == {}
 
 
 def test_what_is_missing_in_one_span_leaves_the_others_whole() -> None:

@@ -239,7 +239,6 @@ def _cut_since(history: History, broker: int, at: int, row: int | None) -> bool:
         and (step.refs[-1].row or 0) >= (row or 0)
         for role_span in history.role_spans.get(broker, ())
         for step in role_span.steps
-        if step.kind is not StepKind.UNKNOWN_CHANGE
     )
 
 

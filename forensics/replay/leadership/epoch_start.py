@@ -362,7 +362,9 @@ class EpochStart:
 
     def _goes_on(self, leader: int, role_span: RoleSpan) -> bool:
         before = self.previous.get(leader)
-        return before is not None and before.role is Role.LEADER and before.run == role_span.run and not before.steps
+        if before is None or before.steps or self.history.lines_missing_in(before):
+            return False
+        return before.role is Role.LEADER and before.run == role_span.run
 
     def _said(self, epoch: Epoch, leader: int, role_span: RoleSpan) -> tuple[int, Ref] | None:
         """Return the lowest log end offset that the epoch's leader is known to have had in it, and the evidence.
@@ -428,9 +430,10 @@ class EpochStart:
 
     def _lowest(self, broker: int, number: int) -> int | None:
         """Return the lowest offset to which a replica truncated in an epoch or later, or None."""
-        truncations = [
-            s.target for t in self.role_spans.get(broker, ()) if t.epoch >= number for s in t.steps if s.kind in REMOVES
-        ]
+        later = [role_span for role_span in self.role_spans.get(broker, ()) if role_span.epoch >= number]
+        if any(self.history.lines_missing_in(role_span) for role_span in later):
+            return 0
+        truncations = [s.target for role_span in later for s in role_span.steps if s.kind in REMOVES]
         return min(truncations, default=None)
 
     def _older(self, broker: int, offset: int, number: int) -> bool:

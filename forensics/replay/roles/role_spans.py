@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 
+from forensics.replay.coverage import Place
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import broker_set
 from forensics.replay.history import EpochAnswer, Role, TruncationReason
 from forensics.replay.protocol import Answer
-from forensics.replay.roles.steps import LogBefore, RoleSpan, Sample, Step, StepKind, repeated, unknown_change
+from forensics.replay.roles.steps import LogBefore, RoleSpan, Sample, Step, StepKind, repeated
 from forensics.replay.roles.watermarks import Watermarks
 from parsers.details import FROM_REMOTE, INITIAL_FETCH_OFFSET, MOVED, Transition, answered_end
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -84,8 +85,7 @@ class Reader(Watermarks):
             now.is_alone = role is Role.LEADER and isr == {self.replica}
         if event.kind == Kind.LEADER_AND_ISR:
             return
-        # Lines may be missing between request and role.
-        untouched = all(step.kind is StepKind.UNKNOWN_CHANGE for step in now.steps)
+        untouched = not now.steps
         if event.leo == 0 and untouched:
             self._add_replacement(event.leo, event)
         if event.leo is not None and untouched:
@@ -155,9 +155,9 @@ class Reader(Watermarks):
 
     def _lose_track(self, event: Event) -> None:
         """Lines are missing here: what became of the log, and where it ends, is not known any more."""
-        ref = Ref(row=event.row, note="lines are missing here")
-        if not self.now.ends_in_unknown_change:
-            self.now.steps.append(unknown_change(event.time, ref))
+        place = Place(self.now.epoch, self.now.run, event.row)
+        if place not in self.places[-1:]:
+            self.places.append(place)
         self.end, self.low, self.low_ref, self.growing, self.sampled = None, 0, None, True, False
         self.loaded_hw, self.planned, self.at_rest = None, None, False
         if event.message != TRACE:  # a trace's witness stated its role and high watermark nevertheless
@@ -308,8 +308,7 @@ class Reader(Watermarks):
     def _had_log(self, *, anew: bool) -> bool:
         """Return whether the replica had a log, not deleted, that a new log replaced."""
         spans = (*self.role_spans, self.now)
-        steps = [step.kind for span in spans for step in span.steps if step.kind is not StepKind.UNKNOWN_CHANGE]
-        # Lines that are missing before a log is made are no sign that there was one.
+        steps = [step.kind for span in spans for step in span.steps]
         had = anew or self.low > 0 or bool(steps) or any(span.epoch >= 0 for span in self.role_spans)
         return had and steps[-1:] != [StepKind.DELETED]
 

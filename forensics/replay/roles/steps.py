@@ -29,7 +29,6 @@ class StepKind(StrEnum):
     LOADED = "loaded"  # by a new process of the broker
     CREATED = "created"  # a new, empty log
     DELETED = "deleted"  # the replica was deleted
-    UNKNOWN_CHANGE = "unknown change"  # an omission shows that lines are missing here: what became of it is not known
 
 
 REMOVES = frozenset(StepKind) - {StepKind.LOADED}
@@ -180,9 +179,9 @@ class RoleSpan:
         return bool(self.steps) and self.steps[-1].kind is StepKind.DELETED
 
     @property
-    def ends_in_unknown_change(self) -> bool:
-        """Return whether its last step is an unknown change. What that proves is the coverage's business."""
-        return bool(self.steps) and self.steps[-1].kind is StepKind.UNKNOWN_CHANGE
+    def last_change(self) -> int | None:
+        """Row of the line that shows the last change of its log; None if none did."""
+        return self.steps[-1].refs[0].row if self.steps else None
 
 
 @dataclass(slots=True)
@@ -246,27 +245,15 @@ def made_first(role_span: RoleSpan) -> Step | None:
     )
 
 
-def unknown_change(time: int | None, ref: Ref) -> Step:
-    """A step for missing lines of a replica within a role span: what happened to its log there is unknown.
-
-    It marks the place alone. That lines are missing, and what follows, is the coverage's business.
-
-    Args:
-        time: of the line before, microseconds since 1970 UTC, or None.
-        ref: that line.
-    """
-    return Step(StepKind.UNKNOWN_CHANGE, 0, None, 0, None, time, (ref,))
-
-
 def repeated(steps: Sequence[Step], target: int, reason: TruncationReason) -> Step | None:
-    """The truncation that one after missing lines only repeats: the first is between missing lines too.
+    """Return the last truncation if another one from an unknown end only repeats it; None if this is another one.
 
-    A follower in a loop of such truncations prints the same thousands of times; None where this is another one.
+    The log end offset before the first is unknown too. A follower in a loop of such truncations prints the same
+    thousands of times.
     """
-    unknown = StepKind.UNKNOWN_CHANGE
-    if [step.kind for step in steps[-3:]] != [unknown, StepKind.TRUNCATED, unknown]:
+    before = steps[-1] if steps else None
+    if before is None or before.kind is not StepKind.TRUNCATED:
         return None
-    before = steps[-2]
     return before if (before.target, before.reason, before.end) == (target, reason, None) else None
 
 

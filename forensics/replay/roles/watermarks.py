@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from forensics.replay.coverage import Place
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import broker_set
@@ -65,6 +66,7 @@ class Watermarks:
         self.failed: Ref | None = None  # its log directory failed, and no log is known to have come from it since
         self.roles_stated = False  # some line names a role of the replica
         self.last_stated = -1  # the highest leader epoch of these lines
+        self.places: list[Place] = []  # where lines are missing
         self.traced = False  # a trace states its appends, so every one of them
         self.first_time: int | None = None
         self.own_first: int | None = None  # from this offset on, its records are of its leader in this role

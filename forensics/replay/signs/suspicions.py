@@ -267,7 +267,7 @@ def _removes_nothing_committed(history: History, role_span: RoleSpan, step: Step
     and those of each leader before: ``has_all_committed`` asks that. If it does not decide, this is False.
     """
     epoch = history.epochs.get(role_span.epoch)
-    first = next((one for one in role_span.steps if one.kind is not StepKind.UNKNOWN_CHANGE), None)
+    first = role_span.steps[0] if role_span.steps else None
     if epoch is None or epoch.start is None or first is not step or not history.coverage.whole(epoch.leader):
         return False
     led = [
@@ -663,7 +663,7 @@ def _followed_below(history: History) -> Iterator[Suspicion]:
             if known is None or start is None or ref is None or two.role is not Role.FOLLOWER or one.run != two.run:
                 continue
             first = max(start, log_start_at(history.log_starts, broker, known.ref.row))
-            changed = any(step.kind in REMOVES for step in one.steps)
+            changed = any(step.kind in REMOVES for step in one.steps) or history.lines_missing_in(one)
             if start > 0 and first < known.value and not changed and (known.ref.row or 0) < (ref.row or 0):
                 yield Suspicion(
                     Sign.FOLLOWED_BELOW_OWN_HIGH_WATERMARK, broker, broker, two.epoch, one.epoch,

@@ -104,10 +104,16 @@ class HeldEnds:
         """Return the lowest offset to which the replica truncated in the epoch to which it returned, before a load."""
         if moment.since_load:
             return None
-        before = [
-            step.target
+        here = [
+            role_span
             for role_span in self.history.role_spans.get(moment.broker, ())
             if role_span.epoch == moment.until + 1
+        ]
+        if any(self.history.lines_missing_in(role_span) for role_span in here):
+            return 0
+        before = [
+            step.target
+            for role_span in here
             for step in role_span.steps
             if step.kind in REMOVES and (step.refs[0].row or 0) < (moment.row or 0)
         ]
@@ -179,13 +185,19 @@ class HeldEnds:
                 )
                 for role_span, later in itertools.zip_longest(spans, spans[1:])
                 for loaded in (True, False)
-                if (
-                    targets := [
-                        s.target for s in role_span.steps if (s.kind in REMOVES, s.kind is StepKind.LOADED)[loaded]
-                    ]
-                )
+                if (targets := self._targets(role_span, loaded=loaded))
             ]
         return self._lowest[broker]
+
+    def _targets(self, role_span: RoleSpan, *, loaded: bool) -> list[int]:
+        """Return the offsets to which a replica's log was shortened in a role: by loads, or else by removals.
+
+        A removal that no line shows may have removed all.
+        """
+        if loaded:
+            return [step.target for step in role_span.steps if step.kind is StepKind.LOADED]
+        found = [step.target for step in role_span.steps if step.kind in REMOVES]
+        return [*found, 0] if self.history.lines_missing_in(role_span) else found
 
 
 def _removed_what_is_missing(shortened: ShortenedLog, follower: RoleSpan) -> bool:
