@@ -44,9 +44,9 @@ conclusion of the result rests on a coverage that was lowered afterwards.
 Two more things are known about absent lines. None of them is a licence:
 
 * ``elections``: whether lines of the controllers that elect leaders are in the evidence.
-* A *doubt* about one leader epoch: a line may be missing, but nothing shows it. It does not lower the coverage.
-  ``epoch_start`` and ``elections`` have such doubts. They ask the coverage first. If it grants the conclusion and there
-  is a doubt, they still leave that epoch undecided.
+* A *doubt* about one leader epoch: a line may be missing, but nothing shows it. It does not lower the coverage. Ask the
+  coverage first, then ``in_doubt``. If the coverage grants the conclusion and there is a doubt, leave that epoch
+  undecided. The module ``doubts`` finds them.
 
 A trace may claim that it states each change of some replicas. For these an absent line is proof, and no omission
 counts, because a trace need not hold what Kafka logs besides.
@@ -173,6 +173,32 @@ class Place:
     row: int | None = None
 
 
+class Doubt(StrEnum):
+    """A reason why a line may be missing although nothing shows it."""
+
+    ISR_CHANGED = "isr changed"  # the ISR changed near an election more often than lines and epochs account for
+    STATE_CHANGED = "state changed"  # the same of the partition's state, where no line of the election numbers it
+    LEADER = "leader"  # no line says who led in an epoch
+    RAN_ON = "ran on"  # the process of a role still ran when a later epoch began, by the clocks of two brokers
+    STOP_UNSEEN = "stop unseen"  # the process of a role closed its log cleanly, and no line shows that it shut down
+
+
+@dataclass(frozen=True, slots=True)
+class Doubtful:
+    """A doubt about one leader epoch.
+
+    Attributes:
+        doubt: the reason.
+        epoch: the leader epoch.
+        replica, run: the replica and the process of its broker whose lines may be missing; None if no certain one.
+    """
+
+    doubt: Doubt
+    epoch: int
+    replica: int | None = None
+    run: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class LinesAtHand:
     """Lines of one broker in the evidence, before any partition is replayed. Its coverage starts from them.
@@ -206,6 +232,7 @@ class Coverage:
         unnamed: leader epochs that must have existed and that no line of any broker names. If a replica had no role in
             an epoch, its lines skip that epoch and may still be whole. So a conclusion about several epochs must
             check these epochs as well.
+        doubts: lines that may be missing although nothing shows it.
         claimed: replicas for which a trace claims to state every change.
         unclaimed: replicas that only a trace describes which does not claim to state every change of them. Between two
             values that it states, anything may have happened.
@@ -216,6 +243,7 @@ class Coverage:
     known_missing: Mapping[int, tuple[MissingLines, ...]] = field(default_factory=dict)
     places: Mapping[int, tuple[Place, ...]] = field(default_factory=dict)
     unnamed: frozenset[int] = frozenset()
+    doubts: frozenset[Doubtful] = frozenset()
     claimed: frozenset[int] = frozenset()
     unclaimed: frozenset[int] = frozenset()
     elections: bool = False
@@ -336,6 +364,14 @@ class Coverage:
         """
         return sorted(n for n in self.unnamed if after < n and (before is None or n < before))
 
+    def in_doubt(self, doubt: Doubt, epoch: int, replica: int | None = None, run: int | None = None) -> bool:
+        """Return whether there is such a doubt about a leader epoch. Ask it after the coverage: False is no licence."""
+        return Doubtful(doubt, epoch, replica, run) in self.doubts
+
+    def doubtful(self, doubt: Doubt) -> list[int]:
+        """Return the leader epochs about which there is such a doubt, in order."""
+        return sorted(one.epoch for one in self.doubts if one.doubt is doubt)
+
     def counted(self, found: Iterable[MissingLines]) -> list[MissingLines]:
         """Return the missing lines that count: those of replicas for which no trace claims to state every change."""
         return [one for one in found if one.replica not in self.claimed]
@@ -359,6 +395,10 @@ class Coverage:
     def without_claim(self, replicas: Iterable[int]) -> Coverage:
         """Return the coverage with replicas that only a trace without the claim describes."""
         return replace(self, unclaimed=frozenset(replicas))
+
+    def with_doubts(self, found: Iterable[Doubtful]) -> Coverage:
+        """Return the coverage with these doubts."""
+        return replace(self, doubts=frozenset(found))
 
     def with_elections(self, elections: bool) -> Coverage:
         """Return the coverage with whether lines of the controllers that elect the leaders are in the evidence."""

@@ -32,6 +32,7 @@ from forensics.replay.history import (
     TruncationReason,
 )
 from forensics.replay.leadership import epochs as leadership
+from forensics.replay.leadership.doubts import doubts
 from forensics.replay.leadership.elections import isr_changed_without_lines, outlived, states
 from forensics.replay.leadership.epoch_rollback import served_again, written_before
 from forensics.replay.leadership.epoch_start import NO_DISK, NO_FACTS, fences, truncates_to_hw
@@ -140,6 +141,7 @@ class _Pass:
         )
         self._take_regressions(readers)
         history.states = states([*self.cluster_events, *itertools.chain.from_iterable(events.values())])
+        history.coverage = history.coverage.with_doubts(doubts(history))
         for epoch in history.epochs.values():
             if epoch.leader is not None and not epoch.unclean and isr_changed_without_lines(history, epoch):
                 # It may have followed another before.

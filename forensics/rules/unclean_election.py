@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-
 from forensics.case import Case
 from forensics.replay.confidence import Weakness, weak_points
-from forensics.replay.coverage import Printed
+from forensics.replay.coverage import Doubt, Printed
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import Epoch, History
 from forensics.replay.leadership.elections import (
@@ -19,7 +17,6 @@ from forensics.replay.leadership.elections import (
     outside_isr,
     was_last_member,
 )
-from forensics.replay.leadership.epochs import in_one_request
 from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
 from forensics.rules.story import (
     any_leader,
@@ -116,7 +113,7 @@ def judge(history: History, case: Case) -> Judgement:
             missing.append(Want(Question.ELIGIBLE, ways, epochs=((epoch.epoch, epoch.leader),)))
         elif epoch.leader != led[position - 1].leader and not from_isr(history, epoch):
             missing.append(_wish(history, epoch, unseen))
-    missing += _leaders_unknown(history, led, unseen)
+    missing += _leaders_unknown(history, unseen)
     missing += _later(history, led, unseen, maybe_controllers(history, case))
     if not led:
         missing.append(any_leader())
@@ -176,23 +173,11 @@ def _wish(history: History, epoch: Epoch, unseen: list[int]) -> Want:
     return Want(Question.ISR_BEFORE, ways, epochs=((epoch.epoch, epoch.leader),))
 
 
-def _leaders_unknown(history: History, led: list[Epoch], unseen: list[int]) -> list[Want]:
-    """The evidence that would show who led in leader epochs between the first and the last that have a leader.
-
-    These are more epochs than the coverage calls unnamed. With ZooKeeper, an epoch in which every replica states that
-    it had no role may still have changed the ISR. The next leader is elected from that ISR.
-    """
-    numbers = [epoch.epoch for epoch in led]
+def _leaders_unknown(history: History, unseen: list[int]) -> list[Want]:
+    """The evidence that would show who led where no line names the leader of an epoch."""
+    silent = history.coverage.doubtful(Doubt.LEADER)
     # Default logging of KRaft brokers may skip epochs without a leader; with ZooKeeper controllers send each of them.
-    if not numbers or history.epoch_rollbacks or (history.kraft and not unseen):
-        return []
-    told = {number for number, _ in history.states.values() if number is not None} | {*numbers}
-    named = {*history.epochs, *range(min(numbers), max(numbers))}
-    for one, two in itertools.pairwise(sorted(history.epochs)):
-        if in_one_request(history.epochs[one], history.epochs[two], history.role_spans, history.removed):
-            named -= {*range(one + 1, two)}
-    silent = sorted(named - told - {n for n, e in history.epochs.items() if e.leader is not None})
-    if not silent:
+    if not silent or history.epoch_rollbacks or (history.kraft and not unseen):
         return []
     own = (of(unseen, Artefact.STATE_CHANGE_LOG),) if unseen else ()
     epochs = tuple((number, None) for number in silent)

@@ -14,11 +14,11 @@ ASKING = frozenset(
 
 ALLOWED = {
     "forensics.replay.coverage": "defines them",
-    "forensics.replay.epoch_start": "takes it that a truncation without a line may have removed all",
-    "forensics.replay.held_ends": "the same",
+    "forensics.replay.leadership.epoch_start": "takes it that a truncation without a line may have removed all",
+    "forensics.replay.truncations.held_ends": "the same",
     "forensics.replay.history": "asks for one role",
     "forensics.replay.reconstruct": "forgets what it knew of a log where lines are missing",
-    "forensics.replay.suspicions": "suspects nothing where a line may be missing in between",
+    "forensics.replay.signs.suspicions": "suspects nothing where a line may be missing in between",
     "forensics.rules.committed_data_lost": "words whose lines it asks for",
     "forensics.rules.evidence_gap": "reports what shows that lines are missing",
     "forensics.rules.hw_regression": "words whose lines it asks for",

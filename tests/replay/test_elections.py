@@ -7,6 +7,7 @@ import pytest
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.history import Epoch, History, Role
+from forensics.replay.leadership.doubts import doubts
 from forensics.replay.leadership.elections import (
     States,
     elected_isr,
@@ -162,6 +163,7 @@ def test_a_later_number_tells_of_changes_before_an_election_that_has_none(
     history.epochs[1] = Epoch(1, leader=3, isr=[(frozenset(isr), LINE) for isr in own], isr_from_leader=True)
     history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), LINE)], isr_elected=True)
     history.epochs[3] = Epoch(3, leader=-1)
+    history.coverage = history.coverage.with_doubts(doubts(history))
     assert isr_changes_complete(history, history.epochs[2]) is seen
     assert outside_isr(history, history.epochs[2]) is seen
     assert isr_changed_without_lines(history, history.epochs[2]) is missed
@@ -188,4 +190,5 @@ def test_the_first_number_of_an_epoch_may_be_that_of_a_change_within_it(first: i
     history = History("orders", 0, states={0: (0, both), first: (1, both)})
     history.epochs[0] = Epoch(0, leader=1, isr=[(both, LINE)], isr_from_leader=True)
     history.epochs[1] = Epoch(1, leader=1, isr=[(alone, LINE), (both, LINE)], isr_from_leader=own, isr_elected=True)
+    history.coverage = history.coverage.with_doubts(doubts(history))
     assert isr_changes_complete(history, history.epochs[1]) is seen

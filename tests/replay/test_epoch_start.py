@@ -7,6 +7,7 @@ import pytest
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.history import Epoch, History, Role, TruncatesTo
 from forensics.replay.interval import Interval
+from forensics.replay.leadership.doubts import doubts
 from forensics.replay.leadership.epoch_start import EpochStart, had_part, passed_over
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Sample, Step, StepKind
@@ -79,19 +80,27 @@ def test_who_came_back_had_a_part_in_the_epochs_in_whose_isr_others_put_it(
     assert had_part(between(*isr, number=number), role(0, loaded=40), role(2, run=2)) == known
 
 
+def doubted(history: History, *spans: RoleSpan) -> History:
+    """The same with the doubts about the lines of one replica."""
+    history.role_spans[spans[0].replica] = [*spans]
+    history.coverage = history.coverage.with_doubts(doubts(history))
+    return history
+
+
 def test_who_led_unheard_of_may_have_let_in_who_came_back() -> None:
     """Lines of the leader are missing, some or all, and others are told of an ISR late or never."""
     history = between({2, 3})
     history.epochs[1].isr_from_leader = False
     assert had_part(history, role(0, loaded=40), role(2, run=2)) is None
     history.coverage = whole(1)
-    assert had_part(history, role(0, loaded=40), role(2, run=2)) == 30, "of the leader there is no line at all"
+    came_back = role(0, loaded=40), role(2, run=2)
+    assert had_part(doubted(history, *came_back), *came_back) == 30, "of the leader there is no line at all"
     history.coverage = holed(whole(1, 2), 2)
     before = role(0, loaded=40)
-    assert had_part(history, before, role(2, run=2)) == 30
+    assert had_part(doubted(history, before, role(2, run=2)), before, role(2, run=2)) == 30
     history.epochs[1].time = 90
     before.shut_down = 80  # and it told of its end
-    assert had_part(history, before, role(2, run=2)) is None
+    assert had_part(doubted(history, before, role(2, run=2)), before, role(2, run=2)) is None
 
 
 @pytest.mark.parametrize(
@@ -115,7 +124,7 @@ def test_an_epoch_of_its_own_that_others_alone_tell_of(
     before.shut_down = shut
     before.steps.append(Step(StepKind.LOADED, had, None, 0, None, None, (Ref(row=1),), left))
     after.start_hw = Sample(had, None, Ref(row=2))
-    assert had_part(history, before, after) == known
+    assert had_part(doubted(history, before, after), before, after) == known
     history.coverage = holed(history.coverage, 1)
     assert had_part(history, before, after) == 20, "no line of its roles is no proof where some are missing"
 

@@ -6,6 +6,7 @@ import pytest
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.history import BrokerFacts, Epoch, History, Role
+from forensics.replay.leadership.doubts import doubts
 from forensics.replay.leadership.elections import isr_changes_complete, outside_isr
 from forensics.replay.leadership.epochs import collect, unnamed
 from forensics.replay.omissions.role_epochs import Roles, missed_epochs
@@ -78,6 +79,7 @@ def test_with_zookeeper_every_change_of_the_state_is_numbered(
         number: (of, frozenset({2}) if of == 2 else frozenset(own[0]) if number == 1 else None)
         for number, of in numbers.items()
     }
+    history.coverage = history.coverage.with_doubts(doubts(history))
     assert (outside_isr(history, history.epochs[2]) and 2 not in own[-1]) == outside
     if outside:
         assert isr_changes_complete(history, history.epochs[2])

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.coverage import Printed
+from forensics.replay.coverage import Place, Printed
 from forensics.replay.facts.directory import Ref
 from forensics.replay.history import Epoch, Fork, History, Replica, Role, TruncatesTo, TruncationReason
 from forensics.replay.interval import Interval
+from forensics.replay.leadership.doubts import doubts
 from forensics.replay.protocol import Answer
-from forensics.replay.roles.steps import RoleSpan, Step, StepKind, unknown_change
+from forensics.replay.roles.steps import RoleSpan, Step, StepKind
 from forensics.rules import READ_AS, RULES, unclean_election
 from forensics.rules.finding import Judgement, Verdict
 from forensics.rules.story import loss_cause
@@ -104,6 +105,7 @@ def test_who_may_have_changed_the_isr_in_missing_lines_is_asked_for_them(missed:
     history.states = {0: (0, frozenset({2})), 2 + missed: (2, frozenset({1}))}
     history.replicas = {b: Replica(b) for b in (1, 2)}
     history.coverage = whole(1, 2)
+    history.coverage = history.coverage.with_doubts(doubts(history))
     judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
     assert judgement.verdict is (Verdict.UNKNOWN if missed else Verdict.VIOLATED)
     asked = [wish for wish in wishes(judgement) if "just before broker 1 became leader (epoch 1)" in wish]
@@ -145,9 +147,8 @@ def test_where_lines_of_the_last_role_are_missing_so_may_be_those_of_an_election
     history.coverage = whole(1, 2).with_elections(True)
     if lost:
         spans = [RoleSpan(1, 0, run, Role.FOLLOWER, 2) for run in range(1, lost + 1)]
-        spans[0].steps.append(unknown_change(None, Ref(row=1)))
         history.role_spans = {1: spans}
-        history.coverage = holed(history.coverage, 1).open_at([1] if lost == 1 else [])
+        history.coverage = holed(history.coverage, 1).with_places(1, [Place(0, 1, 1)])
     judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
     assert judgement.verdict is (Verdict.CLEAN if known else Verdict.UNKNOWN)
     assert ["a later leader" in wish for wish in wishes(judgement)] == [True] * (not known)
@@ -336,7 +337,7 @@ def test_a_tail_that_a_leader_kept_is_the_cause_where_its_lines_tell_that_it_was
     history = History("orders", 0, protocol=TruncatesTo.HIGH_WATERMARK, joins_below_epoch_start=Answer.YES)
     history.replicas[2] = Replica(2)
     history.coverage = whole(1, 2, unnamed=() if named else (2,))
-    leaders = {0: 2, 1: 1, 2: 1, 3: 2}
+    leaders = {0: 2, 1: 1, 2: 1, 3: 2} if named else {0: 2, 1: 1, 3: 2}
     history.epochs = {
         n: Epoch(n, leader=b, leader_took_up=True, isr=[(both, ref)], isr_from_leader=True) for n, b in leaders.items()
     }

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 
-from forensics.replay.coverage import Printed
+from forensics.replay.coverage import Doubt, Printed
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import broker_set
 from forensics.replay.history import Epoch, History
@@ -214,10 +214,8 @@ def isr_changes_complete(history: History, epoch: Epoch) -> bool:
         just_before = history.states.get(first - 1) if first is not None else None
         if not history.members_whole and just_before is not None and just_before[1] is None:
             return False  # a change of the ISR of which the number alone is left
-        return (
-            not _leader_without_lines(history, epoch)
-            and _changes_without_lines(history, epoch, named=first is None) == 0
-        )
+        doubt = Doubt.ISR_CHANGED if first is None else Doubt.STATE_CHANGED
+        return not _leader_without_lines(history, epoch) and not history.coverage.in_doubt(doubt, epoch.epoch)
     if first is None:
         return True
     number = first - 1
@@ -228,49 +226,7 @@ def isr_changes_complete(history: History, epoch: Epoch) -> bool:
 
 def isr_changed_without_lines(history: History, epoch: Epoch) -> bool:
     """Return whether a leader changed the ISR near an election without a line, as the partition epochs show."""
-    return not history.kraft and _changes_without_lines(history, epoch, named=True) > 0
-
-
-def _changes_without_lines(history: History, epoch: Epoch, *, named: bool) -> int:
-    """How many changes of the state about an election have no line, with a number or without one: between the last
-    number before and the next one, which may be of a later epoch.
-
-    Which of the leaders about that time made them, and lacks the lines, the numbers do not say. So they lower no
-    coverage, and make this election uncertain alone.
-
-    Args:
-        history: the partition.
-        epoch: the epoch that began with the election.
-        named: count epochs that no line names as known: each is one change.
-    """
-    numbered = [(number, of) for number, (of, _) in history.states.items() if of is not None]
-    before = [state for state in numbered if state[1] < epoch.epoch]
-    after = [state for state in numbered if state[1] >= epoch.epoch]
-    if not before or not after or max(before) > min(after):
-        return 0  # no line states a partition epoch, or epochs went back
-    (last, since), (first, until) = max(before), min(after)
-    known = {*history.epochs, *history.coverage.unnamed}
-    told = until - since - 1 if named else sum(since < number < until for number in known)
-    for number, other in history.epochs.items():
-        if since <= number < until and other.isr_from_leader:
-            changes = sum(one != two for (one, _), (two, _) in itertools.pairwise(other.isr))
-            # Changes up to the last partition epoch are not later ones.
-            counted = last - min(state for state, of in before if of == since) if number == since else 0
-            told += max(0, changes - counted)
-    return max(0, first - 1 - last - told - _changes_up_to(history, until, first))
-
-
-def _changes_up_to(history: History, number: int, state: int) -> int:
-    """Return how many ISR changes a leader logs from the start of its epoch to a state of the partition.
-
-    A controller that removes a replica from the ISR may log no partition epoch (2.6 to 3.0). Then the first one logged
-    for the epoch is that of a later change.
-    """
-    epoch, isr = history.epochs.get(number), history.states[state][1]
-    if epoch is None or not (epoch.isr_from_leader and epoch.isr_elected):
-        return 0
-    told = [isr for isr, _ in itertools.groupby(isr for isr, _ in epoch.isr)]
-    return told.index(isr) if isr in told else 0
+    return history.coverage.in_doubt(Doubt.ISR_CHANGED, epoch.epoch)
 
 
 def _leader_without_lines(history: History, epoch: Epoch) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from forensics.replay.coverage import Printed
+from forensics.replay.coverage import Doubt, Printed
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.history import BrokerFacts, Epoch, Fork, History, Role, TruncationReason
 from forensics.replay.interval import Interval
@@ -114,17 +114,14 @@ def _since(history: History, first: int, last: int) -> Iterator[Epoch]:
 def _may_lack_lines(history: History, before: RoleSpan, epoch: Epoch) -> bool:
     """Return whether lines on a later epoch may be missing of a process that has lines on one role.
 
-    They may be missing in three cases. The coverage does not license silence about its roles. The process still ran
-    after that epoch had begun. The next process found its log closed cleanly, and no line shows the shutdown. The last
-    two are doubts and no omissions, so they lower no coverage: one compares the clocks of two brokers, and the other
-    reads a stop as clean because no line shows a recovery.
+    They may be missing if the coverage does not license silence about its roles. Two doubts count as well: the process
+    may still have run when that epoch began, or its shutdown has no line.
     """
-    if not history.coverage.has(before.replica, Printed.ROLES):
+    coverage, replica, run = history.coverage, before.replica, before.run
+    if not coverage.has(replica, Printed.ROLES):
         return True
-    if before.shut_down is not None:
-        return epoch.time is not None and before.shut_down > epoch.time
-    loads = [step for step in before.steps if step.kind is StepKind.LOADED]
-    return bool(loads) and all(step.before is None for step in loads)
+    ran_on = coverage.in_doubt(Doubt.RAN_ON, epoch.epoch, replica, run)
+    return ran_on or coverage.in_doubt(Doubt.STOP_UNSEEN, before.epoch, replica, run)
 
 
 def _may_have_led(history: History, before: RoleSpan, role_span: RoleSpan, epoch: Epoch) -> bool:

@@ -205,7 +205,7 @@ def _removed_what_is_missing(shortened: ShortenedLog, follower: RoleSpan) -> boo
 
     What it removed was of an earlier leader epoch than the one in which its leader answered (KIP-101).
     """
-    first = next((step for step in follower.steps if step.kind is not StepKind.UNKNOWN_CHANGE), None)
+    first = follower.steps[0] if follower.steps else None
     by_epoch = first is not None and first.reason is not TruncationReason.HIGH_WATERMARK
     return first is not None and by_epoch and first.kind is StepKind.TRUNCATED and first.target == shortened.target
 

@@ -1,0 +1,120 @@
+"""Doubts: lines that may be missing although nothing in the evidence shows that one is.
+
+A doubt lowers no coverage, because it does not say which replica lacks the line, or because it rests on something weak,
+such as the clocks of two brokers. It leaves one question about one leader epoch undecided.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from forensics.replay.coverage import Doubt, Doubtful
+from forensics.replay.history import Epoch, History
+from forensics.replay.leadership.epochs import in_one_request
+from forensics.replay.roles.steps import RoleSpan, StepKind
+
+
+def doubts(history: History) -> Iterator[Doubtful]:
+    """Yield every doubt about a partition, once its epochs, its states and what is shown to be missing are known."""
+    for epoch in history.epochs.values():
+        if not history.kraft:
+            yield from _of_election(history, epoch)
+    yield from (Doubtful(Doubt.LEADER, number) for number in _without_leader(history))
+    for spans in history.role_spans.values():
+        for before, role_span in itertools.pairwise(spans):
+            yield from _of_process(history, before, role_span.epoch)
+
+
+def _of_process(history: History, before: RoleSpan, until: int) -> Iterator[Doubtful]:
+    """Yield the doubts about the lines of the process that had a role, up to a later epoch."""
+    if before.shut_down is None:
+        loads = [step for step in before.steps if step.kind is StepKind.LOADED]
+        if loads and all(step.before is None for step in loads):
+            yield Doubtful(Doubt.STOP_UNSEEN, before.epoch, before.replica, before.run)
+        return
+    for number, epoch in history.epochs.items():
+        if before.epoch < number <= until and epoch.time is not None and before.shut_down > epoch.time:
+            yield Doubtful(Doubt.RAN_ON, number, before.replica, before.run)
+
+
+def _without_leader(history: History) -> list[int]:
+    """Return the leader epochs between the first and the last that have a leader, of which no line says who led.
+
+    These are more epochs than the coverage calls unnamed. With ZooKeeper, an epoch in which every replica states that
+    it had no role may still have changed the ISR. The next leader is elected from that ISR.
+    """
+    led = [number for number, epoch in history.epochs.items() if epoch.leader is not None and epoch.leader >= 0]
+    if not led:
+        return []
+    stated = {number for number, _ in history.states.values() if number is not None}
+    known = stated | {number for number, epoch in history.epochs.items() if epoch.leader is not None}
+    asked = {*history.epochs, *range(min(led), max(led))}
+    for one, two in itertools.pairwise(sorted(history.epochs)):
+        if in_one_request(history.epochs[one], history.epochs[two], history.role_spans, history.removed):
+            asked -= {*range(one + 1, two)}
+    return sorted(asked - known)
+
+
+def _of_election(history: History, epoch: Epoch) -> Iterator[Doubtful]:
+    """Yield the doubts about the changes of the ISR near an election.
+
+    Each change of a partition's state raises the partition epoch by one. So the numbers around an election say how many
+    changes there were. Which of the leaders about that time made those without a line, they do not say.
+    """
+    around = _numbers_around(history, epoch)
+    if around is None:
+        return
+    last, first, since, until = around
+    changes = first - 1 - last - _stated_changes(history, last, since, until) - _changes_up_to(history, until, first)
+    if changes > until - since - 1:
+        yield Doubtful(Doubt.ISR_CHANGED, epoch.epoch)
+    known = {*history.epochs, *history.coverage.unnamed}
+    if changes > sum(since < number < until for number in known):
+        yield Doubtful(Doubt.STATE_CHANGED, epoch.epoch)
+
+
+def _numbers_around(history: History, epoch: Epoch) -> tuple[int, int, int, int] | None:
+    """Return the last partition epoch before an election and the next one, and the leader epochs of both.
+
+    The next one may be of a later leader epoch. None if one of them is not stated, or if epochs went back.
+    """
+    numbered = [(number, of) for number, (of, _) in history.states.items() if of is not None]
+    before = [state for state in numbered if state[1] < epoch.epoch]
+    after = [state for state in numbered if state[1] >= epoch.epoch]
+    if not before or not after or max(before) > min(after):
+        return None
+    (last, since), (first, until) = max(before), min(after)
+    return last, first, since, until
+
+
+def _stated_changes(history: History, last: int, since: int, until: int) -> int:
+    """Return how many changes of the ISR leaders state after a partition epoch.
+
+    Args:
+        history: the partition.
+        last: the partition epoch.
+        since: its leader epoch.
+        until: the leader epoch before which changes count.
+    """
+    found = 0
+    for number, other in history.epochs.items():
+        if since <= number < until and other.isr_from_leader:
+            changes = sum(one != two for (one, _), (two, _) in itertools.pairwise(other.isr))
+            # Changes up to the last partition epoch are not later ones.
+            counted = last - min(state for state, (of, _) in history.states.items() if of == since)
+            found += max(0, changes - (counted if number == since else 0))
+    return found
+
+
+def _changes_up_to(history: History, number: int, state: int) -> int:
+    """Return how many ISR changes a leader logs from the start of its epoch to a state of the partition.
+
+    A controller that removes a replica from the ISR may log no partition epoch (2.6 to 3.0). Then the first one logged
+    for the epoch is that of a later change.
+    """
+    epoch, isr = history.epochs.get(number), history.states[state][1]
+    if epoch is None or not (epoch.isr_from_leader and epoch.isr_elected):
+        return 0
+    told = [isr for isr, _ in itertools.groupby(isr for isr, _ in epoch.isr)]
+    return told.index(isr) if isr in told else 0

@@ -1,0 +1,71 @@
+"""Lines that may be missing although nothing shows that one is."""
+
+from __future__ import annotations
+
+import pytest
+
+from forensics.replay.coverage import Doubt, Doubtful
+from forensics.replay.facts.directory import Ref
+from forensics.replay.history import Epoch, History, Role
+from forensics.replay.leadership.doubts import doubts
+from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
+from tests.covering import whole
+
+LINE = Ref(row=1)
+
+
+def roles(shut_down: int | None = None, before: LogBefore | None = LogBefore.UNCLEAN_STOP) -> list[RoleSpan]:
+    """Broker 1 follows in epoch 0 with process 4, and in epoch 3 with process 5, which loaded its log."""
+    first = RoleSpan(1, 0, 4, Role.FOLLOWER, 2, shut_down=shut_down)
+    first.steps.append(Step(StepKind.LOADED, 30, None, 0, None, None, (LINE,), before))
+    return [first, RoleSpan(1, 3, 5, Role.FOLLOWER, 2)]
+
+
+def history(spans: list[RoleSpan], *, kraft: bool = False) -> History:
+    """Epochs 0, 1 and 3 of a partition, led by broker 2; epoch 1 begins at 90, epoch 3 at 95."""
+    found = History("orders", 0, coverage=whole(1, 2), kraft=kraft, role_spans={1: spans})
+    found.epochs = {n: Epoch(n, leader=2, leader_took_up=True, time=time) for n, time in ((0, 0), (1, 90), (3, 95))}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("spans", "doubtful"),
+    [
+        (roles(), set()),
+        (roles(before=None), {Doubtful(Doubt.STOP_UNSEEN, 0, 1, 4)}),
+        (roles(80, before=None), set()),  # the line on its shutdown is there, before any later epoch
+        (roles(92), {Doubtful(Doubt.RAN_ON, 1, 1, 4)}),
+        (roles(99), {Doubtful(Doubt.RAN_ON, 1, 1, 4), Doubtful(Doubt.RAN_ON, 3, 1, 4)}),
+    ],
+)
+def test_a_process_that_ran_on_or_stopped_unseen_may_have_had_another_role(
+    spans: list[RoleSpan], doubtful: set[Doubtful]
+) -> None:
+    found = {*doubts(history(spans))}
+    assert {one for one in found if one.replica is not None} == doubtful
+    assert {one for one in found if one.replica is None} == {Doubtful(Doubt.LEADER, 2)}, "no line names epoch 2"
+
+
+def test_numbers_of_states_count_changes_with_zookeeper_alone() -> None:
+    """States 1 and 5 are of epochs 1 and 3: two changes more than the epochs in between account for."""
+    for kraft, elections in (
+        (False, {Doubtful(Doubt.ISR_CHANGED, 3), Doubtful(Doubt.STATE_CHANGED, 3)}),
+        (True, set()),
+    ):
+        one = history([], kraft=kraft)
+        one.states = {1: (1, None), 5: (3, None)}
+        assert {*doubts(one)} - {Doubtful(Doubt.LEADER, 2)} == elections
+        assert one.coverage.with_doubts(doubts(one)).doubtful(Doubt.LEADER) == [2]
+
+
+def test_a_state_that_names_the_epoch_leaves_no_doubt_who_led_it_to_ask() -> None:
+    one = history([])
+    one.states = {2: (2, frozenset({2}))}
+    assert Doubtful(Doubt.LEADER, 2) not in {*doubts(one)}
+
+
+def test_a_doubt_is_about_one_epoch_or_one_process() -> None:
+    coverage = whole(1).with_doubts([Doubtful(Doubt.RAN_ON, 1, 1, 4)])
+    assert coverage.in_doubt(Doubt.RAN_ON, 1, 1, 4)
+    assert not any(coverage.in_doubt(Doubt.RAN_ON, *other) for other in ((1, 1, 5), (1, 2, 4), (2, 1, 4)))
+    assert coverage.whole(1), "a doubt lowers no coverage"
