@@ -147,7 +147,7 @@ def finish(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Se
     """Order everything and attach the evidence behind each fact."""
     findings = [finding for _, judgements in judged for judgement in judgements for finding in judgement.findings]
     evidence = _evidence(case, {ref for finding in findings for ref in finding.refs})
-    proven = [
+    proven = (
         (
             history,
             [
@@ -158,7 +158,7 @@ def finish(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Se
             ],
         )
         for history, judgements in judged
-    ]
+    )
     return replace(ordered(inputs, case, proven), problems=problems_of(case))
 
 
@@ -169,7 +169,7 @@ def problems_of(case: Case) -> list[Problem]:
     return [replace(one, evidence=tuple(evidence[ref] for ref in one.refs if ref in evidence)) for one in found]
 
 
-def ordered(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Sequence[Judgement]]]) -> Result:
+def ordered(inputs: Sequence[str], case: Case, judged: Iterable[tuple[History, Sequence[Judgement]]]) -> Result:
     """A result of judgements whose findings have their evidence."""
     partitions = [Partition(history, {judgement.rule: judgement for judgement in found}) for history, found in judged]
     partitions.sort(key=lambda one: one.order)

@@ -17,7 +17,7 @@ from forensics.errors import DefectOfProgram, ForensicsError
 from forensics.replay.history import History
 from forensics.replay.partitions import histories
 from forensics.result import Result, finish
-from forensics.rules import judgements
+from forensics.rules import Shared, judgements
 from forensics.rules.finding import Judgement
 from parsers import read
 from parsers.containment import Defect, contained
@@ -64,8 +64,9 @@ def judged(case: Case, topics: Sequence[str] = ()) -> list[tuple[History, list[J
     known: dict[Judgement, Judgement] = {}  # partitions without findings mostly have equal answers: each is kept once
     for part in case.parts:
         good, failed = replayed(part, histories)
+        shared: Shared = {}
         judged = [
-            (one, [answer if answer.findings else known.setdefault(answer, answer) for answer in judgements(one, part)])
+            (one, [a if a.findings else known.setdefault(a, a) for a in judgements(one, part, shared)])
             for one in good
             if _asked(one, topics)
         ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 import polars as pl
 
@@ -19,6 +19,7 @@ from forensics.case.brokers import Broker
 from forensics.case.partial import texts
 from forensics.case.speakers import OF_ITSELF
 from forensics.replay import protocol
+from forensics.replay.bare import Bare
 from forensics.replay.coverage import LinesAtHand, Printed
 from forensics.replay.facts.compaction import with_skipped
 from forensics.replay.facts.deletions import deletions, log_starts, stated_starts
@@ -127,9 +128,11 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     keys = {(topic, partition, inc) for topic, partition, inc, _ in spoken} | {*complained}
     by_themselves = stated(rows, case.complete, _keep_hw(case))
     played, holes = play(rows, case.complete), without_records(rows, case.complete)
-    keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
     back = went_back(rows)
     keys |= by_themselves.keys() | back.keys()
+    bare = Bare(keys.union(ids, led_with_id, removed, starts, begun, printed, played, holes))
+    bare.but(one[:2] for one in (*stood, *forked, *compared, *nobodys))
+    keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
     lives = Counter((topic, partition) for topic, partition, _ in keys)
 
     @functools.cache
@@ -139,9 +142,10 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     result = []
     for topic, partition, incarnation in sorted(keys):
         live = incarnation == 0
-        replicas = disk.get((topic, partition), {}) if live else {}
-        if (topic, partition, 1) in keys:
-            replicas = _of_this_life(replicas, {life[3] for life in own_events if life[:3] == (topic, partition, 0)})
+        if (like := bare.like((topic, partition, incarnation), disk)) is not None:
+            result.append(like)
+            continue
+        replicas = _files_of((topic, partition, incarnation), disk, keys, own_events)
         named = History(
             topic,
             partition,
@@ -192,6 +196,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
             carried(one, stood.get((topic, partition, incarnation, one.replica), [])) for one in history.regressions
         ]
         _forced(history, told, case)
+        bare.add(history)
         result.append(history)
     return result
 
@@ -254,6 +259,20 @@ def _made_with(history: History, events: Iterable[Iterable[Event]]) -> None:
     if last is not None and last.detail is not None:
         history.properties = log_properties(last.detail)
         history.properties_ref = Ref(row=last.row, note="properties of the log")
+
+
+def _files_of(
+    key: tuple[str, int, int],
+    disk: Mapping[tuple[str, int], dict[int, Disk]],
+    keys: Set[tuple[str, int, int]],
+    own_events: Iterable[tuple[str, int, int, int]],
+) -> dict[int, Disk]:
+    """Return the files of each replica of an incarnation: those of the present one, as files of others are gone."""
+    topic, partition, incarnation = key
+    replicas = disk.get((topic, partition), {}) if incarnation == 0 else {}
+    if (topic, partition, 1) not in keys:
+        return replicas
+    return _of_this_life(replicas, {life[3] for life in own_events if life[:3] == (topic, partition, 0)})
 
 
 def _of_this_life(replicas: dict[int, Disk], speaking: set[int]) -> dict[int, Disk]:

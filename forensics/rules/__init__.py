@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 
 from forensics.case import Case
+from forensics.replay.bare import shape
 from forensics.replay.history import History
 from forensics.rules import (
     checkpoint_contradiction,
@@ -77,11 +79,48 @@ def not_judged(rule: Rule, defect: Defect) -> Judgement:
     return judgement(rule.id, (), [Want(Question.PROGRAM_REPAIRED, because=Reason(Shows.FAILURE, text=str(defect)))])
 
 
-def judgements(history: History, case: Case) -> list[Judgement]:
-    """Return the answers of all rules for a partition."""
-    judged = [_judged(rule, history, case) for rule in RULES]
+Shared = dict[Hashable, tuple[list[Judgement], frozenset[str]]]
+"""Answers of rules by ``bare.shape``, and the rules among them that found something: these name the partition."""
+
+
+def judgements(history: History, case: Case, shared: Shared | None = None) -> list[Judgement]:
+    """Return the answers of all rules for a partition.
+
+    Args:
+        history: the partition.
+        case: its cluster's case.
+        shared: answers for partitions of the same case, read and added to. Of partitions that are alike, the rules that
+            find nothing are asked once.
+    """
+    alike = shape(history) if shared is not None else None
+    if shared is None or alike is None:
+        return _with_assumption(history, _suspecting(history, _asked(history, case)))
+    if alike in shared:
+        return _with_assumption(history, _shared(history, case, *shared[alike]))
+    judged = _asked(history, case)
+    answers = _suspecting(history, judged)
+    if answers == judged:  # a suspicion is no rule's own answer
+        shared[alike] = answers, frozenset(one.rule for one in answers if one.findings)
+    return _with_assumption(history, answers)
+
+
+def _asked(history: History, case: Case) -> list[Judgement]:
+    return [_judged(rule, history, case) for rule in RULES]
+
+
+def _shared(history: History, case: Case, answers: list[Judgement], finding: frozenset[str]) -> list[Judgement]:
+    """Return the answers for a partition that is alike, the rules that find something asked again."""
+    again = {rule.id: _judged(rule, history, case) for rule in RULES if rule.id in finding}
+    return [again.get(one.rule, one) for one in answers]
+
+
+def _suspecting(history: History, judged: list[Judgement]) -> list[Judgement]:
     suspected = contained(lambda: with_suspected(history, judged, RULES))
-    found = judged if isinstance(suspected, Defect) else suspected
+    return judged if isinstance(suspected, Defect) else suspected
+
+
+def _with_assumption(history: History, found: list[Judgement]) -> list[Judgement]:
+    """Add to findings that the protocol was assumed, if the evidence does not show it."""
     if history.protocol_known:
         return found
     return [
