@@ -56,34 +56,43 @@ def files(paths: Sequence[str]) -> Iterator[Source]:
     for given in paths:
         if given == STDIN:
             yield _standard_input()
-            continue
-        if remote.is_remote(given):
+        elif remote.is_remote(given):
             yield from remote.files(given)
-            continue
-        root = Path(given)
-        if not _exists(root):
+        elif not _exists(Path(given)):
             raise FileNotFoundError(given)
-        if not root.is_dir():
-            yield from _one(given, _shown(given), os.path.realpath(root), seen)
-            continue
-        prefix = PurePosixPath(_shown(given))
-        closed: list[OSError] = []
-        for directory, names, files in os.walk(root, onerror=closed.append):
-            while closed:
-                yield _closed(closed.pop(), root, prefix)
-            names.sort()
-            folder = prefix / _shown(Path(directory).relative_to(root).as_posix())
-            # A linked folder is not walked into, but is reported if it leads out of the walked folders.
-            linked = {name for name in (*names, *files) if _is_link(f"{directory}/{name}")}
-            real = os.path.realpath(directory).rstrip("/")
-            for name in sorted([*files, *linked.intersection(names)]):
-                path, shown = f"{directory}/{name}", f"{folder}/{_shown(name)}"
-                if name in linked:
-                    yield from _link(path, shown, roots)
-                else:
-                    yield from _one(path, shown, f"{real}/{name}", seen)
-        while closed:
-            yield _closed(closed.pop(), root, prefix)
+        elif Path(given).is_dir():
+            yield from _below(given, roots, seen)
+        else:
+            yield from _one(given, _shown(given), os.path.realpath(given), seen)
+
+
+def _below(given: str, roots: list[str], seen: set[str]) -> Iterator[Source]:
+    """Yield every file below a folder that the user named.
+
+    Args:
+        given: the folder.
+        roots: real paths of all that the user named.
+        seen: real paths of the files found before; those found here are added.
+    """
+    root, prefix = Path(given), PurePosixPath(_shown(given))
+    closed: list[OSError] = []
+    for directory, names, files in os.walk(root, onerror=closed.append):
+        yield from _all_closed(closed, root, prefix)
+        names.sort()
+        folder = prefix / _shown(Path(directory).relative_to(root).as_posix())
+        # A linked folder is not walked into, but is reported if it leads out of the walked folders.
+        linked = {name for name in (*names, *files) if _is_link(f"{directory}/{name}")}
+        real = os.path.realpath(directory).rstrip("/")
+        for name in sorted([*files, *linked.intersection(names)]):
+            path, shown = f"{directory}/{name}", f"{folder}/{_shown(name)}"
+            yield from _link(path, shown, roots) if name in linked else _one(path, shown, f"{real}/{name}", seen)
+    yield from _all_closed(closed, root, prefix)
+
+
+def _all_closed(closed: list[OSError], root: Path, prefix: PurePosixPath) -> Iterator[Source]:
+    """Yield the folders that could not be listed, and empty the list of their errors."""
+    while closed:
+        yield _closed(closed.pop(), root, prefix)
 
 
 def _exists(path: Path) -> bool:

@@ -99,9 +99,9 @@ def _hints(kind: Any) -> list[Any]:
     return [hints[field.name] for field in _fields(kind)]
 
 
-def _inner(arguments: tuple[Any, ...]) -> Any:
-    """The type in an optional one."""
-    return next(one for one in arguments if one is not type(None))
+def _inner(kind: Any) -> Any:
+    """Return the type in an optional one."""
+    return next(one for one in typing.get_args(kind) if one is not type(None))
 
 
 # -- to JSON ----------------------------------------------------------------------------------------------------------
@@ -115,29 +115,40 @@ def _encoded(value: Any) -> Any:
 
 @functools.cache
 def _encoder(kind: Any) -> Way | None:
-    """How a value of a type becomes plain; None where it is."""
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return attrgetter("value")
-    if dataclasses.is_dataclass(kind):
-        return _encoder_of_fields(kind)
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (typing.Union, types.UnionType):
-        return _or_none(_encoder(_inner(arguments)))
-    if origin is not None and issubclass(origin, Mapping):
-        key, item = (_encoder(one) or _same for one in arguments)
-        return lambda value: [[key(one), item(two)] for one, two in value.items()]
-    if origin is tuple and arguments[-1] is not Ellipsis:
-        ways = [_encoder(one) for one in arguments]
-        if not any(ways):
-            return None
-        each = [way or _same for way in ways]
-        return lambda value: [way(one) for way, one in zip(each, value, strict=True)]
-    if origin in (tuple, list, frozenset, set):
-        way = _encoder(arguments[0])
-        if origin in (frozenset, set):
-            return sorted if way is None else lambda value: sorted(map(way, value))
-        return None if way is None else lambda value: [way(one) for one in value]
-    return None
+    """Return how a value of a type becomes plain; None where it is plain already."""
+    form = _form(kind)
+    return None if form is None else form.encoder(kind)
+
+
+def _encoder_of_enum(_: Any) -> Way:
+    return attrgetter("value")
+
+
+def _encoder_of_optional(kind: Any) -> Way | None:
+    return _or_none(_encoder(_inner(kind)))
+
+
+def _encoder_of_mapping(kind: Any) -> Way:
+    key, item = (_encoder(one) or _same for one in typing.get_args(kind))
+    return lambda value: [[key(one), item(two)] for one, two in value.items()]
+
+
+def _encoder_of_tuple(kind: Any) -> Way | None:
+    ways = [_encoder(one) for one in typing.get_args(kind)]
+    if not any(ways):
+        return None
+    each = [way or _same for way in ways]
+    return lambda value: [way(one) for way, one in zip(each, value, strict=True)]
+
+
+def _encoder_of_set(kind: Any) -> Way:
+    way = _encoder(typing.get_args(kind)[0])
+    return sorted if way is None else lambda value: sorted(map(way, value))
+
+
+def _encoder_of_list(kind: Any) -> Way | None:
+    way = _encoder(typing.get_args(kind)[0])
+    return None if way is None else lambda value: [way(one) for one in value]
 
 
 def _encoder_of_fields(kind: Any) -> Way:
@@ -169,29 +180,39 @@ def _read(kind: Any, plain: Any) -> Any:
 
 @functools.cache
 def _decoder(kind: Any) -> Way | None:
-    """How a value of a type is read; None where it is what JSON holds."""
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return kind._value2member_map_.__getitem__
-    if dataclasses.is_dataclass(kind):
-        return _decoder_of_fields(kind)
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (typing.Union, types.UnionType):
-        return _or_none(_decoder(_inner(arguments)))
-    if origin is not None and issubclass(origin, Mapping):
-        key, item = (_decoder(one) or _same for one in arguments)
-        return lambda row: {key(one): item(two) for one, two in row}
-    if origin is tuple and arguments[-1] is not Ellipsis:
-        ways = [_decoder(one) for one in arguments]
-        if not any(ways):
-            return tuple
-        each = [way or _same for way in ways]
-        return lambda row: tuple([way(one) for way, one in zip(each, row, strict=True)])
-    if origin in (tuple, list, frozenset, set):
-        way = _decoder(arguments[0])
-        if way is None:
-            return None if origin is list else origin
-        return lambda row: origin([way(one) for one in row])
-    return None
+    """Return how a value of a type is read; None where it is what JSON holds."""
+    form = _form(kind)
+    return None if form is None else form.decoder(kind)
+
+
+def _decoder_of_enum(kind: Any) -> Way:
+    found: Way = kind._value2member_map_.__getitem__
+    return found
+
+
+def _decoder_of_optional(kind: Any) -> Way | None:
+    return _or_none(_decoder(_inner(kind)))
+
+
+def _decoder_of_mapping(kind: Any) -> Way:
+    key, item = (_decoder(one) or _same for one in typing.get_args(kind))
+    return lambda row: {key(one): item(two) for one, two in row}
+
+
+def _decoder_of_tuple(kind: Any) -> Way:
+    ways = [_decoder(one) for one in typing.get_args(kind)]
+    if not any(ways):
+        return tuple
+    each = [way or _same for way in ways]
+    return lambda row: tuple([way(one) for way, one in zip(each, row, strict=True)])
+
+
+def _decoder_of_many(kind: Any) -> Way | None:
+    """Return how a list, a set or a tuple of any length is read."""
+    made, way = typing.get_origin(kind), _decoder(typing.get_args(kind)[0])
+    if way is None:
+        return None if made is list else made
+    return lambda row: made([way(one) for one in row])
 
 
 def _decoder_of_fields(kind: Any) -> Way:
@@ -214,3 +235,62 @@ def _or_none(way: Way | None) -> Way | None:
 
 def _same(value: Any) -> Any:
     return value
+
+
+# -- which types there are --------------------------------------------------------------------------------------------
+
+
+def _is_enum(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Enum)
+
+
+def _is_optional(kind: Any) -> bool:
+    return typing.get_origin(kind) in (typing.Union, types.UnionType)
+
+
+def _is_mapping(kind: Any) -> bool:
+    origin = typing.get_origin(kind)
+    return origin is not None and issubclass(origin, Mapping)
+
+
+def _is_tuple_of_fixed_length(kind: Any) -> bool:
+    return typing.get_origin(kind) is tuple and typing.get_args(kind)[-1] is not Ellipsis
+
+
+def _is_set(kind: Any) -> bool:
+    return typing.get_origin(kind) in (frozenset, set)
+
+
+def _is_list(kind: Any) -> bool:
+    """Return whether it is a list, or a tuple of any length."""
+    return typing.get_origin(kind) in (tuple, list)
+
+
+class _Form(typing.NamedTuple):
+    """A family of types.
+
+    Attributes:
+        holds: returns whether a type belongs to it.
+        encoder, decoder: return how a value of such a type becomes plain, and how it is read; None where it stays as
+            it is.
+    """
+
+    holds: Callable[[Any], bool]
+    encoder: Callable[[Any], Way | None]
+    decoder: Callable[[Any], Way | None]
+
+
+_FORMS: typing.Final = (
+    _Form(_is_enum, _encoder_of_enum, _decoder_of_enum),
+    _Form(dataclasses.is_dataclass, _encoder_of_fields, _decoder_of_fields),
+    _Form(_is_optional, _encoder_of_optional, _decoder_of_optional),
+    _Form(_is_mapping, _encoder_of_mapping, _decoder_of_mapping),
+    _Form(_is_tuple_of_fixed_length, _encoder_of_tuple, _decoder_of_tuple),
+    _Form(_is_set, _encoder_of_set, _decoder_of_many),
+    _Form(_is_list, _encoder_of_list, _decoder_of_many),
+)
+"""The first that holds a type counts. A type of none of them is what JSON holds."""
+
+
+def _form(kind: Any) -> _Form | None:
+    return next((form for form in _FORMS if form.holds(kind)), None)
