@@ -96,9 +96,10 @@ def _batches(case: Case, source: int, wanted: list[Place]) -> dict[Place, str]:
         row = found.get(place.byte)
         if row is not None:
             _, base, last, epoch, crc, magic, records = row
+            where = f"offset {base}" if base == last else f"offsets {base} to {last}"
             dated = f", leader epoch {epoch}" if epoch is not None else ""
             texts[place] = (
-                f"batch of format v{magic}: offsets {base} to {last}, {records} record{'' if records == 1 else 's'}"
+                f"batch of format v{magic}: {where}, {records} record{'' if records == 1 else 's'}"
                 f"{dated}, crc {crc:08x}"
             )
     return texts

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from forensics.replay.confidence import decides
 from forensics.reports.incidents import incarnation_of
 from forensics.reports.remarks import headline_of
+from forensics.reports.titles import of_cluster
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.committed_data_lost import ID as LOSS
 from forensics.rules.finding import Finding, Rule, Severity, Verdict
 
 NAMED = 4  # rules in a sentence
+MANY = 2  # clusters, from which on each has a sentence of its own
 
 
 class Tone(StrEnum):
@@ -47,6 +49,10 @@ def answers(result: Result) -> list[Answer]:
 
 
 def _violated(result: Result, loud: Sequence[Finding]) -> list[Answer]:
+    return [one for part in _by_cluster(result, loud) for one in _violated_in(*part)]
+
+
+def _violated_in(result: Result, loud: Sequence[Finding]) -> list[Answer]:
     decided = [finding for finding in loud if decides(finding.confidence)]
     grave = [finding for finding in decided if finding.severity is not Severity.WARNING]
     mild = [finding for finding in decided if finding.severity is Severity.WARNING]
@@ -57,6 +63,10 @@ def _violated(result: Result, loud: Sequence[Finding]) -> list[Answer]:
 
 
 def _suspected(result: Result, loud: Sequence[Finding]) -> list[Answer]:
+    return [one for part in _by_cluster(result, loud) for one in _suspected_in(*part)]
+
+
+def _suspected_in(result: Result, loud: Sequence[Finding]) -> list[Answer]:
     unsure = [finding for finding in loud if not decides(finding.confidence)]
     if not unsure:
         return []
@@ -118,12 +128,32 @@ def _clean(result: Result) -> str:
 def _nothing_judged(result: Result) -> str:
     if result.case.unattributed:
         return "NOT JUDGED: no partition was judged, because nothing shows which broker logged these lines"
-    return "NOT JUDGED: no partition was judged. No file is about one, or --topic and --skip-topic leave none"
+    if result.changes.topics or result.changes.skipped_topics or result.case.observations["topic"].count():
+        return "NOT JUDGED: none of the topics in the evidence was to be judged"
+    return (
+        "NOT JUDGED: no line and no file in the evidence is about a partition. Add server.log, state-change.log or the "
+        "data directories of the brokers"
+    )
 
 
-def _where(result: Result, findings: Iterable[Finding]) -> str:
+def _by_cluster(result: Result, loud: Sequence[Finding]) -> list[tuple[Result, list[Finding]]]:
+    """Return the result and the findings of each cluster: no sentence about several may be false for one of them."""
+    clusters = list(dict.fromkeys(finding.cluster for finding in loud))
+    if len(result.case.parts) < MANY:
+        return [(result, list(loud))]
+    return [
+        (
+            replace(result, partitions=[one for one in result.partitions if one.history.cluster == cluster]),
+            [finding for finding in loud if finding.cluster == cluster],
+        )
+        for cluster in clusters
+    ]
+
+
+def _where(result: Result, findings: Sequence[Finding]) -> str:
     places = {incarnation_of(finding) for finding in findings}
-    return f"{len(places):,} of {_partitions(len(result.partitions))}"
+    of = of_cluster(findings[0].cluster) if len(result.case.parts) >= MANY else ""
+    return f"{len(places):,} of {_partitions(len(result.partitions))}{of}"
 
 
 def _rules(findings: Collection[Finding]) -> str:

@@ -193,9 +193,10 @@ class _Page(Page):
         found = story(incident.findings)
         day = None
         for number, step in enumerate(found.steps, 1):
-            if step.fact.time is not None and _day(step.fact.time) != day:
-                day = _day(step.fact.time)
-                self.row(f"  {_moment(step.fact.time):%Y-%m-%d}, times in UTC", Style.DIM)
+            time = next((one.fact.time for one in found.steps[number - 1 :] if one.fact.time is not None), None)
+            if time is not None and _day(time) != day and not step.on_disk:
+                day = _day(time)
+                self.row(f"  {_moment(time):%Y-%m-%d}, times in UTC", Style.DIM)
             self.step(number, step)
         self.said("Note", (step.fact.text for step in found.notes))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypedDict
@@ -466,6 +466,15 @@ def brokers_text(brokers: tuple[int, ...] | list[int]) -> str:
     if len(names) == 1:
         return f"broker {names[0]}"
     return f"brokers {', '.join(names[:-1])} and {names[-1]}"
+
+
+def all_of(things: Sequence[str]) -> str:
+    """Return several things in words.
+
+    >>> all_of(["a"]), all_of(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, (", ".join(things[:-1]), things[-1])))
 
 
 def count_text(ranges: tuple[Range, ...] | list[Range]) -> str:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from forensics.replay.confidence import Bearer, Bearers, Weakness, borne
 from forensics.replay.facts.directory import Ref
 from forensics.rules import RULES
-from forensics.rules.finding import Evidence, Finding, States
+from forensics.rules.finding import Evidence, Finding, States, all_of
 
 VALUES = frozenset({States.COMMITTED, States.TRUNCATION, States.LOG_END, States.EPOCH_START})
 """Values of which each needs its own bearers."""
@@ -53,6 +53,8 @@ def shown(
     weak = borne(found.bearers, needed, found.lines) or ((Weakness.ONE_BEARER,) if alone else ())
     if not weak:
         return found
-    why = [f"not proven, because one file alone states {' and '.join(alone)}"] if alone else [one.value for one in weak]
-    open_ = () if Weakness.OTHERWISE_EXPLAINED in found.weak else tuple(f"{found.rule}: {one}" for one in why)
+    why = [f"{found.rule}: {one.value}" for one in weak]
+    if alone:
+        why = [f"{found.rule} is not proven: only one file shows {all_of(alone)}"]
+    open_ = () if Weakness.OTHERWISE_EXPLAINED in found.weak else tuple(why)
     return replace(found, weak=(*found.weak, *weak), uncertain=(*found.uncertain, *open_))

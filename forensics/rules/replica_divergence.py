@@ -23,6 +23,7 @@ from forensics.rules.finding import (
     brokers_text,
     count_text,
     judgement,
+    offsets_text,
     place,
     span_text,
 )
@@ -226,8 +227,8 @@ def _finding(history: History, case: Case, ranges: tuple[Range, ...], forks: lis
         base, last, epoch = fork.left_batch if broker == fork.left else fork.right_batch
         ref: Ref = fork.left_ref if broker == fork.left else fork.right_ref
         dated = f" of leader epoch {epoch}" if epoch is not None and epoch >= 0 else ""
-        span = span_text([(base, last + 1)])
-        facts.append(Fact(f"has another batch at offsets {span}{dated}", broker=broker, refs=(ref,)))
+        where = offsets_text([(base, last + 1)])
+        facts.append(Fact(f"has a different record batch at {where}{dated}", broker=broker, refs=(ref,)))
     follows = (
         f". {brokers_text(even).capitalize()} {'has' if len(even) == 1 else 'have'} the records of the current leader"
         if leader in even

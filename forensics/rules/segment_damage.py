@@ -129,7 +129,7 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
         **place(history),
         replicas=(broker,),
         subject={Severity.ERROR: "damage", Severity.WARNING: "gap"}.get(severity, "end"),
-        summary=f"broker {broker}'s segments: {damage[0].text}{more}",
+        summary=f"broker {broker} has damaged segments: {damage[0].text}{more}",
         facts=tuple(Fact(d.text, broker=broker, refs=(d.ref,)) for d in damage[:SHOWN]),
         inferences=(f"every segment file of {history.name} on broker {broker} was collected",) if parted else (),
         uncertain=(

@@ -184,6 +184,16 @@ def _leaders_unknown(history: History, unseen: list[int]) -> list[Want]:
     return [Want(Question.LEADERS_OF_EPOCHS, (*own, anywhere(Artefact.CONTROLLER_LOG)), epochs=epochs)]
 
 
+def _last_isr(last: Epoch, isr: frozenset[int]) -> Fact:
+    """Return a fact: the last ISR of an epoch, of its leader if that is known."""
+    ref = last.isr[-1][1]
+    if last.leader is None or last.leader < 0:
+        return Fact(f"the last ISR of leader epoch {last.epoch} was {isr_text(isr)}", refs=(ref,))
+    return Fact(
+        f"was leader of epoch {last.epoch}, whose last ISR was {isr_text(isr)}", broker=last.leader, refs=(ref,)
+    )
+
+
 def _finding(history: History, epoch: Epoch) -> Finding:
     earlier = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
     last = earlier[-1] if earlier else None
@@ -191,9 +201,7 @@ def _finding(history: History, epoch: Epoch) -> Finding:
     isr = isr_before(history, epoch) or None
     if last is not None and isr in (None, last.last_isr):
         isr = last.last_isr or frozenset()
-        known = last.leader if last.leader is not None and last.leader >= 0 else None
-        what = f"the last ISR of leader epoch {last.epoch} was {isr_text(isr)}"
-        facts.append(Fact(what, broker=known, refs=(last.isr[-1][1],)))
+        facts.append(_last_isr(last, isr))
     elif last is not None and isr is not None:  # unknown who led when the ISR changed to this
         facts.append(Fact(f"the ISR just before the election was {isr_text(isr)}, by the partition epoch"))
     facts.append(leader_fact(epoch))

@@ -103,7 +103,7 @@ def test_many_ranges_are_counted_and_not_listed(lost: Result) -> None:
 
 def test_a_cause_and_a_fact_are_told_once(lost: Result) -> None:
     text = render(lost, width=120)
-    assert text.count("truncation to the high watermark on becoming a follower") == 1
+    assert text.count("a replica that became a follower truncated its log to its own high watermark") == 1
     assert text.count("truncated its log from at least 80 to 50") == 1
     assert text.count("\n  Keep ") == 1
     assert text.count("read the finding") == 0
@@ -131,8 +131,23 @@ def test_nothing_found_is_said_first(sample_traces: Path, scanned: Scanned) -> N
 
 def test_no_partition_judged_is_not_nothing_found(sample_traces: Path) -> None:
     text = render(scan([str(sample_traces / "flap-3.9.1")], topics=["nosuch*"]), width=100)
-    assert text.startswith("NOT JUDGED: no partition was judged")
+    assert text.startswith("NOT JUDGED: none of the topics in the evidence was to be judged.")
     assert "CLEAN" not in text
+
+
+def test_lines_about_no_partition_ask_for_more(tmp_path: Path) -> None:
+    line = "[2026-11-21 04:11:07,100] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
+    (tmp_path / "server.log").write_text(line)
+    text = " ".join(render(scan([str(tmp_path)]), width=100).split())
+    assert text.startswith("NOT JUDGED: no line and no file in the evidence is about a partition. Add server.log,")
+
+
+def test_each_cluster_has_an_answer_of_its_own(sample_traces: Path) -> None:
+    """No sentence about both may be false for one: only one of them had an unclean election."""
+    lines = render(scan([str(sample_traces / name) for name in ("kip101-0.10.2.2", "unclean-3.9.1")]), width=200)
+    said = [line for line in lines.splitlines() if line.startswith("VIOLATED in 1 of 1 partition of cluster ")]
+    assert sorted("unclean-election" in line for line in said) == [False, True]
+    assert sorted("replica-divergence" in line for line in said) == [False, True]
 
 
 def test_an_earlier_life_is_named_and_asks_for_nothing(sample_traces: Path, scanned: Scanned) -> None:
