@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from forensics.replay.confidence import decides
 from forensics.replay.lineage import size
 from forensics.reports import remarks
 from forensics.reports.advice import FORKED, LOST, advisers, copies, each_first, merged
 from forensics.reports.html.missing import Missing, missing
+from forensics.reports.html.story import tone_of
 from forensics.reports.html.wording import Namer, clock, namer, number, offsets, plain, plural, sentence
 from forensics.result import Partition, Result
 from forensics.rules import RULES
@@ -148,6 +150,9 @@ def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
     )
 
 
+_ASKED = frozenset({LOST, FORKED})
+
+
 @dataclass(frozen=True, slots=True)
 class _Found:
     """Partitions by their answers to the two questions, and findings of other rules."""
@@ -157,6 +162,7 @@ class _Found:
     forked: list[Partition]
     bad: list[Partition]
     open: list[Partition]
+    suspected: list[Partition]
     other: list[Finding]
 
     @classmethod
@@ -166,10 +172,17 @@ class _Found:
             len(partitions),
             [p for p in partitions if _is(p, LOST, Verdict.VIOLATED)],
             [p for p in partitions if _is(p, FORKED, Verdict.VIOLATED)],
-            [p for p in partitions if _judged_bad(p)],
+            list(filter(_judged_bad, partitions)),
             [p for p in partitions if _is(p, LOST, Verdict.UNKNOWN) or _forks(p) is Verdict.UNKNOWN],
-            [f for f in findings if f.rule not in (LOST, FORKED) and f.severity.rank <= Severity.WARNING.rank],
+            list(filter(_doubtful, partitions)),
+            [f for f in findings if f.rule not in _ASKED and f.severity.rank <= Severity.WARNING.rank],
         )
+
+
+def _doubtful(partition: Partition) -> bool:
+    """Return whether a loss or a fork is no more than suspected."""
+    asked = [judgement for rule, judgement in partition.judgements.items() if rule in _ASKED]
+    return not _judged_bad(partition) and any(judgement.findings for judgement in asked)
 
 
 def _clusters(result: Result) -> list[tuple[str | None, Result]]:
@@ -280,35 +293,22 @@ def _by_lines(result: Result, said: tuple[str, str, str], found: Sequence[object
 
 
 def _headline(result: Result, found: _Found, called: Namer) -> tuple[str, str, str]:
-    lost, forked, bad, open_, other = found.lost, found.forked, found.bad, found.open, found.other
+    bad, open_, other = found.bad, found.open, found.other
     total = found.total
     if not total:
         return "none", "There is no partition to judge", "Nothing in the evidence speaks of a replica of a topic."
     off = _not_asked(result)
     silent = f" {_OFF[tuple(off)]}" if off else ""
     if bad:
-        where = _where(bad, called)
-        if lost and forked:
-            words = f"Committed data was lost and forked in {where}"
-        elif lost:
-            words = f"Committed data was lost in {where}"
-        else:
-            words = f"Replicas of {where} hold different committed data"
-        first = next(f for f in result.findings if f.rule in (LOST, FORKED))
-        also, rest = "", len(open_) - sum(_judged_bad(p) for p in open_)
-        if rest:
-            also = f" {plural(rest, 'other partition')} could not be judged."
-        lead = sentence(plain(first.summary))
-        if len(bad) > 1:
-            lead = sentence(f"The worst, {called(first)}: {plain(first.summary)}")
-        return "bad", words, lead + also + silent
+        return "bad", *_damage(result, found, called, silent)
     if open_:
         reach = "any of" if len(open_) == total and total > 1 else ""
         words = f"Loss cannot be ruled out in {f'{reach} ' if reach else ''}{_where(open_, called)}"
         share = f"{number(len(open_))} of {plural(total, 'partition')}"
         if len(open_) == total:
             share = "it" if total == 1 else f"all {plural(total, 'partition')}"
-        lead = f"No loss and no fork is proven, but {share} could not be checked. Collect the evidence named below."
+        known = f"could not be checked{_suspected(found, called)}"
+        lead = f"No loss and no fork is proven, but {share} {known}. Collect the evidence named below."
         return "unknown", words, lead + silent
     if off:
         words, kept = _UNASKED[tuple(off)]
@@ -326,6 +326,30 @@ def _headline(result: Result, found: _Found, called: Namer) -> tuple[str, str, s
         f"its leader, and no two replicas hold different {_compared(result)} at one committed offset."
     )
     return "good", "No committed data was lost or forked", lead
+
+
+def _damage(result: Result, found: _Found, called: Namer, silent: str) -> tuple[str, str]:
+    """Return headline and lead where a question is answered with a violation."""
+    where = _where(found.bad, called)
+    if found.lost and found.forked:
+        words = f"Committed data was lost and forked in {where}"
+    elif found.lost:
+        words = f"Committed data was lost in {where}"
+    else:
+        words = f"Replicas of {where} hold different committed data"
+    first = next(f for f in result.findings if f.rule in _ASKED and decides(f.confidence))
+    lead = sentence(plain(first.summary))
+    if len(found.bad) > 1:
+        lead = sentence(f"The worst, {called(first)}: {plain(first.summary)}")
+    rest = len(found.open) - sum(_judged_bad(p) for p in found.open)
+    if rest:
+        lead += f" {plural(rest, 'other partition')} could not be judged{_suspected(found, called)}."
+    return words, lead + silent
+
+
+def _suspected(found: _Found, called: Namer) -> str:
+    """Return in which partitions a loss or a fork is suspected, as the end of a sentence; "" for none."""
+    return f"; a loss or a fork is suspected in {_where(found.suspected, called)}" if found.suspected else ""
 
 
 def _compared(result: Result) -> str:
@@ -395,7 +419,7 @@ def _card(partition: Partition, anchor: str, called: Namer) -> Card:
     return Card(
         name=called(partition.history),
         anchor=anchor,
-        tone="bad" if head.rule in (LOST, FORKED) or head.severity.rank <= Severity.ERROR.rank else "warn",
+        tone="bad" if head.rule in (LOST, FORKED) and decides(head.confidence) else tone_of(head),
         titles=tuple(_TITLES[rule].capitalize() for rule in dict.fromkeys(f.rule for f in findings)),
         rules=tuple(dict.fromkeys(f.rule for f in findings)),
         summary=sentence(plain(head.summary)),

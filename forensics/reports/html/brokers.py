@@ -10,7 +10,7 @@ import polars as pl
 from forensics.case.brokers import Broker
 from forensics.replay.history import History, Truncation
 from forensics.reports import incidents
-from forensics.reports.html.story import step_anchor, steps_of
+from forensics.reports.html.story import step_anchor, steps_of, tone_of
 from forensics.reports.html.wording import anchored, micros, namer, plain
 from forensics.result import Result
 from forensics.rules.finding import Severity
@@ -19,8 +19,8 @@ from parsers.schema import Kind
 ROWS, NAMED, BROKERS = 80, 6, 200
 """Rows of a broker, partitions named in a row, and brokers in the index."""
 
-TOGETHER = 2_000_000
-"""Microseconds within which the same on several partitions is one row."""
+TOGETHER, STARTING = 2_000_000, 10_000_000
+"""Microseconds within which the same on several partitions is one row, and within which a process starts or stops."""
 
 _PROCESS = {
     Kind.PROCESS_START.value: "its process started",
@@ -42,6 +42,7 @@ class Happened:
         places: name and anchor of partitions; the anchor is "" for one without a chart.
         more: how many partitions are not named.
         on_disk: files show it, as they were when they were copied.
+        varies: the text is that of the first partition; in others its values differ.
     """
 
     time: int | None
@@ -51,6 +52,7 @@ class Happened:
     places: list[tuple[str, str]] = field(default_factory=list)
     more: int = 0
     on_disk: bool = False
+    varies: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +90,17 @@ class _Event:
     step: str = ""
     tone: str = ""
     on_disk: bool = False
+    placed: int = 0  # where it belongs among events with a time
 
     @property
     def order(self) -> tuple[object, ...]:
-        return (self.time is None, self.time or 0, not self.step, self.place or ("", ""), self.text)
+        return (
+            self.on_disk,
+            self.placed if self.time is None else self.time,
+            not self.step,
+            self.place or ("", ""),
+            self.text,
+        )
 
 
 def brokers(result: Result, anchors: Mapping[int, str]) -> tuple[Held, ...]:
@@ -161,7 +170,7 @@ def _of_incidents(result: Result, places: Places) -> Iterator[_Event]:
 def _of_incident(incident: incidents.Incident, story: int, places: Places, *, linked: bool) -> Iterator[_Event]:
     """The steps of an incident; equal incidents have equal kinds of steps."""
     lead = incident.lead
-    tone = "bad" if lead.severity.rank <= Severity.ERROR.rank else "warn"
+    tone = tone_of(lead)
     for place, step in enumerate(steps_of(incident.findings), start=1):
         fact = step.fact
         if fact.broker is not None:
@@ -169,7 +178,8 @@ def _of_incident(incident: incidents.Incident, story: int, places: Places, *, li
             anchor = step_anchor(lead, place) if linked else ""
             where = places[incidents.incarnation_of(lead)]
             yield _Event(
-                lead.cluster, fact.broker, fact.time, plain(fact.text), kind, where, anchor, tone, step.on_disk
+                *(lead.cluster, fact.broker, fact.time, plain(fact.text), kind, where, anchor, tone, step.on_disk),
+                placed=step.placed[0],
             )
 
 
@@ -181,7 +191,9 @@ def _of_partition(history: History, place: tuple[str, str]) -> Iterator[_Event]:
     for epoch in history.epochs.values():
         if epoch.leader is not None and epoch.leader >= 0 and epoch.time is not None:
             text = f"became leader of epoch {epoch.epoch}" + (", though not in the ISR" if epoch.unclean else "")
-            yield _Event(history.cluster, epoch.leader, epoch.time, text, ("led", bool(epoch.unclean)), place)
+            yield _Event(
+                history.cluster, epoch.leader, epoch.time, text, ("led", epoch.epoch, bool(epoch.unclean)), place
+            )
 
 
 def _cut(cut: Truncation) -> str:
@@ -202,22 +214,23 @@ def _rows(events: list[_Event]) -> list[Happened]:
     last: dict[Hashable, Happened] = {}
     for event in sorted(events, key=lambda one: one.order):
         row = last.get(event.kind)
-        if row is None or event.place is None or not _near(row.time, event.time):
+        if row is None or not _near(row.time, event.time, STARTING if event.place is None else TOGETHER):
             row = last[event.kind] = Happened(event.time, event.text, event.step, event.tone, on_disk=event.on_disk)
             rows.append(row)
         if event.place is not None and event.place not in row.places:
             row.places.append(event.place)
         row.step = row.step or event.step
+        row.varies = row.varies or row.text != event.text
     for row in rows:
         row.more = max(len(row.places) - NAMED, 0)
         del row.places[NAMED:]
     return rows
 
 
-def _near(time: int | None, other: int | None) -> bool:
+def _near(time: int | None, other: int | None, apart: int) -> bool:
     if time is None or other is None:
         return time is other
-    return other - time <= TOGETHER
+    return other - time <= apart
 
 
 def _kept(rows: list[Happened]) -> list[Happened]:

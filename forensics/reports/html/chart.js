@@ -97,15 +97,17 @@
     hover(trace, i) {
       const parts = [];
       const base = Array.isArray(trace.text) ? trace.text[i] : trace.text;
-      if (base) parts.push("<b>" + base + "</b>");
+      // In lines that fit: between words, so that what is escaped stays whole.
+      const most = Math.max(24, Math.min(76, Math.floor(this.width() / 9)));
+      const wrapped = (text, words) => text.match(new RegExp(words ? `.{1,${most}}(?:\\s|$)|\\S+` : `.{1,${most}}(?:\\s|$)|.{1,${most}}`, "g")) || [];
+      if (base) parts.push("<b>" + wrapped(base, true).join("<br>") + "</b>");
       const at = trace.x[i];
       if (at !== null && at <= this.told.length) parts.push(report.clock(this.told.zero + at) + " " + report.zoneName());
       const reference = trace.customdata ? this.told.references[trace.customdata[i]] : undefined;
       if (reference) {
         const [path, line, quoted] = reference;
         parts.push(report.inert(path.split("/").slice(-3).join("/")) + (line === null ? "" : ":" + line));
-        const most = Math.max(24, Math.min(76, Math.floor(this.width() / 9)));
-        const lines = quoted.match(new RegExp(`.{1,${most}}(?:\\s|$)|.{1,${most}}`, "g")) || [];
+        const lines = wrapped(quoted, false);
         if (lines.length) parts.push("<i>" + lines.map(report.inert).join("<br>") + "</i>");
       }
       return parts.join("<br>");
@@ -204,7 +206,7 @@
         const at = this.time(this.moment - this.told.zero);
         shapes.push({
           type: "line", xref: "x", yref: "paper", x0: at, x1: at, y0: 0, y1: 1,
-          line: { color: report.coloured("var(--ink)", colours), width: 1.5, dash: "dash" },
+          line: { color: report.coloured("var(--ink)", colours), width: 1.5, dash: "dash" }, layer: "below",
         });
       }
       return { annotations, shapes };

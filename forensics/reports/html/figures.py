@@ -48,7 +48,7 @@ KEYS = (
     Key("end", "log end offset", ("floor", "box", "dated")),
     Key("hw", "high watermark", ("bound",)),
     Key("cut", "truncated", ("start", "elected", "unclean")),
-    Key("finding", "step of the finding", ("band",)),
+    Key("finding", "step of the story", ("band",)),
     Key("isr", "in the ISR"),
     Key("silent", "no log line"),
 )

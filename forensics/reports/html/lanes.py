@@ -16,7 +16,7 @@ from forensics.replay.history import History, Replica
 from forensics.replay.lineage import Range
 from forensics.replay.timeline import DELETED, ON_DISK, SILENT, STOPPED, committed, timeline
 from forensics.reports import incidents
-from forensics.reports.html.story import step_anchor, steps_of
+from forensics.reports.html.story import step_anchor, steps_of, tone_of
 from forensics.reports.html.thinning import thin
 from forensics.reports.html.wording import micros, plain
 from forensics.result import Partition
@@ -69,7 +69,7 @@ class Mark:
     Attributes:
         kind: "cut", "start", "elected", "unclean" (elected outside the ISR), "finding".
         label: number of the step in the story, or "".
-        wrong: a finding that is an error or worse blames it.
+        wrong: a finding that is shown in red blames it.
     """
 
     kind: str
@@ -146,7 +146,7 @@ class Chart:
         dropped: states that were left out by thinning.
         focus: the time the worst finding spans, or None.
         steps: of the worst incident.
-        grave: the worst finding is an error or worse.
+        grave: the worst finding is shown in red.
     """
 
     zero: int
@@ -379,7 +379,7 @@ def _rows(findings: Iterable[Finding]) -> set[int]:
 
 
 def _grave(finding: Finding | None) -> bool:
-    return finding is not None and finding.severity.rank <= Severity.ERROR.rank
+    return finding is not None and tone_of(finding) == "bad"
 
 
 def _steps(findings: list[Finding], drawn: Chart, refs: dict[int, int]) -> list[Step]:

@@ -7,7 +7,7 @@
   const MOST = 40;
   let entries = null, found = [], chosen = 0;
 
-  const words = (node) => node.textContent.replace(/\s+/g, " ").trim();
+  const words = (node) => node.textContent.replace(/\s+/g, " ").trim().replace(/ #$/, ""); // without its own link
   const collect = () => {
     const made = [];
     const add = (kind, title, anchor, more) => made.push({ kind, title, anchor, more: more || "", key: (kind + " " + title + " " + (more || "")).toLowerCase() });

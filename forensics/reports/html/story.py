@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from forensics.case.quotes import LONGEST
-from forensics.replay.confidence import Confidence, Weakness
+from forensics.replay.confidence import Confidence, Weakness, decides
 from forensics.replay.lineage import size
 from forensics.reports import incidents
 from forensics.reports.html.wording import (
@@ -161,6 +161,11 @@ def stories(result: Result) -> Stories:
     )
 
 
+def tone_of(finding: Finding) -> str:
+    """Return "bad", which is red, for an error or worse that is more than suspected; else "warn"."""
+    return "bad" if finding.severity.rank <= Severity.ERROR.rank and decides(finding.confidence) else "warn"
+
+
 def finding_anchor(finding: Finding) -> str:
     """Id of the element that is about a finding."""
     return f"finding-{finding.fingerprint}"
@@ -201,7 +206,7 @@ class _Teller:
         return Tale(
             self.called(lead),
             self.anchor(lead),
-            "bad" if lead.severity.rank <= Severity.ERROR.rank else "warn",
+            tone_of(lead),
             tuple(self._told(finding) for finding in first.findings),
             plural(size(lead.offsets), "offset") if lead.offsets else "",
             lanes,
@@ -243,7 +248,7 @@ class _Teller:
             finding_anchor(finding),
             _TITLES[finding.rule].capitalize(),
             finding.rule,
-            "bad" if finding.severity.rank <= Severity.ERROR.rank else "warn",
+            tone_of(finding),
             finding.severity.value,
             finding.confidence.value,
             offsets(finding.offsets),
