@@ -403,10 +403,11 @@ def _recovered_from_unknown_end(step: Step) -> bool:
 def _next_led(history: History, one: RoleSpan, two: RoleSpan | None, truncation: Step) -> int | None:
     """Return the leader epoch that a replica led next after log recovery, or None if it did not lead next.
 
-    If no line of its own names a later role, it started no fetcher. Then lines of other brokers may name it as leader.
+    If its own lines name a later role, they have to show that it led before too: a follower has no more than its leader
+    had. If they name none, it started no fetcher. Then lines of other brokers may name it as leader.
     """
     if two is not None:
-        return two.epoch if two.role is Role.LEADER else None
+        return two.epoch if one.role is Role.LEADER is two.role else None
     later = [epoch for _, epoch in sorted(history.epochs.items()) if epoch.epoch > one.epoch]
     later = [epoch for epoch in later if (epoch.time or 0) > (truncation.time or 0) and epoch.leader not in (None, -1)]
     return later[0].epoch if later and later[0].leader == one.replica else None
@@ -601,7 +602,8 @@ def _truncated_since(history: History, spans: Sequence[RoleSpan]) -> Iterator[Su
     since = -1
     for role_span, step in ((span, step) for span in spans for step in span.steps):
         until = step.refs[-1].row or 0
-        known = _highest_printed(history, role_span, since, until) or _fell_with(history, role_span.replica, step)
+        stated = (_highest_printed(history, role_span, since, until), _fell_with(history, role_span.replica, step))
+        known = max((one for one in stated if one is not None), key=lambda found: found[1], default=None)
         below = _by_epoch(step) and known is not None and step.target < known[1]
         if known is not None and below and not _removes_nothing_committed(history, role_span, step):
             yield _truncated(history, *known, step.target, step, role_span.epoch)
