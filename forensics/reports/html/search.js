@@ -40,7 +40,11 @@
 
   const look = () => {
     const asked = text.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const whole = text.value.trim().toLowerCase();
     const all = entries.filter((one) => asked.every((word) => one.key.includes(word)));
+    // What is called just so comes first, whatever else contains the words.
+    const far = (one) => (one.title.toLowerCase() === whole ? 0 : one.title.toLowerCase().startsWith(whole) ? 1 : 2);
+    all.sort((a, b) => far(a) - far(b));
     found = all.slice(0, MOST);
     chosen = 0;
     list.replaceChildren(...found.map((one, place) => {
@@ -85,6 +89,7 @@
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (by) { event.preventDefault(); chosen = Math.min(Math.max(chosen + by, 0), found.length - 1); mark(); }
     if (event.key === "Enter") { event.preventDefault(); open(); }
+    if (event.key === "Escape") { event.preventDefault(); dialog.close(); } // at once, not after the field is emptied
   });
   addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;

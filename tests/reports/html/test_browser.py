@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -17,58 +15,11 @@ from forensics.reports.html import lanes, render
 from forensics.reports.redaction import redact
 from forensics.result import Result
 from tests.conftest import EVERYTHING, ROOT, SHARE
-from tests.reports.html.conftest import CALM, LOSS, LOSS_AND_FORK, SAMPLES
+from tests.reports.html.conftest import CALM, LOSS, LOSS_AND_FORK, PATIENCE, PHONE, SAMPLES, WIDE, Opener, Watched, axis
 
 pytestmark = pytest.mark.browser
 
-WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 SIZES = {"wide": WIDE, "phone": PHONE}
-PATIENCE = 60_000  # milliseconds: a busy machine is not a bug
-
-
-class Watched:
-    """A page with everything it complained of or asked for."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.add_init_script(
-            "addEventListener('securitypolicyviolation', e => console.error('CSP', e.violatedDirective, e.blockedURI))"
-        )
-        page.set_default_timeout(PATIENCE)
-
-    def open(self, path: Path) -> Page:
-        self.page.goto(path.as_uri())
-        return self.page
-
-    def chart(self) -> None:
-        """Wait until the chart of the chosen partition is drawn."""
-        target = self.page.locator(".panel .chart").first
-        target.scroll_into_view_if_needed()
-        self.page.wait_for_selector(".panel .chart[data-drawn]", timeout=PATIENCE)
-
-
-Opener = Callable[..., Any]
-
-
-@pytest.fixture
-def watch(browser: Browser) -> Opener:
-    """Gives a fresh, watched page."""
-
-    @contextmanager
-    def opened(viewport: dict[str, int] = WIDE, **options: Any) -> Iterator[Watched]:
-        options.setdefault("timezone_id", "Asia/Kathmandu")
-        context = browser.new_context(viewport=viewport, **options)  # type: ignore[arg-type]
-        try:
-            yield Watched(context.new_page())
-        finally:
-            context.close()
-
-    return opened
 
 
 @pytest.fixture(scope="module")
@@ -102,11 +53,6 @@ def loss(shared: Watched) -> Page:
         }"""
     )
     return page
-
-
-def axis(page: Page) -> list[str]:
-    """What the time axis shows."""
-    return page.evaluate("document.querySelector('.panel .chart')._fullLayout.xaxis.range.map(String)")
 
 
 def overlapping(page: Page) -> list[str]:
