@@ -131,7 +131,8 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     back = went_back(rows)
     keys |= by_themselves.keys() | back.keys()
     bare = Bare(keys.union(ids, led_with_id, removed, starts, begun, printed, played, holes))
-    bare.but(one[:2] for one in (*stood, *forked, *compared, *nobodys))
+    for known in (stood, forked, compared, nobodys):
+        bare.but(one[:2] for one in known)
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
     lives = Counter((topic, partition) for topic, partition, _ in keys)
 
