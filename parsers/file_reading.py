@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple, overload
 
 import polars as pl
 
@@ -16,10 +18,46 @@ from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, empty
 UTC = "UTC"
 
 
-_NOTHING = (empty(OBSERVATIONS), empty(BATCHES), empty(NOTICES))  # frames do not change: all empty ones are the same
+_NOTHING: Final = (empty(OBSERVATIONS), empty(BATCHES), empty(NOTICES))
+"""Frames do not change, so all empty ones are the same: a table of its own takes 28 KB."""
 
 
-@dataclass(slots=True)
+class Packed(NamedTuple):
+    """The rows of one file within a table of the rows of many.
+
+    Attributes:
+        table: of many files.
+        first: row of this file's first one.
+        height: number of its rows.
+    """
+
+    table: pl.DataFrame
+    first: int
+    height: int
+
+
+class Rows:
+    """The field ``observations``: a table, kept as it is or packed; read, it is always a table."""
+
+    @overload
+    def __get__(self, reading: None, owner: type) -> None: ...
+
+    @overload
+    def __get__(self, reading: FileReading, owner: type) -> pl.DataFrame: ...
+
+    def __get__(self, reading: FileReading | None, owner: type) -> pl.DataFrame | None:
+        """Return the table; of the class, the default."""
+        if reading is None:
+            return None
+        kept = reading.__dict__["_kept"]
+        return kept.table.slice(kept.first, kept.height) if isinstance(kept, Packed) else kept
+
+    def __set__(self, reading: FileReading, value: pl.DataFrame | Packed | None) -> None:
+        """Keep a table, or where it is packed; None stands for no rows."""
+        reading.__dict__["_kept"] = _NOTHING[0] if value is None else value
+
+
+@dataclass
 class FileReading:
     """Contents of one file, and how much of it was understood.
 
@@ -44,7 +82,7 @@ class FileReading:
     """
 
     format: str
-    observations: pl.DataFrame = field(default_factory=lambda: _NOTHING[0])
+    observations: Rows = Rows()
     batches: pl.DataFrame = field(default_factory=lambda: _NOTHING[1])
     notices: pl.DataFrame = field(default_factory=lambda: _NOTHING[2])
     properties: dict[str, str] = field(default_factory=dict)
@@ -65,6 +103,41 @@ class FileReading:
     prose: int = 0
     zone: str | None = None
     distances: Distances = field(default_factory=list)
+
+
+class Packing:
+    """Packs the observations of small files together: a table of a few rows takes 28 KB."""
+
+    def __init__(self) -> None:
+        self._waiting: list[FileReading] = []
+
+    def add(self, reading: FileReading) -> None:
+        """Pack a file's observations, at once or with those of files to come."""
+        if 0 < reading.observations.height <= _SMALL:
+            self._waiting.append(reading)
+        if len(self._waiting) == _TOGETHER:
+            self.finish()
+
+    def finish(self) -> None:
+        """Pack what waits."""
+        if len(self._waiting) > 1:
+            tables = [reading.observations for reading in self._waiting]
+            packed, first = _compact(pl.concat(tables)), 0
+            for reading, table in zip(self._waiting, tables, strict=True):
+                reading.observations = Packed(packed, first, table.height)
+                first += table.height
+        self._waiting = []
+
+
+def _compact(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table of its own memory: each small one has at least 8 KB for every column of text."""
+    whole = io.BytesIO()
+    table.rechunk().write_ipc(whole, compat_level=pl.CompatLevel.oldest())
+    return pl.read_ipc(whole.getvalue())
+
+
+_SMALL: Final = 64
+_TOGETHER: Final = 512
 
 
 @dataclass(frozen=True, slots=True)

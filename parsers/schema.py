@@ -280,7 +280,7 @@ NOTICES: dict[str, pl.DataType] = {
 def empty(schema: dict[str, pl.DataType]) -> pl.DataFrame:
     """A table of the given schema with no rows."""
     made = _EMPTY.get(id(schema))
-    return made.clone() if made is not None else pl.DataFrame(schema=schema)
+    return made if made is not None else pl.DataFrame(schema=schema)
 
 
 _EMPTY = {id(schema): pl.DataFrame(schema=schema) for schema in (OBSERVATIONS, BATCHES, NOTICES)}

@@ -482,8 +482,7 @@ def _observations(
     parts = []
     for numbers in _alike(files, owner, reading):
         found = files[numbers[0]][1]
-        rows = pl.concat([files[number][1].observations for number in numbers])
-        heights = [files[number][1].observations.height for number in numbers]
+        rows, heights = _joined([files[number][1] for number in numbers])
         said = facts.select(pl.all().gather(pl.Series(np.repeat(numbers, heights))))
         part = to_utc(rows, found.zone or reading.assumed).hstack(said)
         part = part.with_columns(latest(pl.col("time")).over("source").alias("_when"))
@@ -502,11 +501,28 @@ def _observations(
     rows = named(pl.concat(parts))
     parts.clear()
     for _, found in files:
-        found.observations = found.observations.clear()  # one copy of a large case is enough
+        found.observations = empty(OBSERVATIONS)  # one copy of a large case is enough
     rows = clustered(witnessed(rows, reading.skew), told, place)
     rows = _in_window(rows, reading, files)
     rows = in_order(rows).with_row_index("row")
     return with_runs(rows).drop("_owner", "_rank", "_when", "_trace")
+
+
+def _joined(readings: Sequence[FileReading]) -> tuple[pl.DataFrame, list[int]]:
+    """Return the rows of files that follow each other, and each file's number of rows.
+
+    A few files are taken at a time, as the tables of all small files take more memory than their rows.
+    """
+    heights: list[int] = []
+    tables: list[pl.DataFrame] = []
+    for first in range(0, len(readings), _AT_A_TIME):
+        parts = [reading.observations for reading in readings[first : first + _AT_A_TIME]]
+        heights += [part.height for part in parts]
+        tables.append(pl.concat(parts, rechunk=len(parts) > 1))
+    return pl.concat(tables), heights
+
+
+_AT_A_TIME = 512
 
 
 _LASTING = [

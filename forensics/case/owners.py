@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -56,7 +57,7 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
     pod or file.
     """
     words = _words(files)
-    folders = [[str(folder) for folder in PurePosixPath(source.path).parents] for source, _ in files]
+    folders = [_above(source) for source, _ in files]
     meta = {
         above[0]: (_id(reading.properties), reading.properties.get("cluster.id"))
         for (_, reading), above in zip(files, folders, strict=True)
@@ -93,13 +94,12 @@ def _spread(
     for (source, _), broker, cluster in zip(files, brokers, clusters, strict=True):
         if cluster is not None:
             mine.setdefault(broker, set()).add(cluster)
-            for folder in PurePosixPath(source.path).parents:
-                below.setdefault(str(folder), set()).add(cluster)
+            for folder in _above(source):
+                below.setdefault(folder, set()).add(cluster)
     result: list[str | None] = []
     for (source, _), broker, cluster in zip(files, brokers, clusters, strict=True):
         if cluster is None:
-            above = (str(folder) for folder in PurePosixPath(source.path).parents)
-            near = next((below[folder] for folder in above if folder in below), set())
+            near = next((below[folder] for folder in _above(source) if folder in below), set())
             choice = near if len(near) == 1 else mine.get(broker, set()) & near if broker is not None else set()
             cluster = next(iter(choice)) if len(choice) == 1 else None
         result.append(cluster)
@@ -232,12 +232,27 @@ def _misleading(files: Sequence[tuple[Source, FileReading]], words: Sequence[_Wo
     return found
 
 
-def _hosts(source: Source) -> Iterator[tuple[str, str]]:
+def _hosts(source: Source) -> tuple[tuple[str, str], ...]:
     """Each folder above a file, the nearest first, with the folder in it that leads to the file."""
-    below = PurePosixPath(source.path).parent
-    for folder in below.parents:
-        yield str(folder), below.name
-        below = folder
+    return _hosts_of(_above(source)[0])
+
+
+@functools.lru_cache(maxsize=1024)
+def _hosts_of(folder: str) -> tuple[tuple[str, str], ...]:
+    path = PurePosixPath(folder)
+    return tuple((str(above), below.name) for above, below in zip(path.parents, (path, *path.parents), strict=False))
+
+
+def _above(source: Source) -> tuple[str, ...]:
+    """Return the folders above a file, the nearest first."""
+    folder, slash, _ = source.path.rpartition("/")
+    return _with_parents(folder or slash)
+
+
+@functools.lru_cache(maxsize=1024)
+def _with_parents(folder: str) -> tuple[str, ...]:
+    path = PurePosixPath(folder)
+    return (str(path), *map(str, path.parents))
 
 
 def _id(properties: dict[str, str]) -> int | None:
@@ -265,8 +280,8 @@ class _Word(NamedTuple):
 def _words(files: Sequence[tuple[Source, FileReading]]) -> list[_Word]:
     """Return the statements of each file; computed together, as there may be thousands of small ones."""
     found = [_Word()] * len(files)
-    readings = [reading.observations for _, reading in files]
     logs = [n for n, (_, reading) in enumerate(files) if reading.format in ("broker-log", "trace")]
+    readings = {n: files[n][1].observations for n in logs}
     logs = [n for n in logs if readings[n].height]
     if not logs:
         return found

@@ -21,7 +21,7 @@ from forensics.rules import Shared, judgements
 from forensics.rules.finding import Judgement
 from parsers import read
 from parsers.containment import Defect, contained
-from parsers.file_reading import FileReading
+from parsers.file_reading import FileReading, Packing
 from parsers.files.sources import Source
 from parsers.walk import walk
 
@@ -140,13 +140,17 @@ def read_sources(sources: Sequence[Source], *, progress: Progress | None = None)
     found = {number: as_copy(sources[twin.of], twin) for number, twin in twins.items()}
     units = [unit for group in read.units(sources) if (unit := [number for number in group if number not in twins])]
     units = read.with_neighbours(sources, units)
+    packing = Packing()
     pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 1)
     try:
         results = pool.map(read.read_unit, [[sources[number] for number in unit] for unit in units])
         for unit, readings in zip(units, results, strict=True):
             found.update(zip(unit, readings, strict=True))
+            for reading in readings:
+                packing.add(reading)
             if progress is not None:
                 progress(len(found), len(sources))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # an interrupt does not wait for the remaining work
+    packing.finish()
     return [(source, found[number]) for number, source in enumerate(sources)]
