@@ -11,6 +11,7 @@ import functools
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from operator import itemgetter
 
 import polars as pl
 
@@ -131,8 +132,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     back = went_back(rows)
     keys |= by_themselves.keys() | back.keys()
     bare = Bare(keys.union(ids, led_with_id, removed, starts, begun, printed, played, holes))
-    for known in (stood, forked, compared, nobodys):
-        bare.but(one[:2] for one in known)
+    bare.but({*map(itemgetter(0, 1), stood), *forked, *compared, *nobodys})
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
     lives = Counter((topic, partition) for topic, partition, _ in keys)
 
