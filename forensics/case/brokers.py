@@ -128,31 +128,13 @@ def brokers(
         broker = found.setdefault(number, Broker(number))
         broker.settings.update(values)
         broker.configured = True
-    # Counted here, because not every caller has counted them; rows without a topic are enough.
-    run = pl.col("starts_run").cast(pl.Int32).cum_sum().over("broker").alias("run")
-    rows = (
-        observations.with_columns(run)
-        .filter(
-            pl.col("kind").is_in([Kind.BROKER_VERSION.value, Kind.BROKER_CONFIG.value]) & pl.col("broker").is_not_null()
-        )
-        .select("broker", "kind", "detail", "run")
-    )
-    for number, kind, detail, run in rows.unique(maintain_order=True).iter_rows():
+    for number, run, kind, detail in _statements(observations).iter_rows():
         broker = found.setdefault(number, Broker(number))
-        if detail is None:
-            continue
-        key, _, value = detail.partition("=")
-        if kind == Kind.BROKER_VERSION.value:
-            key, value = "", detail
-            broker.version = detail
-        else:
-            broker.settings[key] = value
-        release = version_of(value) if key in _OF_VERSION else None
-        if release is not None:
-            _ran(broker, run, key, release)
-    starts = observations.filter(pl.col("starts_run")).select("broker", "time")
-    for number, time in starts.with_columns(pl.col("time").cast(pl.Int64)).iter_rows():
-        if number in found and time is not None:
+        if detail is not None:
+            _stated(broker, run, kind, detail)
+    starts = observations.filter(pl.col("starts_run")).select("broker", pl.col("time").cast(pl.Int64))
+    for number, time in starts.drop_nulls("time").iter_rows():
+        if number in found:
             found[number].starts.append(time)
     _add_log_dirs(found, observations)
     for number, message in _spoken(observations).iter_rows():
@@ -194,6 +176,32 @@ def _part(rows: pl.DataFrame) -> PartClaim | None:
     everything = Claim.ALL.value in stated
     log, roles = (everything or what.value in stated for what in (Claim.LOG, Claim.ROLES))
     return PartClaim(log, roles)
+
+
+def _statements(observations: pl.DataFrame) -> pl.DataFrame:
+    """Return what brokers logged about their releases and settings, once for each process, in the order of the lines.
+
+    Returns:
+        Columns ``broker``, ``run``, ``kind``, ``detail``.
+    """
+    # Counted here, because not every caller has counted them; rows without a topic are enough.
+    run = pl.col("starts_run").cast(pl.Int32).cum_sum().over("broker").alias("run")
+    kinds = [Kind.BROKER_VERSION.value, Kind.BROKER_CONFIG.value]
+    rows = observations.with_columns(run).filter(pl.col("kind").is_in(kinds) & pl.col("broker").is_not_null())
+    return rows.select("broker", "run", "kind", "detail").unique(maintain_order=True)
+
+
+def _stated(broker: Broker, run: int | None, kind: str, detail: str) -> None:
+    """Note the release or the setting that one process of a broker logged."""
+    key, _, value = detail.partition("=")
+    if kind == Kind.BROKER_VERSION.value:
+        key, value = "", detail
+        broker.version = detail
+    else:
+        broker.settings[key] = value
+    release = version_of(value) if key in _OF_VERSION else None
+    if release is not None:
+        _ran(broker, run, key, release)
 
 
 def _ran(broker: Broker, run: int | None, key: str, release: Release) -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import polars as pl
 
@@ -20,6 +20,8 @@ from parsers.files.sources import Source
 from parsers.read import FileReading
 from parsers.schema import Kind
 from parsers.text.shared_output import is_part
+
+_T = TypeVar("_T")
 
 _FOLDER = re.compile(
     r"(?:broker|kafka|(?<![a-z])(?:node|controller|server))[-_.]?([0-9]{1,9})"
@@ -67,14 +69,9 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
     brokers: list[int | None] = []
     clusters: list[str | None] = []
     for (source, reading), word, above in zip(files, words, folders, strict=True):
-        broker, cluster = next((meta[folder] for folder in above if folder in meta), (None, None))
-        if reading.format == "server-properties":
-            broker = _id(reading.properties)
-        if broker is None:
-            broker = word.broker
-        if broker is None:
-            broker = around.broker(source, above)
-        brokers.append(None if word.shared else broker)
+        of_directory, cluster = next((meta[folder] for folder in above if folder in meta), (None, None))
+        stated = _id(reading.properties) if reading.format == "server-properties" else of_directory
+        brokers.append(around.owner(source, above, stated, word))
         clusters.append(word.cluster if cluster is None else cluster)
     return brokers, _spread(files, brokers, told_apart_by_folder(files, clusters))
 
@@ -89,21 +86,38 @@ def _spread(
     everyone = {cluster for cluster in clusters if cluster is not None}
     if len(everyone) < 2:
         return [next(iter(everyone), None)] * len(clusters)
-    below: dict[str, set[str]] = {}
-    mine: dict[int | None, set[str]] = {}
-    for (source, _), broker, cluster in zip(files, brokers, clusters, strict=True):
-        if cluster is not None:
-            mine.setdefault(broker, set()).add(cluster)
-            for folder in _above(source):
-                below.setdefault(folder, set()).add(cluster)
-    result: list[str | None] = []
+    by_folder, by_broker = _known_clusters(files, brokers, clusters)
+    return [
+        _likely_cluster(source, by_folder, by_broker.get(broker, set())) if cluster is None else cluster
+        for (source, _), broker, cluster in zip(files, brokers, clusters, strict=True)
+    ]
+
+
+def _known_clusters(
+    files: Sequence[tuple[Source, FileReading]], brokers: Sequence[int | None], clusters: Sequence[str | None]
+) -> tuple[dict[str, set[str]], dict[int | None, set[str]]]:
+    """Return the clusters of the files below each folder, and of the files of each known broker."""
+    by_folder: dict[str, set[str]] = {}
+    by_broker: dict[int | None, set[str]] = {}
     for (source, _), broker, cluster in zip(files, brokers, clusters, strict=True):
         if cluster is None:
-            near = next((below[folder] for folder in _above(source) if folder in below), set())
-            choice = near if len(near) == 1 else mine.get(broker, set()) & near if broker is not None else set()
-            cluster = next(iter(choice)) if len(choice) == 1 else None
-        result.append(cluster)
-    return result
+            continue
+        if broker is not None:
+            by_broker.setdefault(broker, set()).add(cluster)
+        for folder in _above(source):
+            by_folder.setdefault(folder, set()).add(cluster)
+    return by_folder, by_broker
+
+
+def _likely_cluster(source: Source, by_folder: dict[str, set[str]], of_broker: set[str]) -> str | None:
+    """Return the only cluster of the nearest files; if they are of several, the only one that its broker is in too."""
+    near = next((by_folder[folder] for folder in _above(source) if folder in by_folder), set())
+    return _only(near if len(near) == 1 else of_broker & near)
+
+
+def _only(found: set[_T]) -> _T | None:
+    """Return the member of a set of one; None for any other set."""
+    return next(iter(found)) if len(found) == 1 else None
 
 
 @dataclass(slots=True)
@@ -145,6 +159,20 @@ class _Around:
         for host, inside in _hosts(source):
             if inside in _INSTALLED:
                 self.hosts.setdefault(host, set()).add(number)
+
+    def owner(self, source: Source, above: Sequence[str], stated: int | None, word: _Word) -> int | None:
+        """Return the broker of a file, or None. A log of several brokers has none.
+
+        Args:
+            source: the file.
+            above: its folders, the nearest first.
+            stated: broker that the properties of its directory, or its own settings, state.
+            word: statements of the file about itself.
+        """
+        if word.shared:
+            return None
+        known = word.broker if stated is None else stated
+        return self.broker(source, above) if known is None else known
 
     def broker(self, source: Source, above: Sequence[str]) -> int | None:
         """Return the most likely broker of a file, or None.
@@ -285,37 +313,68 @@ def _words(files: Sequence[tuple[Source, FileReading]]) -> list[_Word]:
     logs = [n for n in logs if readings[n].height]
     if not logs:
         return found
-    names = ("kind", "witness", "detail")
+    rows = pl.DataFrame([pl.concat([readings[n].get_column(name) for n in logs]) for name in _WORD_COLUMNS])
     number = pl.DataFrame({"file": logs, "rows": [readings[n].height for n in logs]})
-    rows = pl.DataFrame([pl.concat([readings[n].get_column(name) for n in logs]) for name in names])
     rows = rows.with_columns(number.select(pl.col("file").repeat_by("rows").explode()).to_series())
-    named = rows.select("file", printer().alias("printer")).drop_nulls().unique()
-    printers: dict[int, set[int]] = {}
-    for file, broker in named.iter_rows():
-        printers.setdefault(file, set()).add(broker)
-    votes: dict[int, Counter[int]] = {}
-    clusters: dict[int, set[str]] = {}
-    told = (Kind.BROKER_CONFIG.value, Kind.BROKER_CLUSTER.value)
-    said = rows.filter(pl.col("kind").is_in(told)).select("file", "kind", "detail").drop_nulls()
-    for file, kind, detail in said.iter_rows():
-        key, _, value = detail.partition("=")
-        if kind == Kind.BROKER_CLUSTER:
-            clusters.setdefault(file, set()).add(detail)
-        elif key in ("broker.id", "node.id") and (own := integer(value, most=INT32_MAX)) is not None:
-            votes.setdefault(file, Counter())[own] += 1
+    kinds = (Kind.BROKER_CONFIG.value, Kind.BROKER_CLUSTER.value)
+    said = rows.filter(pl.col("kind").is_in(kinds)).select("file", "kind", "detail").drop_nulls()
+    printers, ids, clusters = _printers(rows), _printed_ids(said), _printed_clusters(said)
     for n in logs:
-        everyone, cluster = printers.get(n, set()), clusters.get(n, set())
-        broker = None
-        if files[n][1].format == "broker-log" and len(everyone) < 2:
-            broker = votes[n].most_common(1)[0][0] if n in votes else next(iter(everyone), None)
-        shared = files[n][1].format == "broker-log" and len(everyone) > 1
-        found[n] = _Word(broker, shared, next(iter(cluster)) if len(cluster) == 1 else None)
+        cluster = _only(clusters.get(n, set()))
+        if files[n][1].format == "trace":
+            found[n] = _Word(cluster=cluster)
+        else:
+            found[n] = _word_of_log(printers.get(n, set()), ids.get(n), cluster)
     return found
 
 
+def _word_of_log(printers: set[int], ids: Counter[int] | None, cluster: str | None) -> _Word:
+    """Return what a broker's log says about itself.
+
+    Args:
+        printers: brokers that the prefixes of its lines name.
+        ids: how often it states each broker id in its settings; None if it states none.
+        cluster: the one cluster whose id it prints.
+    """
+    if len(printers) > 1:
+        return _Word(shared=True, cluster=cluster)
+    return _Word(_only(printers) if ids is None else ids.most_common(1)[0][0], cluster=cluster)
+
+
+_WORD_COLUMNS = ("kind", "witness", "detail")
+"""Columns of observations that hold what a log says about itself."""
+
+
+def _printers(rows: pl.DataFrame) -> dict[int, set[int]]:
+    """Return, by file, the brokers that the prefixes of its lines name; ``rows`` has ``file`` and the columns above."""
+    found: dict[int, set[int]] = {}
+    named = rows.select("file", printer().alias("printer")).drop_nulls().unique()
+    for file, broker in named.iter_rows():
+        found.setdefault(file, set()).add(broker)
+    return found
+
+
+def _printed_ids(said: pl.DataFrame) -> dict[int, Counter[int]]:
+    """Return, by file, how often its dumps of the configuration state each broker id."""
+    found: dict[int, Counter[int]] = {}
+    for file, detail in _details(said, Kind.BROKER_CONFIG).iter_rows():
+        key, _, value = detail.partition("=")
+        if key in ("broker.id", "node.id") and (own := integer(value, most=INT32_MAX)) is not None:
+            found.setdefault(file, Counter())[own] += 1
+    return found
+
+
+def _printed_clusters(said: pl.DataFrame) -> dict[int, set[str]]:
+    """Return, by file, the cluster ids that it prints."""
+    found: dict[int, set[str]] = {}
+    for file, cluster in _details(said, Kind.BROKER_CLUSTER).iter_rows():
+        found.setdefault(file, set()).add(cluster)
+    return found
+
+
+def _details(said: pl.DataFrame, kind: Kind) -> pl.DataFrame:
+    return said.filter(pl.col("kind") == kind.value).select("file", "detail")
+
+
 def _nearest(folders: Sequence[str], known: dict[str, set[int]]) -> int | None:
-    for folder in folders:
-        found = known.get(folder)
-        if found is not None:
-            return next(iter(found)) if len(found) == 1 else None
-    return None
+    return next((_only(known[folder]) for folder in folders if folder in known), None)
