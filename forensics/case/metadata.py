@@ -77,21 +77,31 @@ def _copies(
         source, reading = files[number]
         folder = str(PurePosixPath(source.path).parent)
         if reading.format == "quorum-state":
-            voters[folder] = frozenset(
-                voter for v in reading.properties.get("voters", "").split(",") if (voter := integer(v)) is not None
-            )
+            voters[folder] = _voters(reading)
         if reading.format in FORMATS and reading.topic == TOPIC:
             found.setdefault(folder, Copy(folder, owner[number])).files.append(number)
     for folder, copy in found.items():
         copy.voters = voters.get(folder, frozenset())
-        parts = [
-            files[number][1].batches.filter(_VOUCHED).select(pl.lit(number).alias("file"), "byte", "last_offset", *_KEY)
-            for number in copy.files
-            if files[number][1].batches.height
-        ]
-        if parts:
-            copy.batches = pl.concat(parts).sort("base_offset", "byte")
+        copy.batches = _sound_batches(files, copy.files)
     return sorted(found.values(), key=lambda copy: (*(-value for value in copy.rank), copy.folder))
+
+
+def _voters(quorum_state: FileReading) -> frozenset[int]:
+    """Return the voters of the quorum that a ``quorum-state`` lists."""
+    listed = quorum_state.properties.get("voters", "").split(",")
+    return frozenset(voter for text in listed if (voter := integer(text)) is not None)
+
+
+def _sound_batches(files: Sequence[tuple[Source, FileReading]], numbers: Sequence[int]) -> pl.DataFrame:
+    """Return the sound batches of some files, as ``Copy.batches`` holds them; a frame without columns if
+    none has any.
+    """
+    parts = [
+        files[number][1].batches.filter(_VOUCHED).select(pl.lit(number).alias("file"), "byte", "last_offset", *_KEY)
+        for number in numbers
+        if files[number][1].batches.height
+    ]
+    return pl.concat(parts).sort("base_offset", "byte") if parts else pl.DataFrame()
 
 
 def _high_watermark(files: Sequence[tuple[Source, FileReading]], mine: Sequence[int]) -> int:
@@ -114,33 +124,39 @@ def _high_watermark(files: Sequence[tuple[Source, FileReading]], mine: Sequence[
 
 
 def _choose(files: Sequence[tuple[Source, FileReading]], copies: list[Copy], high_watermark: int) -> None:
-    first = copies[0]
     committed = _committed(copies, high_watermark)
-    begin: int | None = None
-    for copy in copies:
-        usable = copy.batches
-        if copy is not first and not usable.is_empty():
-            usable = usable.filter(pl.col("last_offset") < (begin if begin is not None else 0))
-        if committed is not None and not usable.is_empty():
-            unsure = usable.filter(pl.col("last_offset") >= committed)
-            usable = usable.filter(pl.col("last_offset") < committed)
-            if copy is first and not unsure.is_empty():
-                _say(files[unsure.item(0, "file")][1], copies, unsure)
+    if committed is not None:
+        _say_uncommitted(files, copies, committed)
+    for at, copy in enumerate(copies):
+        usable = _below(copy.batches, _begin(copies[:at])) if at else copy.batches
+        if committed is not None:
+            usable = _below(usable, committed)
         for number in copy.files:
-            reading = files[number][1]
-            if reading.format == "metadata-snapshot":
-                keep = pl.lit(copy is first)
-            else:
-                kept = (
-                    usable.filter(pl.col("file") == number).get_column("byte")
-                    if usable.height
-                    else pl.Series([], dtype=pl.Int64)
-                )
-                keep = pl.col("byte").is_in(kept.implode())
-            reading.observations = reading.observations.filter(keep)
-        if not copy.batches.is_empty():
-            start = int(copy.batches.item(0, "base_offset"))
-            begin = start if begin is None else min(begin, start)
+            _keep(files[number][1], _bytes_of(usable, number), snapshots=at == 0)
+
+
+def _begin(copies: Sequence[Copy]) -> int:
+    """Return the first offset that any of the copies holds; 0 if they hold nothing."""
+    return min((int(copy.batches.item(0, "base_offset")) for copy in copies if copy.batches.height), default=0)
+
+
+def _keep(reading: FileReading, begins: pl.Series, *, snapshots: bool) -> None:
+    """Remove the records of a file that do not count: those of a log whose batch does not begin at one of the bytes."""
+    if reading.format == "metadata-snapshot":
+        keep = pl.lit(snapshots)
+    else:
+        keep = pl.col("byte").is_in(begins.implode())
+    reading.observations = reading.observations.filter(keep)
+
+
+def _below(batches: pl.DataFrame, end: int) -> pl.DataFrame:
+    """Return the batches whose records are all below an offset; a frame without rows may lack the columns."""
+    return batches if batches.is_empty() else batches.filter(pl.col("last_offset") < end)
+
+
+def _bytes_of(batches: pl.DataFrame, number: int) -> pl.Series:
+    """Return where the batches of one file begin in it."""
+    return batches.filter(pl.col("file") == number).get_column("byte") if batches.height else NOWHERE
 
 
 def _committed(copies: list[Copy], high_watermark: int) -> int | None:
@@ -164,7 +180,14 @@ def _common(first: Copy, other: Copy) -> int:
     return both + 1 if isinstance(both, int) else 0
 
 
-def _say(reading: FileReading, copies: list[Copy], unsure: pl.DataFrame) -> None:
+def _say_uncommitted(files: Sequence[tuple[Source, FileReading]], copies: list[Copy], committed: int) -> None:
+    """Add a notice to the first file of the first copy with batches that may be uncommitted, if there are any."""
+    if copies[0].batches.is_empty():
+        return
+    unsure = copies[0].batches.filter(pl.col("last_offset") >= committed)
+    if unsure.is_empty():
+        return
+    reading = files[unsure.item(0, "file")][1]
     begin, end = unsure.item(0, "base_offset"), unsure.item(-1, "last_offset")
     voters = max((copy.voters for copy in copies), key=len)
     said = note(

@@ -109,30 +109,49 @@ def _stated_already(sources: Sequence[Source], numbers: Sequence[int]) -> dict[i
     only a few; neither is a copy then.
     """
     first: dict[tuple[int, str], int] = {}
-    found: dict[int, Twin] = {}
+    equal: dict[int, int] = {}
     for number in numbers:
         if (content := _content(sources[number])) is not None:
             original = first.setdefault(content, number)
             if original != number:
-                found[number] = Twin(original)
+                equal[number] = original
+    parts = _beginnings_of_others(sources, first)
+    found = {number: Twin(parts.get(of, of), part=of in parts) for number, of in equal.items()}
+    return found | {number: Twin(parts.get(of, of), part=True) for number, of in parts.items()}
+
+
+def _beginnings_of_others(sources: Sequence[Source], first: dict[tuple[int, str], int]) -> dict[int, int]:
+    """Return the files that are only the beginning of another one, each with that other file.
+
+    Args:
+        sources: all sources of the case.
+        first: different files by length and hash of their content.
+    """
     left = sorted(first, reverse=True)  # the longest first: its beginning needs no other file
     whose = {n: by_folder([str(folder) for folder in PurePosixPath(sources[n].path).parents]) for n in first.values()}
     parts: dict[int, int] = {}
     for at, content in enumerate(left):
         number = first[content]
-        shorter = [
-            (length, digest)
-            for length, digest in left[at + 1 :]
-            if (other := first[length, digest]) not in parts
-            and length < content[0]
-            and (whose[other] == whose[number] or None in (whose[other], whose[number]))
-        ]
-        if number in parts or not shorter:
+        if number in parts:
             continue
-        begins = _beginnings(sources[number], [length for length, _ in shorter])
-        parts |= {first[other]: number for other in shorter if begins.get(other[0]) == other[1]}
-    found |= {part: Twin(of, part=True) for part, of in parts.items()}
-    return {number: Twin(parts[t.of], part=True) if t.of in parts else t for number, t in found.items()}
+        shorter = {
+            other: first[other]
+            for other in left[at + 1 :]
+            if other[0] < content[0] and first[other] not in parts and _may_agree(whose[first[other]], whose[number])
+        }
+        parts |= dict.fromkeys(_that_begin(sources[number], shorter), number)
+    return parts
+
+
+def _that_begin(source: Source, shorter: dict[tuple[int, str], int]) -> list[int]:
+    """Return which shorter files are the beginning of a source; they are given by length and hash of their content."""
+    begins = _beginnings(source, [length for length, _ in shorter]) if shorter else {}
+    return [part for (length, digest), part in shorter.items() if begins.get(length) == digest]
+
+
+def _may_agree(one: int | None, two: int | None) -> bool:
+    """Return whether two brokers may be the same; None is an unknown one."""
+    return one is None or two is None or one == two
 
 
 def _content(source: Source) -> tuple[int, str] | None:
@@ -168,30 +187,56 @@ def _beginnings(source: Source, lengths: Sequence[int]) -> dict[int, str]:
 
 
 def _folders(sources: Sequence[Source], among: Sequence[int]) -> dict[int, Twin]:
+    """Return the duplicate sources of folders that are copies: at the same place in equal log directories."""
     inside: dict[str, list[int]] = {}
-    roots: dict[str, str] = {}
     for number in among:
-        folder = str(PurePosixPath(sources[number].path).parent)
-        inside.setdefault(folder, []).append(number)
-        if sources[number].name == "meta.properties":
-            roots[folder] = _digest(sources[number])
+        inside.setdefault(str(PurePosixPath(sources[number].path).parent), []).append(number)
+    roots = {
+        folder: _digest(sources[number])
+        for folder, numbers in inside.items()
+        for number in numbers
+        if sources[number].name == "meta.properties"
+    }
     if len(set(roots.values())) == len(roots):
         return {}
     same: dict[tuple[str, str], list[str]] = {}
     for folder in inside:
-        above = [folder, *[str(parent) for parent in PurePosixPath(folder).parents]]
-        root = next((parent for parent in above if parent in roots), None)
-        if root is not None and roots[root]:
-            same.setdefault((roots[root], folder[len(root) :]), []).append(folder)
+        if (place := _place_in_directory(folder, roots)) is not None:
+            same.setdefault(place, []).append(folder)
     found: dict[int, Twin] = {}
     for folders in same.values():
-        first: dict[frozenset[tuple[str, str]], str] = {}
-        for folder in folders if len(folders) > 1 else []:
-            content = frozenset((sources[n].name, _digest(sources[n])) for n in inside[folder])
-            original = first.setdefault(content, folder)
-            if original != folder:
-                names = {sources[n].name: n for n in inside[original]}
-                found |= {n: Twin(names[sources[n].name]) for n in inside[folder]}
+        if len(folders) > 1:
+            found |= _equal_folders(sources, {folder: inside[folder] for folder in folders})
+    return found
+
+
+def _place_in_directory(folder: str, roots: dict[str, str]) -> tuple[str, str] | None:
+    """Return the identity of a folder's log directory and its path in it; None outside of one that can be read.
+
+    Args:
+        folder: path of the folder.
+        roots: hash of the ``meta.properties`` of each log directory, "" for one that cannot be read.
+    """
+    above = (folder, *(str(parent) for parent in PurePosixPath(folder).parents))
+    root = next((parent for parent in above if parent in roots), None)
+    return (roots[root], folder[len(root) :]) if root is not None and roots[root] else None
+
+
+def _equal_folders(sources: Sequence[Source], inside: dict[str, list[int]]) -> dict[int, Twin]:
+    """Return the files of each folder that holds the same files as one before it.
+
+    Args:
+        sources: all sources of the case.
+        inside: positions of the files in each folder.
+    """
+    first: dict[frozenset[tuple[str, str]], list[int]] = {}
+    found: dict[int, Twin] = {}
+    for numbers in inside.values():
+        content = frozenset((sources[n].name, _digest(sources[n])) for n in numbers)
+        original = first.setdefault(content, numbers)
+        if original is not numbers:
+            names = {sources[n].name: n for n in original}
+            found |= {n: Twin(names[sources[n].name]) for n in numbers}
     return found
 
 
