@@ -94,11 +94,10 @@ def skew(observations: pl.DataFrame, cluster: str | None = None) -> pl.DataFrame
         low = -low if low is not None else None
         ahead = apart.get(broker)
         consistent = low is None or high is None or low <= high
-        if not consistent:
+        if consistent:
+            ahead = _within(ahead, low, high)
+        else:
             low, high = high, low
-        elif ahead is not None:
-            ahead = max(ahead, low) if low is not None else ahead
-            ahead = min(ahead, high) if high is not None else ahead
         out.append((cluster, broker, reference, ahead, low, high, counts[broker], consistent))
     return pl.DataFrame(out, schema=SKEW, orient="row")
 
@@ -124,23 +123,41 @@ def _reach(edges: Edges, start: int) -> dict[int, int]:
     return best
 
 
+def _within(ahead: int | None, low: int | None, high: int | None) -> int | None:
+    """Return the value moved into its bounds, as far as it and they are known."""
+    if ahead is None:
+        return None
+    at_least = ahead if low is None else max(ahead, low)
+    return at_least if high is None else min(at_least, high)
+
+
 def _guesses(prompt: Edges, strict: Edges) -> Edges:
     """How far the second clock is ahead of the first, for every two brokers with a pair."""
     guess: Edges = {}
     for a, b in {(min(pair), max(pair)) for pair in (*prompt, *strict)}:
-        there, back = prompt.get((a, b)), prompt.get((b, a))
-        if there is None and back is None:
+        delays = prompt if (a, b) in prompt or (b, a) in prompt else strict
+        there, back = delays.get((a, b)), delays.get((b, a))
+        if delays is strict:
             # A slow effect shows a clock difference only if it comes before its cause.
-            told = (strict.get((a, b)), strict.get((b, a)))
-            there, back = (None if delay is None else min(0, delay) for delay in told)
-        if there is not None and back is not None:
-            ahead = (there - back) // 2
-        elif there is not None:
-            ahead = there
-        else:
-            ahead = -(back or 0)
+            there, back = _negative(there), _negative(back)
+        ahead = _ahead(there, back)
         guess[a, b], guess[b, a] = ahead, -ahead
     return guess
+
+
+def _negative(delay: int | None) -> int | None:
+    """Return a delay, or 0 for one that is positive; None if there is none."""
+    return None if delay is None else min(0, delay)
+
+
+def _ahead(there: int | None, back: int | None) -> int:
+    """Return how far the second of two clocks is ahead, from the least delays there and back; one of them may be None.
+
+    The true delay is taken to be the same in both directions, or 0 if only one direction is known.
+    """
+    if there is None:
+        return -(back or 0)
+    return there if back is None else (there - back) // 2
 
 
 def _walk(guess: Edges, counts: dict[int, int], start: int) -> dict[int, int]:

@@ -57,29 +57,47 @@ def _of_process(logs: Sequence[FileReading], given: str | None) -> None:
     """Set the zone of logs that one broker wrote."""
     heard = [_heard(found.distances) for found in logs]
     if given is not None:
-        for found, one in zip(logs, heard, strict=True):
-            if one.sure and one.quarter != _quarter(given, found.first_time):
-                name = _name(one.quarter)
-                _say(found, f"a collector's times put the printed ones in {name}; read as {given}, as --tz says")
+        _contradicted(logs, heard, given)
         return
     known = [(found, one.quarter) for found, one in zip(logs, heard, strict=True) if one.constant]
     sure = sorted({one.quarter for one in heard if one.sure})
-    names = " and ".join(map(_name, sure))
     at_odds = bool(sure) and _at_odds(known)
     for found, one in zip(logs, heard, strict=True):
-        if at_odds and one.constant:
-            elsewhere = f"a collector's times put this log in {_name(one.quarter)}, another of its broker elsewhere"
-            _say(found, f"{elsewhere}; {_ASSUMES}")
-        elif one.sure:
-            found.zone = _name(one.quarter)
-        elif len(sure) == 1 and not at_odds:
-            found.zone = names
-            if one.why and not one.constant:
-                _say(found, f"{one.why}; printed times are read as {names}, which this broker's other logs tell")
-        elif one.why:
-            _say(found, f"{one.why}; {_ASSUMES}")
-        elif sure:
-            _say(found, f"collectors' times put other logs of this broker in {names}; {_ASSUMES}")
+        zone, why = _told_zone(one, sure, at_odds=at_odds)
+        if zone is not None:
+            found.zone = zone
+        if why:
+            _say(found, why)
+
+
+def _contradicted(logs: Sequence[FileReading], heard: Sequence[_Heard], given: str) -> None:
+    """Add a notice to each log for which a collector's times show another zone than the user gave."""
+    for found, one in zip(logs, heard, strict=True):
+        if one.sure and one.quarter != _quarter(given, found.first_time):
+            name = _name(one.quarter)
+            _say(found, f"a collector's times put the printed ones in {name}; read as {given}, as --tz says")
+
+
+def _told_zone(one: _Heard, sure: Sequence[int], *, at_odds: bool) -> tuple[str | None, str]:
+    """Return the zone of a log, None if it is not known, and what a notice must report, "" for nothing.
+
+    Args:
+        one: result for this log.
+        sure: offsets that are sure for any log of its broker, in quarters of an hour.
+        at_odds: logs of its broker have zones that exclude each other.
+    """
+    names = " and ".join(map(_name, sure))
+    if at_odds and one.constant:
+        elsewhere = f"a collector's times put this log in {_name(one.quarter)}, another of its broker elsewhere"
+        return None, f"{elsewhere}; {_ASSUMES}"
+    if one.sure:
+        return _name(one.quarter), ""
+    if len(sure) == 1 and not at_odds:
+        known = f"{one.why}; printed times are read as {names}, which this broker's other logs tell"
+        return names, known if one.why and not one.constant else ""
+    other = f"collectors' times put other logs of this broker in {names}" if sure else ""
+    why = one.why or other
+    return None, f"{why}; {_ASSUMES}" if why else ""
 
 
 _ASSUMES: Final = f"printed times are read as {ASSUMED}; if that is wrong, give --tz"
