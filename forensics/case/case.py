@@ -427,14 +427,22 @@ def _spans(
             by_zone.setdefault(found.zone or reading.assumed, []).append(number)
     spans: dict[int, tuple[object, object]] = {}
     for zone, numbers in by_zone.items():
-        ends = []
-        for name in ("first_time", "last_time"):
-            printed = pl.Series("time", [getattr(files[n][1], name) for n in numbers], dtype=pl.Datetime("us"))
-            skew = pl.Series([reading.skew.get(b if (b := owner[n]) is not None else -1, 0) for n in numbers])
-            rows = printed.to_frame().with_columns(utc(pl.col("time"), zone))
-            ends.append((rows.get_column("time") + skew.cast(pl.Duration("us"))).to_list())
-        spans |= dict(zip(numbers, zip(*ends, strict=True), strict=True))
+        ahead = [_skew_of(owner[n], reading) for n in numbers]
+        first = _in_utc([files[n][1].first_time for n in numbers], zone, ahead)
+        last = _in_utc([files[n][1].last_time for n in numbers], zone, ahead)
+        spans |= dict(zip(numbers, zip(first, last, strict=True), strict=True))
     return spans
+
+
+def _skew_of(broker: int | None, reading: Reading) -> int:
+    """Return the microseconds that the user adds to a broker's times; 0 for an unknown broker."""
+    return 0 if broker is None else reading.skew.get(broker, 0)
+
+
+def _in_utc(printed: Sequence[int | None], zone: str, ahead: Sequence[int]) -> list[object]:
+    """Return printed times of one zone in UTC, each with its skew added."""
+    rows = pl.Series("time", printed, dtype=pl.Datetime("us")).to_frame().with_columns(utc(pl.col("time"), zone))
+    return (rows.get_column("time") + pl.Series(ahead).cast(pl.Duration("us"))).to_list()
 
 
 _FACTS: dict[str, pl.DataType] = {

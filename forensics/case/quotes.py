@@ -40,28 +40,28 @@ def places(case: Case, rows: Iterable[int]) -> dict[int, Place]:
 
 
 def quote(case: Case, wanted: Iterable[Place]) -> dict[Place, str]:
-    """The text at each place, at most 400 characters; each file is read once, up to its last cited line."""
+    """Return the text at each place, at most 400 characters; each file is read once, up to its last cited line."""
     by_source: dict[int, list[Place]] = {}
     for place in set(wanted):
         by_source.setdefault(place.source, []).append(place)
     texts: dict[Place, str] = {}
     for source, here in sorted(by_source.items()):
-        lines = {place.line: place for place in here if place.line is not None}
-        if lines:
-            found = line_texts(case.files[source], lines)
-            texts.update({lines[line]: text for line, text in found.items()})
-        bytes_ = [place for place in here if place.line is None and place.byte is not None]
-        if bytes_:
-            texts.update(_batches(case, source, bytes_))
+        texts |= _lines(case, source, here) | _batches(case, source, here)
     return texts
 
 
+def _lines(case: Case, source: int, wanted: list[Place]) -> dict[Place, str]:
+    """Return the text at those of the places that are lines."""
+    lines = {place.line: place for place in wanted if place.line is not None}
+    found = line_texts(case.files[source], lines) if lines else {}
+    return {lines[line]: text for line, text in found.items()}
+
+
 def batch_texts(case: Case, wanted: Iterable[Place]) -> dict[Place, str]:
-    """The text at places of batches."""
+    """Return the text at those of the places that are batches."""
     by_source: dict[int, list[Place]] = {}
     for place in set(wanted):
-        if place.line is None and place.byte is not None:
-            by_source.setdefault(place.source, []).append(place)
+        by_source.setdefault(place.source, []).append(place)
     return {
         place: text
         for source, here in sorted(by_source.items())
@@ -87,19 +87,17 @@ def line_texts(source: Source, wanted: Collection[int]) -> dict[int, str]:
 
 
 def _batches(case: Case, source: int, wanted: list[Place]) -> dict[Place, str]:
-    rows = case.batches.filter(
-        (pl.col("source") == source) & pl.col("byte").is_in([place.byte for place in wanted])
-    ).select("byte", "base_offset", "last_offset", "leader_epoch", "crc", "magic", "records")
-    found = {row[0]: row for row in rows.iter_rows()}
+    """Return the text at those of the places that are batches."""
+    by_byte = {place.byte: place for place in wanted if place.line is None and place.byte is not None}
+    if not by_byte:
+        return {}
+    rows = case.batches.filter((pl.col("source") == source) & pl.col("byte").is_in(list(by_byte)))
     texts: dict[Place, str] = {}
-    for place in wanted:
-        row = found.get(place.byte)
-        if row is not None:
-            _, base, last, epoch, crc, magic, records = row
-            where = f"offset {base}" if base == last else f"offsets {base} to {last}"
-            dated = f", leader epoch {epoch}" if epoch is not None else ""
-            texts[place] = (
-                f"batch of format v{magic}: {where}, {records} record{'' if records == 1 else 's'}"
-                f"{dated}, crc {crc:08x}"
-            )
+    columns = ("byte", "base_offset", "last_offset", "leader_epoch", "crc", "magic", "records")
+    for byte, base, last, epoch, crc, magic, records in rows.select(columns).iter_rows():
+        where = f"offset {base}" if base == last else f"offsets {base} to {last}"
+        dated = f", leader epoch {epoch}" if epoch is not None else ""
+        texts[by_byte[byte]] = (
+            f"batch of format v{magic}: {where}, {records} record{'' if records == 1 else 's'}{dated}, crc {crc:08x}"
+        )
     return texts
