@@ -1,9 +1,10 @@
 """Random runs of the model, judged from their traces alone and compared with what really happened.
 
-Each run is played under every protocol and written as a trace. Judged are the whole trace, which claims to be complete,
-and the same trace with some lines of one broker dropped and the claim narrowed to the others. For each protocol the
-table shows the runs, the answers, the share of decided ones (violated at exactly the right offsets, or clean), and the
-missed and wrong ones. Either ends the program with 1.
+Each run is played under every protocol and written as a trace. The whole trace is judged, which claims to be complete.
+The same trace is judged with some lines of one broker dropped, where the claim is about the others. The whole trace is
+judged once more with one line added that breaks a rule. For each protocol the table shows the runs, the answers, the
+share of decided ones (violated at exactly the right offsets, or clean), and the missed and wrong ones. Either ends the
+program with 1.
 
     python -m benchmarks.traces [--runs N] [--first SEED] [--protocol NAME]
 """
@@ -14,12 +15,13 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
 from forensics.model import PROTOCOLS
 from forensics.model.protocol import Protocol
+from forensics.model.trace import Event
 from forensics.replay.partitions import histories
 from forensics.rules import RULES, judged
 from forensics.rules.finding import Judgement
@@ -35,11 +37,14 @@ ASKED = (
     "two-leaders-one-epoch",
     "hw-regression",
     "leo-regression",
+    "lso-above-hw",
+    "hw-above-isr-member",
+    "unclean-election",
 )
 """Rules whose answers are compared."""
 
-WHOLE, LESS = "whole", "lines dropped"
-"""The two kinds of trace."""
+WHOLE, LESS, FAULTY = "whole", "lines dropped", "fault added"
+"""The kinds of trace."""
 
 Lines = list[dict[str, Any]]
 Verdicts = Mapping[str, Judgement]
@@ -98,9 +103,40 @@ def _fell(led: dict[int, int], witness: int, line: dict[str, Any]) -> bool:
     return led[witness] < before
 
 
-def truths(truth: dict[str, Any], lines: Lines) -> dict[str, bool]:
+def of_isr(events: Iterable[Event]) -> dict[str, bool]:
+    """Return, from the model's own states, whether a leader came from outside the ISR, and whether the newest leader
+    stated a high watermark above the log of a member.
+    """
+    ends: dict[int, int] = {}
+    isr: list[int] = []
+    newest = -1
+    found = {"unclean-election": False, "hw-above-isr-member": False}
+    for event in events:
+        found["unclean-election"] |= bool(event.facts.get("unclean"))
+        state, broker = event.state, event.broker
+        if event.kind in _STATE_ISR:
+            isr = event.facts["isr"]
+        if broker is None or "log_end_offset" not in state:
+            continue
+        ends[broker] = (
+            event.facts["leo"] if event.kind == "starts" and event.facts["found"] else state["log_end_offset"]
+        )
+        newest = max(newest, state["leader_epoch"])
+        if event.kind in _STATE_HW and state["role"] == "leader" and state["leader_epoch"] == newest:
+            behind = [one for one in isr if one != broker and ends.get(one, 0) < state["high_watermark"]]
+            found["hw-above-isr-member"] |= bool(behind)
+    return found
+
+
+_STATE_HW = ("leads", "hw_raised", "isr_proposed")
+_STATE_ISR = ("topic_created", "partition_online", "partition_changed", "isr_without", "isr_committed")
+
+
+def truths(truth: dict[str, Any], lines: Lines, events: Iterable[Event]) -> dict[str, bool]:
     """Rule -> whether it is violated, for the rules that are asked besides the three questions."""
     return {
+        "lso-above-hw": False,
+        **of_isr(events),
         "hw-above-leo": bool(truth["expect"].get("hw_above_leo")),
         "epoch-divergence": truth["expect"]["diverged"],
         "two-leaders-one-epoch": False,
@@ -118,11 +154,64 @@ def dropped(lines: Lines, random: Random) -> Lines:
     return [head | {"complete": others}, *(line for number, line in enumerate(rest) if number not in lost)]
 
 
-def answers(verdicts: Sequence[Verdicts], truth: dict[str, Any], lines: Lines) -> Iterator[Told]:
+def _line_added(rule: str, line: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a line that breaks a rule right behind another one, or None if it cannot follow it."""
+    kept = {
+        name: line[name] for name in ("schema", "time", "witness", "topic", "partition", "topic_id") if name in line
+    }
+    hw, end = line.get("high_watermark", -1), line.get("log_end_offset", -1)
+    leads, isr = line["kind"] == "become_leader", line.get("isr", "").split(",")
+    if rule == "lso-above-hw" and leads and hw >= 0:
+        return kept | {"kind": "state", "last_stable_offset": hw + 1}
+    if rule == "hw-above-leo" and line["kind"] == "append":
+        return kept | {"kind": "state", "log_end_offset": end, "high_watermark": end + 1}
+    if rule == "hw-above-isr-member" and leads and len(isr) > 1:
+        return kept | {"kind": "hw", "high_watermark": 1 << 20}
+    if rule == "hw-regression" and leads and hw > 0:
+        return kept | {"kind": "hw", "high_watermark": hw - 1}
+    if rule == "two-leaders-one-epoch" and line["kind"] == "become_follower" and line.get("leader", -1) >= 0:
+        return kept | {"kind": "become_leader", "leader_epoch": line["leader_epoch"], "log_end_offset": end}
+    return None
+
+
+ADDED = ("lso-above-hw", "hw-above-leo", "hw-above-isr-member", "hw-regression", "two-leaders-one-epoch")
+"""Rules that runs of the model hardly break: a line is added that breaks one of them."""
+
+
+def faulty(lines: Lines, seed: int) -> tuple[str, Lines]:
+    """Return a rule, and the lines with one more that breaks it; "" if such a line can follow none."""
+    rule = ADDED[seed % len(ADDED)]
+    places = [(at, made) for at, line in enumerate(lines) if (made := _line_added(rule, line)) is not None]
+    led = {line["leader_epoch"] for line in lines if line["kind"] == "become_leader"}
+    if rule == "two-leaders-one-epoch":
+        places = [(at, made) for at, made in places if made["leader_epoch"] in led]
+    if not places:
+        return "", lines
+    at, made = Random(seed).choice(places)
+    return rule, [*lines[: at + 1], made, *lines[at + 1 :]]
+
+
+def _of_faults(whole: Sequence[Lines], schedules: Sequence[batches.Schedule], run: str) -> Counter[Told]:
+    """Judge traces with an added fault; each must be found."""
+    pairs = [faulty(lines, one.seed) for lines, one in zip(whole, schedules, strict=True)]
+    verdicts = judgements(["".join(json.dumps(line) + "\n" for line in lines) for _, lines in pairs])
+    counts = Counter[Told]()
+    for place, ((rule, _), one) in enumerate(zip(pairs, schedules, strict=True)):
+        if rule:
+            said = {each[rule].verdict.value for each in verdicts.get(f"run-{place}", [])}
+            told = Told(rule, _kind(said, so=True))
+            counts.update([told])
+            _tell([told], FAULTY, f"{run}, seed {one.seed}")
+    return counts
+
+
+def answers(
+    verdicts: Sequence[Verdicts], truth: dict[str, Any], lines: Lines, events: Iterable[Event]
+) -> Iterator[Told]:
     """Compare the verdicts on a partition with what is so."""
     for one in batches.compared([dict(each) for each in verdicts], truth):
         yield Told(one.rule, _KINDS.get(one.kind, "wrong" if one.wrong else "right"))
-    for rule, so in truths(truth, lines).items():
+    for rule, so in truths(truth, lines, events).items():
         yield Told(rule, _kind({each[rule].verdict.value for each in verdicts}, so=so))
 
 
@@ -158,12 +247,12 @@ def compare(
     if less:
         pairs = zip(whole, schedules, strict=True)
         traces[LESS] = [dropped(lines, Random(one.seed)) for lines, one in pairs]
-    found: dict[str, Counter[Told]] = {}
+    found: dict[str, Counter[Told]] = {FAULTY: _of_faults(whole, schedules, protocol.name)}
     for name, told in traces.items():
         verdicts = judgements(["".join(json.dumps(line) + "\n" for line in lines) for lines in told])
         counts = found.setdefault(name, Counter())
         for place, (run, one) in enumerate(zip(runs, schedules, strict=True)):
-            given = list(answers(verdicts.get(f"run-{place}", []), run.truth(), whole[place]))
+            given = list(answers(verdicts.get(f"run-{place}", []), run.truth(), whole[place], run.cluster.trace))
             counts.update(given)
             _tell(given, name, f"{protocol.name}, seed {one.seed}")
     return found

@@ -158,6 +158,8 @@ class Cluster:
             }
             if replica.role == "leader":
                 state["isr"] = list(replica.isr)
+                if (stable := replica.last_stable()) != replica.hw:
+                    state["last_stable_offset"] = stable
         self.trace.add(Event(self.now, broker, kind, facts, state))
 
     def act(self, what: str, /, **facts: Any) -> None:

@@ -208,6 +208,23 @@ def _checkpoint_found(node: Broker) -> list[int]:
     return [node.replica.disk.hw] if node.replica.disk.hw is not None and not node.up else []
 
 
+def _last_stable(event: Event, told: dict[int | None, tuple[int, int]]) -> Iterator[tuple[str, Facts]]:
+    """State the last stable offset of a leader when it or the high watermark changed, once it was another one.
+
+    Args:
+        event: a step.
+        told: the two values that were stated last, by broker.
+    """
+    if event.state.get("role") != "leader":
+        told.pop(event.broker, None)
+        return
+    hw = event.state["high_watermark"]
+    now = hw, event.state.get("last_stable_offset", hw)
+    if hw >= 0 and now != told.get(event.broker) and (event.broker in told or now[0] != now[1]):
+        told[event.broker] = now
+        yield "state", {"high_watermark": now[0], "last_stable_offset": now[1]}
+
+
 def observations(cluster: Cluster, topic_id: str) -> Iterator[dict[str, Any]]:
     """Yield every observation of a run, in the order in which things happened; then the files at the end.
 
@@ -217,11 +234,12 @@ def observations(cluster: Cluster, topic_id: str) -> Iterator[dict[str, Any]]:
     named: Facts = {"topic": cluster.topic, "partition": PARTITION}
     if cluster.protocol.kafka >= "2.8":
         named["topic_id"] = topic_id
+    stable: dict[int | None, tuple[int, int]] = {}
     for event in _witnessed(cluster.trace):
         state = STATED.get(event.kind)
         if state is None or event.broker is None:
             continue
-        for kind, facts in state(event.facts):
+        for kind, facts in (*state(event.facts), *_last_stable(event, stable)):
             yield _line(event, kind, ({} if kind in OF_THE_BROKER else named) | facts)
     had_log = {event.broker for event in cluster.trace if event.kind == "log_created"}
     for node in cluster.brokers.values():

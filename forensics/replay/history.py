@@ -14,6 +14,7 @@ from forensics.replay.facts.refusals import Complaint
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, Range, intersect, subtract
 from forensics.replay.protocol import UNKNOWN_BROKER, Answer, Protocol
+from forensics.replay.signs.last_stable import NOT_STATED, LastStable
 from forensics.replay.signs.stated import NOTHING, Stated
 
 if TYPE_CHECKING:
@@ -487,6 +488,7 @@ class History:
     properties_ref: Ref | None = None
     log_dirs: dict[int, tuple[tuple[int, str], ...]] = field(default_factory=dict)  # for brokers that changed it, when
     min_insync_replicas: int | None = None  # if the topic or the brokers that led it state one
+    last_stable: LastStable = NOT_STATED
     stated: Stated = NOTHING  # statements that break an invariant by themselves
     without_records: Mapping[int, tuple[Range, ...]] = field(
         default_factory=dict

@@ -40,6 +40,7 @@ from forensics.replay.omissions.left_out import left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL, JUMPED
 from forensics.replay.played import Played, play, without_records
 from forensics.replay.reconstruct import reconstruct
+from forensics.replay.signs.last_stable import NOT_STATED, last_stable
 from forensics.replay.signs.stated import NOTHING, stated
 from forensics.replay.signs.went_back import went_back
 from parsers.details import DONE, ROLE_STEPS, Transition, against_settings, log_properties
@@ -129,9 +130,10 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     keys = {(topic, partition, inc) for topic, partition, inc, _ in spoken} | {*complained}
     by_themselves = stated(rows, case.complete, _keep_hw(case))
     played, holes = play(rows, case.complete), without_records(rows, case.complete)
+    stable = last_stable(rows, case.complete)
     back = went_back(rows)
     keys |= by_themselves.keys() | back.keys()
-    bare = Bare(keys.union(ids, led_with_id, removed, starts, begun, printed, played, holes))
+    bare = Bare(keys.union(ids, led_with_id, removed, starts, begun, printed, played, holes, stable))
     bare.but({*map(itemgetter(0, 1), stood), *forked, *compared, *nobodys})
     keys |= {(topic, partition, 0) for topic, partition in disk if internal or topic != "__cluster_metadata"}
     lives = Counter((topic, partition) for topic, partition, _ in keys)
@@ -187,6 +189,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         history = reconstruct(named, events, told, replicas, forks_of, facts, missing)
         history.stated = by_themselves.get((topic, partition, incarnation), NOTHING)
         history.went_back = back.get((topic, partition, incarnation), [])
+        history.last_stable = stable.get((topic, partition, incarnation), NOT_STATED)
         history.without_records = holes.get((topic, partition, incarnation), {})
         _take_played(history, played.get((topic, partition, incarnation)))
         history.deletions = deletions(history, starts.get((topic, partition, incarnation), []))
@@ -211,8 +214,9 @@ def _take_played(history: History, played: Played | None) -> None:
     if played is None or not stated_whole or any(one.directory is not None for one in history.disks.values()):
         return
     history.played = played
+    history.members_behind = [*played.isr.behind.values()] if played.isr is not None else []
     rows = {ref.row for one in history.regressions for ref in one.refs}
-    history.regressions += [one for one in played.checkpoints_gone if one.refs[-1].row not in rows]
+    history.regressions += [one for one in played.fallen if one.refs[-1].row not in rows]
     rows = {ref.row for one in history.shortened_logs for ref in one.refs}
     history.shortened_logs += [one for one in played.shortened if one.refs[-1].row not in rows]
 

@@ -17,13 +17,13 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.played_line import PlayedLine
+from forensics.replay.facts.statement_lines import Key
 from forensics.replay.history import Regression, RegressionKind, ShortenedBy, ShortenedLog
 from forensics.replay.lineage import Lineage, Range, intersect, merge, subtract
+from forensics.replay.played_isr import ABOUT_ISR, InSync
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
-
-Key = tuple[str, int, int]
-"""Topic, partition, incarnation."""
 
 Writer = tuple[int, str]
 """Leader epoch and append of a record: its checksum, or the line of the leader that wrote it."""
@@ -141,41 +141,17 @@ class Played:
         truncated: truncations of committed records.
         led_without: leaders without committed records.
         apart: replicas with different committed records at the end.
-        checkpoints_gone: processes that read back a lower high watermark than had been checkpointed, or none.
+        fallen: high watermarks that fell: of a leader in its role, or below the checkpoint that a process read back.
         shortened: logs that a process loaded, or created, shorter than they had been.
+        isr: elections and high watermarks compared with the ISR; None if no line states an ISR.
     """
 
     truncated: tuple[TruncatedCommitted, ...]
     led_without: tuple[LedWithout, ...]
     apart: tuple[Apart, ...]
-    checkpoints_gone: tuple[Regression, ...]
+    fallen: tuple[Regression, ...]
     shortened: tuple[ShortenedLog, ...]
-
-
-class _Line(NamedTuple):
-    """The columns of an observation that this module reads."""
-
-    topic: str
-    partition: int
-    incarnation: int
-    broker: int
-    replica: int | None
-    row: int
-    time: int | None
-    kind: str
-    message: str
-    leader: int | None
-    leader_epoch: int | None
-    offset: int | None
-    hw: int | None
-    leo: int | None
-    log_start: int | None
-    checksum: str | None
-
-    @property
-    def key(self) -> Key:
-        """The partition that it is about."""
-        return self.topic, self.partition, self.incarnation
+    isr: InSync | None = None
 
 
 @dataclass(slots=True)
@@ -240,6 +216,7 @@ class _Replica:
         passed: high watermark up to which its records count as committed, while it leads.
         hw: last high watermark.
         checkpoint: last checkpointed high watermark with its line, of the present log.
+        led_at: the last high watermark that it stated in its role as leader, with the line.
     """
 
     log: _Log = field(default_factory=_Log)
@@ -250,6 +227,7 @@ class _Replica:
     passed: int = 0
     hw: int = 0
     checkpoint: tuple[int, Ref] | None = None
+    led_at: tuple[int, Ref] | None = None
 
 
 class _Records:
@@ -276,16 +254,18 @@ class _Records:
 class _Player:
     """Plays the lines of one partition."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, commits: bool = False) -> None:
         self.replicas: dict[int, _Replica] = {}
+        self.in_sync = InSync(commits)
+        self.isr_stated = False
         self.committed, self.lost = _Records(), _Records()
         self.truncated: list[TruncatedCommitted] = []
         self.without: list[tuple[LedWithout, list[Piece]]] = []
-        self.gone: list[Regression] = []
+        self.fallen: list[Regression] = []
         self.shortened: list[ShortenedLog] = []
         self.deleted = 0
 
-    def take(self, line: _Line) -> None:
+    def take(self, line: PlayedLine) -> None:
         """Play one line.
 
         Raises:
@@ -298,25 +278,28 @@ class _Player:
         handler = _HANDLERS.get(line.kind)
         if handler is not None:
             handler(self, self.replicas.setdefault(line.broker, _Replica()), line)
+        self.isr_stated |= line.isr is not None
+        self.in_sync.take(line, {broker: one.log.end for broker, one in self.replicas.items() if one.known})
 
     # -- roles --------------------------------------------------------------------------------------------------------
 
-    def _leads(self, replica: _Replica, line: _Line) -> None:
+    def _leads(self, replica: _Replica, line: PlayedLine) -> None:
         self._ends_at(replica, line)
         if line.leader_epoch is None:
             raise Undecided
         replica.epoch, replica.leader, replica.leads, replica.passed = line.leader_epoch, line.broker, True, 0
+        replica.led_at = None
         self._led_without(replica, line)
         self._high_watermark(replica, line)
 
-    def _follows(self, replica: _Replica, line: _Line) -> None:
+    def _follows(self, replica: _Replica, line: PlayedLine) -> None:
         self._ends_at(replica, line)
         if line.leader_epoch is None:
             raise Undecided
         replica.epoch, replica.leader, replica.leads = line.leader_epoch, line.leader, False
         replica.hw = replica.hw if line.hw is None else line.hw
 
-    def _led_without(self, replica: _Replica, line: _Line) -> None:
+    def _led_without(self, replica: _Replica, line: PlayedLine) -> None:
         """Find the committed records that a leader does not have as it begins its epoch."""
         lacking: list[Piece] = []
         commits: list[Commit] = []
@@ -340,7 +323,7 @@ class _Player:
 
     # -- the log ------------------------------------------------------------------------------------------------------
 
-    def _ends_at(self, replica: _Replica, line: _Line) -> None:
+    def _ends_at(self, replica: _Replica, line: PlayedLine) -> None:
         """A line states where the log ends."""
         if not replica.known:
             if line.leo or line.log_start:
@@ -349,11 +332,11 @@ class _Player:
         elif line.leo is not None and line.leo != replica.log.end:
             raise Undecided
 
-    def _loaded(self, replica: _Replica, line: _Line) -> None:
+    def _loaded(self, replica: _Replica, line: PlayedLine) -> None:
         replica.leads, replica.leader = False, None
         self._found(replica, line)
 
-    def _found(self, replica: _Replica, line: _Line) -> None:
+    def _found(self, replica: _Replica, line: PlayedLine) -> None:
         """A line states the log as somebody found it, which may be shorter than it was."""
         end = line.leo if line.leo is not None else replica.log.end
         if replica.known and end < replica.log.end:
@@ -361,12 +344,12 @@ class _Player:
             replica.log.truncate(end)
         self._ends_at(replica, line)
 
-    def _created(self, replica: _Replica, line: _Line) -> None:
+    def _created(self, replica: _Replica, line: PlayedLine) -> None:
         if replica.known and replica.log.end > 0:
             self._came_back(replica, 0, line)
         replica.log, replica.known, replica.checkpoint = _Log(), True, None
 
-    def _came_back(self, replica: _Replica, end: int, line: _Line) -> None:
+    def _came_back(self, replica: _Replica, end: int, line: PlayedLine) -> None:
         refs = (Ref(row=line.row, note=f"log end offset {end}"),)
         cause = _SHORTENED_BY[line.kind]
         log = replica.log
@@ -376,7 +359,7 @@ class _Player:
             )
         )
 
-    def _appends(self, replica: _Replica, line: _Line) -> None:
+    def _appends(self, replica: _Replica, line: PlayedLine) -> None:
         first = replica.log.end if line.offset is None else line.offset
         if line.leo is None or not replica.known or first != replica.log.end:
             raise Undecided
@@ -385,7 +368,7 @@ class _Player:
             replica.log.append(piece, ref)
         self._high_watermark(replica, line)
 
-    def _appended(self, replica: _Replica, first: int, end: int, line: _Line) -> list[Piece]:
+    def _appended(self, replica: _Replica, first: int, end: int, line: PlayedLine) -> list[Piece]:
         """Return the records of an append."""
         epoch = line.leader_epoch
         if line.checksum is not None and (epoch is not None or replica.leads):
@@ -405,7 +388,7 @@ class _Player:
             raise Undecided
         return found
 
-    def _truncates(self, replica: _Replica, line: _Line) -> None:
+    def _truncates(self, replica: _Replica, line: PlayedLine) -> None:
         log, to = replica.log, line.offset
         if to is None or not replica.known or line.leo not in (None, log.end):
             raise Undecided
@@ -421,12 +404,12 @@ class _Player:
                 )
             )
 
-    def _begins_anew(self, replica: _Replica, line: _Line) -> None:
+    def _begins_anew(self, replica: _Replica, line: PlayedLine) -> None:
         if line.offset is None:
             raise Undecided
         replica.log = _Log(start=line.offset, end=line.offset)
 
-    def _starts_at(self, replica: _Replica, line: _Line) -> None:
+    def _starts_at(self, replica: _Replica, line: PlayedLine) -> None:
         """The beginning of a log was deleted; where its leader does that, the records are not lost."""
         if line.log_start is None:
             return
@@ -437,14 +420,14 @@ class _Player:
         if replica.leads:
             self.deleted = max(self.deleted, line.log_start)
 
-    def _ended(self, replica: _Replica, line: _Line) -> None:
+    def _ended(self, replica: _Replica, line: PlayedLine) -> None:
         self._found(replica, line)
         if line.log_start:
             self._starts_at(replica, line)
 
     # -- high watermarks ----------------------------------------------------------------------------------------------
 
-    def _high_watermark(self, replica: _Replica, line: _Line) -> None:
+    def _high_watermark(self, replica: _Replica, line: PlayedLine) -> None:
         """A replica states its high watermark: that of a leader, or of a follower for what it has as its leader."""
         if line.leo is not None and line.kind in (Kind.HW, Kind.LEO):
             self._ends_at(replica, line)
@@ -454,14 +437,24 @@ class _Player:
         ref = Ref(row=line.row, note=f"high watermark {line.hw}")
         commit = Commit(line.broker, replica.epoch, line.hw, line.time, ref)
         if replica.leads:
+            if line.kind not in _IMPLY:
+                self._as_leader(replica, line, line.hw, ref)
             for piece in replica.log.within(replica.passed, line.hw):
                 self.committed.add(piece.writer, piece.first, piece.end, commit)
             replica.passed = max(replica.passed, line.hw)
 
-    def _only_hw(self, replica: _Replica, line: _Line) -> None:
+    def _as_leader(self, replica: _Replica, line: PlayedLine, hw: int, ref: Ref) -> None:
+        """A leader states its high watermark, which may not fall in its role."""
+        if replica.led_at is not None and hw < replica.led_at[0]:
+            before, first = replica.led_at
+            kind, refs = RegressionKind.LEADER, (first, ref)
+            self.fallen.append(Regression(line.broker, replica.epoch, before, hw, kind, line.time, refs))
+        replica.led_at = hw, ref
+
+    def _only_hw(self, replica: _Replica, line: PlayedLine) -> None:
         replica.hw = replica.hw if line.hw is None else line.hw
 
-    def _reads_hw(self, replica: _Replica, line: _Line) -> None:
+    def _reads_hw(self, replica: _Replica, line: PlayedLine) -> None:
         """A process reads the high watermark of its checkpoint file, and keeps it within its log."""
         self._only_hw(replica, line)
         if line.hw is not None and replica.checkpoint is not None:
@@ -469,22 +462,22 @@ class _Player:
             if line.hw < min(before, replica.log.end):
                 self._read_less(replica, line, before, line.hw, (ref, Ref(row=line.row, note=f"read back {line.hw}")))
 
-    def _read_less(self, replica: _Replica, line: _Line, before: int, after: int, refs: tuple[Ref, ...]) -> None:
+    def _read_less(self, replica: _Replica, line: PlayedLine, before: int, after: int, refs: tuple[Ref, ...]) -> None:
         kind = RegressionKind.CHECKPOINT
-        self.gone.append(Regression(line.broker, replica.epoch, before, after, kind, line.time, refs))
+        self.fallen.append(Regression(line.broker, replica.epoch, before, after, kind, line.time, refs))
 
-    def _checkpoints(self, replica: _Replica, line: _Line) -> None:
+    def _checkpoints(self, replica: _Replica, line: PlayedLine) -> None:
         if line.hw is not None:
             replica.checkpoint = line.hw, Ref(row=line.row, note=f"high watermark {line.hw} in the checkpoint")
 
-    def _no_checkpoint(self, replica: _Replica, line: _Line) -> None:
+    def _no_checkpoint(self, replica: _Replica, line: PlayedLine) -> None:
         replica.hw = 0
         if replica.checkpoint is not None and replica.log.end > 0:
             before, ref = replica.checkpoint
             refs = (ref, Ref(row=line.row, note="no checkpointed high watermark"))
             self._read_less(replica, line, before, 0, refs)
 
-    def _cannot_play(self, replica: _Replica, line: _Line) -> None:
+    def _cannot_play(self, replica: _Replica, line: PlayedLine) -> None:
         raise Undecided
 
     # -- the end ------------------------------------------------------------------------------------------------------
@@ -496,7 +489,8 @@ class _Player:
             for one, pieces in self.without
         )
         apart = tuple(self._apart())
-        return Played(tuple(self.truncated), without, apart, tuple(self.gone), tuple(self.shortened))
+        isr = self.in_sync if self.isr_stated else None
+        return Played(tuple(self.truncated), without, apart, tuple(self.fallen), tuple(self.shortened), isr)
 
     def _holders(self, pieces: list[Piece]) -> dict[int, tuple[Range, ...]]:
         """Return which replicas hold records at the end."""
@@ -557,7 +551,7 @@ _SHORTENED_BY: Final[dict[str, ShortenedBy]] = {
 }
 """Cause by the line that states the shorter log."""
 
-_HANDLERS: Final[dict[str, Callable[[_Player, _Replica, _Line], None]]] = {
+_HANDLERS: Final[dict[str, Callable[[_Player, _Replica, PlayedLine], None]]] = {
     Kind.BECOME_LEADER: _Player._leads,
     Kind.BECOME_FOLLOWER: _Player._follows,
     Kind.LOG_CREATED: _Player._created,
@@ -600,9 +594,13 @@ def play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, Played]:
         return {}
     place = ["topic", "partition", "incarnation"]
     told = rows.filter(pl.col("kind").is_in(list(_HANDLERS)))
+    partly = told.filter(~pl.col("broker").is_in([*complete])).select(place).unique()
+    whole = told.select(place).unique().join(partly, on=place, how="anti")
+    about = pl.col("kind").is_in(list(_HANDLERS)) | pl.col("kind").is_in(ABOUT_ISR)
+    commits = {*rows.filter(pl.col("kind") == Kind.ISR_COMMIT.value).select(place).unique().iter_rows()}
     players: dict[Key, _Player | None] = {}
-    for line in _lines(told.filter(pl.col("broker").is_in([*complete]).all().over(place))):
-        player = players.setdefault(line.key, _Player())
+    for line in _lines(rows.filter(about).join(whole, on=place, how="semi")):
+        player = players.setdefault(line.key, _Player(commits=line.key in commits))
         if player is None:
             continue
         try:
@@ -612,11 +610,11 @@ def play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, Played]:
     return {key: player.result() for key, player in players.items() if player is not None}
 
 
-def _lines(rows: pl.DataFrame) -> Iterator[_Line]:
+def _lines(rows: pl.DataFrame) -> Iterator[PlayedLine]:
     """Yield observations in the order of their times; those of the same time in the order of the trace."""
     values = rows.sort("row").with_columns(pl.col("time").cast(pl.Int64))
     values = values.with_columns(pl.col("time").forward_fill().over("broker").alias("_when"))
-    return map(_Line._make, values.sort("_when", "source", "line").select(_Line._fields).iter_rows())
+    return map(PlayedLine._make, values.sort("_when", "source", "line").select(PlayedLine._fields).iter_rows())
 
 
 _CHANGES: Final = (Kind.APPEND, Kind.TRUNCATE, Kind.LOG_LOADED, Kind.TRUNCATE_FULL, Kind.LOG_CREATED)
@@ -652,7 +650,7 @@ class _Holes:
     log: _Log = field(default_factory=_Log)
     holes: list[Range] = field(default_factory=list)
 
-    def take(self, line: _Line) -> None:
+    def take(self, line: PlayedLine) -> None:
         if line.kind == Kind.APPEND:
             if line.checksum is not None and line.offset is not None and line.leo is not None:
                 writer = line.leader_epoch or 0, line.checksum

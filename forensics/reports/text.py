@@ -314,14 +314,19 @@ class _Page(Page):
             self.open_rules(len(asked))
         else:
             self.verdict(asked, Verdict.UNKNOWN)
-        about_files = [rule.id for rule in asked if _not_applicable(partitions, rule.id)]
-        clean = [rule for rule in asked if all(one.judgements[rule.id].verdict is Verdict.CLEAN for one in partitions)]
+        silent = [rule for rule in asked if _not_applicable(partitions, rule.id)]
+        clean = [rule for rule in asked if rule not in silent and _without_violation(partitions, rule.id)]
         if clean and not self.pasted:
-            others = len(clean) + len(about_files) < len(asked)
+            others = len(clean) + len(silent) < len(asked)
             self.row(f"  {'no violation':<18}  {_count(len(clean), 'other rule' if others else 'rule')}")
-        if about_files:
-            self.put(f"  {'not applicable':<18}  ", f"{', '.join(about_files)} (a trace has no bytes and no files)")
+        self.silent(silent)
         self.blank()
+
+    def silent(self, rules: Sequence[Rule]) -> None:
+        """Print the rules that are not applicable, those with the same reason together."""
+        for reason in dict.fromkeys(rule.not_applicable for rule in rules):
+            named = ", ".join(rule.id for rule in rules if rule.not_applicable == reason)
+            self.put(f"  {'not applicable':<18}  ", f"{named} ({reason})")
 
     def verdict(self, asked: Sequence[Rule], verdict: Verdict) -> None:
         """Print the rules with one verdict, those with it in the same partitions in one row."""
@@ -531,6 +536,10 @@ def _repeated(group: Sequence[Problem]) -> str:
 
 def _lines_of(one: Problem) -> str:
     return f" ({one.count:,} lines)" if one.count > 1 else ""
+
+
+def _without_violation(partitions: Sequence[Partition], rule_id: str) -> bool:
+    return all(p.judgements[rule_id].verdict in (Verdict.CLEAN, Verdict.NOT_APPLICABLE) for p in partitions)
 
 
 def _not_applicable(partitions: Sequence[Partition], rule_id: str) -> bool:

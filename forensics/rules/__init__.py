@@ -17,6 +17,7 @@ from forensics.rules import (
     hw_above_leo,
     hw_regression,
     leo_regression,
+    lso_above_hw,
     replica_divergence,
     segment_damage,
     stale_directory,
@@ -41,6 +42,7 @@ RULES: tuple[Rule, ...] = (
     hw_above_leo.RULE,
     leo_regression.RULE,
     hw_regression.RULE,
+    lso_above_hw.RULE,
     hw_above_isr_member.RULE,
     unclean_election.RULE,
     # Problems on disk.
@@ -61,8 +63,10 @@ READ_AS = (
 
 
 def _judged(rule: Rule, history: History, case: Case) -> Judgement:
-    unread = rule.about_files or (rule.about_records and history.played is None)
-    if unread and case.traces_alone:
+    played = history.played
+    unread = rule.about_files or (rule.about_records and played is None)
+    no_isr = rule.about_isr and played is not None and played.isr is None
+    if (unread and case.traces_alone) or no_isr:
         return Judgement(rule.id, Verdict.NOT_APPLICABLE)
     found = contained(lambda: judged(rule, history, case))
     return not_judged(rule, found) if isinstance(found, Defect) else found
@@ -71,7 +75,10 @@ def _judged(rule: Rule, history: History, case: Case) -> Judgement:
 def judged(rule: Rule, history: History, case: Case) -> Judgement:
     """Return the answer of a rule. A complete trace decides it: nothing in its claim can be missing."""
     found = rule.judge(history, case)
-    return found if history.played is None else judgement(rule.id, found.findings, ())
+    decided = history.played is None or found.verdict is Verdict.NOT_APPLICABLE
+    if decided:
+        return found
+    return judgement(rule.id, found.findings, found.missing if rule.about_isr else ())
 
 
 def not_judged(rule: Rule, defect: Defect) -> Judgement:

@@ -37,7 +37,7 @@ class Verdict(StrEnum):
     VIOLATED = "violated"
     UNKNOWN = "unknown"
     CLEAN = "clean"
-    NOT_APPLICABLE = "not applicable"  # the rule is about bytes and files, and the evidence is a trace, which has none
+    NOT_APPLICABLE = "not applicable"  # the evidence is of a kind that cannot show it, such as bytes in a trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,6 +393,10 @@ class Help:
         return "\n\n".join(f"## {part}\n" + "\n\n".join(told) for part, told in self.parts.items())
 
 
+NO_ISR = "the trace states no ISR"
+"""Why rules about the ISR are not applicable to a trace."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One invariant.
@@ -406,6 +410,8 @@ class Rule:
         bearers: what a proof of its findings takes.
         about_files: it asks what bytes and directories hold, so that a trace cannot answer.
         about_records: it compares records, so that a trace answers only if it states every append of every replica.
+        about_isr: it compares with the ISR, so that a complete trace answers only if it states one.
+        not_applicable: why it is not applicable, where it is not.
     """
 
     id: str
@@ -416,6 +422,8 @@ class Rule:
     bearers: Bearers = Bearers.TWO
     about_files: bool = False
     about_records: bool = False
+    about_isr: bool = False
+    not_applicable: str = "a trace has no bytes and no files"
 
     @property
     def title(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from forensics.case import Case
 from forensics.replay.history import History, HwAboveIsrMember
 from forensics.rules.causes import CauseId
-from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
+from forensics.rules.finding import NO_ISR, Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
 from forensics.rules.story import missing_logs
 
 ID = "hw-above-isr-member"
@@ -53,7 +53,7 @@ def judge(history: History, case: Case) -> Judgement:
             members_behind
         )
     findings = tuple(_finding(history, group) for _, group in sorted(groups.items()))
-    return judgement(ID, findings, missing_logs(history))
+    return judgement(ID, findings, missing_logs(history) if history.played is None else ())
 
 
 def _finding(history: History, group: list[HwAboveIsrMember]) -> Finding:
@@ -98,4 +98,6 @@ RULE = Rule(
     judge=judge,
     summary="The high watermark of a leader is above the log end offset of a replica in the ISR.",
     help=HELP,
+    about_isr=True,
+    not_applicable=NO_ISR,
 )

@@ -17,7 +17,8 @@ from forensics.replay.leadership.elections import (
     outside_isr,
     was_last_member,
 )
-from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
+from forensics.replay.played_isr import InSync, OutsideIsr
+from forensics.rules.finding import NO_ISR, Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
 from forensics.rules.story import (
     any_leader,
     elections_told_to_the_end,
@@ -120,6 +121,43 @@ def judge(history: History, case: Case) -> Judgement:
     return judgement(ID, findings, missing)
 
 
+def decide(history: History, case: Case) -> Judgement:
+    """Return the answer of a complete trace, else that of the lines."""
+    isr = history.played.isr if history.played is not None else None
+    return judge(history, case) if isr is None else _of_trace(history, isr)
+
+
+def _of_trace(history: History, isr: InSync) -> Judgement:
+    """Return what a complete trace decides; an election before which no ISR is stated stays open."""
+    eligible = {e for e in isr.outside if e in history.epochs and maybe_eligible(history, history.epochs[e])}
+    found = [_outside(history, one) for epoch, one in sorted(isr.outside.items()) if epoch not in eligible]
+    missing = [
+        Want(Question.ISR_BEFORE, (anywhere(Artefact.CONTROLLER_LOG),), epochs=((epoch, None),))
+        for epoch in sorted(isr.open - isr.outside.keys())
+    ]
+    return judgement(ID, found, missing)
+
+
+def _outside(history: History, one: OutsideIsr) -> Finding:
+    epoch = history.epochs.get(one.epoch)
+    if epoch is not None and epoch.leader == one.leader:
+        return _finding(history, epoch)
+    members = f" (last ISR {isr_text(one.isr)})" if one.isr is not None else ""
+    return Finding(
+        rule=ID,
+        severity=Severity.ERROR,
+        **place(history),
+        replicas=(one.leader,),
+        epochs=(one.epoch,),
+        summary=f"broker {one.leader} was elected leader of epoch {one.epoch} from outside the ISR{members}",
+        facts=(Fact(f"was elected leader of epoch {one.epoch}", broker=one.leader, refs=(one.ref,)),),
+        **advised(history.name, next_steps=(_CHECK,)),
+    )
+
+
+_CHECK = "check unclean.leader.election.enable of the topic and of the brokers"
+
+
 def _electors(history: History) -> Collect:
     """Return where the controllers' lines about elections would be."""
     return anywhere(Artefact.METADATA_LOG if history.kraft else Artefact.CONTROLLER_LOG)
@@ -209,7 +247,7 @@ def _finding(history: History, epoch: Epoch) -> Finding:
     inferences: tuple[str, ...] = ()
     if not epoch.unclean and not epoch.asked:
         inferences = ("no log line names the election unclean, but the new leader was not in the last ISR",)
-    steps: tuple[str, ...] = ("check unclean.leader.election.enable of the topic and of the brokers",)
+    steps: tuple[str, ...] = (_CHECK,)
     facts += [Fact("a command requested this election", refs=(ref,)) for ref in epoch.asked[:1]]
     if epoch.forced:
         if not epoch.asked:
@@ -272,7 +310,9 @@ def _last_known(history: History, epoch: Epoch, facts: list[Fact]) -> Finding:
 RULE = Rule(
     id=ID,
     severity=Severity.ERROR,
-    judge=judge,
+    judge=decide,
     summary="A replica from outside the ISR was elected leader.",
     help=HELP,
+    about_isr=True,
+    not_applicable=NO_ISR,
 )

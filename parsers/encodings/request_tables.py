@@ -59,6 +59,7 @@ ANSWERED: Final[dict[str, pl.DataType]] = {
     "partition": pl.Int32(),
     "error": pl.Int32(),
     "hw": pl.Int64(),
+    "lso": pl.Int64(),
     "log_start": pl.Int64(),
     "diverging_epoch": pl.Int32(),
     "diverging_end": pl.Int64(),

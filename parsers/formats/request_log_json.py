@@ -52,6 +52,7 @@ _FETCH_REQUEST: Final = pl.Struct(
 _PARTITION_ANSWER: Final = {
     "errorCode": _I,
     "highWatermark": _I,
+    "lastStableOffset": _I,
     "logStartOffset": _I,
     "divergingEpoch": pl.Struct({"epoch": _I, "endOffset": _I}),
 }
@@ -235,7 +236,7 @@ def _fetches(rows: pl.DataFrame, result: Requests) -> None:
         found = (
             found.unnest(inner)
             .rename({index: "partition"} if index != "partition" else {})
-            .rename({"topicId": "topic_id", "errorCode": "error", "highWatermark": "hw"})
+            .rename({"topicId": "topic_id", "errorCode": "error", "highWatermark": "hw", "lastStableOffset": "lso"})
         )
         diverging = pl.col("divergingEpoch").struct
         parts.append(
@@ -243,6 +244,7 @@ def _fetches(rows: pl.DataFrame, result: Requests) -> None:
                 named(found).with_columns(
                     _known("logStartOffset").alias("log_start"),
                     _known("hw"),
+                    _known("lso"),
                     diverging.field("epoch").alias("diverging_epoch"),
                     diverging.field("endOffset").alias("diverging_end"),
                 ),

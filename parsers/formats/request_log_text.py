@@ -35,7 +35,7 @@ _ASKED: Final = (
 )
 _ANSWERED: Final = (
     r"\{partition=(?P<partition>[0-9]+),error_code=(?P<error>-?[0-9]+),high_watermark=(?P<hw>-?[0-9]+)"
-    r"(?:,last_stable_offset=-?[0-9]+)?(?:,log_start_offset=(?P<log_start>-?[0-9]+))?"
+    r"(?:,last_stable_offset=(?P<lso>-?[0-9]+))?(?:,log_start_offset=(?P<log_start>-?[0-9]+))?"
     r"(?:,diverging_epoch=\{epoch=(?P<diverging_epoch>-?[0-9]+),end_offset=(?P<diverging_end>-?[0-9]+))?"
 )
 _STATE: Final = (
@@ -161,7 +161,7 @@ def _fetches(rows: pl.DataFrame, result: Requests) -> None:
     )
     result.forgotten = conform(forgotten, FORGOTTEN)
     result.answered = conform(
-        _tokens(rows, "answer", _ANSWERED).with_columns(_known("log_start"), _known("hw")), ANSWERED
+        _tokens(rows, "answer", _ANSWERED).with_columns(_known("log_start"), _known("hw"), _known("lso")), ANSWERED
     )
 
 

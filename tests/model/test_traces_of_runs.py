@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from benchmarks.traces import ASKED, LESS, WHOLE, Told, compare
+from benchmarks.traces import ADDED, ASKED, FAULTY, LESS, WHOLE, Told, compare
 from forensics.model import PROTOCOLS, VARIANTS
 from forensics.model.protocol import Protocol
 from forensics.model.random_runs import OPEN_ENDED, RUINOUS
@@ -66,6 +66,14 @@ def test_whole_traces_with_transactions_are_decided(number: int) -> None:
     first = 990_000 + 1_000 * number
     schedules = [drawn(seed, weights=OPEN_ENDED) for seed in range(first, first + RUNS // 8)]
     assert undecided(PROTOCOLS[number], schedules) == []
+
+
+@pytest.mark.parametrize("number", range(len(PROTOCOLS)), ids=[protocol.name for protocol in PROTOCOLS])
+def test_a_fault_that_is_added_is_found(number: int) -> None:
+    first = 4_000_000 + 1_000 * number
+    found = compare(PROTOCOLS[number], [drawn(seed) for seed in range(first, first + LESS_RUNS)], less=False)[FAULTY]
+    assert {one.rule for one in found} == set(ADDED)
+    assert {one.kind for one in found} == {"right"}
 
 
 @pytest.mark.parametrize("number", range(len(PROTOCOLS)), ids=[protocol.name for protocol in PROTOCOLS])

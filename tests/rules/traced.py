@@ -38,6 +38,7 @@ def text(lines: list[Line]) -> str:
 
 def judged(folder: Path, lines: list[Line]) -> dict[str, Judgement]:
     """The answers of a scan of one trace about its only partition."""
+    folder.mkdir(exist_ok=True)
     path = folder / "trace.jsonl"
     path.write_text(text(lines))
     (partition,) = scan([str(path)]).partitions

@@ -24,6 +24,7 @@ import polars as pl
 from forensics.replay.facts.events import PROGRESS
 from forensics.replay.omissions.own_lines import FOLLOWS, JUMPED
 from forensics.replay.partitions import told_by, with_jumps
+from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
 _SAME = ("leader_epoch", "crc", "records", "magic")
@@ -86,7 +87,15 @@ def thinned(rows: pl.DataFrame) -> pl.DataFrame:
         _at(known & (pl.col("_at") < pl.col("_falls_at"))).max(),
     )
     jumps = (pl.col("detail") == JUMPED).fill_null(False)
-    keep = [breaks, jumps, nobodys, *((pl.col("_at") == one.over(span)).fill_null(False) for one in chosen)]
+    # A last stable offset counts in each line of a trace, and where it is above the high watermark.
+    stable = ((pl.col("message") == TRACE) & pl.col("lso").is_not_null()) | (pl.col("lso") > pl.col("hw"))
+    keep = [
+        breaks,
+        jumps,
+        stable.fill_null(False),
+        nobodys,
+        *((pl.col("_at") == one.over(span)).fill_null(False) for one in chosen),
+    ]
     rows = rows.with_columns(pl.any_horizontal(keep).alias("_kept"))
     follows = (pl.col("kind") == Kind.APPEND.value) & ~pl.col("_kept").shift(1).over(span).fill_null(True)
     follows &= pl.col("detail").is_null()

@@ -1,0 +1,164 @@
+"""The in-sync replicas of a complete trace: elections from outside the ISR, and members behind the high watermark.
+
+The ISR is the one that the controller elected from, and that each leader committed since. If a trace states no commits,
+the changes that leaders propose count as committed. An election is judged by the ISR right before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.played_line import PlayedLine
+from forensics.replay.history import HwAboveIsrMember
+from parsers.schema import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideIsr:
+    """A leader that was elected from outside the ISR.
+
+    Attributes:
+        leader, epoch: the leader and its leader epoch.
+        isr: the ISR before, or None if a line calls the election unclean and the ISR is not known.
+        ref: the line of the election.
+    """
+
+    leader: int
+    epoch: int
+    isr: frozenset[int] | None
+    ref: Ref
+
+
+@dataclass(slots=True)
+class InSync:
+    """The ISR of one partition as its lines have stated it so far.
+
+    Attributes:
+        commits: the trace states when a change of the ISR is committed.
+        isr: the committed ISR; None before any is stated.
+        proposed: the ISR that the leader proposed last.
+        epoch: the newest leader epoch that somebody was elected in.
+        leader: who leads in it.
+        outside: elections from outside the ISR.
+        open: leader epochs whose election cannot be judged: no ISR was stated before.
+        behind: the first statement of each leader about a high watermark above a member's log.
+    """
+
+    commits: bool
+    isr: frozenset[int] | None = None
+    proposed: frozenset[int] | None = None
+    epoch: int = -1
+    leader: int | None = None
+    outside: dict[int, OutsideIsr] = field(default_factory=dict)
+    open: set[int] = field(default_factory=set)
+    behind: dict[tuple[int, int, int], HwAboveIsrMember] = field(default_factory=dict)
+
+    def take(self, line: PlayedLine, ends: Mapping[int, int]) -> None:
+        """Take one line.
+
+        Args:
+            line: an observation.
+            ends: log end offset of each replica after the line.
+        """
+        handler = _HANDLERS.get(line.kind)
+        if handler is not None:
+            handler(self, line)
+        if line.kind in _STATES_HW and line.hw is not None and line.broker == self.leader:
+            self._compare(line, line.hw, ends)
+        if line.kind == Kind.ISR_SHRINK:
+            self._propose(line)
+
+    def _elected(self, line: PlayedLine) -> None:
+        leads = line.kind == Kind.BECOME_LEADER
+        leader, epoch = line.broker if leads else line.leader, line.leader_epoch
+        if epoch is None or epoch < self.epoch:
+            return
+        if epoch > self.epoch:
+            self._judge(leader, epoch, line)
+        if line.kind == Kind.UNCLEAN_ELECTION and leader is not None:
+            before = self.outside[epoch].isr if epoch in self.outside else None
+            self.outside[epoch] = OutsideIsr(leader, epoch, before, self._ref(line, leader))
+        if line.isr is not None and (self.isr is None or epoch > self.epoch or not leads):
+            self.isr, self.proposed = members(line.isr), None
+        self.epoch = epoch
+        self._takes_up(leader, leads=leads)
+
+    def _takes_up(self, leader: int | None, *, leads: bool) -> None:
+        """Set who leads. One that was elected does not lead until it takes the epoch up."""
+        if leads:
+            self.leader = leader
+        elif leader is not None and leader != self.leader:
+            self.leader = None
+
+    def _judge(self, leader: int | None, epoch: int, line: PlayedLine) -> None:
+        """Judge the first line about a leader epoch."""
+        if leader is None or leader < 0 or line.kind == Kind.PARTITION_CREATED or self.epoch < 0:
+            return
+        if self.isr is None:
+            self.open.add(epoch)
+        elif leader not in self.isr:
+            self.outside[epoch] = OutsideIsr(leader, epoch, self.isr, self._ref(line, leader))
+
+    @staticmethod
+    def _ref(line: PlayedLine, leader: int) -> Ref:
+        return Ref(row=line.row, note=f"leader epoch {line.leader_epoch}: broker {leader}")
+
+    def _propose(self, line: PlayedLine) -> None:
+        if line.broker != self.leader or line.isr is None:
+            return
+        self.proposed = members(line.isr)
+        if not self.commits:
+            self.isr = self.proposed
+
+    def _commit(self, line: PlayedLine) -> None:
+        if line.isr is not None:
+            self.isr = members(line.isr)
+        elif self.proposed is not None:
+            self.isr = self.proposed
+        self.proposed = None
+
+    def _reject(self, line: PlayedLine) -> None:
+        self.proposed = None
+
+    def _state(self, line: PlayedLine) -> None:
+        if line.isr is not None and line.broker == self.leader:
+            self.isr = members(line.isr)
+
+    def _compare(self, line: PlayedLine, hw: int, ends: Mapping[int, int]) -> None:
+        """Compare the high watermark of the leader with the log of each member."""
+        for member in sorted((self.isr or frozenset()) - {line.broker}):
+            end = ends.get(member, 0)  # a member without a line has no log yet
+            if hw > end:
+                ref = Ref(row=line.row, note=f"high watermark {hw}, log end offset of broker {member} {end}")
+                found = HwAboveIsrMember(line.broker, self.epoch, member, hw, end, line.time, (ref,))
+                self.behind.setdefault((line.broker, self.epoch, member), found)
+
+
+def members(isr: str) -> frozenset[int]:
+    """Return the broker ids of an ISR as lines state it."""
+    return frozenset(int(broker) for broker in isr.split(",") if broker)
+
+
+_STATES_HW: Final = (Kind.BECOME_LEADER, Kind.HW, Kind.LEO, Kind.APPEND, Kind.ISR_SHRINK, Kind.ISR_EXPAND)
+"""Kinds in which a leader states its high watermark."""
+
+_HANDLERS: Final[dict[str, Callable[[InSync, PlayedLine], None]]] = {
+    Kind.BECOME_LEADER: InSync._elected,
+    Kind.ELECTION: InSync._elected,
+    Kind.UNCLEAN_ELECTION: InSync._elected,
+    Kind.PARTITION_CREATED: InSync._elected,
+    Kind.PARTITION_CHANGED: InSync._elected,
+    Kind.ISR_EXPAND: InSync._propose,
+    Kind.ISR_COMMIT: InSync._commit,
+    Kind.ISR_REJECTED: InSync._reject,
+    Kind.HW: InSync._state,
+    Kind.LEO: InSync._state,
+    Kind.STATE: InSync._state,
+}
+"""Handler of a line of each kind. A smaller ISR counts after the high watermark in the same line is compared."""
+
+ABOUT_ISR: Final = tuple(Kind(kind).value for kind in (*_HANDLERS, Kind.ISR_SHRINK))
+"""Kinds of line that this module reads."""

@@ -1,0 +1,170 @@
+"""The ISR and the last stable offset of a trace: members behind the high watermark, elections, transactions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forensics.engines.local import scan
+from forensics.rules.finding import Judgement, Verdict
+from tests.rules.traced import Line, judged, said
+
+BEHIND, UNCLEAN, STABLE = "hw-above-isr-member", "unclean-election", "lso-above-hw"
+
+
+def head(**fields: Any) -> Line:
+    return {"kind": "trace", "replicas": [1, 2], "cluster": "one", "release": "3.9.1", "complete": True, **fields}
+
+
+def leads(second: float, witness: int, epoch: int, **values: Any) -> Line:
+    return said(second, witness, "become_leader", leader_epoch=epoch, **values)
+
+
+def follows(second: float, witness: int, leader: int, epoch: int, **values: Any) -> Line:
+    return said(second, witness, "become_follower", leader=leader, leader_epoch=epoch, **values)
+
+
+STORY = [
+    head(),
+    leads(0, 1, 3, leo=0, hw=0, isr="1,2"),
+    follows(0, 2, 1, 3, leo=0, hw=0),
+    said(1, 1, "append", offset=0, leo=10),
+    said(2, 2, "append", offset=0, leo=6),
+]
+
+
+def of(rule: str, found: dict[str, Judgement]) -> tuple[str, list[tuple[tuple[int, ...], Any]]]:
+    return found[rule].verdict.value, [(one.replicas, one.offsets) for one in found[rule].findings]
+
+
+def test_a_member_of_the_isr_is_behind_the_high_watermark(tmp_path: Path) -> None:
+    found = judged(tmp_path, [*STORY, said(3, 1, "hw", hw=10)])
+    assert of(BEHIND, found) == ("violated", [((1, 2), ((6, 10),))])
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        [],  # the high watermark is that of the member
+        [said(2.1, 1, "isr_shrink", isr="1", isr_before="1,2", hw=6, leo=10), said(2.2, 1, "isr_commit")],
+        [said(2.1, 2, "append", offset=6, leo=10)],
+    ],
+)
+def test_a_member_that_is_not_behind_is_clean(between: list[Line], tmp_path: Path) -> None:
+    found = judged(tmp_path, [*STORY, *between, said(3, 1, "hw", hw=10 if between else 6)])
+    assert of(BEHIND, found) == ("clean", [])
+
+
+def test_a_smaller_isr_counts_when_it_is_committed(tmp_path: Path) -> None:
+    shrinks = said(2.1, 1, "isr_shrink", isr="1", isr_before="1,2", leo=10)
+    late = [*STORY, shrinks, said(3, 1, "hw", hw=10), said(4, 1, "isr_commit", isr="1")]
+    assert of(BEHIND, judged(tmp_path / "late", late)) == ("violated", [((1, 2), ((6, 10),))])
+    # Where a trace states no commits, the leader's change counts.
+    assert of(BEHIND, judged(tmp_path / "none", [*STORY, shrinks, said(3, 1, "hw", hw=10)])) == ("clean", [])
+
+
+def test_a_leader_from_outside_the_isr_is_unclean(tmp_path: Path) -> None:
+    alone = [said(2.1, 1, "isr_shrink", isr="1", isr_before="1,2", leo=10), said(2.2, 1, "isr_commit", isr="1")]
+    taken = [leads(5, 2, 4, leo=6, hw=0, isr="2"), follows(6, 1, 2, 4, leo=10, hw=10), said(6, 1, "truncate", offset=6)]
+    found = judged(tmp_path / "outside", [*STORY, *alone, said(3, 1, "hw", hw=10), *taken])
+    assert of(UNCLEAN, found) == ("violated", [((2,), ())])
+    assert of("committed-data-lost", found)[0] == "violated"
+    within = judged(tmp_path / "within", [*STORY, said(3, 1, "hw", hw=6), *taken])
+    assert of(UNCLEAN, within) == ("clean", [])
+
+
+def test_an_election_names_the_isr_that_it_makes(tmp_path: Path) -> None:
+    """The controller's line and the leader's are about one election: the ISR before both of them counts."""
+    elects = said(4.9, 9, "election", leader=2, leader_epoch=4, isr="2")
+    taken = [elects, leads(5, 2, 4, leo=6, hw=0, isr="2"), follows(6, 1, 2, 4, leo=10, hw=6)]
+    found = judged(tmp_path, [*STORY, said(3, 1, "hw", hw=6), *taken, said(6, 1, "truncate", offset=6)])
+    assert of(UNCLEAN, found) == ("clean", [])
+
+
+def test_without_an_isr_both_rules_are_not_applicable(tmp_path: Path) -> None:
+    lines = [{name: value for name, value in line.items() if name != "isr"} for line in STORY]
+    found = judged(tmp_path, [*lines, said(3, 1, "hw", hw=10)])
+    assert {found[rule].verdict for rule in (BEHIND, UNCLEAN)} == {Verdict.NOT_APPLICABLE}
+
+
+def test_an_election_before_which_no_isr_is_stated_stays_open(tmp_path: Path) -> None:
+    lines = [{name: value for name, value in line.items() if name != "isr"} for line in STORY]
+    found = judged(tmp_path, [*lines, leads(5, 2, 4, leo=6, hw=0, isr="1,2"), follows(6, 1, 2, 4, leo=10, hw=0)])
+    assert found[UNCLEAN].verdict is Verdict.UNKNOWN
+
+
+# -- the last stable offset ------------------------------------------------------------------------
+
+
+def stable(second: float, value: int, **values: Any) -> Line:
+    return said(second, 1, "state", last_stable_offset=value, **values)
+
+
+def test_a_last_stable_offset_above_the_high_watermark(tmp_path: Path) -> None:
+    found = judged(tmp_path, [*STORY, said(3, 1, "hw", hw=6), stable(4, 8)])
+    assert of(STABLE, found) == ("violated", [((1,), ((6, 8),))])
+
+
+def test_one_line_decides_without_a_claim(tmp_path: Path) -> None:
+    found = judged(tmp_path, [head(complete=False), *STORY[1:], stable(4, 8, hw=6)])
+    assert of(STABLE, found) == ("violated", [((1,), ((6, 8),))])
+    two = judged(tmp_path / "two", [head(complete=False), *STORY[1:], said(3, 1, "hw", hw=6), stable(4, 8)])
+    assert found[STABLE].verdict is Verdict.VIOLATED
+    assert of(STABLE, two) == ("unknown", [])  # the high watermark may have risen between the two
+
+
+def test_a_last_stable_offset_that_falls(tmp_path: Path) -> None:
+    lines = [*STORY, said(3, 1, "hw", hw=6), stable(4, 5), stable(5, 3)]
+    assert of(STABLE, judged(tmp_path / "whole", lines)) == ("violated", [((1,), ((3, 5),))])
+    partly = [head(complete=False), *lines[1:]]
+    assert of(STABLE, judged(tmp_path / "partly", partly)) == ("unknown", [])  # it may have restarted in between
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [
+        [said(4.5, 1, "process_start"), said(4.6, 1, "log_loaded", leo=10), leads(4.7, 1, 4, leo=10, hw=3, isr="1,2")],
+        [leads(4.5, 1, 4, leo=10, hw=3, isr="1,2")],
+    ],
+)
+def test_a_new_process_or_epoch_may_begin_lower(begins: list[Line], tmp_path: Path) -> None:
+    found = judged(tmp_path, [*STORY, said(3, 1, "hw", hw=6), stable(4, 5), *begins, stable(5, 3)])
+    assert of(STABLE, found) == ("clean", [])
+
+
+def test_an_open_transaction_holds_it_back(tmp_path: Path) -> None:
+    found = judged(tmp_path, [*STORY, said(3, 1, "hw", hw=6), stable(4, 2), stable(5, 2), stable(6, 6)])
+    assert of(STABLE, found) == ("clean", [])
+
+
+def test_it_is_not_applicable_where_no_line_states_it(tmp_path: Path, sample_traces: Path) -> None:
+    assert judged(tmp_path, [*STORY, said(3, 1, "hw", hw=6)])[STABLE].verdict is Verdict.NOT_APPLICABLE
+    (partition,) = scan([str(sample_traces / "crashscene-1.1.1")]).partitions
+    assert partition.judgements[STABLE].verdict is Verdict.NOT_APPLICABLE
+
+
+REQUEST = (
+    '[2026-01-01 10:00:00,000] DEBUG Completed request:{"isForwarded":false,"requestHeader":{"requestApiKey":1,'
+    '"requestApiVersion":12,"correlationId":4,"clientId":"app","requestApiKeyName":"FETCH"},"request":{"replicaId":-1,'
+    '"maxWaitMs":500,"minBytes":1,"maxBytes":52428800,"isolationLevel":1,"sessionId":0,"sessionEpoch":0,"topics":'
+    '[{"topic":"orders","partitions":[{"partition":0,"currentLeaderEpoch":3,"fetchOffset":2,"lastFetchedEpoch":-1,'
+    '"logStartOffset":-1,"partitionMaxBytes":1048576}]}],"forgottenTopicsData":[],"rackId":""},"response":'
+    '{"throttleTimeMs":0,"errorCode":0,"sessionId":0,"responses":[{"topic":"orders","partitions":[{"partitionIndex":0,'
+    '"errorCode":0,"highWatermark":6,"lastStableOffset":%d,"logStartOffset":0,"abortedTransactions":[],'
+    '"preferredReadReplica":-1,"recordsSizeInBytes":0}]}]},"connection":"127.0.0.1:9092-127.0.0.1:50000-0",'
+    '"totalTimeMs":1.0,"requestQueueTimeMs":0.1,"localTimeMs":0.1,"remoteTimeMs":0.1,"throttleTimeMs":0,'
+    '"responseQueueTimeMs":0.1,"sendTimeMs":0.1,"securityProtocol":"PLAINTEXT","principal":"User:ANONYMOUS",'
+    '"listener":"PLAINTEXT","clientInformation":{"softwareName":"apache-kafka-java","softwareVersion":"3.9.1"}} '
+    "(kafka.request.logger)\n"
+)
+
+
+@pytest.mark.parametrize(("value", "expected"), [(8, ("violated", [((1,), ((6, 8),))])), (4, ("unknown", []))])
+def test_a_request_log_has_both_values(value: int, expected: object, tmp_path: Path) -> None:
+    path = tmp_path / "broker-1" / "kafka-request.log"
+    path.parent.mkdir()
+    path.write_text(REQUEST % value)
+    (partition,) = scan([str(tmp_path)]).partitions
+    assert of(STABLE, partition.judgements) == expected
