@@ -327,7 +327,8 @@ class Epoch:
         two_by_one: one broker's own role lines, of one process, name two leaders of it.
         unclean: evidence that the leader was elected from outside the ISR.
         standing: the ISR that may have been valid to its end, if its leader proposed another and does not confirm it.
-        isr_from_leader: the leader itself states the ISR, so every change of it is known.
+        isr_from_leader: the leader itself states the ISR. Whether it states every change is a question to the coverage
+            (``elections.isr_stated_by_leader``).
         isr_from_others: controllers or metadata caches state it.
         isr_elected: its first ISR is the one it was elected with.
         elected: a line of the controller that elected the leader names this epoch.

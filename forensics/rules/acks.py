@@ -8,6 +8,7 @@ from forensics.case import Case
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import History, HwSource, HwStatement
+from forensics.replay.leadership.elections import isr_stated_by_leader
 from forensics.rules.finding import Fact, States
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
 
@@ -53,7 +54,11 @@ def acks_fact(history: History, case: Case, written: Sequence[int], statements: 
             refs=refs,
             states=States.CONTEXT,
         )
-    if known and max(sizes, default=0) < least and all(history.epochs[n].isr_from_leader for n in written):
+    if (
+        known
+        and max(sizes, default=0) < least
+        and all(isr_stated_by_leader(history, history.epochs[n]) for n in written)
+    ):
         refs += tuple(ref for _, ref in isrs)[:1]
         return Fact(
             f"producers with acks=all are not affected: {told} and the ISR was smaller, so they received an error",

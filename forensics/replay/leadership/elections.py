@@ -64,14 +64,20 @@ def latest_isr_stated(history: History, epoch: Epoch, otherwise: frozenset[int])
     return max(isrs, key=lambda state: state[0])[1] if isrs else otherwise
 
 
+def isr_stated_by_leader(history: History, epoch: Epoch) -> bool:
+    """Return whether an epoch's leader states its ISR and every change of it.
+
+    It logs each change to server.log (Partition.shrinkIsr, expandIsr), so its lines about its log must be whole.
+    """
+    return epoch.isr_from_leader and history.coverage.has(epoch.leader, Printed.LOG)
+
+
 def isr_stated_to_its_end(history: History, epoch: Epoch) -> bool:
     """Return whether no change of an epoch's ISR is left out.
 
-    Its leader logs each change to server.log (Partition.shrinkIsr, expandIsr), so the leader's lines about its log must
-    be whole. What controllers or metadata caches state does not depend on the leader's lines.
+    What controllers or metadata caches state does not depend on the leader's lines.
     """
-    by_leader = epoch.isr_from_leader and history.coverage.has(epoch.leader, Printed.LOG)
-    return by_leader or epoch.isr_from_others
+    return isr_stated_by_leader(history, epoch) or epoch.isr_from_others
 
 
 def outlived(history: History, role_spans: Mapping[int, list[RoleSpan]]) -> list[RoleSpan]:

@@ -8,6 +8,7 @@ from forensics.replay.coverage import Doubt, Printed
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.history import BrokerFacts, Epoch, Fork, History, Role, TruncationReason
 from forensics.replay.interval import Interval
+from forensics.replay.leadership.elections import isr_stated_by_leader
 from forensics.replay.lineage import Lineage, at_least
 from forensics.replay.protocol import Answer
 from forensics.replay.roles.log_ends import follower_end
@@ -91,7 +92,7 @@ def _joined_unseen(history: History, before: RoleSpan, epoch: Epoch) -> bool:
     """Return whether a replica may have joined the ISR of an epoch without a line about it: its own lines on that epoch
     may be missing, and the leader's lines are not all there.
     """
-    stated = epoch.isr_from_leader or history.coverage.whole(epoch.leader)
+    stated = isr_stated_by_leader(history, epoch) or history.coverage.whole(epoch.leader)
     return not stated and _may_lack_lines(history, before, epoch)
 
 

@@ -1,0 +1,38 @@
+"""What producers with acks=all had received for records that are gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forensics.engines.local import scan
+from forensics.replay.coverage import Printed
+from forensics.replay.facts.directory import Ref
+from forensics.replay.history import Epoch, History
+from forensics.rules.acks import acks_fact
+from tests.covering import holed, whole, without
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("all", "are not affected: min.insync.replicas was 3 and the ISR was smaller"),
+        ("some missing", "may be affected: min.insync.replicas was 3"),
+        ("no server.log", "may be affected: min.insync.replicas was 3"),
+    ],
+)
+def test_the_isr_was_too_small_all_along_only_by_all_lines_of_the_leader(
+    lines: str, said: str, sample_traces: Path
+) -> None:
+    """The leader logs each change of the ISR to server.log, so without its lines the ISR may have grown unseen."""
+    coverage = {
+        "all": whole(1, 2),
+        "some missing": holed(whole(1, 2), 1),
+        "no server.log": without(whole(1, 2), 1, Printed.LOG),
+    }
+    history = History("orders", 0, coverage=coverage[lines], properties={"min.insync.replicas": "3"})
+    isr = [(frozenset({1, 2}), Ref(row=1))]
+    history.epochs[0] = Epoch(0, leader=1, isr=isr, isr_from_leader=True, isr_elected=True, leader_took_up=True)
+    fact = acks_fact(history, scan([str(sample_traces / "crashscene-1.1.1")]).case, [0], [])
+    assert said in fact.text
