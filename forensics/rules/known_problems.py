@@ -181,6 +181,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "KIP-101 (0.11: truncation by leader epoch)",
         ),
         stake=("leo", "offset"),
+        unjudged=True,
     ),
     KnownProblem(
         id="high-watermark-fell",
@@ -202,6 +203,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "KAFKA-14704 (a follower takes over a high watermark before it truncates; fixed in 3.3.3, 3.4.1, 3.5.0)",
         ),
         stake=("hw", "hw_before"),
+        unjudged=True,
     ),
     KnownProblem(
         id="truncation-below-high-watermark",
@@ -220,6 +222,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             _COPY,
         ),
         stake=("offset", "hw"),
+        unjudged=True,
     ),
     KnownProblem(
         id="truncation-to-high-watermark",
@@ -359,6 +362,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "collect the log end offset of {where} before the stop, and of the other replicas",
             "check whether this replica became leader next: if so, its shorter log counts",
         ),
+        unjudged=True,
     ),
     KnownProblem(
         id="fatal-fault",
@@ -583,6 +587,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "look for expired ZooKeeper sessions in server.log before the first of these lines",
         ),
         issues=("KAFKA-2729 (fixed in 1.1)",),
+        unjudged=True,
     ),
     KnownProblem(
         id="leader-not-elected",

@@ -43,6 +43,7 @@ class KnownProblem:
         when: whether an observation has the values; None for all.
         stake: columns with the first and the end of the offsets at stake.
         always: report it for whole directories too. If replay judges a kind by itself, only excerpts report it.
+        unjudged: report it for brokers of which no line states a role too: replay cannot judge their replicas.
         beside: problems of the same replica that say more of it. If one of them is reported, this one is not.
         leads: of severity info, but not routine: the line needs an explanation.
         part_of: problems of which this is a step. If one of them is reported for the same broker, this one is not.
@@ -60,6 +61,7 @@ class KnownProblem:
     when: Callable[[Row], bool] | None = None
     stake: tuple[str, str] | None = None
     always: bool = False
+    unjudged: bool = False
     part_of: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     leads: bool = False

@@ -13,11 +13,13 @@ from forensics.case import Case
 from forensics.case.partial import excerpts_alone
 from forensics.replay.facts.directory import Ref
 from forensics.replay.lineage import Range
+from forensics.replay.roles.role_spans import ROLES
 from forensics.rules.finding import Evidence
 from forensics.rules.known_problems import BY_ID, KNOWN_PROBLEMS
 from forensics.rules.problem_entry import KnownProblem, Row
 from parsers.formats.describe_text import NAME as DESCRIBED
 from parsers.schema import FAILURES, Kind
+from parsers.takers.metadata_files import TOPIC as METADATA_TOPIC
 from parsers.text.broker_log import NAME as LOG
 
 FIRST = 3
@@ -75,7 +77,8 @@ class Problem:
 def stated(case: Case) -> list[Problem]:
     """Return known problems that the lines of logs state, in the order of the table.
 
-    For whole directories, only those that replay does not judge by itself; routine lines only for excerpts.
+    For whole directories, only those that replay does not judge by itself, and some of brokers whose replicas it
+    cannot judge; routine lines only for excerpts.
     """
     found: dict[tuple[object, ...], _Place] = {}
     excerpt = excerpts_alone(case)
@@ -105,9 +108,19 @@ def _held(case: Case) -> frozenset[tuple[int, str, int]]:
     return frozenset((broker, topic, partition) for broker, topic, partition in own.iter_rows())
 
 
+def _with_roles(case: Case) -> frozenset[int]:
+    """Return brokers of which a line states a role of a replica; roles in the metadata quorum do not count."""
+    roles = case.observations.filter(
+        pl.col("kind").is_in([kind.value for kind in ROLES]), pl.col("topic") != METADATA_TOPIC
+    )
+    return frozenset(roles.get_column("broker").drop_nulls().unique().to_list())
+
+
 def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
     """Lines of logs that an entry may recognise, in the order of the files."""
-    asked = {kind.value for known in KNOWN_PROBLEMS if excerpt or known.always for kind in known.kinds}
+    told = [known for known in KNOWN_PROBLEMS if excerpt or known.always or known.unjudged]
+    asked = {kind.value for known in told for kind in known.kinds}
+    judged = _with_roles(case)
     logs = case.sources.filter(pl.col("format").is_in([LOG, DESCRIBED])).get_column("id")
     of_logs = pl.col("source").is_in(logs.implode()) & pl.col("line").is_not_null()
     rows = case.observations.filter(of_logs & pl.col("kind").cast(pl.String).is_in(sorted(asked)))
@@ -118,7 +131,8 @@ def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
     events = _named(case, logs) if rows.filter(pl.col("topic").is_null()).height else {}
     for row in rows.select(_COLUMNS).sort("source", "line", "row").iter_rows(named=True):
         known = _known(row)
-        if known is not None and (excerpt or known.always):
+        unjudged = known is not None and known.unjudged and row["broker"] not in judged
+        if known is not None and (excerpt or known.always or unjudged):
             yield _with_event(row, events) if row["topic"] is None and row["kind"] in FAILURES else row
 
 
