@@ -15,7 +15,14 @@ class Outcomes(list[dict[str, Any]]):
     table.
     """
 
-    COLUMNS = ("protocol", "committed data lost", "fork", "cut below committed", "acked by all, then lost", "log ends")
+    COLUMNS = (
+        "protocol",
+        "committed data lost",
+        "fork",
+        "truncated below committed",
+        "acked by all, then lost",
+        "log ends",
+    )
 
     @property
     def alike(self) -> bool:
@@ -48,7 +55,7 @@ def outcome(run: Run, refused: str = "") -> dict[str, Any]:
         "protocol": run.protocol.name,
         "committed data lost": spans(truth["lost_committed_offsets"]),
         "fork": spans(truth["diverged_below_hw"]),
-        "cut below committed": "; ".join(
+        "truncated below committed": "; ".join(
             f"broker {cut['broker']}: {cut['from']} to {cut['to']}{' (fetched again)' if cut['fetched_again'] else ''}"
             for cut in truth["truncations"]
         )

@@ -16,7 +16,7 @@ def two_replicas(stage: Stage) -> None:
     cluster.fetch(2)
     stage.note("the follower fetches at 0, gets record 0 with HW 0, appends")
     cluster.send_fetch(2)
-    stage.note("the follower fetches at 1: the leader learns LEO 1 and raises its HW")
+    stage.note("the follower fetches at 1: the leader now knows its LEO 1, and raises the HW")
     cluster.receive(2)
     stage.note("the response carries HW 1")
     cluster.wait(5_000)
@@ -24,7 +24,7 @@ def two_replicas(stage: Stage) -> None:
 
 
 def three_replicas(stage: Stage) -> None:
-    """Followers learn the HW in the order in which they fetch."""
+    """Followers receive the HW in the order in which they fetch."""
     cluster = stage.cast(1, 2, 3)
     stage.note("start")
     cluster.produce(1)
@@ -36,15 +36,15 @@ def three_replicas(stage: Stage) -> None:
     cluster.fetch(3)
     stage.note("F2 fetches at 0 and appends")
     cluster.fetch(3)
-    stage.note("F2 fetches at 1: remote LEOs {1, 1}, the leader's HW is 1, F2 learns it in that response")
+    stage.note("F2 fetches at 1: remote LEOs {1, 1}, the leader's HW is 1, and the response to F2 has it")
     cluster.fetch(2)
-    stage.note("F1 learns HW 1 in its next response only")
+    stage.note("F1 receives HW 1 with its next response")
     cluster.wait(5_000)
     stage.note("five seconds later all have checkpointed their HW")
 
 
 def loss(stage: Stage) -> None:
-    """A follower truncates to its late HW, then leads: a committed record is gone."""
+    """A follower truncates to its old HW, then becomes leader: a committed record is lost."""
     cluster = stage.cast(2, 1, min_isr=1)
     stage.note("A is broker 1, a follower; B is broker 2, the leader; min.insync.replicas is 1")
     cluster.produce(1)
@@ -54,55 +54,55 @@ def loss(stage: Stage) -> None:
     cluster.send_fetch(1)
     for broker in (1, 2):
         cluster.checkpoint(broker)
-    stage.note("both hold m1 and m2; B's HW is 2, A's still 1: the second round has not come back")
+    stage.note("both have m1 and m2; B's HW is 2, A's is still 1: the second response has not arrived")
     faults.crash(cluster, 1)
     stage.note("A's process dies")
     cluster.restart(1)
     cluster.ask_epoch(1)
-    stage.note("A is back before its session ended, so it is still in the ISR; it hears that B leads")
+    stage.note("A restarts before its session ended, so it is still in the ISR; the controller sends it B as leader")
     faults.crash(cluster, 2)
     faults.notice(cluster, 2)
-    stage.note("before A fetches again B dies; A leads")
+    stage.note("B dies before A fetches again; A becomes leader")
     cluster.restart(2)
     cluster.catch_up()
-    stage.note("B returns as a follower and may not be above its leader")
+    stage.note("B restarts as a follower; its log must not be longer than its leader's")
     cluster.produce(1)
     cluster.catch_up()
     cluster.wait(6_000)
-    stage.note("life goes on with one more record")
+    stage.note("a producer writes one more record")
 
 
 def fork(stage: Stage) -> None:
-    """Both die, the one with less returns first: the same offset holds two records."""
+    """Both brokers die, and the one with fewer records restarts first: one offset has two records."""
     cluster = stage.cast(1, 2, min_isr=1)
     cluster.produce(1)
     cluster.catch_up()
     cluster.flush(2)
-    stage.note("A is broker 1, the leader; B is broker 2; both hold m1, on disk")
+    stage.note("A is broker 1, the leader; B is broker 2; both have m1 on disk")
     cluster.produce(1)
     cluster.catch_up()
     for broker in (1, 2):
         cluster.checkpoint(broker)
-    stage.note("record m2 is committed: on A, and on B in the page cache only")
+    stage.note("record m2 is committed: A has it, and B only in its page cache")
     faults.crash(cluster, 1)
     faults.power_loss(cluster, 2)
-    stage.note("both die; B's machine lost power, and with it m2")
+    stage.note("both die; B's machine lost power, and B lost m2")
     faults.notice(cluster, 1)
     cluster.restart(2)
-    stage.note("A's session ends, so B is leader of the ISR {B}; B returns and leads from offset 1")
+    stage.note("A's session ends, so B is the only member of the ISR; B restarts and leads from offset 1")
     cluster.produce(1)
-    stage.note("B takes m3 at offset 1: LEO 2, HW 2")
+    stage.note("B appends m3 at offset 1: LEO 2, HW 2")
     cluster.restart(1)
     cluster.catch_up()
-    stage.note("A returns as a follower and reconciles as its version does")
+    stage.note("A restarts as a follower and truncates as its version does")
     cluster.produce(1)
     cluster.catch_up()
     cluster.wait(6_000)
-    stage.note("life goes on with one more record")
+    stage.note("a producer writes one more record")
 
 
 def failover_truncation(stage: Stage) -> None:
-    """The leader dies. A follower truncates to its late HW under a new leader, which dies too; that follower leads."""
+    """The leader dies. A follower truncates to its old HW under a new leader, that dies too, the follower leads."""
     cluster = stage.cast(1, 2, 3, min_isr=2, unclean=False)
     cluster.produce(50)
     cluster.catch_up()
@@ -114,29 +114,29 @@ def failover_truncation(stage: Stage) -> None:
     cluster.send_fetch(2)
     cluster.send_fetch(3)
     cluster.checkpoint(1)
-    stage.note("30 more are on all three and acknowledged; the followers have not yet heard of HW 80")
+    stage.note("all three have 30 more, which are acknowledged; the followers have not yet received HW 80")
     faults.crash(cluster, 1)
     faults.crash(cluster, 2)
     faults.notice(cluster, 1)
-    stage.note("1 dies; 2 is elected, but is dead as well, which nobody knows yet; 3 is to follow 2")
+    stage.note("broker 1 dies; the controller elects broker 2, which is dead too (its session has not ended)")
     faults.notice(cluster, 2)
-    stage.note("2's session ends: 3 is all that is left of the ISR, and leads")
+    stage.note("the session of broker 2 ends: broker 3 is the last member of the ISR, and becomes leader")
     cluster.restart(2)
     cluster.catch_up()
     cluster.produce(40)
     cluster.catch_up()
     cluster.wait(5_500)
-    stage.note("2 returns; 40 records are written and committed")
+    stage.note("broker 2 restarts; 40 records are written and committed")
     cluster.restart(1)
     cluster.catch_up()
     cluster.produce(5)
     cluster.catch_up()
     cluster.wait(5_500)
-    stage.note("1 returns; 5 more records")
+    stage.note("broker 1 restarts; 5 more records")
 
 
 def isr_member_below_hw(stage: Stage) -> None:
-    """An ISR member truncates to its late HW at a change of leader. Until it fetches, it ends below the leader's HW."""
+    """An ISR member truncates to its old HW at a leader change. Until it fetches, its LEO is below the leader's HW."""
     cluster = stage.cast(1, 2, 3, min_isr=1, unclean=False)
     cluster.produce(1)
     cluster.catch_up()
@@ -147,17 +147,19 @@ def isr_member_below_hw(stage: Stage) -> None:
     cluster.send_fetch(2)
     cluster.send_fetch(3)
     cluster.receive(2)
-    stage.note("records m1 and m2 are on all three and committed; 2 has heard of HW 2, 3 has not")
+    stage.note("all three have m1 and m2, which are committed; broker 2 has received HW 2, broker 3 has not")
     faults.prefer(cluster, 2)
     cluster.ask_epoch(3)
     end = cluster.replica(3).log.end
     below = "below" if end < 2 else "at"
-    stage.note(f"leadership moves to 2; 3 follows it and is in the ISR: it ends at {end}, {below} the leader's HW 2")
+    stage.note(
+        f"broker 2 becomes leader; broker 3, in the ISR, follows it: its LEO is {end}, {below} the leader's HW 2"
+    )
     faults.crash(cluster, 1)
     faults.notice(cluster, 1)
     faults.crash(cluster, 2)
     faults.notice(cluster, 2)
-    stage.note("1 and 2 die before 3 has fetched and before the lag limit passed; 3, in the ISR, is elected")
+    stage.note("brokers 1 and 2 die before broker 3 fetches and before the lag limit; broker 3 is elected")
     cluster.produce(1)
     cluster.restart(2)
     cluster.restart(1)
@@ -165,7 +167,7 @@ def isr_member_below_hw(stage: Stage) -> None:
     cluster.produce(1)
     cluster.catch_up()
     cluster.wait(6_000)
-    stage.note("writes go on, 1 and 2 return")
+    stage.note("producers continue, and brokers 1 and 2 restart")
 
 
 def unclean_election(stage: Stage) -> None:
@@ -180,22 +182,22 @@ def unclean_election(stage: Stage) -> None:
         faults.notice(cluster, broker)
     cluster.produce(20)
     cluster.wait(5_500)
-    stage.note("2 and 3 die, the ISR is {1}; 20 records are acknowledged by 1 alone")
+    stage.note("brokers 2 and 3 die, the ISR is {1}; broker 1 alone acknowledges 20 records")
     faults.crash(cluster, 1)
     faults.notice(cluster, 1)
-    stage.note("1 dies: no leader")
+    stage.note("broker 1 dies: the partition has no leader")
     cluster.restart(2)
-    stage.note("2 returns and is elected although it is not in the ISR")
+    stage.note("broker 2 restarts and is elected although it is not in the ISR")
     cluster.produce(10)
     cluster.wait(5_500)
-    stage.note("2 takes 10 records")
+    stage.note("broker 2 appends 10 records")
     cluster.restart(1)
     cluster.restart(3)
     cluster.catch_up()
     cluster.produce(5)
     cluster.catch_up()
     cluster.wait(5_500)
-    stage.note("1 and 3 return; 5 more records")
+    stage.note("brokers 1 and 3 restart; 5 more records")
 
 
 def acks1_failover(stage: Stage) -> None:
@@ -209,7 +211,7 @@ def acks1_failover(stage: Stage) -> None:
         faults.pause(cluster, broker)
     cluster.produce(12, acks="1")
     faults.crash(cluster, 1)
-    stage.note("the followers stand still; 12 records are acknowledged by the leader alone, which dies")
+    stage.note("the followers pause; the leader alone acknowledges 12 records, and dies")
     for broker in (2, 3):
         faults.resume(cluster, broker)
     faults.notice(cluster, 1)
@@ -217,17 +219,17 @@ def acks1_failover(stage: Stage) -> None:
     cluster.produce(10)
     cluster.catch_up()
     cluster.wait(5_500)
-    stage.note("2 leads; 10 records are written and committed")
+    stage.note("broker 2 becomes leader; 10 records are written and committed")
     cluster.restart(1)
     cluster.catch_up()
     cluster.produce(5)
     cluster.catch_up()
     cluster.wait(5_500)
-    stage.note("1 returns and cuts its tail, none of which was committed")
+    stage.note("broker 1 restarts and truncates its last records, none of which was committed")
 
 
 def power_loss(stage: Stage) -> None:
-    """All replicas go down, one without its unflushed tail. It is up first and leads."""
+    """All replicas stop, and one loses the records that it had not flushed. It restarts first and becomes leader."""
     cluster = stage.cast(1, 2, min_isr=1, unclean=False)
     cluster.produce(10)
     cluster.catch_up()
@@ -236,22 +238,22 @@ def power_loss(stage: Stage) -> None:
     cluster.produce(5)
     cluster.catch_up()
     cluster.wait(5_500)
-    stage.note("15 records are committed and HW 15 is checkpointed; on 2 the last 5 are in the page cache only")
+    stage.note("15 records are committed and HW 15 is checkpointed; broker 2 has the last 5 only in its page cache")
     faults.crash(cluster, 1)
     faults.power_loss(cluster, 2)
     faults.notice(cluster, 1)
     faults.notice(cluster, 2)
-    stage.note("both go down; 2, the last of the ISR, lost its tail")
+    stage.note("both stop; broker 2, the last of the ISR, lost its last records")
     cluster.restart(2)
     cluster.produce(10, acks="1")
     cluster.wait(5_500)
-    stage.note("2 returns, leads, and takes 10 records")
+    stage.note("broker 2 restarts, becomes leader, and appends 10 records")
     cluster.restart(1)
     cluster.catch_up()
     cluster.produce(5)
     cluster.catch_up()
     cluster.wait(5_500)
-    stage.note("1 returns with all 15; 5 more records")
+    stage.note("broker 1 restarts with all 15 records; 5 more records")
 
 
 def crash_scene(stage: Stage) -> None:
@@ -263,10 +265,10 @@ def crash_scene(stage: Stage) -> None:
     cluster.produce(5)
     cluster.catch_up()
     cluster.wait(5_500)
-    stage.note("15 records are committed and HW 15 is checkpointed; on 2 the last 5 are in the page cache only")
+    stage.note("15 records are committed and HW 15 is checkpointed; broker 2 has the last 5 only in its page cache")
     faults.crash(cluster, 1)
     faults.power_loss(cluster, 2)
-    stage.note("both go down; nothing has been restarted: 1 still has everything")
+    stage.note("both stop, and neither restarts: broker 1 still has everything")
 
 
 def premature_isr(stage: Stage) -> None:
@@ -278,26 +280,26 @@ def premature_isr(stage: Stage) -> None:
     faults.cut_link(cluster, 1, 3)
     cluster.produce(5)
     cluster.wait(cluster.lag_ms - 1_000)
-    stage.note("10 records are committed; 3 is cut off from the leader; 5 more are on 1 and 2, the HW waits for 3")
+    stage.note("10 records are committed; broker 3 loses its link to the leader; 1 and 2 have 5 more, the HW waits")
     faults.pause(cluster, 2)
     cluster.wait(cluster.lag_ms // 2 + 1_000)
     faults.resume(cluster, 2)
     stage.note(
-        "2 stands still while the lag limit passes: 3 drops out of the ISR, HW 15 is reached, 2 has not heard of it"
+        "broker 2 pauses past the lag limit: broker 3 leaves the ISR, the HW is 15, broker 2 has not received it"
     )
     faults.prefer(cluster, 2)
-    stage.note("leadership moves to 2: LEO 15, but its own HW is 10, and 1 has not fetched yet")
+    stage.note("leadership moves to broker 2: its LEO is 15 but its HW is 10, and broker 1 has not fetched yet")
     cluster.ask_epoch(3)
     cluster.send_fetch(3)
-    stage.note("3 fetches at 10 first: up to 2.0.0 that is enough to enter the ISR, later it must reach 15")
+    stage.note("broker 3 fetches at 10 first: up to 2.0.0 that is enough to join the ISR, later it must reach 15")
     faults.cut_link(cluster, 2, 3)
-    stage.note("the link from 2 to 3 fails, the answer is lost")
+    stage.note("the link from broker 2 to broker 3 fails, and the response is lost")
     faults.crash(cluster, 1)
     faults.notice(cluster, 1)
     faults.crash(cluster, 2)
     faults.notice(cluster, 2)
-    said = "3, in the ISR, leads" if cluster.leader() else "3 is not in the ISR, and nobody leads"
-    stage.note(f"1 dies, then 2: {said}")
+    said = "broker 3, in the ISR, becomes leader" if cluster.leader() else "broker 3 is not in the ISR: no leader"
+    stage.note(f"broker 1 dies, then broker 2: {said}")
     faults.heal_link(cluster, 2, 3)
     faults.heal_link(cluster, 1, 3)
     cluster.produce(3)
@@ -307,7 +309,7 @@ def premature_isr(stage: Stage) -> None:
     cluster.produce(3)
     cluster.catch_up()
     cluster.wait(5_500)
-    stage.note("all return and write on")
+    stage.note("all restart, and producers continue")
 
 
 def zombie_leader(stage: Stage) -> None:
@@ -319,41 +321,41 @@ def zombie_leader(stage: Stage) -> None:
     stage.note("10 records are committed on all three")
     faults.cut_link(cluster, cluster.CONTROLLER, 1)
     faults.notice(cluster, 1)
-    stage.note("1 loses the controller; its session ends, 2 is elected, 3 follows 2; 1 knows nothing of it")
+    stage.note("broker 1 loses its link to the controller; broker 2 is elected, and broker 1 receives none of this")
     cluster.produce(4, acks="1", to=1)
     cluster.produce(2, acks="all", to=1)
-    stage.note("1 still takes writes: acks=1 is acknowledged, acks=all never, as nobody fetches")
+    stage.note("broker 1 still accepts records: it acknowledges acks=1, never acks=all: no follower fetches")
     cluster.produce(6)
     cluster.catch_up(2, 3)
-    stage.note("2 takes writes for the same offsets in its epoch and commits them with 3")
+    stage.note("broker 2 appends records at the same offsets in its epoch; broker 3 fetches them: committed")
     faults.heal_link(cluster, cluster.CONTROLLER, 1)
     cluster.catch_up()
     cluster.produce(2)
     cluster.catch_up()
     cluster.wait(5_500)
-    stage.note("1 hears of its fall and cuts the tail that was never committed")
+    stage.note("broker 1 receives its new role and truncates the records that were never committed")
 
 
 def fast_failover(stage: Stage) -> None:
-    """Leadership moves away and back before anybody fetched: the answer of KIP-101 names a wrong end."""
+    """Leadership moves away and back before any replica fetched: the answer of KIP-101 names a wrong end."""
     cluster = stage.cast(1, 2, min_isr=1, unclean=False)
     cluster.produce(10)
     cluster.catch_up()
     cluster.wait(5_500)
-    stage.note("10 records of epoch 0 are on both")
+    stage.note("both have 10 records of epoch 0")
     cluster.produce(2, acks="1")
-    stage.note("1 takes 2 more that 2 does not fetch")
+    stage.note("broker 1 appends 2 more, which broker 2 does not fetch")
     faults.prefer(cluster, 2)
     for _ in range(5):
         cluster.produce(1, acks="1")
     stage.note(
-        "leadership moves to 2, which writes 5 records at the same offsets; 1 is in the ISR but has not fetched them"
+        "broker 2 becomes leader and appends 5 records at the same offsets; broker 1, in the ISR, has not fetched"
     )
     faults.crash(cluster, 2)
     faults.notice(cluster, 2)
     cluster.produce(3)
-    kept = ", with 2 records of epoch 0 where 2 has epoch 1," if cluster.replica(1).log.end > 13 else ""
-    stage.note(f"2 dies; 1 leads again{kept} and writes 3")
+    kept = ", with 2 records of epoch 0 where broker 2 has epoch 1," if cluster.replica(1).log.end > 13 else ""
+    stage.note(f"broker 2 dies; broker 1 leads again{kept} and appends 3")
     cluster.restart(2)
     cluster.catch_up()
     cluster.produce(2)
@@ -361,9 +363,9 @@ def fast_failover(stage: Stage) -> None:
     cluster.wait(5_500)
     stage.note(
         {
-            "hw": "2 returns and cuts to its high watermark",
-            "fetch": "2 returns and fetches with epoch 1, which 1 never had",
-        }.get(stage.protocol.truncates_by, "2 returns and asks for the end of epoch 1, which 1 never had")
+            "hw": "broker 2 restarts and truncates to its high watermark",
+            "fetch": "broker 2 restarts and fetches with epoch 1, which broker 1 never had",
+        }.get(stage.protocol.truncates_by, "broker 2 restarts and asks for the end of epoch 1; broker 1 never had it")
     )
 
 
@@ -383,7 +385,7 @@ def rolling_restart(stage: Stage) -> None:
         cluster.restart(broker)
         cluster.catch_up()
         cluster.wait(5_500)
-        stage.note(f"{broker} is stopped, 10 records are written, {broker} is back")
+        stage.note(f"broker {broker} stops, 10 records are written, broker {broker} restarts")
     faults.crash(cluster, 2)
     faults.notice(cluster, 2)
     cluster.produce(10)
@@ -392,7 +394,7 @@ def rolling_restart(stage: Stage) -> None:
     cluster.restart(2)
     cluster.catch_up()
     cluster.wait(5_500)
-    stage.note("2 is killed, 10 records are written, 2 is back")
+    stage.note("broker 2 is killed, 10 records are written, broker 2 restarts")
     faults.pause(cluster, 3)
     cluster.produce(10)
     cluster.wait(cluster.lag_ms * 2)
@@ -401,7 +403,7 @@ def rolling_restart(stage: Stage) -> None:
     cluster.produce(5)
     cluster.catch_up()
     cluster.wait(5_500)
-    stage.note("3 pauses beyond the lag limit, drops out of the ISR and comes back")
+    stage.note("broker 3 pauses beyond the lag limit, leaves the ISR and rejoins it")
 
 
 def open_transaction(stage: Stage) -> None:
@@ -443,22 +445,22 @@ def controller_failover(stage: Stage) -> None:
     cluster.catch_up()
     stage.note("10 records are committed on all three")
     faults.controller_failover(cluster)
-    stage.note("a new controller takes over and tells all brokers what they know already")
+    stage.note("a new controller starts and sends all brokers the state that they already have")
     faults.crash(cluster, 1)
     faults.notice(cluster, 1)
     cluster.produce(5)
     cluster.catch_up()
-    stage.note("1 dies; the new controller elects 2")
+    stage.note("broker 1 dies; the new controller elects broker 2")
     cluster.restart(1)
     cluster.catch_up()
     cluster.produce(5)
     cluster.catch_up()
     cluster.wait(5_500)
-    stage.note("1 returns as a follower")
+    stage.note("broker 1 restarts as a follower")
 
 
 def lost_disk(stage: Stage) -> None:
-    """The last replica of the ISR returns with an empty disk and leads: no protocol can prevent that."""
+    """The last replica of the ISR restarts with an empty disk and becomes leader: no protocol can prevent that."""
     cluster = stage.cast(1, 2, min_isr=1, unclean=False)
     cluster.produce(10)
     cluster.catch_up()
@@ -467,17 +469,17 @@ def lost_disk(stage: Stage) -> None:
     faults.notice(cluster, 2)
     cluster.produce(5)
     cluster.wait(5_500)
-    stage.note("2 is down, the ISR is {1}; 15 records are committed")
+    stage.note("broker 2 is down, the ISR is {1}; 15 records are committed")
     faults.crash(cluster, 1)
     faults.notice(cluster, 1)
     faults.wipe(cluster, 1)
     cluster.restart(1)
-    stage.note("1 dies, gets a new disk, returns, and leads from offset 0: it was the ISR")
+    stage.note("broker 1 dies, gets a new disk, restarts, and leads from offset 0: it was the only member of the ISR")
     cluster.produce(4)
     cluster.restart(2)
     cluster.catch_up()
     cluster.wait(5_500)
-    stage.note("2 returns with 10 records and follows")
+    stage.note("broker 2 restarts with 10 records as a follower")
 
 
 def slow_follower(stage: Stage) -> None:
@@ -491,37 +493,43 @@ def slow_follower(stage: Stage) -> None:
         cluster.produce(5)
         cluster.fetch(2, rounds=2)
         cluster.fetch(3)
-    stage.note("3 takes one batch a fetch: the HW waits for it as long as it is in the ISR")
+    stage.note("broker 3 gets one batch with each fetch: the HW waits for it as long as it is in the ISR")
     faults.pause(cluster, 3)
     cluster.wait(cluster.lag_ms * 2)
-    stage.note("3 stands still; the lag limit passes, the ISR shrinks, the HW moves on")
+    stage.note("broker 3 pauses; the lag limit passes, the ISR shrinks, the HW rises")
     faults.resume(cluster, 3)
     faults.slow(cluster, 3, 0)
     cluster.catch_up()
     cluster.wait(5_500)
-    stage.note("3 catches up and is in the ISR again")
+    stage.note("broker 3 catches up and rejoins the ISR")
 
 
 SCENARIOS: tuple[Scenario, ...] = (
     Scenario("two-replicas", "one record, two replicas, step by step", two_replicas),
-    Scenario("three-replicas", "one record, three replicas: who learns the high watermark when", three_replicas),
+    Scenario("three-replicas", "one record, three replicas: when each receives the high watermark", three_replicas),
     Scenario("loss", "data loss by truncation to the high watermark, min.insync.replicas=1", loss),
     Scenario("fork", "two records at one offset after both replicas crashed", fork),
-    Scenario("failover-truncation", "a follower cuts to its late high watermark, then leads", failover_truncation),
     Scenario(
-        "isr-member-below-hw", "an ISR member cut its tail: the high watermark is above its end", isr_member_below_hw
+        "failover-truncation",
+        "a follower truncates to its old high watermark, then leads",
+        failover_truncation,
+    ),
+    Scenario(
+        "isr-member-below-hw",
+        "an ISR member truncated: the high watermark is above its log end",
+        isr_member_below_hw,
     ),
     Scenario("unclean-election", "a replica from outside the ISR is elected", unclean_election),
-    Scenario("acks1-failover", "an uncommitted tail is cut at a failover: legal", acks1_failover),
-    Scenario("power-loss", "all replicas go down, one without its unflushed tail", power_loss),
+    Scenario("acks1-failover", "uncommitted records are truncated at a failover: legal", acks1_failover),
+    Scenario("power-loss", "all replicas stop, and one loses records that it had not flushed", power_loss),
     Scenario("crash-scene", "the same before any restart: checkpointed high watermark above the log end", crash_scene),
-    Scenario("premature-isr", "a replica enters the ISR below committed records (up to 2.0.0)", premature_isr),
+    Scenario("premature-isr", "a replica joins the ISR without all committed records (up to 2.0.0)", premature_isr),
     Scenario("zombie-leader", "a leader that does not know of its successor", zombie_leader),
     Scenario("fast-failover", "leadership moves away and back: why KIP-279", fast_failover),
     Scenario("rolling-restart", "healthy restarts under load", rolling_restart),
     Scenario("open-transaction", "the last stable offset of an open transaction", open_transaction),
     Scenario("controller-failover", "a new controller takes over", controller_failover),
-    Scenario("lost-disk", "the last ISR member returns with an empty disk", lost_disk),
+    Scenario("lost-disk", "the last ISR member restarts with an empty disk", lost_disk),
     Scenario("slow-follower", "a follower leaves and re-enters the ISR", slow_follower),
     Scenario("random", "a random schedule of faults, by seed", random_runs.tell),
 )

@@ -71,19 +71,19 @@ def said(events: Sequence[Event], *, versioned: bool = True) -> Iterator[str]:
                 heard = f"({facts['epoch']}, {facts['end']})"
             if facts["end"] < 0:
                 heard += ", unknown"
-            asked = "-1, as it knows none" if facts["asked"] < 0 else facts["asked"]
-            yield f"broker {broker} asks {facts['leader']} for the end of epoch {asked}, and hears {heard}"
+            asked = "-1 (it knows none)" if facts["asked"] < 0 else facts["asked"]
+            yield f"broker {broker} asks broker {facts['leader']} for the end of epoch {asked}, and gets {heard}"
         elif event.kind == "diverges":
             answer = f"epoch {facts['epoch']} ended at {facts['end']}"
-            yield f"broker {broker} fetches at {facts['leo']}; {facts['leader']} answers: {answer}"
+            yield f"broker {broker} fetches at {facts['leo']}; broker {facts['leader']} answers: {answer}"
         elif event.kind == "cut":
-            yield f"broker {broker} cuts its log from {facts['end']} to {facts['to']}"
+            yield f"broker {broker} truncates its log from {facts['end']} to {facts['to']}"
         elif event.kind == "halts":
-            yield f"broker {broker} ends at {facts['leo']}, its leader at {facts['leader_end']}: it halts, not to cut"
+            yield f"broker {broker} has LEO {facts['leo']}, its leader {facts['leader_end']}: it halts, no truncation"
         elif event.kind == "stuck":
             yield f"broker {broker} cannot append at {facts['offset']}: the next batch begins at {facts['base']}"
         elif event.kind == "election_failed":
-            yield "nobody may lead: no ISR member is alive"
+            yield "no broker may become leader: no ISR member is alive"
         elif event.kind == "isr_committed":
             yield f"the ISR is now {{{', '.join(map(str, facts['isr']))}}}"
 
@@ -138,7 +138,7 @@ def _verdict(run: Run) -> str:
     else:
         text = "No committed record is lost."
     if truth["diverged_below_hw"]:
-        text += f" Replicas differ for good at {spans(truth['diverged_below_hw'])}."
+        text += f" Replicas keep different records at {spans(truth['diverged_below_hw'])}."
     return text
 
 
@@ -157,7 +157,7 @@ def page(story: Scenario) -> str:
     parts = [f"# {story.name}\n", MADE, "", f"{story.summary[0].upper()}{story.summary[1:]}.\n"]
     if story.tell.__doc__:
         parts.append(story.tell.__doc__.strip() + "\n")
-    parts += ["## What it comes to\n", _summary(runs), ""]
+    parts += ["## Outcome\n", _summary(runs), ""]
     done: list[Run] = []
     for protocol, run in runs:
         same = next(
@@ -195,10 +195,13 @@ def index() -> str:
             "# Replication, step by step\n",
             MADE,
             "",
-            "Each page tells one story of Kafka's replication as the reference model runs it, under four generations",
-            "of the protocol, and under `epoch-279-2.0` (Kafka 2.0.0) and `fetch-14704` (2.8.2) where these come to",
-            "something else. LEO is the next offset to be written; HW the first offset that is not committed; remote",
-            "LEOs are what the leader knows of its followers (`?`: nothing yet).",
+            "Each page shows one story of Kafka's replication as the reference model runs it, under four generations",
+            "of the protocol. `epoch-279-2.0` (Kafka 2.0.0) and `fetch-14704` (2.8.2) are shown if their outcome",
+            "differs.",
+            "",
+            "LEO is the log end offset, the next offset to be written. HW is the high watermark, the first offset that",
+            "is not committed. Remote LEOs are what the leader knows about its followers (`?`: nothing yet). A range",
+            "`[10, 12)` means offsets 10 and 11.",
             "",
             table(("story", "what it shows"), rows),
             "",

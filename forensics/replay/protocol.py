@@ -207,7 +207,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
     # -- high watermark and ISR ---------------------------------------------------------------------------------------
     Behaviour(
         name="hw_needs_min_isr",
-        says="A leader's high watermark stands still while the ISR is smaller than min.insync.replicas.",
+        says="A leader's high watermark does not rise while the ISR is smaller than min.insync.replicas.",
         releases=(Releases((3, 7), None),),
         unknown=Answer.OPEN,
         source="KIP-966; Partition.maybeIncrementLeaderHW, 3.7.0",

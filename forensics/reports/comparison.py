@@ -333,7 +333,7 @@ def _quiet(one: Comparison) -> str:
     if why:
         damaged = [side.broker for side in one.sides if side.damaged]
         label = f"DAMAGED on {brokers_text(damaged)}, " if damaged else ""
-        return f"{len(held)} replicas, {label}CANNOT TELL: {why}{_rest(one)}{after}"
+        return f"{len(held)} replicas, {label}UNKNOWN because {why}{_rest(one)}{after}"
     return f"{len(held)} replicas, no difference at {where}{after}"
 
 
@@ -387,7 +387,7 @@ def _partition(case: Case, one: Comparison, name: str) -> list[str]:
 
 def _same(one: Comparison, pair: tuple[int, int]) -> str:
     if why := one.why_unknown(pair):
-        return f"cannot tell: {why}{_rest(one, [pair])}"
+        return f"unknown because {why}{_rest(one, [pair])}"
     rewritten = any(one.side(broker).compacted for broker in pair)
     where = ", where both hold the same batch" if rewritten else ""
     return f"no difference at {offsets_text([one.common(pair)])}{where}"

@@ -247,9 +247,9 @@ def test_a_bad_batch_is_neither_no_difference_nor_compaction(run: Run, tmp_path:
     ]
     (line,) = run("compare", tmp_path).out.splitlines()
     why = "damaged segments of broker 2 cannot be compared; what can be compared is the same"
-    assert line == f"orders-0   3 replicas, DAMAGED on broker 2, CANNOT TELL: {why}"
+    assert line == f"orders-0   3 replicas, DAMAGED on broker 2, UNKNOWN because {why}"
     whole = run("compare", tmp_path, "-p", "orders-0").out
-    assert f"brokers 1 and 2: cannot tell: {why}" in whole
+    assert f"brokers 1 and 2: unknown because {why}" in whole
     assert "brokers 1 and 3: no difference at offsets 0 to 29" in whole
     assert "broker 2: 10 offsets are in no batch: its segments are damaged" in whole
 
@@ -273,7 +273,8 @@ def test_logs_without_a_common_offset_are_not_called_the_same(run: Run, tmp_path
     ran = run("compare", tmp_path)
     assert ran.code == 3
     assert (
-        "CANNOT TELL: their logs have no offset in common; log end offsets differ: broker 1 10, broker 2 30" in ran.out
+        "UNKNOWN because their logs have no offset in common; log end offsets differ: broker 1 10, broker 2 30"
+        in ran.out
     )
 
 

@@ -195,12 +195,10 @@ class Count:
 KNOWN = {
     "benchmarks/same": Count(literals=2),
     "forensics/case": Count(literals=9),
-    "forensics/cli": Count(literals=4),
     "forensics/engines": Count(literals=2),
-    "forensics/model": Count(literals=32),
-    "forensics/replay": Count(literals=9),
-    "forensics/reports": Count(literals=17),
-    "forensics/rules": Count(literals=68),  # with the help texts of rules, which are values
+    "forensics/model": Count(literals=1),
+    "forensics/replay": Count(literals=8),
+    "forensics/reports": Count(literals=12),
     "parsers": Count(literals=1),
     "parsers/encodings": Count(literals=3),
     "parsers/excerpts": Count(literals=6),

@@ -16,19 +16,19 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
 HEAD = """\
 # Protocol
 
-What a broker does where releases of Kafka differ. `python -m tests.replay.protocol_page` writes this page; a test
-holds it to the table in [`forensics/replay/protocol.py`](../forensics/replay/protocol.py). The
-[reference model](oracle.md) speaks of the same behaviours by the same names, and a test compares what the two say of
-each release that the model plays.
+How brokers behave where releases of Kafka differ. `python -m tests.replay.protocol_page` writes this page, and a test
+compares it with the table in [`forensics/replay/protocol.py`](../forensics/replay/protocol.py). The
+[reference model](oracle.md) has the same behaviours with the same names. A test compares the two for each release that
+the model runs.
 
-- **releases**: the ranges in which a broker does so. *before 2.0.1* leaves 2.0.1 out.
+- **releases**: the ranges in which a broker behaves like this. *before 2.0.1* does not include 2.0.1.
 - **gates**: what else must hold. A broker whose `server.properties` sets no `inter.broker.protocol.version` runs that
-  of its release. Where neither that file nor the setting is in the evidence, the answer is *open*; a broker without a
-  stated release is at least of the release of its inter-broker protocol. With KRaft `metadata.version` takes its place
-  and passes every gate here. Batches in the evidence decide on the message format; with KRaft, and from inter-broker
+  of its release. If the evidence has neither that file nor the setting, the answer is *open*. A broker without a
+  known release has at least the release of its inter-broker protocol. With KRaft, `metadata.version` takes its place
+  and passes every gate here. Batches in the evidence decide on the message format. With KRaft, and from inter-broker
   protocol 3.0 on, its setting is ignored (KIP-724).
-- **unknown**: the answer where the release is not known. *open*: replay takes both for possible.
-- **asked of**: which releases count where a broker was upgraded within the evidence.
+- **unknown**: the answer if the release is not known. *open*: replay treats both as possible.
+- **asked of**: which releases count if a broker was upgraded within the evidence.
 """
 
 
