@@ -62,26 +62,39 @@ def _yaml(text: str) -> Iterator[tuple[int, str, str]]:
         return
     current: dict[str, str] = {}
     begun = 0
-    inside = False
-    depth = 0
+    for number, found in _below_loggers(text):
+        key, value = found["key"], found["value"].strip("\"'")
+        if key == "Root" or (found["dash"] and key in _MEMBERS):
+            yield from _level(begun, current)
+            current, begun = ({"name": ROOT} if key == "Root" else {}), number
+        if key in _MEMBERS and value:
+            current[key] = value
+    yield from _level(begun, current)
+
+
+_MEMBERS: Final = ("name", "level")
+
+
+def _below_loggers(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield the lines with a key inside of ``Loggers:``, with their 1-based numbers."""
+    depth: int | None = None
     for number, line in enumerate(text.splitlines(), start=1):
         found = _YAML.match(line)
         if found is None or line.lstrip().startswith("#"):
             continue
-        key, value, indent = found["key"], found["value"].strip("\"'"), len(found["indent"])
-        if not inside:
-            inside, depth = key == "Loggers", indent
-            continue
-        if indent <= depth:
-            break
-        if key == "Root" or (found["dash"] and key in ("name", "level")):
-            if {"name", "level"} <= current.keys():
-                yield begun, current["name"], current["level"]
-            current, begun = ({"name": ROOT} if key == "Root" else {}), number
-        if key in ("name", "level") and value:
-            current[key] = value
-    if {"name", "level"} <= current.keys():
-        yield begun, current["name"], current["level"]
+        indent = len(found["indent"])
+        if depth is None:
+            depth = indent if found["key"] == "Loggers" else None
+        elif indent <= depth:
+            return
+        else:
+            yield number, found
+
+
+def _level(line: int, said: dict[str, str]) -> Iterator[tuple[int, str, str]]:
+    """Yield the line, the name and the level of a logger, if it has both."""
+    if said.keys() >= set(_MEMBERS):
+        yield line, said["name"], said["level"]
 
 
 def _xml(text: str) -> Iterator[tuple[int, str, str]]:

@@ -8,6 +8,7 @@ the log end offset.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any, Final
 
 from parsers.errors import NotThisFormat
@@ -25,31 +26,51 @@ def read_log_dirs(data: bytes) -> Reading:
         NotThisFormat: there is no such JSON in it.
     """
     notices = Notices()
-    rows: list[dict[str, Any]] = []
     text = data.decode("utf-8", errors="replace")
-    number, content = _json(text)
-    for broker in _dicts(content.get("brokers")):
-        witness = _number(broker.get("broker"))
-        for directory in _dicts(broker.get("logDirs")):
-            path, error = directory.get("logDir"), directory.get("error")
-            base = {
-                "witness": witness,
-                "log_dir": path if isinstance(path, str) else None,
-                "line": number,
-                "message": NAME,
-            }
-            if error:
-                rows.append({**base, "kind": Kind.DIR_FAILED, "detail": str(error)})
-            for entry in _dicts(directory.get("partitions")):
-                topic, _, partition = str(entry.get("partition", "")).rpartition("-")
-                if not topic or not partition.isascii() or not partition.isdigit() or int(partition) >= _INT32:
-                    notices.add("an entry without a partition", excerpt=str(entry), line=number)
-                    continue
-                state = " future" if entry.get("isFuture") is True else ""
-                detail = f"size={entry.get('size')} offsetLag={entry.get('offsetLag')}{state}"
-                place = {"topic": topic, "partition": int(partition), "replica": witness}
-                rows.append({**base, **place, "kind": Kind.LOG_DIR_DESCRIBED, "detail": detail})
+    line, content = _json(text)
+    rows = [
+        {"line": line, "message": NAME, **row}
+        for broker in _dicts(content.get("brokers"))
+        for directory in _dicts(broker.get("logDirs"))
+        for row in _described(_number(broker.get("broker")), directory, line, notices)
+    ]
     return Reading(observations(rows), notices.frame())
+
+
+def _described(witness: int | None, directory: dict[str, Any], line: int, notices: Notices) -> Iterator[dict[str, Any]]:
+    """Yield the failure of a log directory, then each replica in it; an entry without a partition is noted.
+
+    Args:
+        witness: broker whose directory it is.
+        directory: its description.
+        line: where it stands.
+        notices: where damage goes.
+    """
+    path, error = directory.get("logDir"), directory.get("error")
+    base = {"witness": witness, "log_dir": path if isinstance(path, str) else None}
+    if error:
+        yield {**base, "kind": Kind.DIR_FAILED, "detail": str(error)}
+    for entry in _dicts(directory.get("partitions")):
+        place = _partition(str(entry.get("partition", "")))
+        if place is None:
+            notices.add("an entry without a partition", excerpt=str(entry), line=line)
+            continue
+        topic, partition = place
+        replica = {"topic": topic, "partition": partition, "replica": witness}
+        yield {**base, **replica, "kind": Kind.LOG_DIR_DESCRIBED, "detail": _detail(entry)}
+
+
+def _partition(name: str) -> tuple[str, int] | None:
+    """Return topic and partition of a name such as ``orders-0``; None for another text."""
+    topic, _, partition = name.rpartition("-")
+    if not topic or not partition.isascii() or not partition.isdigit() or int(partition) >= _INT32:
+        return None
+    return topic, int(partition)
+
+
+def _detail(entry: dict[str, Any]) -> str:
+    state = " future" if entry.get("isFuture") is True else ""
+    return f"size={entry.get('size')} offsetLag={entry.get('offsetLag')}{state}"
 
 
 def _json(text: str) -> tuple[int, dict[str, Any]]:

@@ -49,39 +49,58 @@ def read_quorum_state(data: bytes) -> QuorumState:
     """
     notices = Notices()
     text = data.decode("utf-8", errors="replace")
-    content: Any = None
+    values = _values(data, text, notices)
+    version = _number(values, "data_version", notices)
+    if version not in (0, 1, None):
+        notices.add(f"data_version {version} is unknown, 0 and 1 are known", excerpt=text, line=1)
+    return QuorumState(
+        version=version,
+        leader=_node(values, "leaderId", notices),
+        leader_epoch=_number(values, "leaderEpoch", notices),
+        voted=_node(values, "votedId", notices),
+        voters=_voters(values.get("currentVoters")),
+        notices=notices.frame(),
+    )
+
+
+def _values(data: bytes, text: str, notices: Notices) -> dict[str, Any]:
+    """Return the members of the JSON object; none of one that is cut or damaged, which is noted.
+
+    Raises:
+        NotThisFormat: it is another text.
+    """
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
         if data.strip(b"\0") and not text.startswith('{"'[: len(text)]):
             raise NotThisFormat("quorum-state is one line of JSON") from None
         notices.add("the JSON is cut or damaged", excerpt=text, line=1)
-    if content is not None and (not isinstance(content, dict) or "leaderEpoch" not in content):
+        return {}
+    if content is None:
+        return {}
+    if not isinstance(content, dict) or "leaderEpoch" not in content:
         raise NotThisFormat("quorum-state is a JSON object with a leaderEpoch")
-    values: dict[str, Any] = content or {}
+    return content
 
-    def number(key: str) -> int | None:
-        value = values.get(key)
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
-        if value is not None:
-            notices.add(f"{key} is not a number", excerpt=str(value), line=1)
-        return None
 
-    def node(key: str) -> int | None:
-        value = number(key)
-        return None if value == -1 else value
+def _number(values: dict[str, Any], key: str, notices: Notices) -> int | None:
+    """Return a number; None if it is absent or something else, which is noted."""
+    value = values.get(key)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if value is not None:
+        notices.add(f"{key} is not a number", excerpt=str(value), line=1)
+    return None
 
-    version = number("data_version")
-    if version not in (0, 1, None):
-        notices.add(f"data_version {version} is unknown, 0 and 1 are known", excerpt=text, line=1)
-    voters = values.get("currentVoters") or []
-    ids = [voter.get("voterId") for voter in voters if isinstance(voter, dict)] if isinstance(voters, list) else []
-    return QuorumState(
-        version=version,
-        leader=node("leaderId"),
-        leader_epoch=number("leaderEpoch"),
-        voted=node("votedId"),
-        voters=tuple(voter for voter in ids if isinstance(voter, int)),
-        notices=notices.frame(),
-    )
+
+def _node(values: dict[str, Any], key: str, notices: Notices) -> int | None:
+    """Return the id of a node; None for -1, which names no node."""
+    value = _number(values, key, notices)
+    return None if value == -1 else value
+
+
+def _voters(listed: object) -> tuple[int, ...]:
+    """Return the ids of the voters, as far as they can be read."""
+    voters = listed if isinstance(listed, list) else []
+    ids = [voter.get("voterId") for voter in voters if isinstance(voter, dict)]
+    return tuple(voter for voter in ids if isinstance(voter, int))
