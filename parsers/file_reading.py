@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple, overload
+from typing import Final, NamedTuple, TypeVar, overload
 
 import polars as pl
 
@@ -16,6 +16,8 @@ from parsers.reading import EXCERPT, Reading
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, empty
 
 UTC = "UTC"
+
+_T = TypeVar("_T")
 
 
 _NOTHING: Final = (empty(OBSERVATIONS), empty(BATCHES), empty(NOTICES))
@@ -178,23 +180,31 @@ def placed(reading: FileReading, source: Source) -> FileReading:
 
 
 def joined(parts: Sequence[FileReading]) -> FileReading:
-    """The parts of one text file, in their order, as one reading."""
-    whole = parts[0]
+    """Return the parts of one text file, in their order, as one reading."""
     if len(parts) == 1:
-        return whole
-    whole = replace(whole)
+        return parts[0]
+    whole = replace(parts[0])
     whole.observations = pl.concat([part.observations for part in parts])
     whole.batches = pl.concat([part.batches for part in parts])
     whole.notices = pl.concat([part.notices for part in parts])
     whole.distances = together(part.distances for part in parts)
-    for part in parts[1:]:
-        whole.lines += part.lines
-        whole.events += part.events
-        whole.relevant += part.relevant
-        whole.understood += part.understood
-        whole.first_time = part.first_time if whole.first_time is None else whole.first_time
-        whole.last_time = part.last_time if part.last_time is not None else whole.last_time
-        whole.zone = part.zone if part.zone is not None else whole.zone
-    frames = dict.fromkeys(name for part in parts if part.frame for name in part.frame.split("; "))
-    whole.frame = "; ".join(frames) or None
+    whole.lines = sum(part.lines for part in parts)
+    whole.events = sum(part.events for part in parts)
+    whole.relevant = sum(part.relevant for part in parts)
+    whole.understood = sum(part.understood for part in parts)
+    whole.first_time = _first(part.first_time for part in parts)
+    whole.last_time = _first(part.last_time for part in reversed(parts))
+    whole.zone = _first(part.zone for part in reversed(parts))
+    whole.frame = _layouts(part.frame for part in parts)
     return whole
+
+
+def _layouts(named: Iterable[str | None]) -> str | None:
+    """Return the layouts of all parts, each once."""
+    each = dict.fromkeys(name for names in named if names for name in names.split("; "))
+    return "; ".join(each) or None
+
+
+def _first(values: Iterable[_T | None]) -> _T | None:
+    """Return the first value that is not None; None if there is none."""
+    return next((value for value in values if value is not None), None)

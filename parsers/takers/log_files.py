@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -105,38 +106,58 @@ def dump_log(source: Source, _head: bytes) -> FileReading:
     if cut:
         # Its last numbers may lack digits.
         parts[-1] = (blocks[-1].lines.head(-1), blocks[-1].notices)
-    found = dump_log_text.read_dump_log(pl.concat([part for part, _ in parts]))
+    printed = pl.concat([part for part, _ in parts])
+    found = dump_log_text.read_dump_log(printed)
     file = found.file
-    name = found.path.rpartition("/")[2]
     if file is not None and file.what == "snapshot" and not file.mark:
         return _dumped_snapshot(found.path, file.base_offset, parts)
+    name = found.path.rpartition("/")[2]
     if name and (file is None or file.what != "log"):
-        reading = FileReading("irrelevant" if file is not None else "dump-log", lines=sum(p.len() for p, _ in parts))
-        if file is None:
-            reading.notices = note(f"the dump of {name} is not read, only those of segments: give the file itself")
+        return _no_segment(name, printed.len(), known=file is not None)
+    reading = _dumped_batches(found, parts)
+    if cut:
+        reading.log_end = None
+        _remark(reading, "the dump ends within a line: it may be cut, and does not tell where the log ends")
+    directory = split_directory(PurePosixPath(found.path).parent.name)
+    if directory is None:
+        _remark(reading, 'the dump does not say of which partition: keep the line "Dumping ..." with it')
         return reading
+    reading.topic, reading.partition = directory.topic, directory.partition
+    reading.directory_state = directory.state.value
+    if directory.topic == METADATA:
+        _decoded(reading, printed, found)
+    return reading
+
+
+def _no_segment(name: str, lines_read: int, *, known: bool) -> FileReading:
+    """Return the reading of a dump that is not used: of an index, or of a file whose kind is not known."""
+    if known:
+        return FileReading("irrelevant", lines=lines_read)
+    why = f"the dump of {name} is not read, only those of segments: give the file itself"
+    return FileReading("dump-log", lines=lines_read, notices=note(why))
+
+
+def _dumped_batches(found: dump_log_text.Dump, parts: Sequence[tuple[pl.Series, pl.DataFrame]]) -> FileReading:
+    """Return the batches of a dumped segment, with the notices of its lines and what its name tells of the log.
+
+    Args:
+        found: the dump.
+        parts: its lines, with their notices.
+    """
     reading = FileReading("dump-log", batches=found.batches)
     reading.notices = pl.concat([*[notices for _, notices in parts], found.notices])
     reading.lines = reading.events = reading.relevant = sum(part.len() for part, _ in parts)
     reading.understood = reading.relevant - reading.notices.height
-    reading.base_offset = file.base_offset if file is not None else None
+    reading.base_offset = found.file.base_offset if found.file is not None else None
     reading.log_end = found.log_end if found.log_end is not None else reading.base_offset
-    if cut:
-        reading.log_end = None
-        why = "the dump ends within a line: it may be cut, and does not tell where the log ends"
-        reading.notices = pl.concat([reading.notices, note(why)])
     magic = found.batches.get_column("magic").max()
     reading.magic = magic if isinstance(magic, int) else None
-    directory = split_directory(PurePosixPath(found.path).parent.name)
-    if directory is None:
-        why = 'the dump does not say of which partition: keep the line "Dumping ..." with it'
-        reading.notices = pl.concat([reading.notices, note(why)])
-    else:
-        reading.topic, reading.partition = directory.topic, directory.partition
-        reading.directory_state = directory.state.value
-        if directory.topic == METADATA:
-            _decoded(reading, pl.concat([part for part, _ in parts]), found)
     return reading
+
+
+def _remark(reading: FileReading, why: str) -> None:
+    """Add a notice about the whole file."""
+    reading.notices = pl.concat([reading.notices, note(why)])
 
 
 def _decoded(reading: FileReading, printed: pl.Series, found: dump_log_text.Dump) -> None:
