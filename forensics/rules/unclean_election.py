@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from forensics.case import Case
+from forensics.replay import protocol
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Doubt, Printed
 from forensics.replay.facts.isr import isr_text
@@ -124,12 +125,18 @@ def judge(history: History, case: Case) -> Judgement:
 def decide(history: History, case: Case) -> Judgement:
     """Return the answer of a complete trace, else that of the lines."""
     isr = history.played.isr if history.played is not None else None
-    return judge(history, case) if isr is None else _of_trace(history, isr)
+    return judge(history, case) if isr is None else _of_trace(history, case, isr)
 
 
-def _of_trace(history: History, isr: InSync) -> Judgement:
-    """Return what a complete trace decides; an election before which no ISR is stated stays open."""
-    eligible = {e for e in isr.outside if e in history.epochs and maybe_eligible(history, history.epochs[e])}
+def _of_trace(history: History, case: Case, isr: InSync) -> Judgement:
+    """Return what a complete trace decides; an election before which no ISR is stated stays open.
+
+    Leaders come from eligible leader replicas only where the trace names a release that has them (KIP-966).
+    """
+    known = [broker for broker in case.brokers.values() if broker.release is not None]
+    has_elr = any(protocol.of(broker).elects_from_elr is not protocol.Answer.NO for broker in known)
+    led = {epoch: history.epochs[epoch] for epoch in isr.outside if epoch in history.epochs}
+    eligible = {number for number, epoch in led.items() if has_elr and maybe_eligible(history, epoch)}
     found = [_outside(history, one) for epoch, one in sorted(isr.outside.items()) if epoch not in eligible]
     missing = [
         Want(Question.ISR_BEFORE, (anywhere(Artefact.CONTROLLER_LOG),), epochs=((epoch, None),))

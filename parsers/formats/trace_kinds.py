@@ -151,7 +151,16 @@ STATEMENTS: tuple[Statement, ...] = (
         ("log_end_offset",),
         "The high watermark at this moment, with `log_end_offset` the log end offset too.",
     ),
-    Statement(Kind.HW_CHECKPOINT, ("high_watermark",), (), "The high watermark in the checkpoint file."),
+    Statement(
+        Kind.HW_CHECKPOINT,
+        ("high_watermark",),
+        (),
+        "The high watermark was written to the checkpoint file, or was found in it.",
+    ),
+    Statement(
+        Kind.RECOVERY_POINT, ("offset",), (), "The checkpoint file says that records below `offset` are flushed."
+    ),
+    Statement(Kind.LOG_START_CHECKPOINT, ("log_start_offset",), (), "The log start offset in its checkpoint file."),
     Statement(
         Kind.EPOCH_ASSIGNED, ("leader_epoch", "offset"), (), "The replica noted that the epoch starts at `offset`."
     ),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +107,31 @@ def test_the_examples_of_the_page_are_decided(repository: Path, tmp_path: Path) 
         found.append({rule for rule, verdict in verdicts.items() if verdict is Verdict.VIOLATED})
     assert found == [set(), set(RULES)]
     assert answers(path) == {rule: ("violated", set(range(6))) for rule in RULES}
+
+
+def test_the_program_of_the_page_runs(repository: Path, tmp_path: Path) -> None:
+    """The recipe is what the page says: complete, without a notice, and with the answers that it names."""
+    page = (repository / "docs" / "trace-format.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+    path = tmp_path / "orders.jsonl"
+    for line in path.read_text("utf-8").splitlines():
+        jsonschema.validate(json.loads(line), json_schema())
+    result = scan([str(path)])
+    assert result.case.notices.is_empty()
+    (partition,) = result.partitions
+    assert not partition.verdicts(Verdict.UNKNOWN)
+    assert partition.verdicts(Verdict.VIOLATED) == [*reversed(RULES), "unclean-election"]
+    assert answers(path) == {rule: ("violated", set(range(6, 10))) for rule in RULES}
+
+
+def test_the_change_that_the_page_proposes_is_found(repository: Path, tmp_path: Path) -> None:
+    page = (repository / "docs" / "trace-format.md").read_text(encoding="utf-8")
+    example = re.findall(r"```json\n(.*?)```", page, re.DOTALL)[0]
+    path = tmp_path / "orders.jsonl"
+    path.write_text(example.replace('"high_watermark":10}', '"high_watermark":15}'))
+    (partition,) = scan([str(path)]).partitions
+    assert "hw-above-leo" in partition.verdicts(Verdict.VIOLATED)
 
 
 def test_each_witness_of_a_trace_is_a_broker_of_the_case(tmp_path: Path) -> None:
