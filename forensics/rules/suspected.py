@@ -42,6 +42,7 @@ class Suspect:
         rule: id of the rule.
         summary: one sentence, with the names of the suspicion's attributes in braces, and ``span`` and ``role``.
         shows: what the line states, in a few words.
+        cause: the cause, unless it follows from how the log became shorter.
         had: what the first line states of the witness, if that is no high watermark and has a line of its own.
         otherwise: other possible explanations of the line.
         before: name of the value ``end``: a high watermark, which the first line states, or the log end offset of a
@@ -61,6 +62,7 @@ class Suspect:
     settle: tuple[str, ...] = ()
     do_not: tuple[str, ...] = ()
     had: str = ""
+    cause: CauseId = CauseId.UNKNOWN
 
 
 REMADE = "the topic was deleted and created again in between, and no log line in the evidence shows it"
@@ -164,6 +166,22 @@ SUSPECTS: tuple[Suspect, ...] = (
         "it had committed from offset {first} on may be lost",
         "recovered its log and truncated it to {first}",
         ("nothing from that offset on had been committed",),
+        cause=CauseId.UNFLUSHED_TAIL,
+    ),
+    Suspect(
+        Sign.LAST_ISR_TRUNCATED,
+        "committed-data-lost",
+        "{leader} was elected leader ({role}) from outside the ISR, and broker {replica}, which was in the ISR, "
+        "truncated its log to {first} to follow it: records from offset {first} on may have been committed, and are "
+        "lost",
+        "was in the ISR before, and truncated its log to {first}",
+        (
+            "nothing from that offset on had been committed: the producers did not wait for it (acks=1)",
+            "another replica that was in the ISR still has them",
+        ),
+        before=LEO,
+        do_not=("start or wipe another replica that was in the ISR before its directory is copied",),
+        cause=CauseId.UNCLEAN_ELECTION,
     ),
     Suspect(
         Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK,
@@ -448,7 +466,7 @@ def _finding(
         after={suspect.after: one.first if one.target is None else one.target},
         inferences=(*_moved(one), *_failed(one)),
         uncertain=tuple(f"perhaps {other.format_map(values)}" for other in suspect.otherwise),
-        cause=SHORTENED_BY[one.shortened.cause] if one.shortened is not None else CauseId.UNKNOWN,
+        cause=SHORTENED_BY[one.shortened.cause] if one.shortened is not None else suspect.cause,
         **advised(
             history.name,
             next_steps=(

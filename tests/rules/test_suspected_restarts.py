@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from forensics.rules.causes import CauseId
 from forensics.rules.finding import Severity
 from tests.incident import Incident
 
@@ -108,3 +110,46 @@ def test_recovery_that_truncated_a_leader_is_suspected_without_lines_of_its_role
 
 def test_a_replica_that_followed_first_has_fetched_what_recovery_took(tmp_path: Path) -> None:
     assert recovered(tmp_path, fetched_first=True).findings(LOSS) == []
+
+
+CHANGED = (
+    "INFO [QuorumController id=9] {kind}partition change for orders-0 with topic ID Zx1yQ2w3R4e5T6y7U8i9Oa: isr: "
+    "[{isr}] -> [2], leader: -1 -> 2, leaderEpoch: 11 -> 12, partitionEpoch: 20 -> 21 "
+    "(org.apache.kafka.controller.ReplicationControlManager)"
+)
+TRUNCATES = "INFO [UnifiedLog partition=orders-0, dir=/d] Truncating to offset {} (kafka.log.UnifiedLog)"
+IN_VAIN = (
+    "INFO [UnifiedLog partition=orders-0, dir=/d] Truncating to {} has no effect as the largest offset in the log is "
+    "70 (kafka.log.UnifiedLog)"
+)
+
+
+def elected(folder: Path, *, isr: str = "3", at: float = 60, truncates: str = TRUNCATES) -> Incident:
+    """A controller elects broker 2, and broker 3 truncates."""
+    incident = Incident(folder)
+    kind = "" if "2" in isr else "UNCLEAN "
+    incident[9].says(50, CHANGED.format(kind=kind, isr=isr), log="controller")
+    incident[3].says(at, truncates.format(71))
+    return incident
+
+
+def test_what_a_member_of_the_last_isr_removes_for_an_unclean_leader_is_suspected_to_be_lost(tmp_path: Path) -> None:
+    (finding,) = elected(tmp_path).findings(LOSS)
+    assert (finding.confidence, finding.severity, finding.replicas) == ("suspected", Severity.ERROR, (3,))
+    assert finding.cause == CauseId.UNCLEAN_ELECTION
+    assert finding.summary.startswith(
+        "broker 2 was elected leader (leader epoch 12) from outside the ISR, and broker 3"
+    )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"isr": "2, 3"}, id="the leader was in the ISR"),
+        pytest.param({"isr": "1"}, id="the replica was not"),
+        pytest.param({"at": 40}, id="it truncated before the election"),
+        pytest.param({"truncates": IN_VAIN}, id="it removed nothing"),
+    ],
+)
+def test_other_truncations_around_an_election_are_no_sign_of_a_loss(other: dict[str, Any], tmp_path: Path) -> None:
+    assert elected(tmp_path, **other).findings(LOSS) == []

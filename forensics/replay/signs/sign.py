@@ -29,6 +29,7 @@ class Sign(StrEnum):
     BEGAN_BELOW_READ_BACK = "a leader began below the high watermark that it had read back"
     LOADED_SHORTER = "a log was loaded shorter than the load before had found it"
     RECOVERY_TRUNCATED_LEADER = "recovery truncated the log of a replica that then led"
+    LAST_ISR_TRUNCATED = "a member of the last ISR truncated its log to follow a leader elected from outside the ISR"
     TRUNCATION_REFUSED = "a broker stopped rather than truncate its log to where its leader's ends"
     LEADER_ENDS_BELOW_FOLLOWER = "the log of a leader ended below where a follower fetched"
     READER_BEYOND_LOG_END = "a reader asked for records above the end of the log"

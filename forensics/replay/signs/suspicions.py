@@ -17,7 +17,8 @@ from forensics.replay.facts.deletions import log_start_at
 from forensics.replay.facts.directory import LiveBy, Ref
 from forensics.replay.facts.log_dirs import moved
 from forensics.replay.facts.printed_hws import PrintedHw
-from forensics.replay.history import Epoch, History, Role, ShortenedLog, TruncationReason
+from forensics.replay.history import Epoch, History, Role, ShortenedLog, Truncation, TruncationReason
+from forensics.replay.leadership.elections import isr_before
 from forensics.replay.lineage import Lineage, differences, intersect, subtract
 from forensics.replay.roles.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind, came_back
 from forensics.replay.signs.refusal_signs import (
@@ -395,6 +396,31 @@ def _recovered_shorter(history: History) -> Iterator[Suspicion]:
                 )  # fmt: skip
 
 
+def _last_isr_truncated(history: History) -> Iterator[Suspicion]:
+    """Yield members of the last ISR that truncated to follow a leader elected from outside it (KIP-106).
+
+    Everything committed is in the log of each ISR member, so what one removes then may have been committed.
+    """
+    unclean = (epoch for _, epoch in sorted(history.epochs.items()) if epoch.unclean and not epoch.safe)
+    for epoch, isr in ((epoch, isr_before(history, epoch) or frozenset()) for epoch in unclean):
+        if epoch.leader is None or epoch.leader in isr:
+            continue
+        removed = (*history.truncations, *history.truncations_of_unknown_extent)
+        for one in (one for one in removed if one.replica in isr and _follows(one, epoch)):
+            yield Suspicion(
+                Sign.LAST_ISR_TRUNCATED, one.replica, epoch.leader, epoch.epoch, -1,
+                one.target, one.end if one.end_exact else None, one.time, one.refs,
+            )  # fmt: skip
+
+
+def _follows(truncation: Truncation, epoch: Epoch) -> bool:
+    """Return whether a replica truncated as follower of an epoch's leader; by time if no line names its role."""
+    if truncation.epoch >= 0:
+        return truncation.epoch == epoch.epoch
+    later = (truncation.time or 0) > (epoch.time or 0) > 0
+    return later and truncation.leader in (None, epoch.leader)
+
+
 def _recovered_from_unknown_end(step: Step) -> bool:
     """Return whether log recovery truncated a log whose end before is unknown, as it had grown since the last one."""
     return step.kind is StepKind.RECOVERY_TRUNCATED and (step.end is None or step.end < step.target)
@@ -713,6 +739,7 @@ SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.BEGAN_BELOW_READ_BACK: _began_below_read_back,
     Sign.LOADED_SHORTER: _loaded_shorter,
     Sign.RECOVERY_TRUNCATED_LEADER: _recovered_shorter,
+    Sign.LAST_ISR_TRUNCATED: _last_isr_truncated,
     Sign.TRUNCATION_REFUSED: refused_to_truncate,
     Sign.LEADER_ENDS_BELOW_FOLLOWER: leader_is_shorter,
     Sign.READER_BEYOND_LOG_END: beyond_the_end,
