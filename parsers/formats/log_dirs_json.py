@@ -43,7 +43,7 @@ def _described(witness: int | None, directory: dict[str, Any], line: int, notice
     Args:
         witness: broker whose directory it is.
         directory: its description.
-        line: where it stands.
+        line: its number in the file.
         notices: where damage goes.
     """
     path, error = directory.get("logDir"), directory.get("error")

@@ -64,7 +64,7 @@ def read_quorum_state(data: bytes) -> QuorumState:
 
 
 def _values(data: bytes, text: str, notices: Notices) -> dict[str, Any]:
-    """Return the members of the JSON object; none of one that is cut or damaged, which is noted.
+    """Return the members of the JSON object; none of one that is incomplete or damaged, which is noted.
 
     Raises:
         NotThisFormat: it is another text.

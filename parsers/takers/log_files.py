@@ -138,7 +138,7 @@ def _no_segment(name: str, lines_read: int, *, known: bool) -> FileReading:
 
 
 def _dumped_batches(found: dump_log_text.Dump, parts: Sequence[tuple[pl.Series, pl.DataFrame]]) -> FileReading:
-    """Return the batches of a dumped segment, with the notices of its lines and what its name tells of the log.
+    """Return the batches of a dumped segment, with the notices of its lines and the offsets in its name.
 
     Args:
         found: the dump.
