@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -173,29 +173,48 @@ _LINE: Final = re.compile(r".{0,80}?[0-9]{2}:[0-9]{2}:[0-9]{2}.{0,80}?\b(?:TRACE
 
 
 def ways(lines: list[str | None]) -> Iterator[Json]:
-    """The ways to read a text's first lines as JSON objects; which one is right shows in the lines that come out."""
-    objects = [found for line in lines if (found := _object(line)) is not None]
-    if 2 * len(objects) <= sum(bool(line) for line in lines):
-        return
-    leaves: dict[str, str] = {}  # dotted name -> path
-    for one in objects[:20]:
-        leaves |= _leaves(one)
-    by_end: dict[str, str] = {}
+    """Yield the ways to read a text's first lines as JSON objects; the lines that come out show which one is right."""
+    objects = _objects(lines)
+    leaves = {dotted: path for one in objects[:20] for dotted, path in _leaves(one).items()}
+    known = _known_members(leaves)
+    time, level, logger = (_first_of(names, known) for names in (_TIMES, _LEVELS, _LOGGERS))
+    nanos = _nanos(leaves)
+    for message in (known[name] for name in _MESSAGES if name in known):
+        texts = [_at(one, message) for one in objects]
+        yield Json("json", message, time, nanos, pieces=any(text.endswith("\n") for text in texts))
+        if time and level and not any(map(_LINE.match, texts)):
+            date = _date([_at(one, time) for one in objects])
+            yield Json("json layout", message, time, nanos, level, logger, date)
+
+
+def _objects(lines: list[str | None]) -> list[dict[str, Any]]:
+    """Return the JSON objects among some lines; none if most lines are something else."""
+    found = [one for line in lines if (one := _object(line)) is not None]
+    return found if 2 * len(found) > sum(bool(line) for line in lines) else []
+
+
+def _known_members(leaves: dict[str, str]) -> dict[str, str]:
+    """Return the path of each member that collectors and layouts use, by its name: the least nested one of that name.
+
+    Args:
+        leaves: paths by dotted name.
+    """
+    found: dict[str, str] = {}
     for dotted, path in sorted(leaves.items(), key=lambda item: (item[0].count("."), item[0])):
         for name in (*_MESSAGES, *_TIMES, *_LEVELS, *_LOGGERS):
             if dotted == name or dotted.endswith("." + name):
-                by_end.setdefault(name, path)
-    time = next((by_end[name] for name in _TIMES if name in by_end), "")
-    nanos = next((path for dotted, path in leaves.items() if dotted.endswith("instant.nanoOfSecond")), "")
-    level = next((by_end[name] for name in _LEVELS if name in by_end), "")
-    logger = next((by_end[name] for name in _LOGGERS if name in by_end), "")
-    for name in _MESSAGES:
-        if name in by_end:
-            texts = [_at(one, by_end[name]) for one in objects]
-            yield Json("json", by_end[name], time, nanos, pieces=any(text.endswith("\n") for text in texts))
-            if time and level and not any(map(_LINE.match, texts)):
-                date = _date([_at(one, time) for one in objects])
-                yield Json("json layout", by_end[name], time, nanos, level, logger, date)
+                found.setdefault(name, path)
+    return found
+
+
+def _nanos(leaves: dict[str, str]) -> str:
+    """Return the path of the nanoseconds that log4j2's JSON writes beside the seconds, or ""."""
+    return next((path for dotted, path in leaves.items() if dotted.endswith("instant.nanoOfSecond")), "")
+
+
+def _first_of(names: Sequence[str], known: dict[str, str]) -> str:
+    """Return the path of the first of the names that is known, or ""."""
+    return next((known[name] for name in names if name in known), "")
 
 
 def _date(times: list[str]) -> Date | None:

@@ -108,17 +108,30 @@ def mark_of(head: bytes) -> Mark | None:
     sample = lines.sample(head)
     if sample is None:
         return None
+    if (prefix := _common_prefix(sample)) is not None:
+        return Mark(prefix=prefix)
+    if (member := _common_member(sample.head(50))) is not None:
+        return Mark(member=member)
+    return None
+
+
+def _common_prefix(sample: pl.Series) -> str | None:
+    """Return the pattern of a writer's name before most lines, if an event follows it in any of them."""
     for prefix, count in zip(PREFIXES, lines_with(sample, PREFIXES), strict=True):
         if 2 * count > sample.len():
             marked = sample.filter(sample.str.contains(prefix))
             if marked.str.replace(prefix, "").str.contains(_DATED).any():
-                return Mark(prefix=prefix)
-    objects = [found for line in sample.head(50).to_list() if (found := _object(line)) is not None]
-    if 2 * len(objects) > min(sample.len(), 50):
-        for member in (nest + name for nest in _NESTED for name in MEMBERS):
-            if all(isinstance(_at(found, member), str) for found in objects):
-                return Mark(member=member)
+                return prefix
     return None
+
+
+def _common_member(sample: pl.Series) -> tuple[str, ...] | None:
+    """Return the member that names the writer in all JSON objects among some lines, if most lines are objects."""
+    objects = [found for line in sample.to_list() if (found := _object(line)) is not None]
+    if 2 * len(objects) <= sample.len():
+        return None
+    members = (nest + name for nest in _NESTED for name in MEMBERS)
+    return next((name for name in members if all(isinstance(_at(found, name), str) for found in objects)), None)
 
 
 def _object(line: str | None) -> object | None:
