@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
@@ -202,37 +202,58 @@ def together(sources: Sequence[Source]) -> list[FileReading | None]:
         OSError: one of them cannot be read.
     """
     found: list[FileReading | None] = [None] * len(sources)
-    by_frame: dict[tuple[str, bool], tuple[Frame, list[int], list[lines.Block]]] = {}
-    by_itself: dict[int, list[lines.Block]] = {}
+    by_frame: dict[tuple[str, bool], tuple[Frame, dict[int, list[lines.Block]]]] = {}
     for number, source in enumerate(sources):
-        with source.open() as stream:
-            data = stream.read(SHORT + 1)
-        if len(data) > SHORT or not data or b"\0" in data or REQUEST.encode() in data:
+        blocks = _short(source)
+        around, frame = wrappings.choose(blocks[0].lines) if blocks else ((), None)
+        if frame is None:
             continue
-        found_lines = list(lines.blocks(io.BytesIO(data), block_bytes=SHORT))
-        around, frame = wrappings.choose(found_lines[0].lines)
-        if frame is not None and around:
-            found[number] = joined(list(_parts(wrappings.whole(found_lines, around), around, frame)))
-        elif frame is not None:
-            by_itself[number] = found_lines
-            _, numbers, blocks = by_frame.setdefault((frame.name, frame is frames.MUTE), (frame, [], []))
-            numbers.append(number)
-            noticed = pl.concat([block.notices for block in found_lines])
-            text = pl.concat([block.lines for block in found_lines])
-            blocks.append(lines.Block(text, 1, noticed, unended=found_lines[-1].unended))
-    for frame, numbers, blocks in by_frame.values():
-        several = {numbers[at] for at in layouts.changing(blocks, frame)}
-        for number in several:
-            found[number] = joined(list(_parts(iter(by_itself[number]), (), frame)))
-        alike = [(number, block) for number, block in zip(numbers, blocks, strict=True) if number not in several]
-        layout = layouts.Layout((), frame)
-        extracts = extract.extracts([block for _, block in alike], frame) if alike else []
-        for (number, block), one in zip(alike, extracts, strict=True):
-            reading = read_portion(Portion(layout, block, one))
-            reading.lines = block.lines.len()
-            _remark(reading, frame)
+        if around:
+            found[number] = joined(list(_parts(wrappings.whole(blocks, around), around, frame)))
+        else:
+            _, logs = by_frame.setdefault((frame.name, frame is frames.MUTE), (frame, {}))
+            logs[number] = blocks
+    for frame, logs in by_frame.values():
+        for number, reading in _of_one_frame(logs, frame):
             found[number] = reading
     return found
+
+
+def _short(source: Source) -> list[lines.Block]:
+    """Return the lines of a short log; nothing for a file that has to be read by itself."""
+    with source.open() as stream:
+        data = stream.read(SHORT + 1)
+    if len(data) > SHORT or b"\0" in data or REQUEST.encode() in data:
+        return []
+    return list(lines.blocks(io.BytesIO(data), block_bytes=SHORT)) if data else []
+
+
+def _of_one_frame(logs: Mapping[int, Sequence[lines.Block]], frame: Frame) -> Iterator[tuple[int, FileReading]]:
+    """Read short logs that begin in the same layout: all at once, and those that change it one by one.
+
+    Args:
+        logs: lines of each log, by the number that is returned with its reading.
+        frame: the layout.
+    """
+    whole = {number: _one_block(blocks) for number, blocks in logs.items()}
+    numbers = list(whole)
+    changing = {numbers[at] for at in layouts.changing(list(whole.values()), frame)}
+    for number in changing:
+        yield number, joined(list(_parts(iter(logs[number]), (), frame)))
+    alike = {number: block for number, block in whole.items() if number not in changing}
+    layout = layouts.Layout((), frame)
+    extracts = extract.extracts(list(alike.values()), frame) if alike else []
+    for (number, block), one in zip(alike.items(), extracts, strict=True):
+        reading = read_portion(Portion(layout, block, one))
+        reading.lines = block.lines.len()
+        _remark(reading, frame)
+        yield number, reading
+
+
+def _one_block(blocks: Sequence[lines.Block]) -> lines.Block:
+    """Return all lines of a text as one block."""
+    text = pl.concat([block.lines for block in blocks])
+    return lines.Block(text, 1, pl.concat([block.notices for block in blocks]), unended=blocks[-1].unended)
 
 
 def parts_of_range(source: Source, place: Place, wanted: Range) -> Iterator[FileReading]:
@@ -354,27 +375,30 @@ def _before(stream: BinaryIO, begin: int, around: tuple[Wrapping, ...], frame: F
 
     Returns:
         Bytes of the line that continues over it, and whether it is in a dump of ``KafkaConfig``.
+
+    Raises:
+        NotByRanges: no line within reach begins an event.
     """
-    if begin == 0:
-        return b"", False
-    before = b""
     size = _LOOK_BACK
-    while True:
+    while begin:
         start = max(begin - size, 0)
         stream.seek(start)
         before = stream.read(begin - start)
         end = before.rfind(b"\n") + 1
         first = before.find(b"\n") + 1 if start else 0
-        if end > first or (end and not start):
-            sample = lines.sample(before[first:end].replace(b"\0", _NO_BYTE))
-            inside = None if sample is None else _inside(sample, around, frame)
-            if inside is not None:
-                return before[end:], inside
-        if not start:
-            return before[end:], False
+        inside = _ends_inside(before[first:end], around, frame)
+        if inside is not None or not start:
+            return before[end:], bool(inside)
         if size >= _FARTHEST:
             raise NotByRanges(f"no line in {size >> 20} MiB begins an event")
         size *= 4
+    return b"", False
+
+
+def _ends_inside(text: bytes, around: tuple[Wrapping, ...], frame: Frame) -> bool | None:
+    """Return whether a text of whole lines ends in a dump of ``KafkaConfig``; None if no line of it begins an event."""
+    sample = lines.sample(text.replace(b"\0", _NO_BYTE)) if text else None
+    return None if sample is None else _inside(sample, around, frame)
 
 
 def _inside(before: pl.Series, around: tuple[Wrapping, ...], frame: Frame) -> bool | None:
