@@ -57,6 +57,13 @@ _MISSING: Final = "files may be missing here"
 _TOO_MANY: Final = "only its first {} files are read"
 _LONG_HEADER: Final = 1 << 20
 _LENGTH_DIGITS: Final = 7  # of a record's length in such a header
+_EXTENSIONS: Final = {
+    tarfile.XHDTYPE: "",
+    tarfile.XGLTYPE: "",
+    tarfile.GNUTYPE_LONGNAME: "path",
+    tarfile.GNUTYPE_LONGLINK: "linkpath",
+}
+"""Types of headers that extend others, with the pax keyword of the one value that GNU's hold; "" for headers of pax."""
 _NO_ARCHIVES: Final = (".jar", ".war", ".ear", ".whl", ".egg")
 _ZIP_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 _ZIP_ERRORS: Final = (
@@ -316,45 +323,57 @@ class _TarListing:
         """Find the members."""
         extra: dict[str, str] = {}
         everywhere: dict[str, str] = {}
-        damaged_from: int | None = None
-        marked = False
+        for info in self._headers():
+            if info.type == tarfile.XGLTYPE:
+                everywhere |= self._extension(info)
+            elif info.type in _EXTENSIONS:
+                extra |= self._extension(info)
+            else:
+                self._member(info, everywhere | extra)
+                extra = {}
+
+    def _headers(self) -> Iterator[tarfile.TarInfo]:
+        """Yield the headers up to the end; what follows a header must be read or skipped before the next one."""
+        damaged = marked = False
         while len(self.members) < limits.MEMBERS.value:
             begin = self.at
             block = self._take(_BLOCK)
             if len(block) < _BLOCK:
-                if block.strip(b"\0") or not self.members:
-                    self.broken.append(f"it ends inside the header at byte {begin:,}")
-                elif not marked and not self.broken:
-                    self.broken.append(f"it ends at byte {begin + len(block):,} without the mark of an end; {_MISSING}")
-                break
+                self._ended(begin, block, marked=marked)
+                return
             marked = not block.strip(b"\0")
             if marked:
                 continue
             info = _header(block)
-            if info is None:
-                if damaged_from is None:
-                    damaged_from = begin
-                    self.broken.append(f"no header at byte {begin:,}, where one must be; {_MISSING}")
-                continue
-            damaged_from = None
-            if info.type in (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE):
-                if info.size > _LONG_HEADER:
-                    self.broken.append(f"a header of {info.size:,} bytes at byte {begin:,} is not read")
-                    self._skip(info.size)
-                    continue
-                said = self._take(_padded(info.size))[: info.size]
-                if info.type == tarfile.XGLTYPE:
-                    everywhere |= _pax(said)
-                elif info.type == tarfile.XHDTYPE:
-                    extra |= _pax(said)
-                else:
-                    key = "path" if info.type == tarfile.GNUTYPE_LONGNAME else "linkpath"
-                    extra[key] = said.rstrip(b"\0").decode("utf-8", "surrogateescape")
-                continue
-            self._member(info, everywhere | extra)
-            extra = {}
-        else:
-            self.broken.append(limits.MEMBERS.told(_TOO_MANY))
+            if info is None and not damaged:
+                self.broken.append(f"no header at byte {begin:,}, where one must be; {_MISSING}")
+            damaged = info is None
+            if info is not None:
+                yield info
+        self.broken.append(limits.MEMBERS.told(_TOO_MANY))
+
+    def _ended(self, begin: int, rest: bytes, *, marked: bool) -> None:
+        """Note an archive that is cut.
+
+        Args:
+            begin: where its last block begins.
+            rest: the bytes of that block, fewer than a block has.
+            marked: the block before it marks the end.
+        """
+        if rest.strip(b"\0") or not self.members:
+            self.broken.append(f"it ends inside the header at byte {begin:,}")
+        elif not marked and not self.broken:
+            self.broken.append(f"it ends at byte {begin + len(rest):,} without the mark of an end; {_MISSING}")
+
+    def _extension(self, info: tarfile.TarInfo) -> dict[str, str]:
+        """Read a header that extends others, the next one or all that follow; what it states, by pax keyword."""
+        if info.size > _LONG_HEADER:
+            self.broken.append(f"a header of {info.size:,} bytes at byte {self.at - _BLOCK:,} is not read")
+            self._skip(info.size)
+            return {}
+        said = self._take(_padded(info.size))[: info.size]
+        key = _EXTENSIONS[info.type]
+        return {key: said.rstrip(b"\0").decode("utf-8", "surrogateescape")} if key else _pax(said)
 
     def problems(self) -> list[str]:
         """Problems of the archive, each once."""
@@ -513,6 +532,11 @@ def _zip(archive: Source) -> tuple[list[Source], list[str]]:
             return _salvaged(archive, stream, problems)
         undo.pop_all()
     weakref.finalize(file, stream.close)  # open as long as a member of it may be asked for
+    return _listed(archive, file, problems)
+
+
+def _listed(archive: Source, file: zipfile.ZipFile, problems: list[str]) -> tuple[list[Source], list[str]]:
+    """Files of a zip that its directory lists, and all its problems; the given ones come first."""
     stored = f"zip in {archive.stored}" if archive.stored else "zip"
     members: list[Source] = []
     strayed = links = 0
@@ -525,9 +549,7 @@ def _zip(archive: Source) -> tuple[list[Source], list[str]]:
         path, out = _inside(archive, info.filename)
         strayed += out
         problem = _unreadable(info.compress_type, encrypted=bool(info.flag_bits & 1), known=_ZIP_METHODS)
-        if problem:
-            pass
-        elif limits.expands_too_far(info.file_size, info.compress_size):
+        if not problem and limits.expands_too_far(info.file_size, info.compress_size):
             problem = limits.RATIO.told(f"it would expand more than {{}}-fold, to {info.file_size:,} bytes")
         members.append(Source(path, info.file_size, _ZipMember(file, info), problem, stored=stored))
     if len(file.infolist()) > limits.MEMBERS.value:
