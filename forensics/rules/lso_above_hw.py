@@ -26,31 +26,35 @@ ID = "lso-above-hw"
 HELP = Help(
     finds=(
         """\
-A last stable offset above the high watermark of the same replica at the same moment, or one that
-falls while one process leads in one leader epoch.""",
+The last stable offset of a replica is above its high watermark at the same moment. Or it falls
+while one process leads in one leader epoch.""",
     ),
     matters=(
         """\
-Consumers with isolation.level=read_committed read up to the last stable offset. If it is above the
-high watermark they read records that a new leader may not have. If it falls, the broker forgot which
-transactions were decided (KIP-98).""",
+Consumers with isolation.level=read_committed read up to the last stable offset. If it is above
+the high watermark, they read records that a new leader may not have. If it falls, the broker
+lost the state of transactions that had ended (KIP-98).""",
     ),
     evidence=(
         """\
-Traces that state last_stable_offset, and kafka.request.logger: the answer to a fetch of a consumer
-has both values, read from one snapshot of the log (``LogOffsetSnapshot``). Where no line states a last
-stable offset, the rule is not applicable.""",
+Traces that state last_stable_offset, and kafka.request.logger. The response to a consumer's
+fetch has both values, read from one snapshot of the log (``LogOffsetSnapshot``). If no line
+states a last stable offset, the rule is not applicable.""",
     ),
     not_when=(
         """\
-A process begins, or a new leader: it starts from its own log. A follower truncates, and its last
-stable offset falls with its log. The last stable offset stays behind: a transaction is open.""",
+A process begins or a new leader begins: it starts from its own log. A follower truncates, and
+its last stable offset falls with its log. The last stable offset stays behind the high
+watermark: a transaction is open.""",
     ),
-    versions=("0.11 and later. From request logs only where consumers with read_committed fetched.",),
+    versions=(
+        """\
+0.11 and later. In request logs, only if consumers with read_committed fetched.""",
+    ),
     to_do=(
         """\
-Keep the *.snapshot files and the request log of the leader, and compare what transactional consumers
-read with the records on disk.""",
+Keep the *.snapshot files and the request log of the leader. Compare what transactional
+consumers read with the records on disk.""",
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""
