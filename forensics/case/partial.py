@@ -31,10 +31,17 @@ _NOBODYS = (
     'nothing tells which broker printed these lines: they are left out; put "Broker 1:" above them, or put the file '
     "into a folder called after its broker, as in broker-1/"
 )
+_NO_WITNESS = (
+    'no line names its "witness", the broker that states it: all are left out; name it, or put the file into a folder '
+    "called after its broker, as in broker-1/"
+)
 _UNORDERED = (
     "its lines have no time, and other lines of its broker are at hand: nothing orders them, so they are left out"
 )
 
+
+_NOBODYS_LINES = {LOG: _NOBODYS, TRACE: _NO_WITNESS}
+"""Notice about lines of which no broker is known, by format."""
 
 IN_EXCERPT: pl.Expr = pl.col("frame").fill_null("").str.ends_with(MARKED)
 """Of a source: it is a piece of an excerpt."""
@@ -144,12 +151,14 @@ def _leave_of_broker(excerpts: Sequence[FileReading], logs: Sequence[FileReading
 
 
 def say_whose_is_unknown(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None]) -> None:
-    """Add a notice to each log whose broker is unknown, both by its lines and by the files beside it."""
+    """Add a notice to each log or trace whose broker is unknown, both by its lines and by the files beside it."""
     for (_, found), broker in zip(files, owner, strict=True):
-        if found.format != LOG or broker is not None or not found.understood or found.observations.is_empty():
+        if found.format not in _NOBODYS_LINES or broker is not None or not found.understood:
             continue
-        if found.observations.get_column("witness").null_count() == found.observations.height:
-            found.notices = pl.concat([found.notices, note(_NOBODYS)])
+        rows = found.observations
+        rows = rows if found.format == LOG else rows.filter(pl.col("topic").is_not_null())
+        if rows.height and rows.get_column("witness").null_count() == rows.height:
+            found.notices = pl.concat([found.notices, note(_NOBODYS_LINES[found.format])])
 
 
 def _span(found: FileReading) -> tuple[int, int] | None:

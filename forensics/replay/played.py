@@ -393,7 +393,14 @@ class _Player:
         if to is None or not replica.known or line.leo not in (None, log.end):
             raise Undecided
         end, lineage = log.end, log.lineage
-        found = [one for piece in log.truncate(to) for one in self.committed.of(piece)]
+        self._removes(replica, line, log.truncate(to), (to, end), lineage)
+
+    def _removes(
+        self, replica: _Replica, line: PlayedLine, removed: list[Piece], change: tuple[int, int], lineage: Lineage
+    ) -> None:
+        """Find the committed records that a truncation removed; ``change`` is its target and the log end before."""
+        to, end = change
+        found = [one for piece in removed for one in self.committed.of(piece)]
         if found:
             ref = Ref(row=line.row, note=f"truncated to {to}")
             ranges = tuple(merge(span for span, _ in found))
@@ -407,6 +414,11 @@ class _Player:
     def _begins_anew(self, replica: _Replica, line: PlayedLine) -> None:
         if line.offset is None:
             raise Undecided
+        log, lineage, end = replica.log, replica.log.lineage, replica.log.end
+        # What the leader deleted from the beginning of the log is not lost.
+        left = [piece for piece in log.pieces if piece.end > self.deleted]
+        removed = [piece._replace(first=max(piece.first, self.deleted)) for piece in left]
+        self._removes(replica, line, removed, (min(line.offset, end), end), lineage)
         replica.log = _Log(start=line.offset, end=line.offset)
 
     def _starts_at(self, replica: _Replica, line: PlayedLine) -> None:

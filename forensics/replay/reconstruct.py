@@ -381,6 +381,8 @@ class _Reconstruction(HwAttribution):
         if ahead is not None and not any(entry[0] == ahead.epoch for entry in self.logs[broker].entries):
             start = ahead.begins.low
             self.logs[broker] = self.logs[broker].known_below(start)
+        if (reached := self._leader_reached(broker, before)) is not None and reached < before.end_low:
+            self.logs[broker] = self.logs[broker].known_below(reached)  # what follows is of a later epoch
 
     def _fetched_unseen(self, broker: int, before: RoleSpan, role_span: RoleSpan) -> Epoch | None:
         """Return the first epoch between two roles of a follower in which it fetched without receiving that epoch."""
@@ -401,14 +403,16 @@ class _Reconstruction(HwAttribution):
         A broker that the controller considers dead may continue to fetch in the next epoch (before KIP-320 no epoch
         fences it). This is only known if both replicas state every change.
         """
+        reached = self._leader_reached(broker, role_span)
+        return reached is not None and reached < role_span.end_low
+
+    def _leader_reached(self, broker: int, role_span: RoleSpan) -> int | None:
+        """Return the log end offset of a follower's leader in their epoch, if both replicas state every change."""
         leader = role_span.leader
-        led = (
-            [one for one in self.role_spans.get(leader, ()) if one.epoch == role_span.epoch]
-            if leader is not None
-            else []
-        )
-        exact = {broker, leader} <= self.history.coverage.claimed and bool(led)
-        return exact and max(one.end_low for one in led) < role_span.end_low
+        spans = self.role_spans.get(leader, ()) if leader is not None else ()
+        led = [one.end_low for one in spans if one.epoch == role_span.epoch]
+        exact = {broker, leader} <= self.history.coverage.claimed
+        return max(led) if exact and led else None
 
     def _take_leaders_records(self, broker: int, role_span: RoleSpan, epoch: Epoch) -> None:
         """A follower's records from where it began to fetch on are its leader's."""

@@ -105,7 +105,7 @@ def _again(history: History, truncation: Truncation) -> list[Truncation]:
     row = truncation.refs[0].row or 0
     return [
         other
-        for other in _alike(history)[truncation.replica, truncation.epoch, truncation.target]
+        for other in _alike(history).get((truncation.replica, truncation.epoch, truncation.target), ())
         if (other.refs[0].row or 0) > row
     ]
 

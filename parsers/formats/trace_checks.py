@@ -82,6 +82,8 @@ def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
     if own.is_empty():
         return
     yield from _missing(own)
+    if own.get_column("witness").null_count() < own.height:
+        yield Wrong(own.filter(pl.col("witness").is_null()), 'a line needs a "witness": the broker that states it')
     # Answers of Kafka to requests have -1 for none.
     counted = own.filter(pl.col("kind").is_in(COUNTED))
     for name in NOT_NEGATIVE:

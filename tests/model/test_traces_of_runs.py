@@ -90,6 +90,8 @@ def test_traces_with_lines_dropped_are_never_judged_wrongly(number: int) -> None
         ("epoch", 2_128),
         # A truncation within a batch removed the batch: offsets 0 and 1 have no records that could differ.
         ("epoch", 3_100_290),
+        # A follower that has not heard of its leader's new epoch fetches that epoch's records.
+        ("hw", 3_200_095),
     ],
 )
 def test_single_runs_that_were_judged_wrongly(protocol: str, seed: int) -> None:

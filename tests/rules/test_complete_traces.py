@@ -230,3 +230,22 @@ def test_two_leaders_of_one_epoch_that_both_write_hold_different_records(tmp_pat
     assert found["two-leaders-one-epoch"].verdict is Verdict.VIOLATED
     (finding,) = found["replica-divergence"].findings
     assert finding.offsets == ((0, 4),)
+
+
+def test_a_log_that_is_removed_whole_loses_what_was_committed(tmp_path: Path) -> None:
+    wiped = [
+        said(5, 1, "process_start"),
+        said(5, 1, "log_created"),
+        said(6, 1, "become_leader", leader_epoch=4, leo=0, isr="1"),
+        said(7, 2, "become_follower", leader=1, leader_epoch=4, leo=10),
+        said(8, 2, "truncate_full", offset=0),
+    ]
+    found = judged(tmp_path, [head(), *HEALTHY, *wiped])
+    for rule in ("committed-data-lost", "truncation-below-committed"):
+        assert [finding.offsets for finding in found[rule].findings] == [((0, 10),)], rule
+
+
+def test_what_the_leader_deleted_from_the_beginning_is_not_lost(tmp_path: Path) -> None:
+    deleted = [said(5, 1, "log_start", log_start=10), said(6, 2, "truncate_full", offset=10)]
+    found = judged(tmp_path, [head(), *HEALTHY, *deleted])
+    assert found["truncation-below-committed"].verdict is Verdict.CLEAN

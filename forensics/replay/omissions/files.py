@@ -76,7 +76,7 @@ LOG_WAS_THERE = Omission(
 NOT_CLAIMED = Omission(
     "not-claimed",
     Span.BEFORE,
-    "its trace does not claim to state each change",
+    "its trace does not claim to state each change, or a line of it cannot be read",
     "the first line of a trace of a Partition says what it is complete about (docs/trace-format.md)",
 )
 OMISSIONS = (

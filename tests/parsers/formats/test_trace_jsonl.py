@@ -273,3 +273,16 @@ def test_no_bytes_crash_it(noise: bytes) -> None:
     reading = read(source(GOOD.encode() + b"\n" + noise, "trace.jsonl"))
     assert reading.format == "trace"
     assert reading.observations.height >= 1
+
+
+def test_a_line_without_a_witness_is_left_out_if_others_have_one() -> None:
+    named = {"schema": SCHEMA, "time": "2026-01-01T10:00:00Z", "witness": 1, "kind": "hw", "topic": "t", "partition": 0}
+    nobodys = {name: value for name, value in named.items() if name != "witness"}
+    lines = [json.dumps({**one, "high_watermark": 4}) for one in (named, nobodys)]
+    found = read(source("\n".join(lines).encode(), "trace.jsonl"))
+    assert found.observations.get_column("line").to_list() == [1]
+    assert found.notices.select("line", "reason").rows() == [
+        (2, 'a line needs a "witness": the broker that states it: the line is left out')
+    ]
+    # A file in the folder of a broker need not name it.
+    assert read(source(lines[1].encode(), "broker-1/trace.jsonl")).notices.is_empty()
