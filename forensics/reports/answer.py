@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from forensics.case.order import METADATA_TOPIC
 from forensics.replay.confidence import decides
 from forensics.reports.incidents import incarnation_of
 from forensics.reports.remarks import headline_of
@@ -82,10 +83,11 @@ def _open(result: Result, loud: Sequence[Finding]) -> list[Answer]:
         return []
     first = min(open_, key=lambda rule: (rule.id != LOSS, rule.severity.rank))
     what = "loss of committed data" if first.id == LOSS else first.id
-    head = "Also: " if loud or result.problems else "INCONCLUSIVE: "
+    known = any(one.known.severity is not Severity.INFO for one in result.problems)
+    head = "Also: " if loud or known else "INCONCLUSIVE: "
     more = f"; {_count(len(open_) - 1, 'more rule')} could not be checked everywhere" if len(open_) > 1 else ""
     count = f"{len(open_[first]):,} of {_partitions(len(_present(result)))}"
-    return [Answer(Tone.DOUBT, f"{head}{what} cannot be ruled out in {count}{more}. Missing evidence is listed below")]
+    return [Answer(Tone.DOUBT, f"{head}{what} cannot be ruled out in {count}{more}. What to collect is listed below")]
 
 
 def _unanswered(result: Result, found: Collection[tuple[str, tuple[object, ...]]]) -> dict[Rule, list[Partition]]:
@@ -128,7 +130,8 @@ def _clean(result: Result) -> str:
 def _nothing_judged(result: Result) -> str:
     if result.case.unattributed:
         return "NOT JUDGED: no partition was judged, because nothing shows which broker logged these lines"
-    if result.changes.topics or result.changes.skipped_topics or result.case.observations["topic"].count():
+    topics = set(result.case.observations.get_column("topic").drop_nulls()) - {METADATA_TOPIC}
+    if result.changes.topics or result.changes.skipped_topics or topics:
         return "NOT JUDGED: none of the topics in the evidence was to be judged"
     return (
         "NOT JUDGED: no line and no file in the evidence is about a partition. Add server.log, state-change.log or the "

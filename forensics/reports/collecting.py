@@ -13,6 +13,8 @@ from forensics.rules.wants import Artefact, Question, Want
 LOGS, DATA = "LOG_FOLDER", "DATA_FOLDER"
 """Folders that the evidence does not name; the operator writes the real ones."""
 
+WHERE = f"Run this on each broker, with the broker's own folders in place of {LOGS} and {DATA}:"
+
 NAMED = 4  # partitions in one command
 
 _PATHS: Mapping[Artefact, str] = {

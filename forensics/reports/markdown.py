@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from forensics import __version__
 from forensics.reports.advice import advisers, copies, each_first
 from forensics.reports.answer import answers
-from forensics.reports.collecting import commands, wanted
+from forensics.reports.collecting import WHERE, commands, wanted
 from forensics.reports.incidents import Incident, Step, grouped, incidents, story
 from forensics.reports.remarks import by_problem
 from forensics.reports.terminal import plain
@@ -168,7 +168,9 @@ def _collect(result: Result, *, several: bool) -> list[str]:
     if len(found) > WISHES:
         lines.append(f"- … and {len(found) - WISHES:,} more: `--format json` has them all.")
     shell = commands(result, found)
-    return [*lines, "", *(f"- {escaped(one.where)}: {code(one.line)}" for one in shell)]
+    if not shell:
+        return lines
+    return [*lines, "", escaped(WHERE), "", *(f"- {escaped(one.where)}: {code(one.line)}" for one in shell)]
 
 
 def _each(texts: Iterable[Iterable[str]]) -> list[str]:

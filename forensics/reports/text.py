@@ -21,7 +21,7 @@ from forensics.case.partial import excerpts_alone
 from forensics.replay.confidence import Confidence
 from forensics.reports.advice import advisers, copies, each_first
 from forensics.reports.answer import Tone, answers
-from forensics.reports.collecting import commands, wanted
+from forensics.reports.collecting import WHERE, commands, wanted
 from forensics.reports.elision import elided
 from forensics.reports.incidents import Incident, Step, grouped, incidents, story
 from forensics.reports.remarks import acknowledged, apart, by_problem, changed, one_folder
@@ -277,8 +277,7 @@ class _Page(Page):
         self.said("Means", [f"{first.means} Records: {known.records.value}."])
         if not brief:
             self.said("Known as", ["; ".join(known.issues)])
-        for step in first.fetch[: 1 if brief else None]:
-            self.said("Do first", [step])
+        self.said("Do first", first.fetch[: 1 if brief else None])
 
     def routine(self, group: Sequence[Problem]) -> None:
         """One known problem that is routine."""
@@ -309,7 +308,7 @@ class _Page(Page):
             return
         asked = [rule for rule in RULES if rule.id not in self.result.changes.disabled]
         self.row(f"{_count(len(partitions), 'partition')}, {_count(len(asked), 'rule')} (forensics explain RULE)")
-        self.verdict(asked, Verdict.VIOLATED)
+        self.violated(asked)
         if self.pasted:
             self.open_rules(len(asked))
         else:
@@ -322,18 +321,23 @@ class _Page(Page):
         self.silent(silent)
         self.blank()
 
+    def violated(self, asked: Sequence[Rule]) -> None:
+        """Print the rules with findings; a rule whose findings are information is not called violated."""
+        self.verdict([rule for rule in asked if rule.severity is not Severity.INFO], Verdict.VIOLATED)
+        self.verdict([rule for rule in asked if rule.severity is Severity.INFO], Verdict.VIOLATED, label="info")
+
     def silent(self, rules: Sequence[Rule]) -> None:
         """Print the rules that are not applicable, those with the same reason together."""
         for reason in dict.fromkeys(rule.not_applicable for rule in rules):
             named = ", ".join(rule.id for rule in rules if rule.not_applicable == reason)
             self.put(f"  {'not applicable':<18}  ", f"{named} ({reason})")
 
-    def verdict(self, asked: Sequence[Rule], verdict: Verdict) -> None:
+    def verdict(self, asked: Sequence[Rule], verdict: Verdict, label: str | None = None) -> None:
         """Print the rules with one verdict, those with it in the same partitions in one row."""
         partitions = self.result.partitions
         listed = [rule for rule in asked if rule.id != GAPS]  # what is missing is listed below
         for places, rules in _alike(partitions, listed, verdict).items():
-            where = f"{verdict.value} in {len(places):,} of {len(partitions):,}"
+            where = f"{label or verdict.value} in {len(places):,} of {len(partitions):,}"
             names = first_names([self.called(partitions[place]) for place in places], 2)
             self.put(f"  {where:<18}  ", f"{', '.join(rule.id for rule in rules)} ({names})", indent=22)
 
@@ -360,8 +364,10 @@ class _Page(Page):
             self.put("  - ", self.wish(one.want, one.partitions))
         if len(found) > shown:
             self.row(f"  ... and {len(found) - shown:,} more: --format json has them all")
-        if not self.pasted:
-            for command in commands(self.result, found):
+        shell = [] if self.pasted else commands(self.result, found)
+        if shell:
+            self.put("  ", WHERE)
+            for command in shell:
                 self.row(f"  {command.where}: {command.line}")
         self.blank()
 

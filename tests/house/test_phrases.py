@@ -24,7 +24,7 @@ PHRASES = {
     "its lines do not lead to": "its log lines do not reach",
     "no line tells": "no log line names it",
     "would settle what is unknown": "Collect this to get an answer:",
-    "see unknown below": "INCONCLUSIVE: …; missing evidence is listed below",
+    "see unknown below": "INCONCLUSIVE: …; what to collect is listed below",
     "clean everywhere": "found no violation",
     "files of other kinds": "files ignored (type not recognised)",
     "printed times read as": "timestamps without a zone were read as",
