@@ -6,7 +6,7 @@ millisecond; ``wait`` lets more pass and runs what brokers do by the clock (HW c
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -350,32 +350,37 @@ class Cluster:
         """Lets time pass: idle followers fetch, HWs are checkpointed every 5 s, ISRs checked every half lag limit."""
         until = self.now + ms
         while True:
-            due = [self._next_isr_check]
-            for node in self.brokers.values():
-                if node.up and not node.paused and node.checkpoints_from is not None:
-                    due.append(self._next_checkpoint(node))
-            if fetching:
-                due.append(self.now - self.now % FETCH_WAIT_MS + FETCH_WAIT_MS)
-            at = min(due)
+            at = self._next_due(fetching=fetching)
             if at > until:
                 self.now = max(self.now, until)
                 return
             self.now = max(self.now, at)
-            for node in self.brokers.values():
-                if (
-                    node.up
-                    and not node.paused
-                    and node.checkpoints_from is not None
-                    and self._next_checkpoint(node, closed=True) == at
-                ):
+            for node in self._checkpointing():
+                if self._next_checkpoint(node, closed=True) == at:
                     self.checkpoint(node.id)
             if at == self._next_isr_check:
                 self._next_isr_check += self.lag_ms // 2
                 self.check_isr()
             if fetching and at % FETCH_WAIT_MS == 0:
-                for broker in self.assigned:
-                    self.fetch(broker)
+                self._fetch_all()
                 self.now = max(self.now, at)
+
+    def _fetch_all(self) -> None:
+        for broker in self.assigned:
+            self.fetch(broker)
+
+    def _next_due(self, *, fetching: bool) -> int:
+        """Return when something happens by itself next: a check of the ISR, a checkpoint, or a fetch."""
+        due = [self._next_isr_check, *map(self._next_checkpoint, self._checkpointing())]
+        if fetching:
+            due.append(self.now - self.now % FETCH_WAIT_MS + FETCH_WAIT_MS)
+        return min(due)
+
+    def _checkpointing(self) -> Iterator[Broker]:
+        """Yield the running brokers whose HW checkpoint thread has started."""
+        for node in self.brokers.values():
+            if node.up and not node.paused and node.checkpoints_from is not None:
+                yield node
 
     def _next_checkpoint(self, node: Broker, *, closed: bool = False) -> int:
         assert node.checkpoints_from is not None

@@ -332,34 +332,48 @@ def serve(cluster: Cluster, leader: Replica, follower: int, offset: int, epoch: 
     Existing data is sent at once, with the HW from *before* this fetch was counted. That is why a follower's HW is one
     round behind. A fetch at the log end is parked and answered later, with the HW of that moment.
     """
-    protocol = cluster.protocol
-
-    def refuse(error: Error) -> Answer:
-        return Answer(leader.broker, epoch, offset, [], leader.hw, error)
-
-    if leader.role != "leader" or follower not in leader.remote:
-        return refuse("not-leader")
-    if protocol.fences_stale_epochs and epoch != leader.leader_epoch:
-        return refuse("fenced" if epoch < leader.leader_epoch else "unknown-epoch")
-    if protocol.truncates_on_fetch:
+    error = _refusal(cluster, leader, follower, epoch)
+    diverging: EpochEnd | None = None
+    if not error and cluster.protocol.truncates_on_fetch:
         try:
-            reply = rules.diverges(protocol, leader.epochs, leader.log.end, offset, last_epoch)
+            diverging = _divergence(cluster, leader, follower, offset, last_epoch)
         except LookupError:
-            return refuse("out-of-range")
-        if cluster.trace.on and last_epoch != NO_EPOCH:
-            _emit_epoch_answer(
-                cluster, leader, follower, last_epoch, rules.answer(protocol, leader.epochs, last_epoch, leader.log.end)
-            )
-        if reply is not None:
-            return Answer(leader.broker, epoch, offset, [], leader.hw, diverging=reply)
-    if offset > leader.log.end:
-        return refuse("out-of-range")
+            error = "out-of-range"
+    if not error and diverging is None and offset > leader.log.end:
+        error = "out-of-range"
+    if error:
+        return Answer(leader.broker, epoch, offset, [], leader.hw, error)
+    if diverging is not None:
+        return Answer(leader.broker, epoch, offset, [], leader.hw, diverging=diverging)
     batches = leader.log.read(offset, cluster.brokers[follower].slow)
     hw = leader.hw
     if cluster.trace.on:
         cluster.emit("reads_for", leader.broker, follower=follower, offset=offset, leader_end=leader.log.end, hw=hw)
     _learn(cluster, leader, follower, offset)
     return Answer(leader.broker, epoch, offset, batches, hw, parked=not batches)
+
+
+def _refusal(cluster: Cluster, leader: Replica, follower: int, epoch: int) -> Error:
+    """Return why a broker does not look at a fetch at all; "" if it does."""
+    if leader.role != "leader" or follower not in leader.remote:
+        return "not-leader"
+    if cluster.protocol.fences_stale_epochs and epoch != leader.leader_epoch:
+        return "fenced" if epoch < leader.leader_epoch else "unknown-epoch"
+    return ""
+
+
+def _divergence(cluster: Cluster, leader: Replica, follower: int, offset: int, last_epoch: int) -> EpochEnd | None:
+    """Return where a follower's log diverges from the leader's, by the last epoch in its fetch; None if it does not.
+
+    Raises:
+        LookupError: The leader does not know that epoch.
+    """
+    protocol, end = cluster.protocol, leader.log.end
+    found = rules.diverges(protocol, leader.epochs, end, offset, last_epoch)
+    if cluster.trace.on and last_epoch != NO_EPOCH:
+        told = rules.answer(protocol, leader.epochs, last_epoch, end)
+        _emit_epoch_answer(cluster, leader, follower, last_epoch, told)
+    return found
 
 
 def _learn(cluster: Cluster, leader: Replica, follower: int, offset: int) -> None:
@@ -445,65 +459,69 @@ def ask_epoch(cluster: Cluster, replica: Replica, leader: Replica) -> bool:
 
 def take(cluster: Cluster, replica: Replica, answer: Answer) -> None:
     """A follower handles the answer to its fetch."""
-    log, protocol = replica.log, cluster.protocol
-    if replica.role != "follower" or replica.leader != answer.leader or answer.offset != log.end or replica.truncating:
-        return
-    if protocol.fences_stale_epochs and answer.leader_epoch != replica.leader_epoch:
+    if not _expects(cluster, replica, answer):
         return
     if answer.error:
-        cluster.emit(
-            "fetch_refused",
-            replica.broker,
-            leader=answer.leader,
-            error=answer.error,
-            offset=answer.offset,
-            leader_epoch=replica.leader_epoch,
-        )
-        if answer.error == "out-of-range":
-            _out_of_range(cluster, replica)
-        return
-    if answer.diverging is not None:
-        if protocol.takes_hw_before_truncation:
-            if cluster.trace.on:
-                cluster.emit(
-                    "receives",
-                    replica.broker,
-                    leader=answer.leader,
-                    leo=log.end,
-                    leader_hw=answer.leader_hw,
-                    batches=[],
-                )
-            _take_hw(cluster, replica, answer)
-        step = rules.cut_by_answer(protocol, replica.epochs, answer.diverging, log.end, replica.hw)
-        cluster.emit(
-            "diverges",
-            replica.broker,
-            leader=answer.leader,
-            epoch=answer.diverging.epoch,
-            end=answer.diverging.end,
-            to=step.to,
-            done=step.done,
-            why=step.why,
-            leo=log.end,
-        )
-        logs.cut(cluster, replica, step.to, "diverging")
-        return
-    before = log.end
-    if answer.batches and answer.batches[0].base < before:
+        _take_error(cluster, replica, answer)
+    elif answer.diverging is not None:
+        _take_diverging(cluster, replica, answer, answer.diverging)
+    elif answer.batches and answer.batches[0].base < replica.log.end:
         # forked logs whose batches do not line up: the append throws, the follower tries again and again
-        cluster.emit("stuck", replica.broker, leader=answer.leader, offset=before, base=answer.batches[0].base)
-        return
-    if cluster.trace.on:
-        cluster.emit(
-            "receives",
-            replica.broker,
-            leader=answer.leader,
-            leo=before,
-            leader_hw=answer.leader_hw,
-            batches=answer.batches,
-        )
+        base = answer.batches[0].base
+        cluster.emit("stuck", replica.broker, leader=answer.leader, offset=replica.log.end, base=base)
+    else:
+        _append(cluster, replica, answer)
+
+
+def _expects(cluster: Cluster, replica: Replica, answer: Answer) -> bool:
+    """Return whether a follower still follows the leader that answers, in the epoch and from the offset it fetched."""
+    if replica.role != "follower" or replica.leader != answer.leader or replica.truncating:
+        return False
+    of_epoch = not cluster.protocol.fences_stale_epochs or answer.leader_epoch == replica.leader_epoch
+    return of_epoch and answer.offset == replica.log.end
+
+
+def _take_error(cluster: Cluster, replica: Replica, answer: Answer) -> None:
+    """A follower's fetch was refused: if it fetched outside of the leader's log, it moves."""
+    cluster.emit(
+        "fetch_refused",
+        replica.broker,
+        leader=answer.leader,
+        error=answer.error,
+        offset=answer.offset,
+        leader_epoch=replica.leader_epoch,
+    )
+    if answer.error == "out-of-range":
+        _out_of_range(cluster, replica)
+
+
+def _take_diverging(cluster: Cluster, replica: Replica, answer: Answer, diverging: EpochEnd) -> None:
+    """A follower learns where its log diverges from the leader's, and truncates (KIP-595)."""
+    log, protocol = replica.log, cluster.protocol
+    if protocol.takes_hw_before_truncation:
+        _emit_receives(cluster, replica, answer)
+        _take_hw(cluster, replica, answer)
+    step = rules.cut_by_answer(protocol, replica.epochs, diverging, log.end, replica.hw)
+    cluster.emit(
+        "diverges",
+        replica.broker,
+        leader=answer.leader,
+        epoch=diverging.epoch,
+        end=diverging.end,
+        to=step.to,
+        done=step.done,
+        why=step.why,
+        leo=log.end,
+    )
+    logs.cut(cluster, replica, step.to, "diverging")
+
+
+def _append(cluster: Cluster, replica: Replica, answer: Answer) -> None:
+    """A follower appends the batches that it fetched, if any, and takes the leader's HW."""
+    log, before = replica.log, replica.log.end
+    _emit_receives(cluster, replica, answer)
     for batch in answer.batches:
-        if protocol.epochs:
+        if cluster.protocol.epochs:
             logs.assign_epoch(cluster, replica, batch.epoch, batch.base)
         log.append(batch)
     if cluster.trace.on and answer.batches:
@@ -520,6 +538,18 @@ def take(cluster: Cluster, replica: Replica, answer: Answer) -> None:
             acks="",
         )
     _take_hw(cluster, replica, answer)
+
+
+def _emit_receives(cluster: Cluster, replica: Replica, answer: Answer) -> None:
+    if cluster.trace.on:
+        cluster.emit(
+            "receives",
+            replica.broker,
+            leader=answer.leader,
+            leo=replica.log.end,
+            leader_hw=answer.leader_hw,
+            batches=answer.batches,
+        )
 
 
 def _take_hw(cluster: Cluster, replica: Replica, answer: Answer) -> None:
