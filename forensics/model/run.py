@@ -148,14 +148,6 @@ class Run:
         lost = facts.lost_acked(witness.acked, final)
         lost_all = facts.lost_acked((b for b in witness.acked if b.acks == "all"), final)
         leader = cluster.leader()
-        expect: dict[str, Any] = {
-            "truncated_below_hw": bool(witness.cuttings),
-            "lost_committed": bool(witness.losses),
-            "diverged": bool(forked),
-        }
-        above = {b.id: (b.replica.disk.hw or 0, b.replica.log.end) for b in cluster.brokers.values() if not b.up}
-        if any(hw > end for hw, end in above.values()):
-            expect["hw_above_leo"] = True
         return {
             "scenario": self.name,
             "protocol": self.protocol.name,
@@ -172,35 +164,61 @@ class Run:
             "diverged_below_hw": facts.ranges(forked),
             "holes": {str(b): facts.ranges(found) for b, log in logs.items() if (found := facts.holes(log))},
             "lost_committed_offsets": facts.ranges(record.offset for record in witness.lost()),
-            "losses": [
-                {
-                    "broker": loss.broker,
-                    "leader_epoch": loss.epoch,
-                    "start": loss.start,
-                    "clean": loss.clean,
-                    "offsets": facts.ranges(record.offset for record in loss.records),
-                }
-                for loss in witness.losses
-            ],
-            "truncations": [
-                {
-                    "broker": cutting.broker,
-                    "from": cutting.end,
-                    "to": cutting.to,
-                    "committed_offsets": facts.ranges(record.offset for record in cutting.records),
-                    "fetched_again": all(logs[cutting.broker].has(record) for record in cutting.records),
-                }
-                for cutting in witness.cuttings
-            ],
+            "losses": self._losses(),
+            "truncations": self._truncations(logs),
             "replica_ends": {str(b): log.end for b, log in logs.items()},
             "replica_hws": {str(b): hw for b, hw in hws.items()},
             "leader": leader.broker if leader else None,
-            "readable": len(list(leader.readable()))
-            if leader
-            else sum(not b.marker and len(b.values) for b in final.batches),
-            "expect": expect,
+            "readable": self._readable(),
+            "expect": self._expected(diverged=bool(forked)),
             "actions": [{**action, "at": action["at"] / 1000} for action in cluster.actions],
         }
+
+    def _losses(self) -> list[dict[str, Any]]:
+        """Return each start of a leader epoch without committed records."""
+        return [
+            {
+                "broker": loss.broker,
+                "leader_epoch": loss.epoch,
+                "start": loss.start,
+                "clean": loss.clean,
+                "offsets": facts.ranges(record.offset for record in loss.records),
+            }
+            for loss in self.cluster.witness.losses
+        ]
+
+    def _truncations(self, logs: dict[int, Log]) -> list[dict[str, Any]]:
+        """Return each truncation of committed records; ``logs`` are the final ones by broker."""
+        return [
+            {
+                "broker": cutting.broker,
+                "from": cutting.end,
+                "to": cutting.to,
+                "committed_offsets": facts.ranges(record.offset for record in cutting.records),
+                "fetched_again": all(logs[cutting.broker].has(record) for record in cutting.records),
+            }
+            for cutting in self.cluster.witness.cuttings
+        ]
+
+    def _readable(self) -> int:
+        """Return how many records consumers can read: of the leader, or without one of the longest log."""
+        leader = self.cluster.leader()
+        if leader:
+            return len(list(leader.readable()))
+        return sum(not batch.marker and len(batch.values) for batch in self.final_log().batches)
+
+    def _expected(self, *, diverged: bool) -> dict[str, bool]:
+        """Return the answers to the three questions, and ``hw_above_leo`` if a stopped broker has one on disk."""
+        witness = self.cluster.witness
+        expect = {
+            "truncated_below_hw": bool(witness.cuttings),
+            "lost_committed": bool(witness.losses),
+            "diverged": diverged,
+        }
+        stopped = (node.replica for node in self.cluster.brokers.values() if not node.up)
+        if any((replica.disk.hw or 0) > replica.log.end for replica in stopped):
+            expect["hw_above_leo"] = True
+        return expect
 
     def write(self, directory: Path | str, logging: Logging = "default") -> None:
         """Writes the evidence the brokers would have left and, beside them, what only the model knows.

@@ -7,8 +7,9 @@ Nothing on a page is written by hand but the story's own sentences; the tables a
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Final
 
 from forensics.model.outcomes import ENDED_EARLY, outcome, spans
 from forensics.model.protocol import PROTOCOLS, VARIANTS, Protocol
@@ -62,30 +63,33 @@ def said(events: Sequence[Event], *, versioned: bool = True) -> Iterator[str]:
         versioned: Whether answers to OffsetsForLeaderEpoch name an epoch (since 2.0).
     """
     for event in events:
-        facts, broker = event.facts, event.broker
-        if event.kind == "leads":
-            yield f"broker {broker} leads epoch {facts['epoch']} from offset {facts['start']}, HW {facts['hw']}"
+        facts = {**event.facts, "broker": event.broker}
+        if event.kind in _SENTENCES:
+            yield _SENTENCES[event.kind].format_map(facts)
         elif event.kind == "hears_epoch":
-            heard = str(facts["end"])
-            if versioned:
-                heard = f"({facts['epoch']}, {facts['end']})"
-            if facts["end"] < 0:
-                heard += ", unknown"
-            asked = "-1 (it knows none)" if facts["asked"] < 0 else facts["asked"]
-            yield f"broker {broker} asks broker {facts['leader']} for the end of epoch {asked}, and gets {heard}"
-        elif event.kind == "diverges":
-            answer = f"epoch {facts['epoch']} ended at {facts['end']}"
-            yield f"broker {broker} fetches at {facts['leo']}; broker {facts['leader']} answers: {answer}"
-        elif event.kind == "cut":
-            yield f"broker {broker} truncates its log from {facts['end']} to {facts['to']}"
-        elif event.kind == "halts":
-            yield f"broker {broker} has LEO {facts['leo']}, its leader {facts['leader_end']}: it halts, no truncation"
-        elif event.kind == "stuck":
-            yield f"broker {broker} cannot append at {facts['offset']}: the next batch begins at {facts['base']}"
-        elif event.kind == "election_failed":
-            yield "no broker may become leader: no ISR member is alive"
+            yield _epoch_answer(facts, versioned=versioned)
         elif event.kind == "isr_committed":
             yield f"the ISR is now {{{', '.join(map(str, facts['isr']))}}}"
+
+
+_SENTENCES: Final = {
+    "leads": "broker {broker} leads epoch {epoch} from offset {start}, HW {hw}",
+    "diverges": "broker {broker} fetches at {leo}; broker {leader} answers: epoch {epoch} ended at {end}",
+    "cut": "broker {broker} truncates its log from {end} to {to}",
+    "halts": "broker {broker} has LEO {leo}, its leader {leader_end}: it halts, no truncation",
+    "stuck": "broker {broker} cannot append at {offset}: the next batch begins at {base}",
+    "election_failed": "no broker may become leader: no ISR member is alive",
+}
+"""By kind of event, what it is in words; names in braces are its facts."""
+
+
+def _epoch_answer(facts: Mapping[str, Any], *, versioned: bool) -> str:
+    """Return a question about the end of an epoch with its answer, in words."""
+    answer = f"({facts['epoch']}, {facts['end']})" if versioned else str(facts["end"])
+    unknown = ", unknown" if facts["end"] < 0 else ""
+    asked = "-1 (it knows none)" if facts["asked"] < 0 else facts["asked"]
+    question = f"broker {facts['broker']} asks broker {facts['leader']} for the end of epoch {asked}"
+    return f"{question}, and gets {answer}{unknown}"
 
 
 def _same(step: Step, other: Step) -> bool:
