@@ -132,14 +132,21 @@ class Controller:
         if not any(b in self.live for b in rest):
             return
         if self.cluster.protocol.kraft:
-            self._change(
-                rest,
-                self._choose(rest) if state.leader == broker else state.leader,
-                f"enterControlledShutdown[{broker}]",
-            )
-            return
-        leader = next(b for b in self._order(rest) if b in rest and b in self.live) if state.leader == broker else None
-        if leader is not None:
+            leader = self._choose(rest) if state.leader == broker else state.leader
+            self._change(rest, leader, f"enterControlledShutdown[{broker}]")
+        else:
+            self._shut_down(broker, state, rest)
+
+    def _shut_down(self, broker: int, state: PartitionState, rest: tuple[int, ...]) -> None:
+        """The controller of a ZooKeeper cluster takes a broker out of the leadership and the ISR; all brokers learn it.
+
+        Args:
+            broker: the one that asked to leave.
+            state: the partition until now.
+            rest: the other ISR members; one of them is alive.
+        """
+        if state.leader == broker:
+            leader = next(b for b in self._order(rest) if b in rest and b in self.live)
             self._commit(PartitionState(leader, state.leader_epoch + 1, rest, state.partition_epoch + 1))
             self.emit("partition_online", before="OnlinePartition", unclean=False, **self._facts())
         else:

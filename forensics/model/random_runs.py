@@ -6,7 +6,7 @@ makes no sense at its moment does nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
@@ -244,25 +244,31 @@ def broken_promises(cluster: Cluster) -> list[str]:
     """
     from forensics.model import truth
 
-    found = []
-    for lost in cluster.witness.losses:
-        if lost.clean:
-            found.append(
-                f"epoch {lost.epoch} on broker {lost.broker} begins without {len(lost.records)} committed records"
-            )
-    leader = cluster.leader()
-    if leader is not None:
-        gone = truth.lost_acked((b for b in cluster.witness.acked if b.acks == "all"), leader.log)
-        if gone and not any(not loss.clean for loss in cluster.witness.losses):
-            found.append(f"acknowledged by all, now gone: {truth.ranges(gone)}")
-    forked = truth.diverged((n.replica.log, n.replica.hw) for n in cluster.brokers.values())
-    if forked:
+    found = [
+        f"epoch {lost.epoch} on broker {lost.broker} begins without {len(lost.records)} committed records"
+        for lost in cluster.witness.losses
+        if lost.clean
+    ]
+    if gone := _lost_acked(cluster):
+        found.append(f"acknowledged by all, now gone: {truth.ranges(gone)}")
+    replicas = [node.replica for node in cluster.brokers.values()]
+    if forked := truth.diverged((replica.log, replica.hw) for replica in replicas):
         found.append(f"replicas differ at {truth.ranges(forked)}")
-    found += [f"broker {n.id} skips offsets" for n in cluster.brokers.values() if truth.holes(n.replica.log)]
+    found += [f"broker {replica.broker} skips offsets" for replica in replicas if truth.holes(replica.log)]
     if not cluster.protocol.hw_survives_truncation:
         found += [
-            f"broker {n.id}: HW {n.replica.hw} beyond end {n.replica.log.end}"
-            for n in cluster.brokers.values()
-            if n.replica.hw > n.replica.log.end
+            f"broker {replica.broker}: HW {replica.hw} beyond end {replica.log.end}"
+            for replica in replicas
+            if replica.hw > replica.log.end
         ]
     return found
+
+
+def _lost_acked(cluster: Cluster) -> Sequence[int]:
+    """Return offsets that acks=all confirmed and the leader lacks, unless an unclean election explains that."""
+    leader = cluster.leader()
+    if leader is None or not all(loss.clean for loss in cluster.witness.losses):
+        return []
+    from forensics.model import truth
+
+    return truth.lost_acked((b for b in cluster.witness.acked if b.acks == "all"), leader.log)
