@@ -353,7 +353,7 @@ class _TarListing:
         self.broken.append(limits.MEMBERS.told(_TOO_MANY))
 
     def _ended(self, begin: int, rest: bytes, *, marked: bool) -> None:
-        """Note an archive that is cut.
+        """Note an archive that ends too early.
 
         Args:
             begin: where its last block begins.
