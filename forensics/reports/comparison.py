@@ -355,23 +355,23 @@ def _marks(sides: Iterable[Side]) -> str:
     return f"; compacted: {brokers_text(compacted)}" if compacted else ""
 
 
+def _side_cells(side: Side) -> tuple[str, ...]:
+    """Return a replica as a row of the table: "." for what its files do not show."""
+    disk = side.disk
+    start, end, batches = ".", ".", "."
+    if disk.end is not None:
+        start, end, batches = (f"{number:,}" for number in (disk.log_start, disk.end, side.batches))
+    checkpoint = f"{disk.checkpoint[0]:,}" if disk.checkpoint else "."
+    epochs = (f"{epoch if epoch >= 0 else 'none'} from {begin:,}" for epoch, begin in disk.lineage.entries)
+    return str(side.broker), start, end, checkpoint, batches, ", ".join(epochs) or "."
+
+
 def _partition(case: Case, one: Comparison, name: str) -> list[str]:
     lines = [f"{name}   {'REPLICAS DIFFER' if one.forks else _quiet(one)}"]
-    rows = [("broker", "log start", "log end", "high watermark", "batches", "leader epochs (start offset)")]
-    for side in one.sides:
-        disk = side.disk
-        on_disk = disk.end is not None
-        rows.append(
-            (
-                str(side.broker),
-                f"{disk.log_start:,}" if on_disk else ".",
-                f"{disk.end:,}" if disk.end is not None else ".",
-                f"{disk.checkpoint[0]:,}" if disk.checkpoint else ".",
-                f"{side.batches:,}" if on_disk else ".",
-                ", ".join(f"{epoch if epoch >= 0 else 'none'} from {start:,}" for epoch, start in disk.lineage.entries)
-                or ".",
-            )
-        )
+    rows: list[tuple[str, ...]] = [
+        ("broker", "log start", "log end", "high watermark", "batches", "leader epochs (start offset)")
+    ]
+    rows += [_side_cells(side) for side in one.sides]
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     lines += [
         "  " + "  ".join((*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[5]))

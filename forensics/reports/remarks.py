@@ -137,6 +137,23 @@ def _far(ahead: int) -> tuple[str, str]:
     return f"{hours} h {minutes} m", ": wrong --tz?"
 
 
+def _epoch_date(date: EpochDate, bound: int | None) -> str:
+    """Return what record times show about the start of one leader epoch; "" if nothing.
+
+    Args:
+        date: the epoch.
+        bound: time after which the epoch before it began, which is not repeated.
+    """
+    parts = []
+    if date.not_before is not None and (date.not_before != bound or date.first is not None):
+        parts.append(f"began after {_moment(date.not_before)}, a record before it")
+    if date.first is not None and date.last is not None:
+        span = "" if date.first == date.last else f" to {_moment(date.last)}"
+        parts.append(f"its records are of {_moment(date.first)}{span}")
+    source = " (producer snapshot)" if date.by_snapshot else ""
+    return f"epoch {date.epoch} from {date.start:,}: {'; '.join(parts)}{source}" if parts else ""
+
+
 def dated(dates: Mapping[int, Sequence[EpochDate]]) -> list[str]:
     """Return what record times show about the starts of leader epochs, a sentence each.
 
@@ -149,15 +166,7 @@ def dated(dates: Mapping[int, Sequence[EpochDate]]) -> list[str]:
     for broker, mine in sorted(dates.items()):
         bound = None
         for date in mine:
-            parts = []
-            if date.not_before is not None and (date.not_before != bound or date.first is not None):
-                parts.append(f"began after {_moment(date.not_before)}, a record before it")
-            if date.first is not None and date.last is not None:
-                span = "" if date.first == date.last else f" to {_moment(date.last)}"
-                parts.append(f"its records are of {_moment(date.first)}{span}")
-            if parts:
-                source = " (producer snapshot)" if date.by_snapshot else ""
-                text = f"epoch {date.epoch} from {date.start:,}: {'; '.join(parts)}{source}"
+            if text := _epoch_date(date, bound):
                 said.setdefault((date.epoch, text), []).append(broker)
             bound = date.not_before
     ordered = sorted(said.items(), key=lambda item: (item[0][0], item[1]))

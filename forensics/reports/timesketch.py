@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from forensics.outputs import no_formula
 from forensics.reports.terminal import plain
 from forensics.result import Result
-from forensics.rules.finding import Evidence
+from forensics.rules.finding import Evidence, Fact, Finding
 
 COLUMNS = (
     "message",
@@ -83,28 +83,31 @@ def _starts(result: Result) -> list[Row]:
 
 
 def _facts(result: Result, end: int) -> list[Row]:
+    """Return a row for each fact of each finding; ``end`` is the time of those without one."""
     rows: list[Row] = []
     for finding in result.findings:
         proof = dict(zip(finding.refs, finding.evidence, strict=False))
         for fact in finding.facts:
             piece = next((proof[ref] for ref in fact.refs if ref in proof), None)
-            who = f"broker {fact.broker}: " if fact.broker is not None else ""
-            rows.append(
-                {
-                    "message": f"{finding.topic}-{finding.partition} {who}{fact.text}",
-                    **(_at(end, UNDATED) if fact.time is None else _at(fact.time, FACT)),
-                    "broker": "" if fact.broker is None else fact.broker,
-                    "topic": finding.topic,
-                    "partition": finding.partition,
-                    "rule": finding.rule,
-                    "severity": finding.severity.value,
-                    "confidence": finding.confidence.value,
-                    "fingerprint": finding.fingerprint,
-                    "cluster": finding.cluster or "",
-                    **(_proof(piece) if piece is not None else {}),
-                }
-            )
+            when = _at(end, UNDATED) if fact.time is None else _at(fact.time, FACT)
+            rows.append({**_stated(finding, fact), **when, **(_proof(piece) if piece is not None else {})})
     return rows
+
+
+def _stated(finding: Finding, fact: Fact) -> Row:
+    """Return the columns that state a fact, without its time and its evidence."""
+    who = f"broker {fact.broker}: " if fact.broker is not None else ""
+    return {
+        "message": f"{finding.topic}-{finding.partition} {who}{fact.text}",
+        "broker": "" if fact.broker is None else fact.broker,
+        "topic": finding.topic,
+        "partition": finding.partition,
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "confidence": finding.confidence.value,
+        "fingerprint": finding.fingerprint,
+        "cluster": finding.cluster or "",
+    }
 
 
 def _proof(piece: Evidence) -> Row:
