@@ -9,7 +9,7 @@ because a reader needs them. Kafka's own internal topics and the names of its ow
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import polars as pl
@@ -86,6 +86,36 @@ def _log_dirs(case: Case) -> set[str]:
     return last.union(*({dirs for _, dirs in broker.log_dirs} for broker in case.everyone))
 
 
+def _odd_paths(known: set[str]) -> re.Pattern[str] | None:
+    """Return a pattern for known paths, and their folders, at which the pattern for paths stops; None without any.
+
+    That pattern stops at blanks and brackets. A text that is known to be a path is replaced as a whole.
+    """
+    known = known | {path.rpartition("/")[0] for path in known}
+    odd = sorted((path for path in known if re.search(r"[^\w./~+@%-]", path)), key=lambda path: (-len(path), path))
+    return re.compile("|".join(map(re.escape, odd))) if odd else None
+
+
+def _endpoints(value: str) -> Iterator[str]:
+    """Yield the hosts in a setting that lists endpoints."""
+    for part in re.split(r"[,\s]+", value):
+        if found := re.search(rf"(?:://|@|^)({_HOST})(?::[0-9]+)?", part):
+            yield found[1]
+
+
+def _neighbours(hosts: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern for names in the domains of known hosts.
+
+    The neighbours of a machine have similar names, often without a port by which they could be recognised.
+    """
+    domains = sorted({re.escape(name.partition(".")[2]) for name in hosts if _FULL.fullmatch(name)})
+    return re.compile(
+        rf"(?<![\w./-])((?:[A-Za-z0-9_-]+\.)+(?:{'|'.join(domains)}))(?![A-Za-z0-9_-]|\.[A-Za-z0-9])"
+        if domains
+        else r"(?!)()"
+    )
+
+
 class Redactor:
     """Knows the names of one result and their pseudonyms.
 
@@ -106,25 +136,12 @@ class Redactor:
         names = sorted(self._topics, key=lambda name: (-len(name), name))
         self._topic_words = _words(names, r"(?=-[0-9]+(?![A-Za-z0-9_-])|(?![A-Za-z0-9_-]))")
         self._id_words = _words(sorted(self._ids, key=lambda name: (-len(name), name)), r"(?![A-Za-z0-9_-])")
-        known = {*result.inputs, *case.paths, *_log_dirs(case)}
-        known |= {path.rpartition("/")[0] for path in known}
-        # The pattern for paths stops at blanks and brackets; what is known to be a path is replaced as a whole.
-        odd = sorted((path for path in known if re.search(r"[^\w./~+@%-]", path)), key=lambda path: (-len(path), path))
-        self._odd_paths = re.compile("|".join(map(re.escape, odd))) if odd else None
+        self._odd_paths = _odd_paths({*result.inputs, *case.paths, *_log_dirs(case)})
         for broker in case.everyone:
             for key, value in sorted(broker.settings.items()):
-                if _ENDPOINTS.search(key):
-                    for part in re.split(r"[,\s]+", value):
-                        found = re.search(rf"(?:://|@|^)({_HOST})(?::[0-9]+)?", part)
-                        if found:
-                            self._host(found[1])
-        # A machine's neighbours are named alike, and often without a port that would give them away.
-        domains = sorted({re.escape(name.partition(".")[2]) for name in self._hosts if _FULL.fullmatch(name)})
-        self._neighbours = re.compile(
-            rf"(?<![\w./-])((?:[A-Za-z0-9_-]+\.)+(?:{'|'.join(domains)}))(?![A-Za-z0-9_-]|\.[A-Za-z0-9])"
-            if domains
-            else r"(?!)()"
-        )
+                for name in _endpoints(value) if _ENDPOINTS.search(key) else ():
+                    self._host(name)
+        self._neighbours = _neighbours(self._hosts)
 
     # -- single texts -----------------------------------------------------------------------------------------------
 

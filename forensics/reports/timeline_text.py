@@ -192,19 +192,10 @@ def _found(case: Case, rows: list[_Row]) -> dict[int, str]:
 
 def _rows(frame: pl.DataFrame, brokers: list[int]) -> list[_Row]:
     """Changes in the order of their times; progress of all replicas between two of them is one row."""
-    timed = frame.filter(pl.col("from").is_not_null())
-    same = pl.all_horizontal(
-        pl.col(name).eq_missing(pl.col(name).shift(1).over("replica"))
-        for name in ("run", "role", "leader", "leader_epoch", "isr")
-    )
-    moves = same & ~pl.col("event").is_in([kind.value for kind in _DOINGS]).fill_null(False)
-    ordered = timed.with_columns(moves.fill_null(False).alias("_moves")).sort(
-        "from", "replica", "row", maintain_order=True
-    )
     rows: list[_Row] = []
     before: dict[int, dict[str, Any]] = {}
     progress: dict[int, list[dict[str, Any]]] = {}
-    for state in ordered.iter_rows(named=True):
+    for state in _in_order(frame).iter_rows(named=True):
         broker = state["replica"]
         if state["_moves"]:
             progress.setdefault(broker, []).append(state)
@@ -212,16 +203,36 @@ def _rows(frame: pl.DataFrame, brokers: list[int]) -> list[_Row]:
         _fold(rows, progress, before)
         words = _words(state, before.get(broker))
         if words:
-            if not rows or rows[-1].time != state["from"] or broker in rows[-1].cells:
-                rows.append(_Row(state["from"]))
-            rows[-1].cells[broker] = words
-            rows[-1].refs[broker] = [state["row"]] if state["row"] is not None and state["role"] != SILENT else []
+            _put(rows, state, words)
         before[broker] = state
     _fold(rows, progress, before)
     last = _Row(None)
     for state in frame.filter(pl.col("role") == ON_DISK).iter_rows(named=True):
         last.cells[state["replica"]] = _values(state, None)
     return [*rows, last] if last.cells else rows
+
+
+def _in_order(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the dated states by time; ``_moves`` marks those that differ from the one before in offsets alone."""
+    timed = frame.filter(pl.col("from").is_not_null())
+    same = pl.all_horizontal(
+        pl.col(name).eq_missing(pl.col(name).shift(1).over("replica"))
+        for name in ("run", "role", "leader", "leader_epoch", "isr")
+    )
+    moves = same & ~pl.col("event").is_in([kind.value for kind in _DOINGS]).fill_null(False)
+    marked = timed.with_columns(moves.fill_null(False).alias("_moves"))
+    return marked.sort("from", "replica", "row", maintain_order=True)
+
+
+def _put(rows: list[_Row], state: dict[str, Any], words: str) -> None:
+    """Add a state in words to the last row if that is of the same moment and has none of this replica, else to a new
+    row.
+    """
+    broker = state["replica"]
+    if not rows or rows[-1].time != state["from"] or broker in rows[-1].cells:
+        rows.append(_Row(state["from"]))
+    rows[-1].cells[broker] = words
+    rows[-1].refs[broker] = [state["row"]] if state["row"] is not None and state["role"] != SILENT else []
 
 
 def _fold(rows: list[_Row], progress: dict[int, list[dict[str, Any]]], before: dict[int, dict[str, Any]]) -> None:
@@ -246,24 +257,30 @@ def _words(state: dict[str, Any], before: dict[str, Any] | None) -> str:
     role, event = state["role"], state["event"]
     if role in _STATES and not (role == LOADING and event != Kind.PROCESS_START.value):
         return _STATES[role]
-    parts = []
-    if before is None or any(state[name] != before[name] for name in ("run", "role", "leader", "leader_epoch")):
-        if role == "leader":
-            parts.append(f"leads epoch {state['leader_epoch']}")
-        elif role == "follower":
-            who = f"follows {state['leader']}" if state["leader"] is not None else "follows"
-            parts.append(f"{who}, epoch {state['leader_epoch']}")
-        elif role == "offline":
-            parts.append(f"epoch {state['leader_epoch']} without a leader")
-    cut = event in _CUTS and _shortened(state, before)
-    if cut:
-        known = before is not None and before["log_end_exact"] and before["log_end_offset"] is not None
-        was = f"{before['log_end_offset']:,} " if known and before is not None else ""
-        parts.append(f"TRUNCATED {was}\u2192 {state['log_end_offset']:,}")
-    elif event == Kind.LOG_LOADED.value:
-        parts.append("log loaded")
-    values = _values(state, before, end=not cut)
-    return "  ".join([*parts, values] if values else parts)
+    shortened = event in _CUTS and _shortened(state, before)
+    log = _truncation(state, before) if shortened else "log loaded" if event == Kind.LOG_LOADED.value else ""
+    parts = (_role(state, before), log, _values(state, before, end=not shortened))
+    return "  ".join(part for part in parts if part)
+
+
+def _role(state: dict[str, Any], before: dict[str, Any] | None) -> str:
+    """Return the role, if it is another than before or begins anew, else ""."""
+    if before is not None and all(state[name] == before[name] for name in ("run", "role", "leader", "leader_epoch")):
+        return ""
+    epoch, leader = state["leader_epoch"], state["leader"]
+    roles = {
+        "leader": f"leads epoch {epoch}",
+        "follower": f"follows{'' if leader is None else f' {leader}'}, epoch {epoch}",
+        "offline": f"epoch {epoch} without a leader",
+    }
+    return roles.get(state["role"], "")
+
+
+def _truncation(state: dict[str, Any], before: dict[str, Any] | None) -> str:
+    """Return a truncation, with the log end offset before it if that is known exactly."""
+    known = before is not None and before["log_end_exact"] and before["log_end_offset"] is not None
+    was = f"{before['log_end_offset']:,} " if known and before is not None else ""
+    return f"TRUNCATED {was}\u2192 {state['log_end_offset']:,}"
 
 
 def _shortened(state: dict[str, Any], before: dict[str, Any] | None) -> bool:
