@@ -170,7 +170,7 @@ def browser(chromium: str) -> Iterator[Browser]:
         browser.close()
 
 
-WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 360, "height": 780}
 PATIENCE = 60_000  # milliseconds: a busy machine is not a bug
 
 

@@ -19,7 +19,12 @@ from tests.reports.html.conftest import CALM, LOSS, LOSS_AND_FORK, PATIENCE, PHO
 
 pytestmark = pytest.mark.browser
 
-SIZES = {"wide": WIDE, "phone": PHONE}
+SIZES = {
+    "wide": WIDE,
+    "phone": PHONE,
+    "tablet": {"width": 768, "height": 1024},
+    "huge": {"width": 2560, "height": 1300},
+}
 
 
 @pytest.fixture(scope="module")
