@@ -80,7 +80,7 @@ def simulate(
     change of the run (docs/trace-format.md). truth.json holds the correct answers, events.jsonl the model's events.
 
     A scan of the folders uses only what brokers leave behind; a scan of the trace uses every change. A trace has no
-    records, so only the folders show whether replicas differ.
+    files, so only the folders show damage on disk.
     """
     if listed or (name is None and file is None and not (protocol or output or trace or compare)):
         for known in SCENARIOS:

@@ -234,6 +234,7 @@ class Coverage:
             check these epochs as well.
         doubts: lines that may be missing although nothing shows it.
         claimed: replicas for which a trace claims to state every change.
+        claimed_partly: the one thing of a replica of which a trace claims to state every change: its roles, or its log.
         unclaimed: replicas that only a trace describes which does not claim to state every change of them. Between two
             values that it states, anything may have happened.
         elections: lines of the controllers that elect the partition's leaders are in the evidence.
@@ -245,6 +246,7 @@ class Coverage:
     unnamed: frozenset[int] = frozenset()
     doubts: frozenset[Doubtful] = frozenset()
     claimed: frozenset[int] = frozenset()
+    claimed_partly: Mapping[int, frozenset[Printed]] = field(default_factory=dict)
     unclaimed: frozenset[int] = frozenset()
     elections: bool = False
 
@@ -258,7 +260,8 @@ class Coverage:
         """
         printed = {replica: BOTH if one.claimed else one.printed & about[replica] for replica, one in lines.items()}
         claimed = frozenset(replica for replica, one in lines.items() if one.claimed)
-        return cls(printed, claimed=claimed)
+        partly = {replica: one.printed for replica, one in lines.items() if one.claimed_within}
+        return cls(printed, claimed=claimed, claimed_partly=partly)
 
     def extent(self, replica: int | None, span: Span = Span.WITHIN) -> Extent:
         """Return how much of a span of a replica's lines is in the evidence.
@@ -277,6 +280,8 @@ class Coverage:
         That is so if lines about it are in the evidence, and nothing shows that lines are missing in these spans. It
         allows a conclusion about this one thing: "no truncation" of the log, "no other role".
         """
+        if replica is not None and what in self.claimed_partly.get(replica, frozenset()):
+            return True
         return self.are_about(replica, what) and not self.is_shown_missing(replica, *(spans or (Span.WITHIN,)))
 
     def whole(self, replica: int | None, *spans: Span) -> bool:

@@ -156,9 +156,8 @@ def test_a_claim_is_about_replicas_kinds_and_a_span(claim: object, verdict: Verd
     ids=["roles", "a span with all lines", "nothing"],
 )
 def test_within_a_claim_silence_is_proof(claim: object, verdict: Verdict, tmp_path: Path) -> None:
-    """Each change of a role is stated, from the first epoch on, so no epoch had two leaders."""
-    lines = [line | ({"leader_epoch": 0} if "leader_epoch" in line else {}) for line in HEALTHY]
-    assert verdicts(tmp_path, [head(complete=claim), *lines])["two-leaders-one-epoch"] is verdict
+    """Each change of a role is stated, so no epoch had two leaders. What lines may lack of the log does not matter."""
+    assert verdicts(tmp_path, [head(complete=claim), *HEALTHY])["two-leaders-one-epoch"] is verdict
 
 
 @pytest.mark.parametrize(
