@@ -219,6 +219,50 @@ def damage_epochs(cluster: Cluster, broker: int, keep: int = 0) -> bool:
     return True
 
 
+def lie_about_epochs(cluster: Cluster, broker: int, early: int = 1) -> bool:
+    """``leader-epoch-checkpoint`` of a broker that is down states that its last epoch began earlier than it did.
+
+    A follower truncates to where its own cache says that an epoch ends, if its leader's answer is higher
+    (ReplicaFetcherThread.truncate, AbstractFetcherThread.getOffsetTruncationState).
+
+    Args:
+        early: by how many offsets; it stays above the start of the epoch before.
+    """
+    disk = cluster.replica(broker).disk
+    if cluster.brokers[broker].up or len(disk.epochs) < 2:
+        return False
+    (_, before), (epoch, start) = disk.epochs[-2:]
+    lie = max(before + 1, start - early)
+    if lie >= start:
+        return False
+    cluster.now += 1
+    disk.write("epochs", [*disk.epochs[:-1], (epoch, lie)])
+    cluster.act("checkpoint damaged", broker=broker, file="leader-epoch-checkpoint", epoch=epoch, start=lie, was=start)
+    return True
+
+
+def back_up(cluster: Cluster, broker: int) -> bool:
+    """An operator copies the data directory of a broker, as it is at this moment."""
+    replica = cluster.replica(broker)
+    if not replica.on_disk:
+        return False
+    cluster.now += 1
+    replica.back_up()
+    cluster.act("data directory copied", broker=broker, log_end=replica.log.end)
+    return True
+
+
+def put_back(cluster: Cluster, broker: int) -> bool:
+    """The data directory of a broker that is down is replaced by the copy that was made of it before."""
+    replica = cluster.replica(broker)
+    end = replica.log.end
+    if cluster.brokers[broker].up or not replica.on_disk or not replica.put_back():
+        return False
+    cluster.now += 1
+    cluster.act("older data directory put back", broker=broker, log_end_before=end, log_end=replica.log.end)
+    return True
+
+
 def shrink_isr(cluster: Cluster) -> bool:
     """The lag limit passes without fetches: followers drop out of the ISR."""
     cluster.wait(cluster.lag_ms + cluster.lag_ms // 2 + 1, fetching=False)

@@ -32,6 +32,14 @@ def back(cluster: Cluster, broker: int) -> bool:
     return cluster.restart(broker)
 
 
+def while_down(cluster: Cluster, op: Op, fault: Callable[[Cluster, Op], bool]) -> bool:
+    """A broker is ended, cleanly or not, something is done to its directory, and it starts again."""
+    (faults.stop if op.number % 2 else faults.crash)(cluster, op.one)
+    done = fault(cluster, op)
+    back(cluster, op.one)
+    return done
+
+
 def file_of(op: Op) -> Checkpoint:
     """Return the checkpoint of an operation."""
     return tuple(CHECKPOINTS)[op.number % len(CHECKPOINTS)]
@@ -73,6 +81,9 @@ OPERATIONS: dict[str, Callable[[Cluster, Op], object]] = {
     "lose-file": lambda c, op: faults.lose_checkpoint(c, op.one, file_of(op)),
     "garble-file": lambda c, op: faults.garble_checkpoint(c, op.one, file_of(op)),
     "old-file": lambda c, op: faults.restore_checkpoint(c, op.one, file_of(op)),
+    "lie-epochs": lambda c, op: while_down(c, op, lambda c, op: faults.lie_about_epochs(c, op.one, 1 + op.number)),
+    "back-up": lambda c, op: faults.back_up(c, op.one),
+    "put-back": lambda c, op: while_down(c, op, lambda c, op: faults.put_back(c, op.one)),
 }
 """Operations of a schedule."""
 
@@ -107,6 +118,10 @@ CRUEL: dict[str, int] = GENTLE | {"flush": 3, "power-loss": 3, "wipe": 1, "lose-
 
 RUINOUS: dict[str, int] = CRUEL | {"lose-file": 4, "garble-file": 4, "old-file": 4, "crash": 8, "restart": 14}
 """Those, and every checkpoint may be lost, unreadable or an older copy when its broker starts."""
+
+
+RESTORED: dict[str, int] = CRUEL | {"back-up": 6, "put-back": 5, "lie-epochs": 5}
+"""Those, and directories may be older copies, and epoch files wrong, when a broker starts."""
 
 
 OPEN_ENDED: dict[str, int] = CRUEL | {"produce-open": 12, "decide": 6}

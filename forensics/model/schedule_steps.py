@@ -319,6 +319,19 @@ def _damage(fault: Callable[[Cluster, int, Any], bool], fails: str) -> Callable[
     return do
 
 
+def _each(fault: Callable[[Cluster, int], bool], fails: str) -> Callable[[Cluster, Facts], None]:
+    """A fault of the directories of some brokers."""
+
+    def do(cluster: Cluster, facts: Facts) -> None:
+        for broker in facts["broker"]:
+            if fault is faults.put_back:
+                _down(cluster, broker)
+            if not fault(cluster, broker):
+                raise Refused(fails.format(broker=broker))
+
+    return do
+
+
 # -- the controller ---------------------------------------------------------------------------------------------------
 
 
@@ -526,6 +539,18 @@ STEPS: tuple[StepKind, ...] = (
         "A checkpoint file of a broker that is down is replaced by its contents before the last change.",
         (_MANY, _FILE),
         _damage(faults.restore_checkpoint, "broker {broker} has no older {file}"),
+    ),
+    StepKind(
+        "copy-directory",
+        "An operator copies the data directory of a broker, running or not.",
+        (_MANY,),
+        _each(faults.back_up, "broker {broker} has no data directory"),
+    ),
+    StepKind(
+        "put-back-directory",
+        "The data directory of a broker that is down is replaced by the copy made of it before.",
+        (_MANY,),
+        _each(faults.put_back, "there is no copy of the data directory of broker {broker}"),
     ),
     StepKind("settle", "All faults end: every broker is up, and the followers catch up.", (), _settle),
     StepKind(

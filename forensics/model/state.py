@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 NO_EPOCH = -1
@@ -114,6 +114,12 @@ class Log:
             and batch.epoch == record.epoch
             and batch.values[record.offset - batch.base] == record.value
         )
+
+    def copied(self) -> Log:
+        """Return a log with the same batches."""
+        copy = Log()
+        copy.batches, copy._bases, copy.end, copy.synced = list(self.batches), list(self._bases), self.end, self.synced
+        return copy
 
     def last_epoch(self) -> int:
         """Epoch of the last record."""
@@ -222,6 +228,10 @@ class Disk:
         self.damage[checkpoint] = damage
         setattr(self, checkpoint, [] if checkpoint == "epochs" else None)
 
+    def copied(self) -> Disk:
+        """Return the same files, without what they held before."""
+        return replace(self, epochs=list(self.epochs), former={}, damage=dict(self.damage))
+
     def restore(self, checkpoint: Checkpoint) -> bool:
         """The file is replaced by an older copy of itself. False if it never had other contents."""
         if checkpoint not in self.former:
@@ -288,6 +298,21 @@ class Replica:
     pending: list[Pending] = field(default_factory=list)
     on_disk: bool = False
     """True if the partition's directory exists."""
+    backup: tuple[Log, Disk] | None = None
+    """A copy of the directory that an operator keeps elsewhere."""
+
+    def back_up(self) -> None:
+        """Keep a copy of the log and its files as they are, the page cache included."""
+        self.backup = self.log.copied(), self.disk.copied()
+
+    def put_back(self) -> bool:
+        """The directory is replaced by the copy; what is copied back is on disk. False if there is none."""
+        if self.backup is None:
+            return False
+        log, disk = self.backup
+        self.log, self.disk = log.copied(), disk.copied()
+        self.log.synced = self.log.end
+        return True
 
     def forget(self) -> None:
         """Forget what the end of the process loses."""

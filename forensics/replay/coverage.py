@@ -399,11 +399,13 @@ class Coverage:
 
     def without_claim(self, replicas: Iterable[int]) -> Coverage:
         """Return the coverage with replicas that only a trace without the claim describes."""
-        return replace(self, unclaimed=frozenset(replicas))
+        unclaimed = frozenset(replicas)
+        return replace(self, unclaimed=unclaimed) if unclaimed != self.unclaimed else self
 
     def with_doubts(self, found: Iterable[Doubtful]) -> Coverage:
         """Return the coverage with these doubts."""
-        return replace(self, doubts=frozenset(found))
+        doubts = frozenset(found)
+        return replace(self, doubts=doubts) if doubts != self.doubts else self
 
     def with_elections(self, elections: bool) -> Coverage:
         """Return the coverage with whether lines of the controllers that elect the leaders are in the evidence."""

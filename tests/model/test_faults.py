@@ -284,3 +284,67 @@ def test_the_last_member_of_the_isr_stays_unless_anybody_may_lead(protocol: Prot
     assert (state.leader, state.isr) == (-1, () if emptied else (1,))
     retained = [e.facts["retained"] for e in cluster.trace if e.kind == "isr_without"]
     assert retained == ([] if protocol.kraft else [False, not emptied])
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.name)
+def test_an_older_directory_on_a_follower_is_filled_by_its_leader(protocol: Protocol) -> None:
+    cluster = cluster_with(protocol)
+    assert faults.back_up(cluster, 3)
+    cluster.produce(3)
+    cluster.catch_up()
+    assert not faults.put_back(cluster, 3), "it runs"
+    faults.stop(cluster, 3)
+    assert faults.put_back(cluster, 3)
+    assert cluster.replica(3).log.end == 5
+    faults.restart(cluster, 3)
+    cluster.catch_up()
+    assert cluster.replica(3).log.end == 8
+    assert not cluster.witness.losses
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.name)
+def test_an_older_directory_on_a_leader_loses_what_was_committed_since(protocol: Protocol) -> None:
+    cluster = cluster_with(protocol)
+    faults.back_up(cluster, 1)
+    cluster.produce(3)
+    cluster.catch_up()
+    for broker in (2, 3, 1):
+        faults.stop(cluster, broker)
+    faults.put_back(cluster, 1)
+    faults.restart(cluster, 1)
+    for broker in (2, 3):
+        faults.restart(cluster, broker)
+    cluster.catch_up()
+    assert [loss.broker for loss in cluster.witness.losses] == [1]
+    ends = [cluster.replica(broker).log.end for broker in (1, 2, 3)]
+    assert ends == ([5, 8, 8] if protocol.truncates_by == "hw" else [5, 5, 5]), "up to 0.10 a follower ends instead"
+
+
+def test_a_copy_is_not_changed_by_what_the_broker_writes_later() -> None:
+    cluster = cluster_with(PROTOCOLS[-1])
+    faults.back_up(cluster, 2)
+    for _ in range(2):
+        cluster.produce(3)
+        cluster.catch_up()
+        faults.stop(cluster, 2)
+        faults.put_back(cluster, 2)
+        assert cluster.replica(2).log.end == 5
+        faults.restart(cluster, 2)
+        cluster.catch_up()
+
+
+def test_a_follower_truncates_to_where_its_own_epoch_file_says_that_an_epoch_ends() -> None:
+    """The leader's answer is higher: the follower takes the lower of the two (KIP-279)."""
+    ends = {}
+    for lies in (False, True):
+        cluster = cluster_with(next(protocol for protocol in PROTOCOLS if protocol.name == "epoch-279"))
+        faults.prefer(cluster, 3)
+        cluster.produce(2, "1")
+        faults.crash(cluster, 3)
+        if lies:
+            assert faults.lie_about_epochs(cluster, 3, 3)
+        faults.notice(cluster, 3)
+        faults.restart(cluster, 3)
+        cluster.ask_epoch(3)
+        ends[lies] = cluster.replica(3).log.end
+    assert ends == {False: 5, True: 2}
