@@ -264,7 +264,7 @@ def _words(state: dict[str, Any], before: dict[str, Any] | None) -> str:
 
 
 def _role(state: dict[str, Any], before: dict[str, Any] | None) -> str:
-    """Return the role, if it is another than before or begins anew, else ""."""
+    """Return the role, if it is another than before or a new process has it, else ""."""
     if before is not None and all(state[name] == before[name] for name in ("run", "role", "leader", "leader_epoch")):
         return ""
     epoch, leader = state["leader_epoch"], state["leader"]

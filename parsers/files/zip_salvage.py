@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 from parsers import limits
 from parsers.files.streams import DEFLATE, Codec, Expanded, Rewritten, codec_called, problem_of
@@ -80,15 +80,8 @@ def pieces(stream: BinaryIO) -> tuple[list[Piece], list[str]]:
         piece, after = _piece(stream, block, at, end)
         if piece is not None:
             found.append(piece)
-            if piece.fault == _ENDS:
-                wrong.append(f"it ends inside {piece.name}, at byte {end:,}")
-            elif piece.fault:
-                wrong.append(f"{piece.name}, from byte {piece.begin:,} on, is damaged")
-        elif block.startswith(_LOCAL[: len(block)]) and after >= end:
-            wrong.append(f"it ends inside the header at byte {at:,}")
-        else:
-            wrong.append(f"no header at byte {at:,}, where one must be; files may be missing here")
-        if piece is None or piece.fault:
+        if problem := _problem(piece, block, at, after, end):
+            wrong.append(problem)
             after = _search(stream, _LOCAL, max(after, at + 1))
         at = after
     if not wrong or not wrong[-1].startswith("it ends"):
@@ -96,37 +89,101 @@ def pieces(stream: BinaryIO) -> tuple[list[Piece], list[str]]:
     return found, wrong
 
 
+def _problem(piece: Piece | None, block: bytes, at: int, after: int, end: int) -> str:
+    """Return what is wrong at one place of a zip, in words; "" if nothing is.
+
+    Args:
+        piece: the file there; None without a header.
+        block: first bytes there.
+        at: the place.
+        after: where the next header must be.
+        end: size of the zip.
+    """
+    if piece is None:
+        if block.startswith(_LOCAL[: len(block)]) and after >= end:
+            return f"it ends inside the header at byte {at:,}"
+        return f"no header at byte {at:,}, where one must be; files may be missing here"
+    if piece.fault == _ENDS:
+        return f"it ends inside {piece.name}, at byte {end:,}"
+    return f"{piece.name}, from byte {piece.begin:,} on, is damaged" if piece.fault else ""
+
+
+class _Header(NamedTuple):
+    """The header before a file.
+
+    Attributes:
+        name: as stored, folders included.
+        begin: where the content begins.
+        flags, method, crc: as the header has them.
+        stored, size: bytes in the zip and of the content; 0 if they follow the content.
+    """
+
+    name: str
+    begin: int
+    flags: int
+    method: int
+    crc: int
+    stored: int
+    size: int
+
+    @property
+    def streamed(self) -> bool:
+        """Return whether checksum and sizes follow the content."""
+        return bool(self.flags & 8)
+
+    @property
+    def encrypted(self) -> bool:
+        """Return whether a password was set."""
+        return bool(self.flags & 1)
+
+    def piece(self, stored: int, size: int, fault: str = "") -> Piece:
+        """Return the file, with the bytes that are there, the size of its content and why it is incomplete."""
+        checksum = None if self.streamed else self.crc
+        return Piece(self.name, self.begin, stored, size, self.method, checksum, self.encrypted, fault)
+
+
 def _piece(stream: BinaryIO, block: bytes, at: int, end: int) -> tuple[Piece | None, int]:
     """Return the file whose header is here, and where the next header must be."""
     if len(block) < _HEADER.size or not block.startswith(_LOCAL):
         return None, end if _LOCAL.startswith(block[:4]) else at
+    header = _header(stream, block, at)
+    if header.begin > end:
+        return None, end
+    if not header.streamed or header.stored > 0:
+        return _of_known_size(stream, header, end)
+    if header.method in CODECS and header.method != zipfile.ZIP_STORED and not header.encrypted:
+        there, content, fault = _expanded(stream, header.begin, header.method)
+        after = header.begin + there
+        return header.piece(there, content, fault), after if fault else _behind_descriptor(stream, after)
+    return _of_unknown_size(stream, header, end)
+
+
+def _header(stream: BinaryIO, block: bytes, at: int) -> _Header:
+    """Read a header; ``block`` is its part of fixed length, and the stream is at the byte after it."""
     _, _, flags, method, _, _, crc, stored, size, of_name, of_extra = _HEADER.unpack(block)
     name, extra = stream.read(of_name), stream.read(of_extra)
-    begin = at + _HEADER.size + of_name + of_extra
-    if begin > end:
-        return None, end
     shown = name.decode("utf-8" if flags & 0x800 else "cp437", "replace")
     size, stored = _long_sizes(extra, size, stored)
-    known = not flags & 8 or stored > 0
-    checksum = crc if not flags & 8 else None
+    return _Header(shown, at + _HEADER.size + of_name + of_extra, flags, method, crc, stored, size)
 
-    def piece(there: int, content: int, fault: str = "") -> Piece:
-        return Piece(shown, begin, there, content, method, checksum, bool(flags & 1), fault)
 
-    if known:
-        after = begin + stored
-        if after > end:
-            return piece(end - begin, size, _ENDS), end
-        return piece(stored, size), _behind_descriptor(stream, after) if flags & 8 else after
-    if method in CODECS and method != zipfile.ZIP_STORED and not flags & 1:
-        there, content, fault = _expanded(stream, begin, method)
-        after = begin + there
-        return piece(there, content, fault), after if fault else _behind_descriptor(stream, after)
-    stored_as_it_is = method == zipfile.ZIP_STORED and not flags & 1
-    after = _stored_end(stream, begin) if stored_as_it_is else _search(stream, _LOCAL, begin)
+def _of_known_size(stream: BinaryIO, header: _Header, end: int) -> tuple[Piece, int]:
+    """Return a file whose header states its size, and where the next header must be."""
+    after = header.begin + header.stored
+    if after > end:
+        return header.piece(end - header.begin, header.size, _ENDS), end
+    piece = header.piece(header.stored, header.size)
+    return piece, _behind_descriptor(stream, after) if header.streamed else after
+
+
+def _of_unknown_size(stream: BinaryIO, header: _Header, end: int) -> tuple[Piece, int]:
+    """Return a file that ends where what must follow it is found, and where the next header must be."""
+    plain = header.method == zipfile.ZIP_STORED and not header.encrypted
+    after = _stored_end(stream, header.begin) if plain else _search(stream, _LOCAL, header.begin)
     if after >= end:
-        return piece(end - begin, end - begin, _ENDS), end
-    return piece(after - begin, after - begin), _behind_descriptor(stream, after) if stored_as_it_is else after
+        return header.piece(end - header.begin, end - header.begin, _ENDS), end
+    size = after - header.begin
+    return header.piece(size, size), _behind_descriptor(stream, after) if plain else after
 
 
 def _long_sizes(extra: bytes, size: int, stored: int) -> tuple[int, int]:
