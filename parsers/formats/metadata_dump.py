@@ -18,6 +18,9 @@ from parsers.formats.dump_log_text import Dump
 from parsers.formats.metadata_log import NAME, MetadataScan, MetadataState, Reader
 from parsers.schema import Kind
 
+Printed = tuple[int, str | None, bool]
+"""Offset of a printed record, its payload (None if it is not decoded), and whether it is a change of the leader."""
+
 _RECORD: Final = re.compile(r"^\| offset: (?P<offset>[0-9]+) .*? payload: (?P<payload>\{\"type\":.*)$")
 _BATCH: Final = re.compile(r"^baseOffset: (?P<offset>[0-9]+) ")
 _LEADER: Final = re.compile(r"^\| offset: (?P<offset>[0-9]+) .*? LeaderChange: (?P<payload>\{.*)$")
@@ -52,7 +55,7 @@ def read_metadata_dump(lines: pl.Series, dump: Dump) -> MetadataScan:
     return reader.scan()
 
 
-def _records(lines: pl.Series) -> Iterator[tuple[int, str | None, bool]]:
+def _records(lines: pl.Series) -> Iterator[Printed]:
     """Offset of each record, its JSON, and whether it is a change of the quorum's leader."""
     follows = 0
     for line in lines.to_list():
@@ -72,32 +75,42 @@ def _records(lines: pl.Series) -> Iterator[tuple[int, str | None, bool]]:
             yield int(found["offset"]), None, False
 
 
+def _by_batch(records: list[Printed], dump: Dump) -> Iterator[tuple[tuple[Any, ...], list[Printed]]]:
+    """Yield each sound batch with the records between its offsets.
+
+    Yields:
+        byte, base_offset, last_offset, leader_epoch and max_timestamp of a batch, and its records.
+    """
+    at = 0
+    columns = ("byte", "base_offset", "last_offset", "leader_epoch", "max_timestamp")
+    for batch in dump.batches.filter(pl.col("crc_ok").ne_missing(False)).select(columns).iter_rows():
+        _, first, last, *_ = batch
+        while at < len(records) and records[at][0] < first:
+            at += 1
+        begin = at
+        while at < len(records) and records[at][0] <= last:
+            at += 1
+        yield batch, records[begin:at]
+
+
 class _DumpReader(Reader):
     """Applies records that were printed."""
 
     def __init__(self) -> None:
         super().__init__(b"", MetadataState(), NAME, None, 0)
 
-    def run_dump(self, records: list[tuple[int, str | None, bool]], dump: Dump) -> None:
+    def run_dump(self, records: list[Printed], dump: Dump) -> None:
         """Apply every record, batch by batch; a batch that lacks one breaks what epochs are derived from."""
-        at = 0
         follows: int | None = None
-        columns = ("byte", "base_offset", "last_offset", "leader_epoch", "max_timestamp", "crc_ok")
-        for byte, first, last, epoch, time, crc_ok in dump.batches.select(columns).iter_rows():
+        for (byte, first, last, epoch, time), mine in _by_batch(records, dump):
             self.byte, self.time, self.controller_epoch = byte, time, -1 if epoch is None else epoch
-            if crc_ok is False:
-                continue
             if follows is not None and first > follows:
                 self.forget(f"records {follows} to {first - 1} are missing")
-            while at < len(records) and records[at][0] < first:
-                at += 1
             due = first
-            while at < len(records) and records[at][0] <= last:
-                offset, payload, leads = records[at]
+            for offset, payload, leads in mine:
                 due += offset == due
                 if payload is not None:
                     self._printed(offset, payload, leads)
-                at += 1
             if due <= last:
                 self.forget(f"records {due} to {last} are not in the dump")
             follows = last + 1

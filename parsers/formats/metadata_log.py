@@ -27,7 +27,7 @@ from parsers.encodings import kraft_records
 from parsers.encodings.checkpoint_file import INT32_MAX
 from parsers.encodings.kraft_records import MetadataRecord, Unreadable
 from parsers.errors import NotThisFormat
-from parsers.formats.records import ControlRecord, Record, decode_batch
+from parsers.formats.records import ControlRecord, Decoded, Record, decode_batch
 from parsers.formats.segment import Data, SegmentScan, read_segment
 from parsers.reading import Notices, observations
 from parsers.schema import NOTICES, OBSERVATIONS, Kind
@@ -179,10 +179,10 @@ class Reader:
         self.byte: int | None = 0
         self.time = -1
         self.controller_epoch = -1
+        self.understood = self.refused = 0  # records
 
     def run(self) -> None:
         """Read every batch that its checksum vouches for."""
-        understood = refused = 0
         follows = self.state.next_offset or 0
         if follows == 0 and self.state.allowing is None:
             self.state.allowing = {}  # records that are missing before the first one are found below
@@ -193,25 +193,35 @@ class Reader:
             self.byte, self.time, self.controller_epoch = byte, time, -1 if epoch is None else epoch
             if first > follows:
                 self.forget(f"records {follows} to {first - 1} are missing")
-            decoded = decode_batch(self.data[byte : byte + size], limit=self.limit)
-            for record in decoded.records:
-                if record.offset < follows:
-                    continue
-                found = self._decode(record)
-                if found is None:
-                    refused += 1
-                    continue
-                understood += 1
-                self.take(found)
-            for control in decoded.controls:
-                if control.offset >= follows:
-                    self._control(control)
-            if decoded.problem is not None:
-                self.forget(decoded.problem)
+            self._batch(decode_batch(self.data[byte : byte + size], limit=self.limit), follows)
             follows = max(last + 1, follows)
-        if refused and not understood:
+        if self.refused and not self.understood:
             raise NotThisFormat("the records in this log are not cluster metadata")
         self.state.next_offset = follows
+        self._note_open_transaction()
+
+    def _batch(self, decoded: Decoded, follows: int) -> None:
+        """Apply the records of a batch from an offset on, then its control records."""
+        for record in decoded.records:
+            if record.offset >= follows:
+                self._record(record)
+        for control in decoded.controls:
+            if control.offset >= follows:
+                self._control(control)
+        if decoded.problem is not None:
+            self.forget(decoded.problem)
+
+    def _record(self, record: Record) -> None:
+        """Apply a record, if it can be decoded."""
+        found = self._decode(record)
+        if found is None:
+            self.refused += 1
+        else:
+            self.understood += 1
+            self.take(found)
+
+    def _note_open_transaction(self) -> None:
+        """Note records that do not count yet, because their metadata transaction is open at the end of the file."""
         if self.state.pending:
             reason = f"a metadata transaction is open at the end: {len(self.state.pending)} records do not count yet"
             self.notices.add(reason, byte=self.state.pending[0].byte)
@@ -344,16 +354,9 @@ class Reader:
         leader = None if fields["leader"] == _NO_CHANGE else fields["leader"]
         isr = fields["isr"]
         before = self.state.partitions.get(key)
-        after = None
-        if before is not None:
-            after = self.state.partitions[key] = Partition(
-                before.leader if leader is None else leader,
-                before.leader_epoch if leader is None else _above(before.leader_epoch),
-                _above(before.partition_epoch),
-                before.isr if isr is None else isr,
-                before.eligible if fields["eligible_leader_replicas"] is None else fields["eligible_leader_replicas"],
-                before.last_known if fields["last_known_elr"] is None else fields["last_known_elr"],
-            )
+        after = None if before is None else _changed(before, leader, fields)
+        if after is not None:
+            self.state.partitions[key] = after
         row = {
             "topic": self.state.topics.get(key[0]),
             "topic_id": key[0],
@@ -465,6 +468,25 @@ _APPLY: Final[dict[str, Callable[[Reader, dict[str, Any]], None]]] = {
     "BrokerRegistrationChangeRecord": Reader._broker_changed,
     "ClearElrRecord": Reader._clear_eligible,
 }
+
+
+def _changed(before: Partition, leader: int | None, fields: dict[str, Any]) -> Partition:
+    """Return a partition after a change (``PartitionRegistration.merge``).
+
+    Args:
+        before: the partition until then.
+        leader: the leader that the change names; None if it names none.
+        fields: of the change; None is no change.
+    """
+    isr, eligible, last_known = fields["isr"], fields["eligible_leader_replicas"], fields["last_known_elr"]
+    return Partition(
+        before.leader if leader is None else leader,
+        before.leader_epoch if leader is None else _above(before.leader_epoch),
+        _above(before.partition_epoch),
+        before.isr if isr is None else isr,
+        before.eligible if eligible is None else eligible,
+        before.last_known if last_known is None else last_known,
+    )
 
 
 def _unclean(leader: int, before: Partition, fields: dict[str, Any]) -> bool:
