@@ -29,24 +29,10 @@ def entries(data: bytes, fields: int, notices: Notices) -> Iterator[tuple[int, l
     Raises:
         NotThisFormat: the first line is not a version number.
     """
-    if not data:
+    lines = _lines(data, notices)
+    count = _announced(lines, notices) if lines else None
+    if len(lines) <= 2:
         return
-    if not data.strip(b"\0"):
-        notices.add(f"the file is {len(data)} zero bytes: its content was lost, as when the power went", line=1)
-        return
-    lines = data.split(b"\n")
-    version = _number(lines[0])
-    if version is None:
-        raise NotThisFormat(f"the first line of a checkpoint is its version, not {lines[0][:40]!r}")
-    if version != 0:
-        notices.add(f"version {version} is unknown, only 0 is; nothing was read", excerpt=_text(lines[0]), line=1)
-        return
-    count = _number(lines[1]) if len(lines) > 2 else None
-    if count is None:
-        excerpt = _text(lines[1]) if len(lines) > 1 else ""
-        notices.add("the line with the number of entries is missing or cut", excerpt=excerpt, line=2)
-        if len(lines) <= 2:
-            return
     unfinished = lines.pop()  # empty when the last line is ended
     read = 0
     for number, line in enumerate(lines[2:], start=3):
@@ -64,6 +50,38 @@ def entries(data: bytes, fields: int, notices: Notices) -> Iterator[tuple[int, l
         notices.add(reason, excerpt=_text(unfinished), line=len(lines) + 1)
     if count is not None and count != read:
         notices.add(f"{count} entries are announced, {read} are there", excerpt=_text(lines[1]), line=2)
+
+
+def _lines(data: bytes, notices: Notices) -> list[bytes]:
+    """Return the lines of a checkpoint file of the known version, the last one without its end.
+
+    An empty file has none. A file of zero bytes, or of another version, gets a notice and none.
+
+    Raises:
+        NotThisFormat: the first line is not a version number.
+    """
+    if not data:
+        return []
+    if not data.strip(b"\0"):
+        notices.add(f"the file is {len(data)} zero bytes: its content was lost, as when the power went", line=1)
+        return []
+    lines = data.split(b"\n")
+    version = _number(lines[0])
+    if version is None:
+        raise NotThisFormat(f"the first line of a checkpoint is its version, not {lines[0][:40]!r}")
+    if version != 0:
+        notices.add(f"version {version} is unknown, only 0 is; nothing was read", excerpt=_text(lines[0]), line=1)
+        return []
+    return lines
+
+
+def _announced(lines: list[bytes], notices: Notices) -> int | None:
+    """Return how many entries a checkpoint file announces; None, and a notice, if that line is missing or truncated."""
+    count = _number(lines[1]) if len(lines) > 2 else None
+    if count is None:
+        excerpt = _text(lines[1]) if len(lines) > 1 else ""
+        notices.add("the line with the number of entries is missing or cut", excerpt=excerpt, line=2)
+    return count
 
 
 def is_cut(data: bytes) -> bool:
