@@ -6,7 +6,7 @@ import base64
 import gzip
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib import resources
@@ -99,7 +99,7 @@ def _page(result: Result, panels: dict[int, Panel], said: tuple[str, ...]) -> st
     long = top.span[0] is not None and top.span[1] is not None and top.span[1] - top.span[0] > 86_400_000_000
     context = {
         "answer": top,
-        "problems": said_by_lines(result.problems),
+        "problems": said_by_lines(result.problems, wording.shortener(result.inputs)),
         "remarks": said,
         "stories": told,
         "panel": next(iter(panels.values()), None),
@@ -252,17 +252,17 @@ class Stated:
     more: int
 
 
-def said_by_lines(problems: Sequence[Problem]) -> tuple[Stated, ...]:
+def said_by_lines(problems: Sequence[Problem], short: Callable[[str], str]) -> tuple[Stated, ...]:
     """Known problems for the page, in the order of their table."""
-    return tuple(_stated(group) for group in remarks.by_problem(problems))
+    return tuple(_stated(group, short) for group in remarks.by_problem(problems))
 
 
-def _stated(group: Sequence[Problem]) -> Stated:
+def _stated(group: Sequence[Problem], short: Callable[[str], str]) -> Stated:
     known = group[0].known
     places = []
     for one in group[:PLACES]:
         piece = one.evidence[0] if one.evidence else None
-        where = f"{piece.path}:{piece.line}" if piece is not None else ""
+        where = f"{short(piece.path)}:{piece.line}" if piece is not None else ""
         text = wording.plain(piece.text) if piece is not None else ""
         places.append((wording.sentence(wording.plain(one.states)), wording.plain(where), text))
     return Stated(

@@ -187,6 +187,20 @@
     if (location.hash) report.follow(location.hash);
     return;
   }
+  // On paper: the story of the partition whose timeline is shown, and no other.
+  let stories = [];
+  report.papers.push((on) => {
+    if (!on) {
+      for (const [story, open] of stories) story.open = open;
+      stories = [];
+      return;
+    }
+    const all = [...document.querySelectorAll(".story")];
+    const mine = all.find((story) => [...story.querySelectorAll(".to a, .others a")].some((link) => link.hash === "#" + panel.node.id));
+    if (!mine) return;
+    stories = all.map((story) => [story, story.open]);
+    for (const story of all) story.open = story === mine;
+  });
   panel.player = new Player(panel.node.querySelector(".play"));
   if (pick) pick.addEventListener("change", () => report.show(Number(pick.value)));
   report.ready = (async () => {

@@ -39,7 +39,9 @@ def _draw(result: Result, partition: Partition) -> Drawn:
     chart, frame = lanes.chart(result.case, partition)
     assert chart.dropped == 0, "the samples are short: nothing is thinned"
     assert frame.equals(timeline(result.case, partition.history))
-    return chart, figures.figure(chart), frame
+    figure = figures.figure(chart)
+    figures.checked(figure)  # plotly knows each property, and takes its value
+    return chart, figure, frame
 
 
 def lines(figure: dict[str, Any], axis: str, *groups: str, dotted: bool) -> list[Segment]:

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from forensics.engines import local
 from forensics.reports import markdown
-from forensics.reports.html import figures
+from forensics.reports.html import figures, render
 from forensics.result import Result
-from tests.reports.html.conftest import CALM, CLEAN, LOSS_AND_FORK, PHONE, WIDE, Opener, Watched, axis
+from tests.reports.html.conftest import CALM, CLEAN, LOSS, LOSS_AND_FORK, PHONE, WIDE, Opener, Watched, axis
 
 pytestmark = pytest.mark.browser
 
@@ -282,4 +283,24 @@ def test_the_axis_is_the_readers_own_after_all_that(pages: Callable[[str], Path]
             "first => document.querySelector('.chart')._fullLayout.xaxis.range[0] === first", arg=first[0]
         )
         assert axis(page) == first
+        assert watched.complaints == []
+
+
+def test_paper_tells_the_story_of_the_partition_that_is_shown(
+    sample_traces: Path, tmp_path: Path, watch: Opener
+) -> None:
+    path = tmp_path / "two.html"
+    result = local.scan([str(sample_traces / name) for name in (LOSS_AND_FORK, LOSS)])
+    path.write_text(render(result), encoding="utf-8")
+    with watch() as watched:
+        page = opened(watched, path)
+        told = "[...document.querySelectorAll('.story')].map(one => one.open)"
+        assert page.evaluate(told) == [True, False]
+        for place, expected in ((1, [False, True]), (0, [True, False])):
+            page.evaluate(f"report.show({place})")
+            page.wait_for_function(f"() => report.panel.number === {place}")
+            page.evaluate("dispatchEvent(new Event('beforeprint'))")
+            assert page.evaluate(told) == expected
+            page.evaluate("dispatchEvent(new Event('afterprint'))")
+            assert page.evaluate(told) == [True, False]
         assert watched.complaints == []
