@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import polars as pl
@@ -84,7 +84,8 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     for topic, partition, broker, latest, by in known.sort(PLACE).iter_rows():
         one = at(topic, partition, broker)
         one.latest, one.live_by = latest, LiveBy(by)
-    result = {key: {broker: one.disk() for broker, one in replicas.items()} for key, replicas in found.items()}
+    # Each is dropped once its files are collected: of 200,000 partitions they would take 0.4 GB beside the result.
+    result = {key: {broker: one.disk() for broker, one in found.pop(key).items()} for key in list(found)}
     return result, of_segment
 
 
@@ -204,8 +205,44 @@ _NONE: Final[frozenset[int]] = frozenset()
 """An empty set of epochs or offsets for all replicas: one made of a set of its own takes 216 bytes."""
 
 
+_NO_REFS: Final[Mapping[int, Ref]] = {}
+
+
 class _Files:
     """Collects the contents of one replica's files."""
+
+    __slots__ = (
+        "altered",
+        "bases",
+        "beside",
+        "checkpoint",
+        "cleaned",
+        "damage",
+        "directory",
+        "end",
+        "entries",
+        "entries_cut",
+        "falls",
+        "first",
+        "gaps",
+        "holes",
+        "last",
+        "latest",
+        "lineage",
+        "live_by",
+        "local",
+        "log_start",
+        "lone_epochs",
+        "magic",
+        "recovery",
+        "refs",
+        "segments",
+        "skipped",
+        "stale",
+        "started",
+        "topic_id",
+        "undated",
+    )
 
     def __init__(self) -> None:
         self.lineage: list[tuple[int, int]] = []
@@ -285,7 +322,7 @@ class _Files:
             entries_cut=self.entries_cut,
             magic=self.magic,
             directory=self.directory,
-            refs=self.refs,
+            refs=self.refs or _NO_REFS,
             end_ref=self.last,
             falls=tuple(self.falls),
             damage=tuple(self.damage),
