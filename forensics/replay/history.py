@@ -11,6 +11,7 @@ from forensics.replay.coverage import ALL_LINES, Coverage, LinesAtHand
 from forensics.replay.facts.directory import Copy, Disk, Ref
 from forensics.replay.facts.printed_hws import PrintedHw
 from forensics.replay.facts.refusals import Complaint
+from forensics.replay.inferences import Inferred
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, Range, intersect, subtract
 from forensics.replay.protocol import UNKNOWN_BROKER, Answer, Protocol
@@ -210,6 +211,7 @@ class Truncation:
         last: time and line of the last of them; None if none followed.
         own_hw: a high watermark above the target that the replica had stated before, about the removed records.
         answer: the answer of its leader that made it truncate, if a line states it.
+        by: inferences on which ``end`` rests.
     """
 
     replica: int
@@ -226,6 +228,7 @@ class Truncation:
     last: tuple[int | None, Ref] | None = None
     own_hw: OwnHw | None = None
     answer: EpochAnswer | None = None
+    by: tuple[Inferred, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +245,7 @@ class HwStatement:
         time: when it was stated, microseconds since 1970 UTC, or None. It may have been reached earlier.
         refs: evidence.
         earlier: it was read back by a later role span than the one that reached it.
+        by: inferences by which it is about this log.
     """
 
     replica: int
@@ -253,6 +257,7 @@ class HwStatement:
     time: int | None
     refs: tuple[Ref, ...]
     earlier: bool = False
+    by: tuple[Inferred, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +279,7 @@ class ShortenedLog:
         cause: event after which the log was shorter.
         dir_failed: its log directory had failed before.
         end_ref: the line of the replica's broker that states ``end``, where one does.
+        by: inferences on which ``end`` rests.
     """
 
     replica: int
@@ -289,6 +295,7 @@ class ShortenedLog:
     fetched_by: int | None = None
     dir_failed: bool = False
     end_ref: Ref | None = None
+    by: tuple[Inferred, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

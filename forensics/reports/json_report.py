@@ -188,6 +188,7 @@ def finding_document(finding: Finding) -> dict[str, Any]:
             for fact in finding.facts
         ],
         "inferences": list(finding.inferences),
+        "rests_on": [one.value for one in finding.rests_on],
         "uncertain": list(finding.uncertain),
         "not_because": list(finding.not_because),
         "cause": None

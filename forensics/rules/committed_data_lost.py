@@ -15,6 +15,7 @@ from forensics.replay.facts.compaction import NOT_CLEANED
 from forensics.replay.facts.deletions import may_be_deleted
 from forensics.replay.facts.log_dirs import moved_until
 from forensics.replay.history import Epoch, History, Role, ShortenedLog
+from forensics.replay.inferences import joined
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.replay.roles.steps import StepKind
 from forensics.rules.acks import acks_fact
@@ -341,6 +342,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
         after={"log_end_offset": epoch.start} if epoch.start is not None else {},
+        rests_on=joined(statement.by, epoch.begins.by),
         inferences=(explained(epoch.leader, changed),) if epoch.leader is not None and changed is not None else (),
         uncertain=(*uncertain, *(_later(history, loss) if last else ()), *_no_records(unknown)),
         not_because=(
@@ -451,6 +453,7 @@ def _served_no_more(
         ),
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
+        rests_on=statement.by,
         uncertain=_no_records(unknown),
         not_because=not_because,
         cause=cause,

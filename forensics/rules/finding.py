@@ -12,6 +12,7 @@ from forensics.case import Case
 from forensics.replay.confidence import Bearer, Bearers, Confidence, Weakness, decides, weighed
 from forensics.replay.facts.directory import Ref
 from forensics.replay.history import History
+from forensics.replay.inferences import Inferred
 from forensics.replay.lineage import Range, size
 from forensics.rules.causes import CauseId
 from forensics.rules.wants import Want
@@ -212,6 +213,7 @@ class Finding:
         facts: the story, in causal order.
         before, after: values that changed, by name.
         inferences: conclusions from the protocol that were not read from evidence.
+        rests_on: ids of the inferences on which its values rest, as docs/how-it-judges.md lists them.
         uncertain: what the evidence leaves open about this finding.
         not_because: legal look-alikes that were ruled out, and why.
         cause: see ``causes.CAUSES``; None where records did not go.
@@ -241,6 +243,7 @@ class Finding:
     before: dict[str, int] = field(default_factory=dict)
     after: dict[str, int] = field(default_factory=dict)
     inferences: tuple[str, ...] = ()
+    rests_on: tuple[Inferred, ...] = ()
     uncertain: tuple[str, ...] = ()
     not_because: tuple[str, ...] = ()
     cause: CauseId | None = None

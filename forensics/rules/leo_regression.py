@@ -35,6 +35,7 @@ from forensics.rules.story import (
     BOTH_LOGS,
     SHORTENED_BY,
     had_part,
+    held_texts,
     missing_logs,
     replacements,
     served_as,
@@ -272,16 +273,6 @@ def _why(shortened: ShortenedLog, moved: Moved | None) -> str:
 
 
 def _finding(history: History, shortened: ShortenedLog) -> Finding:
-    inferences: tuple[str, ...] = ()
-    if shortened.implied:
-        inferences = (
-            f"broker {shortened.replica} held everything below {shortened.end}: "
-            + (
-                f"broker {shortened.fetched_by} had fetched that from it"
-                if shortened.fetched_by is not None
-                else "it was in the ISR when that was committed"
-            ),
-        )
     whole = _whole(history, shortened)
     back = has_committed_again(history, shortened)
     # Records of a leader beyond the known lower bound of its log may have been committed and lost.
@@ -318,7 +309,8 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
         facts=shortened_facts(shortened),
         before={"log_end_offset": shortened.end},
         after={"log_end_offset": shortened.target},
-        inferences=inferences,
+        inferences=held_texts(shortened),
+        rests_on=shortened.by,
         cause=SHORTENED_BY[shortened.cause],
         **advised(
             history.name,

@@ -22,6 +22,7 @@ from forensics.replay.history import (
     Truncation,
     TruncationReason,
 )
+from forensics.replay.inferences import Inferred
 from forensics.replay.leadership.elections import outside_isr, was_last_member
 from forensics.replay.lineage import UNKNOWN, Range, intersect, merge
 from forensics.replay.omissions import unknown_writers
@@ -55,6 +56,18 @@ def statement_fact(statement: HwStatement) -> Fact:
         refs=statement.refs,
         states=States.COMMITTED,
     )
+
+
+def held_texts(removal: Truncation | ShortenedLog) -> tuple[str, ...]:
+    """Return why a replica held the records that it lost, where the protocol alone implies it."""
+    fetched_by = removal.fetched_by if isinstance(removal, ShortenedLog) else None
+    why = {
+        Inferred.ISR_COVERS_HW: "it was in the ISR when that high watermark was reached",
+        Inferred.HW_WITHIN_LOG: "it had stated that high watermark",
+        Inferred.LEADER_HAS_WHAT_WAS_FETCHED: f"broker {fetched_by} had fetched that from it",
+    }
+    held = f"broker {removal.replica} held everything below {removal.end}"
+    return tuple(f"{held}: {text}" for one, text in why.items() if one in removal.by)
 
 
 def committed_facts(statements: Sequence[HwStatement], end: int) -> list[Fact]:

@@ -21,6 +21,7 @@ from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.facts.deletions import kept, log_start_at, may_be_deleted
 from forensics.replay.facts.stale_dirs import left_behind
 from forensics.replay.history import History, HwSource, HwStatement, Truncation, TruncationReason
+from forensics.replay.inferences import joined
 from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, size, subtract
 from forensics.replay.played import TruncatedCommitted
 from forensics.rules.causes import CauseId
@@ -42,6 +43,7 @@ from forensics.rules.finding import (
 from forensics.rules.story import (
     BOTH_LOGS,
     committed_facts,
+    held_texts,
     leader_fact,
     loss_cause,
     missing_logs,
@@ -304,14 +306,6 @@ def _finding(
         cause = loss_cause(history, epoch, ranges[0][0], statement.epoch)
     if cause is CauseId.UNKNOWN and without is not None:  # its leader had followed one without them
         cause = loss_cause(history, without.epoch, lost[0][0], statement.epoch)
-    inferences: tuple[str, ...] = ()
-    if bounded:
-        inferences = (
-            (
-                f"broker {truncation.replica} held everything below {truncation.end}: it was in the ISR when that high "
-                f"watermark was reached"
-            ),
-        )
     return Finding(
         rule=ID,
         # Every follower truncates to its high watermark here; without evidence of a loss it is not reported as one.
@@ -333,7 +327,8 @@ def _finding(
         facts=_facts(history, truncation, committed_facts(statements, ranges[-1][1]), without, lost),
         before={"log_end_offset": truncation.end},
         after={"log_end_offset": truncation.target},
-        inferences=(*inferences, *_below_answer(truncation)),
+        inferences=(*held_texts(truncation), *_below_answer(truncation)),
+        rests_on=joined(statement.by, truncation.by),
         uncertain=_why_below_answer(truncation),
         not_because=(
             "the leader epochs show that the removed records are the committed ones, not others at the same offsets",

@@ -8,6 +8,7 @@ from dataclasses import replace
 from forensics.replay.coverage import Printed
 from forensics.replay.high_watermarks.crosscheck import beyond_lines
 from forensics.replay.history import Epoch, HwSource, HwStatement, Role
+from forensics.replay.inferences import Inferred, joined
 from forensics.replay.leadership.elections import isr_changed_without_lines
 from forensics.replay.leadership.epoch_start import NO_FACTS, EpochStart, unknown_from
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
@@ -21,6 +22,11 @@ def _source(sample: Sample, *, by_leader: bool) -> HwSource:
     if sample.how is not None:
         return sample.how
     return HwSource.PRINTED_BY_LEADER if by_leader else HwSource.PRINTED
+
+
+def _about(statement: HwStatement, epoch: Epoch, why: Inferred) -> HwStatement:
+    """Return a statement as one about the log of another epoch, and why."""
+    return replace(statement, epoch=epoch.epoch, lineage=epoch.lineage, by=joined(statement.by, (why,)))
 
 
 class HwAttribution(EpochStart):
@@ -38,7 +44,7 @@ class HwAttribution(EpochStart):
         reached = role_span.hw.value if role_span.hw is not None else 0
         alone = self._alone(broker, role_span) if epoch is not None and epoch.leader == broker else None
         if alone is not None and alone.value > reached and self._commits_alone(broker):
-            self._state(broker, epoch, alone, HwSource.ALONE_IN_ISR, implied=True)
+            self._state(broker, epoch, alone, HwSource.ALONE_IN_ISR, implied=True, by=(Inferred.ALONE_COMMITS,))
 
     def _own_log(self, broker: int, role_span: RoleSpan) -> Lineage | None:
         """The log of a replica in a role span, if its lines are there to show it."""
@@ -128,16 +134,21 @@ class HwAttribution(EpochStart):
         earlier: bool = False,
         own: Lineage | None = None,
         implied: bool = False,
+        by: tuple[Inferred, ...] = (),
     ) -> None:
         told = self._is_whole(broker)
+        if how in (HwSource.READ_BACK, HwSource.CHECKPOINT):
+            by = joined(by, (Inferred.READ_BACK_WAS_REACHED,))
         if told and epoch is not None and epoch.leader is not None and epoch.leader >= 0 and epoch.lineage.entries:
             number, lineage = epoch.epoch, epoch.lineage
+            if epoch.leader != broker:
+                by = joined(by, (Inferred.FOLLOWER_HW_IS_LEADERS,))
         elif told or own is not None:
             number, lineage = UNKNOWN, own if own is not None else self.logs[broker]
         else:
             number, lineage = UNKNOWN, Lineage.unknown()  # unknown in which role it was reached
         self.history.statements.append(
-            HwStatement(broker, number, lineage, sample.value, implied, how, sample.time, (sample.ref,), earlier)
+            HwStatement(broker, number, lineage, sample.value, implied, how, sample.time, (sample.ref,), earlier, by)
         )
 
     def _follow_on(self, statement: HwStatement) -> HwStatement:
@@ -155,7 +166,7 @@ class HwAttribution(EpochStart):
             return statement
         ahead = self._fetched_ahead(statement)
         if ahead is not None:
-            return self._follow_on(replace(statement, epoch=ahead.epoch, lineage=ahead.lineage))
+            return self._follow_on(_about(statement, ahead, Inferred.RECORDS_OF_LATER_EPOCH))
         spans = self.role_spans.get(epoch.leader, [])
         if not spans:
             return self._beyond_sight(statement, epoch, None)
@@ -165,7 +176,7 @@ class HwAttribution(EpochStart):
             if one.epoch != statement.epoch or not goes_on or following is None or following.leader != epoch.leader:
                 continue
             if following.start is not None and statement.high_watermark > following.start:
-                return self._follow_on(replace(statement, epoch=following.epoch, lineage=following.lineage))
+                return self._follow_on(_about(statement, following, Inferred.ANSWERED_IN_NEXT_EPOCH))
         if statement.earlier or self._fenced(statement.replica):
             return statement
         told = (t.epoch for t in self.role_spans.get(statement.replica, ()) if t.epoch > epoch.epoch)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from forensics.replay.coverage import Doubt, Printed
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.history import BrokerFacts, Epoch, Fork, History, Role, TruncationReason
+from forensics.replay.inferences import Inferred
 from forensics.replay.interval import Interval
 from forensics.replay.leadership.elections import isr_stated_by_leader
 from forensics.replay.lineage import Lineage, at_least
@@ -286,9 +287,9 @@ class EpochStart:
         found = found.at_least(self._agreed(epoch, leader))
         most, said = follower_end(self.history, self.previous.get(leader)), self._said(epoch, leader, role_span)
         if most is not None and most <= found.low:  # it followed until it was elected
-            return Interval.at(found.low, *found.because, implied=True)
+            return Interval.at(found.low, *found.because, by=(Inferred.FOLLOWED_UNTIL_ELECTED,))
         if said is not None and said[0] == found.low:
-            return Interval.at(found.low, *found.because, said[1], implied=True)
+            return Interval.at(found.low, *found.because, said[1], by=(Inferred.LEADER_LOG_GROWS,))
         return found
 
     def _stated_start(self, epoch: Epoch, role_span: RoleSpan | None) -> Interval:

@@ -7,10 +7,11 @@ is what a follower fetched from it (KIP-101).
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from forensics.replay.high_watermarks.crosscheck import may_have_left_isr
 from forensics.replay.history import Epoch, History, HwStatement, Role, ShortenedLog, TruncationReason
+from forensics.replay.inferences import Inferred, joined
 from forensics.replay.interval import Interval
 from forensics.replay.roles.steps import REMOVES, RoleSpan, StepKind
 
@@ -61,7 +62,9 @@ class HeldEnds:
             if low <= found.low or (removed is not None and removed < low) or not self._counts(moment, statement):
                 continue
             if not self._shortened_since(moment, statement):
-                found = Interval(low, because=statement.refs)
+                own = statement.replica == moment.broker
+                why = Inferred.HW_WITHIN_LOG if own else Inferred.ISR_COVERS_HW
+                found = Interval(low, because=statement.refs, by=joined((why,), statement.by))
         return found
 
     def by_fetches(self, shortened: ShortenedLog) -> tuple[Interval, int | None]:
@@ -80,7 +83,7 @@ class HeldEnds:
             for one, two in itertools.pairwise(spans):
                 fetched = self._fetched(shortened, one, two)
                 if fetched.low > found[0].low:
-                    found = fetched, broker
+                    found = replace(fetched, by=(Inferred.LEADER_HAS_WHAT_WAS_FETCHED,)), broker
         return found
 
     def _fetched(self, shortened: ShortenedLog, one: RoleSpan, two: RoleSpan) -> Interval:

@@ -41,7 +41,8 @@ class TruncationBounds:
         if not truncation.end_exact:
             moment = Moment(truncation.replica, truncation.epoch - 1, truncation.refs[0].row, since_load=True)
             held = self._held.by_high_watermarks(moment)
-            truncation = replace(truncation, end=max(truncation.end, held.low))
+            if held.low > truncation.end:
+                truncation = replace(truncation, end=held.low, by=held.by)
         if truncation.end > truncation.target:
             self.history.truncations.append(truncation)
         elif not truncation.end_exact and not self._beyond(truncation) and not is_safe(self.history, truncation):
@@ -52,7 +53,7 @@ class TruncationBounds:
         until = shortened.epoch if self._ended(shortened, row) else shortened.epoch - 1
         held = self._held.by_high_watermarks(Moment(shortened.replica, until, row, emptied=shortened.target == 0))
         fetched, follower = self._held.by_fetches(shortened) if until == shortened.epoch else (Interval(), None)
-        least = max(held.low, fetched.low)
+        least, by = max((held.low, held.by), (fetched.low, fetched.by), key=lambda bound: bound[0])
         if least > shortened.end:
             shortened = replace(
                 shortened,
@@ -60,6 +61,7 @@ class TruncationBounds:
                 end_exact=False,
                 implied=True,
                 fetched_by=follower if fetched.low > held.low else None,
+                by=by,
             )
         if not self.history.coverage.whole(shortened.replica):
             shortened = replace(shortened, end_exact=False)  # it may have continued in an unseen role
