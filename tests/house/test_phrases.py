@@ -16,6 +16,7 @@ from forensics.cli import COMMANDS, cli
 from forensics.rules import RULES
 from forensics.rules.causes import CAUSES
 from forensics.rules.known_problems import KNOWN_PROBLEMS
+from forensics.rules.wording import SENTENCES, STATED
 from tests.house.test_words import PRIVATE
 
 PHRASES = {
@@ -45,8 +46,8 @@ PHRASES = {
 
 PLACES = ("forensics/", "README.md", "tests/golden/", "CHANGELOG.md")
 
-LONGEST = 45
-"""Words in a sentence that a scan prints. A sentence may contain a list of rules or brokers."""
+LONGEST = 25
+"""Words in a sentence that a scan prints, without the lists of rules."""
 
 
 @pytest.mark.parametrize("phrase", PHRASES)
@@ -133,13 +134,14 @@ def long_sentences(text: str) -> list[str]:
 
 
 def explained() -> dict[str, str]:
-    """What rules, causes and known problems say of themselves."""
+    """Texts of rules, causes and known problems, and sentences about what is wanted."""
     found = {f"explain {rule.id}": f"{rule.summary}\n\n{rule.help.text}" for rule in RULES}
     found |= {f"cause {one.id}": f"{one.text}.\n\n{one.versions}.\n\n{one.prevention}." for one in CAUSES}
     for one in KNOWN_PROBLEMS:
         texts = (one.title, one.states, one.means, *one.fetch, one.records.value)
         found[f"known problem {one.id}"] = "\n\n".join(texts)
-    return found
+    found |= {f"want {question.name}": text for question, text in SENTENCES.items()}
+    return found | {f"high watermark {source.name}": text for source, text in STATED.items()}
 
 
 def helped() -> dict[str, str]:
