@@ -223,7 +223,7 @@ def _distinct(members: list[Source]) -> tuple[list[Source], list[str]]:
     last = {member.path: member for member in members}
     twice = len(members) - len(last)
     return list(last.values()), [
-        f"{twice} files stand in it again under the same name; the last counts"
+        f"{twice} files occur in it again under the same name; the last counts"
     ] if twice else []
 
 

@@ -25,10 +25,13 @@ from parsers.text.broker_log import NAME as LOG
 if TYPE_CHECKING:
     from forensics.case.case import Case
 
-_AT_HAND = "an excerpt of the time of its broker's own logs, which are at hand: left out, not to count lines twice"
+_AT_HAND = (
+    "an excerpt from the time of its broker's own logs, which are in the evidence: left out, so that no line counts "
+    "twice"
+)
 _MADE_FROM = "made from logs that are in the evidence too: left out, not to count what they say twice"
 _NOBODYS = (
-    'nothing tells which broker printed these lines: they are left out; put "Broker 1:" above them, or put the file '
+    'nothing shows which broker logged these lines: they are left out; put "Broker 1:" above them, or put the file '
     "into a folder called after its broker, as in broker-1/"
 )
 _NO_WITNESS = (
@@ -36,7 +39,8 @@ _NO_WITNESS = (
     "called after its broker, as in broker-1/"
 )
 _UNORDERED = (
-    "its lines have no time, and other lines of its broker are at hand: nothing orders them, so they are left out"
+    "its lines have no time, and the evidence has other lines of its broker: their order is unknown, so they are left "
+    "out"
 )
 
 

@@ -393,7 +393,7 @@ LINKS: tuple[Link, ...] = (
     Link("the controller records an ISR and its leader is answered", _isr_answered, prompt=True),
     Link("a leader changes the ISR and others hear of it", _isr_seen, prompt=False),
     Link("a broker starts and the controller registers it", _started, prompt=False),
-    Link("the controller registers a broker and tells it", _admitted, prompt=True),
+    Link("the controller registers a broker and informs it", _admitted, prompt=True),
     # The line follows the registration, which the controller may see first.
     Link("a broker registers and the controller hears of it", _announced, prompt=True, strict=False),
 )

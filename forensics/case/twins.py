@@ -81,7 +81,7 @@ def leave_dumps_of_segments(
         if found.format == "dump-log" and place in at_hand:
             found.batches = found.batches.clear()
             found.directory_state = None
-            said = note("the data directory of this partition is at hand: the dump of its segments is not used")
+            said = note("the data directory of this partition is in the evidence: the dump of its segments is not used")
             found.notices = pl.concat([found.notices, said])
 
 

@@ -93,7 +93,7 @@ def _told_zone(one: _Heard, sure: Sequence[int], *, at_odds: bool) -> tuple[str 
     if one.sure:
         return _name(one.quarter), ""
     if len(sure) == 1 and not at_odds:
-        known = f"{one.why}; printed times are read as {names}, which this broker's other logs tell"
+        known = f"{one.why}; printed times are read as {names}, the zone of this broker's other logs"
         return names, known if one.why and not one.constant else ""
     other = f"collectors' times put other logs of this broker in {names}" if sure else ""
     why = one.why or other
@@ -138,7 +138,7 @@ def _heard(rows: Sequence[Sequence[int]]) -> _Heard:
         why = f"are {_far(most)} from the printed ones, which is no zone's offset: lines were read late"
     else:
         count = f"{close} line{'' if close == 1 else 's'} of {(last - first) / 1e6:,.0f} s"
-        why = f"are {_far(most)} from the printed ones in {count}, too few to tell a zone"
+        why = f"are {_far(most)} from the printed ones in {count}, too few to show a zone"
     return _Heard(quarter, constant, why=f"a collector's times {why}")
 
 

@@ -46,7 +46,7 @@ def entries(data: bytes, fields: int, notices: Notices) -> Iterator[tuple[int, l
         else:
             notices.add(f"not an entry of {fields} fields", excerpt=_text(line), line=number)
     if unfinished:
-        reason = "the last line is not ended, so it may be cut; not used"
+        reason = "the last line has no line end, so it may be incomplete; not used"
         notices.add(reason, excerpt=_text(unfinished), line=len(lines) + 1)
     if count is not None and count != read:
         notices.add(f"{count} entries are announced, {read} are there", excerpt=_text(lines[1]), line=2)
@@ -80,7 +80,7 @@ def _announced(lines: list[bytes], notices: Notices) -> int | None:
     count = _number(lines[1]) if len(lines) > 2 else None
     if count is None:
         excerpt = _text(lines[1]) if len(lines) > 1 else ""
-        notices.add("the line with the number of entries is missing or cut", excerpt=excerpt, line=2)
+        notices.add("the line with the number of entries is missing or incomplete", excerpt=excerpt, line=2)
     return count
 
 

@@ -253,4 +253,6 @@ def _by_time(part: FileReading) -> None:
     )
     ends = [moment for moment in (part.first_time, part.last_time, time.min(), time.max()) if isinstance(moment, int)]
     part.first_time, part.last_time = min(ends), max(ends)
-    part.notices = pl.concat([part.notices, note("its lines stand in another order than their times: read by these")])
+    part.notices = pl.concat(
+        [part.notices, note("its lines are in another order than their times: read in the order of their times")]
+    )

@@ -46,7 +46,7 @@ def read_clean_shutdown(data: bytes) -> CleanShutdown:
     except (ValueError, RecursionError):
         if data.strip(b"\0") and not text.startswith("{"):
             raise NotThisFormat("the marker is empty or one line of JSON") from None
-        notices.add("the JSON is cut or damaged", excerpt=text, line=1)
+        notices.add("the JSON is truncated or damaged", excerpt=text, line=1)
         return CleanShutdown(None, notices.frame())
     if not isinstance(content, dict) or "brokerEpoch" not in content:
         raise NotThisFormat("the marker's JSON has a brokerEpoch")

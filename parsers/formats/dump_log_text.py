@@ -115,7 +115,7 @@ def read_dump_log(lines: pl.Series) -> Dump:
         pl.coalesce("size", pl.col("byte").shift(-1) - pl.col("byte")).alias("size")
     )
     notices = [
-        _notes(listed.filter(~once), "an entry of kafka-dump-log that is cut"),
+        _notes(listed.filter(~once), "an entry of kafka-dump-log that is incomplete"),
         _notes(listed.filter(once & odd), "an entry of kafka-dump-log with a number that no batch has"),
         _notes(
             rows.filter(~text.str.contains(_ENTRY) & ~text.str.contains(_OTHER)).head(20),

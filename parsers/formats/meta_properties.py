@@ -75,9 +75,9 @@ def read_meta_properties(data: bytes) -> MetaProperties:
     # -1 asks for a generated id and is never what a broker stores.
     node_id, broker_id = number("node.id", 0), number("broker.id", 0)
     if "node.id" not in entries and "broker.id" not in entries:
-        notices.add("neither node.id nor broker.id is set: the file is cut or was written by hand", line=1)
+        notices.add("neither node.id nor broker.id is set: the file is incomplete or was written by hand", line=1)
     if data and not data.endswith(b"\n"):
-        notices.add("the last line is not ended, so it may be cut", line=data.count(b"\n") + 1)
+        notices.add("the last line has no line end, so it may be incomplete", line=data.count(b"\n") + 1)
     return MetaProperties(
         values={key: entry.value for key, entry in entries.items()},
         version=version,

@@ -245,7 +245,7 @@ class Reader:
         """Note a snapshot that was not written to its end."""
         if "SNAPSHOT_FOOTER" not in self.controls:
             place = self.segment.valid_bytes
-            self.notices.add("the snapshot has no footer: it is cut, and state after this is missing", byte=place)
+            self.notices.add("the snapshot has no footer: it is truncated, and state after this is missing", byte=place)
             self.state.partitions.clear()
             self.state.allowing = None
 

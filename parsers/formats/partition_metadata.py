@@ -56,7 +56,7 @@ def read_partition_metadata(data: bytes, topic: str, partition: int) -> Reading:
     elif not topic_id:
         notices.add("the topic id is missing", line=place)
     elif not _TOPIC_ID.fullmatch(topic_id) or topic_id == _ZERO_ID:
-        notices.add("the topic id is cut, zero or no id", excerpt=topic_id, line=place)
+        notices.add("the topic id is incomplete, zero or no id", excerpt=topic_id, line=place)
     else:
         row = {"topic": topic, "partition": partition, "topic_id": topic_id, "kind": Kind.TOPIC_ID, "message": NAME}
         return Reading(observations([{**row, "line": place}]), notices.frame())

@@ -74,7 +74,7 @@ def _values(data: bytes, text: str, notices: Notices) -> dict[str, Any]:
     except (ValueError, RecursionError):
         if data.strip(b"\0") and not text.startswith('{"'[: len(text)]):
             raise NotThisFormat("quorum-state is one line of JSON") from None
-        notices.add("the JSON is cut or damaged", excerpt=text, line=1)
+        notices.add("the JSON is truncated or damaged", excerpt=text, line=1)
         return {}
     if content is None:
         return {}

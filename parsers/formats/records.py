@@ -223,7 +223,7 @@ def _wrapped(view: memoryview, limit: int | None) -> Iterator[Record]:
     time = struct.unpack_from(">q", view, 18)[0] if stamped else None
     for begin, end in bounds:
         if set_view[begin + 17] & _CODEC:
-            raise ValueError("a compressed message stands inside a compressed message")
+            raise ValueError("a compressed message is inside a compressed message")
         yield _message(set_view[begin:end], shift, time)
 
 

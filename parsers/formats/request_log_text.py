@@ -82,7 +82,7 @@ def read(rows: pl.DataFrame) -> Requests:
     )
     result = Requests(relevant=rows.height, understood=parts.height)
     if cut.height:
-        result.notices = unread(cut, "a request that is cut")
+        result.notices = unread(cut, "a request that is incomplete")
     _fetches(parts.filter(pl.col("api") == "FETCH"), result)
     result.stated = pl.concat(
         [

@@ -92,7 +92,9 @@ def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
     yield from _refuted(own)
     yield from _null(own)
     yield from _misspelt(own)
-    yield Wrong(_backwards(own), '"time" runs backwards: lines of one witness stand in the order of their times', True)
+    yield Wrong(
+        _backwards(own), '"time" runs backwards: lines of one witness must be in the order of their times', True
+    )
 
 
 def _of_type(found: pl.DataFrame, pattern: str, wanted: str) -> Iterator[Wrong]:

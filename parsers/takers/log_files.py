@@ -117,10 +117,10 @@ def dump_log(source: Source, _head: bytes) -> FileReading:
     reading = _dumped_batches(found, parts)
     if cut:
         reading.log_end = None
-        _remark(reading, "the dump ends within a line: it may be cut, and does not tell where the log ends")
+        _remark(reading, "the dump ends within a line: it may be incomplete, and does not show where the log ends")
     directory = split_directory(PurePosixPath(found.path).parent.name)
     if directory is None:
-        _remark(reading, 'the dump does not say of which partition: keep the line "Dumping ..." with it')
+        _remark(reading, 'the dump does not name its partition: keep the line "Dumping ..." with it')
         return reading
     reading.topic, reading.partition = directory.topic, directory.partition
     reading.directory_state = directory.state.value

@@ -161,11 +161,11 @@ _BASES: Final[tuple[tuple[str, str, Callable[[pl.Expr], pl.Expr]], ...]] = (
     ("basic", _BASIC, _basic),  # 20240301T102241,107: ISO8601_BASIC; 20240301102241107: COMPACT
 )
 _SEVERAL: Final = (
-    "its zone names mean more than one zone: printed times are read as if they had none; --tz tells which it is"
+    "its zone names mean more than one zone: printed times are read as if they had none; give the zone with --tz"
 )
 _LATE_DAY: Final = "(?:1[3-9]|2[0-9]|3[01])"
 _ASSUMED: Final = (
-    "its dates may have the month or the day first, none of the first lines tells: they are read with the month first"
+    "its dates may have the month or the day first, and no early line shows which: they are read with the month first"
 )
 _SLASHES: Final[tuple[tuple[str, str, str, str], ...]] = (
     # 11/21/2026 04:05:49,991; 21/11/2026 04:05:49,991; 11/10/2026 04:05:49,991

@@ -410,7 +410,7 @@ def _strays(others: pl.DataFrame, frame: Frame) -> pl.DataFrame:
     found = others.filter(beheaded(others.get_column("text")))
     return conform(
         found.filter(pl.col("text").str.contains_any(literals)).with_columns(
-            pl.lit("a line about replication whose beginning is cut or overwritten").alias("reason"),
+            pl.lit("a line about replication whose beginning is truncated or overwritten").alias("reason"),
             pl.col("text").str.slice(0, EXCERPT).alias("excerpt"),
         ),
         NOTICES,
@@ -490,7 +490,7 @@ def _torn(lines: pl.DataFrame, heads: pl.Series, unended: Sequence[bool], frame:
     few = torn.filter(pl.len().over("_text") <= _MOST_TORN + pl.col("count") // 20)  # else its layout prints no logger
     return conform(
         few.with_columns(
-            pl.lit("a line whose end is cut or overwritten").alias("reason"),
+            pl.lit("a line whose end is truncated or overwritten").alias("reason"),
             pl.col("text").str.slice(0, EXCERPT).alias("excerpt"),
         ),
         NOTICES,
@@ -523,7 +523,7 @@ def _run_on(hits: pl.DataFrame, frame: Frame) -> tuple[pl.DataFrame, pl.DataFram
         .filter(pl.col("literal").list.len() > 0)
     )
     noticed = hits.filter(several).with_columns(
-        pl.lit("another event begins within the line; what is cut of it is left out").alias("reason"),
+        pl.lit("another event begins within the line; its incomplete part is left out").alias("reason"),
         text.str.slice(0, EXCERPT).alias("excerpt"),
     )
     sound = pl.concat([hits.filter(~several), events]).sort("line", maintain_order=True)

@@ -126,7 +126,7 @@ def split(source: Source, grep: Grep) -> Iterator[Source]:
     kept = {path: file.whole if grep.numbered else settings >= _SETTINGS and not parted for path, file in files.items()}
     notes = []
     if nobody:
-        notes.append(f"{nobody} lines do not say of which file they are and are left out")
+        notes.append(f"{nobody} lines do not name their file and are left out")
     if binary:
         notes.append(f"grep took {binary} files for binary and printed none of their lines: grep -a does")
     if not all(kept.values()):

@@ -75,7 +75,7 @@ def test_a_note_that_quotes_the_logs_at_hand_changes_no_answer(name: str, sample
     (row,) = noted.case.sources.filter(pl.col("path").str.contains("notes.md")).iter_rows(named=True)
     assert (row["format"], row["broker"]) == ("copy", 1)
     assert noted.case.brokers[1].server_log
-    assert [r for r in noted.case.notices["reason"] if "left out, not to count lines twice" in r]
+    assert [r for r in noted.case.notices["reason"] if "left out, so that no line counts twice" in r]
 
 
 def test_an_excerpt_of_another_time_counts_beside_logs(write: Write) -> None:
@@ -91,7 +91,7 @@ def test_lines_without_a_time_count_alone_and_not_beside_others(write: Write) ->
     assert cuts(folder) == [(1, 3)]
     write("broker-1/server.log", LINE.format(30, NAMED.format(1, 5)))
     assert cuts(folder) == []
-    assert [r for r in take_in([str(folder)]).notices["reason"] if "nothing orders them" in r]
+    assert [r for r in take_in([str(folder)]).notices["reason"] if "their order is unknown" in r]
 
 
 def test_lines_without_a_time_stand_where_they_stand_in_the_excerpt(write: Write) -> None:
@@ -218,7 +218,7 @@ def test_who_is_named_in_one_part_is_not_who_wrote_another(write: Write) -> None
 def test_lines_of_nobody_are_a_fact_of_the_case(write: Write) -> None:
     case = take_in([str(write("a/server.log", LINE.format(1, MUTE) * 2))])
     assert case.unattributed == {("orders", 0): 2}
-    assert [r for r in case.notices["reason"] if "nothing tells which broker printed these lines" in r]
+    assert [r for r in case.notices["reason"] if "nothing shows which broker logged these lines" in r]
     case = take_in([str(write("a/b/server.properties", "broker.id=3\n").parent / write("a/b/x", "").name)])
     assert case.unattributed == {("orders", 0): 2}
 

@@ -210,7 +210,7 @@ def test_logs_of_a_broker_that_contradict_each_other_tell_nothing() -> None:
 def test_few_lines_or_a_short_while_tell_no_zone(lines: int, span: int) -> None:
     log = measured(2 * HOUR, lines=lines, span=span)
     assert settled(log) == [None]
-    assert "too few to tell a zone" in log.notices["reason"][0]
+    assert "too few to show a zone" in log.notices["reason"][0]
 
 
 def test_zones_of_a_quarter_and_the_farthest_there_are() -> None:

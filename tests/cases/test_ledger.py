@@ -50,9 +50,14 @@ JUNK: tuple[tuple[str, str, Spoil, str], ...] = (
     ("a list that goes on", "broker-1/data/replication-offset-checkpoint", lambda d: d + b"noise\n", "not an entry"),
     ("no log", "broker-1/logs/server.log.1", lambda data: NOISE, "nothing in it was recognised"),
     ("noise in a log", "broker-2/logs/server.log", line(1, lambda text: text + b"\n" + NOISE[:90]), "not UTF-8"),
-    ("a beginning that is gone", "broker-1/logs/server.log", line(0, lambda text: text[14:]), "beginning is cut"),
-    ("a beginning overwritten", "broker-3/logs/server.log", line(1, lambda text: b"X" + text[1:]), "beginning is cut"),
-    ("an end that is gone", "broker-1/logs/server.log", line(1, lambda text: text[:60]), "end is cut"),
+    ("a beginning that is gone", "broker-1/logs/server.log", line(0, lambda text: text[14:]), "beginning is truncated"),
+    (
+        "a beginning overwritten",
+        "broker-3/logs/server.log",
+        line(1, lambda text: b"X" + text[1:]),
+        "beginning is truncated",
+    ),
+    ("an end that is gone", "broker-1/logs/server.log", line(1, lambda text: text[:60]), "end is truncated"),
     ("a byte overwritten", "broker-1/logs/server.log", line(2, lambda t: t.replace(b"a", b"\xff")), "not UTF-8"),
 )
 

@@ -90,7 +90,7 @@ def test_the_text_says_what_was_changed(here: Path, run: Run, sample_traces: Pat
         "configured by forensics.toml: not asked: replica-divergence, hw-above-leo; severity set: "
         "committed-data-lost warning, truncation-below-committed error; without topics like __*"
     ) in out
-    assert "1 partition, 13 rules" in out
+    assert "1 partition, 14 rules" in out
     assert "REPLICAS DIFFER" not in out
     assert "configured by" not in run("scan", sample_traces / LOSS, "--isolated").out
 

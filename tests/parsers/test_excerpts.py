@@ -563,7 +563,9 @@ def test_lines_in_another_order_are_read_by_their_times() -> None:
     times = reading.observations["time"].to_list()
     assert (times[0], times[-1]) == (None, None)
     assert times[1:-1] == sorted(times[1:-1])
-    assert reading.notices["reason"].to_list() == ["its lines stand in another order than their times: read by these"]
+    assert reading.notices["reason"].to_list() == [
+        "its lines are in another order than their times: read in the order of their times"
+    ]
 
 
 @pytest.mark.parametrize("dress", ["{}", "> {}"])

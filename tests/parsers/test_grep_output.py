@@ -105,7 +105,7 @@ def test_what_grep_did_not_print_is_said() -> None:
     text = f"a/server.log:5:{EVENT.format(1)}\n" * 9 + "Binary file b/server.log matches\nwhat\n"
     whole, part = members(text)
     assert whole.notes == (
-        "1 lines do not say of which file they are and are left out",
+        "1 lines do not name their file and are left out",
         "grep took 1 files for binary and printed none of their lines: grep -a does",
         "lines of 1 of 1 files were left out by grep, or may have been: give the logs, or grep -rn '' of them",
     )

@@ -142,7 +142,7 @@ def test_zeros_of_a_crash_are_noticed_and_the_rest_is_read(tmp_path: Path) -> No
     for path, reading in readings(tmp_path).items():
         assert reading.format == "broker-log", path
         assert 39 <= reading.observations.height <= 41
-        lost = ["a line about replication whose beginning is cut or overwritten"] if "middle" in path else []
+        lost = ["a line about replication whose beginning is truncated or overwritten"] if "middle" in path else []
         assert reasons(reading) == ["bytes that are not UTF-8 text were replaced", *lost], path
         assert reading.relevant - reading.understood == len(lost)
 

@@ -95,7 +95,7 @@ def test_a_layout_that_prints_no_logger_is_not_called_cut(tmp_path: Path) -> Non
     )
     cut, server = (read.read(found).notices.get_column("reason").to_list() for found in walk([str(tmp_path)]))
     assert server == []
-    assert cut == ["a line whose end is cut or overwritten"]
+    assert cut == ["a line whose end is truncated or overwritten"]
 
 
 LINE = "[2026-11-21 04:11:{:02},000] INFO [UnifiedLog partition=orders-0, dir=/d] Truncating to offset {}{}"
@@ -105,16 +105,16 @@ END = " (kafka.log.UnifiedLog)\n"
 @pytest.mark.parametrize(
     ("text", "offsets", "reasons"),
     [
-        (LINE.format(1, 11, END) + LINE.format(2, 14, ""), [11], ["a line whose end is cut or overwritten"]),
+        (LINE.format(1, 11, END) + LINE.format(2, 14, ""), [11], ["a line whose end is truncated or overwritten"]),
         (
             LINE.format(1, 14, "\n") + LINE.format(2, 22, END),
             [22],
-            ["a line whose end is cut or overwritten"],
+            ["a line whose end is truncated or overwritten"],
         ),
         (
             LINE.format(1, 14, "") + LINE.format(2, 22, END),
             [22],
-            ["another event begins within the line; what is cut of it is left out"],
+            ["another event begins within the line; its incomplete part is left out"],
         ),
         (LINE.format(1, 11, END) + LINE.format(2, 140, END).rstrip("\n"), [11, 140], []),
     ],

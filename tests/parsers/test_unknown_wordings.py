@@ -102,7 +102,7 @@ def test_a_known_warning_is_not_told_whether_it_states_anything_or_not() -> None
 
 def test_a_warning_that_is_cut_is_told_once() -> None:
     whole = f"{TIME} WARN {ODD.format('orders-0')} (kafka.log.LogLoader)"
-    assert noticed(whole[:-20], KNOWN, KNOWN) == [("a line whose end is cut or overwritten", 1)]
+    assert noticed(whole[:-20], KNOWN, KNOWN) == [("a line whose end is truncated or overwritten", 1)]
 
 
 def test_a_line_with_a_known_text_in_another_wording_is_told_as_that() -> None:

@@ -112,14 +112,14 @@ def _end(disk: Disk, told: _Told, others: Sequence[Disk], *, sure: bool) -> tupl
         return True, ""
     beside = [(base, name) for base, name in disk.beside if base >= disk.end]
     if beside:
-        return False, f"{beside[-1][1]} lies there without its segment"
+        return False, f"{beside[-1][1]} is there without its segment"
     point = disk.recovery_point
     if point is not None and point[0] > disk.end:
         return False, f"its recovery point is {point[0]}"
     torn = any(damage.kind in (DamageKind.TORN_TAIL, DamageKind.ZERO_TAIL) for damage in disk.damage)
     if torn or any(other.end is not None and _spans(other, disk.end) for other in others):
         return True, ""
-    return None, "no line and no other replica tells where its last segment began"
+    return None, "no line and no other replica shows where its last segment began"
 
 
 def _earlier(disk: Disk) -> str:
@@ -131,7 +131,7 @@ def _earlier(disk: Disk) -> str:
     first = disk.bases[0]
     beside = [name for base, name in disk.beside if base < first and name.endswith("index")]
     if beside:
-        return f"{beside[0]} lies there without its segment"
+        return f"{beside[0]} is there without its segment"
     began = min((start for _, start, _ in disk.entries), default=first)
     moved = disk.log_start_checkpoint[0] if disk.log_start_checkpoint is not None else 0
     if began < first > max(moved, disk.local_start):

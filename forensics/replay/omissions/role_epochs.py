@@ -137,7 +137,7 @@ JOINED_ISR = Omission(
     "joined-isr",
     Span.WITHIN,
     "it joined the ISR in epoch {epoch}, but no line shows a role in it",
-    "a replica fetches from the leader that it was told to follow, in that epoch (KIP-320)",
+    "a replica fetches from the leader that the controller named, in that epoch (KIP-320)",
 )
 FETCHED_BEYOND = Omission(
     "fetched-beyond",
@@ -161,7 +161,7 @@ LED_ON_BOTH_SIDES = Omission(
     "led-on-both-sides",
     Span.WITHIN,
     "it led before and after epoch {epoch}, but no line names that epoch",
-    "controllers tell every live replica of each new epoch (KafkaController)",
+    "controllers inform every live replica of each new epoch (KafkaController)",
 )
 ROLES_BEGIN_LATE = Omission(
     "roles-begin-late",

@@ -267,7 +267,9 @@ class Reader(Watermarks):
 
     def _corrupt(self, event: Event) -> None:
         if event.offset is not None:
-            self._step(StepKind.RECOVERY_TRUNCATED, event.offset, event, f"recovery cut the log to {event.offset}")
+            self._step(
+                StepKind.RECOVERY_TRUNCATED, event.offset, event, f"recovery truncated the log to {event.offset}"
+            )
 
     def _directory_failed(self, event: Event) -> None:
         steps = self.now.steps
@@ -422,7 +424,7 @@ class Reader(Watermarks):
         if event.offset is not None and not (told and self.end == event.offset):
             remote = event.detail == FROM_REMOTE
             why = TruncationReason.REMOTE_LOG_END if remote else TruncationReason.LOG_START
-            note = f"all removed, the log starts anew at {event.offset}"
+            note = f"all removed, the log starts again at {event.offset}"
             self._step(StepKind.TRUNCATED_FULLY, event.offset, event, note, reason=why)
 
     def _plan(self, event: Event) -> None:

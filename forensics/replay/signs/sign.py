@@ -18,7 +18,7 @@ class Sign(StrEnum):
     """A kind of line that suggests a loss or a truncation."""
 
     EPOCH_BELOW_HIGH_WATERMARK = "a leader began below a high watermark stated before"
-    LAST_IN_ISR_CAME_BACK_SHORTER = "the last member of the ISR came back with less than was committed"
+    LAST_IN_ISR_CAME_BACK_SHORTER = "the last member of the ISR restarted with less than was committed"
     LEADER_CAME_BACK_SHORTER = "a leader restarted with less than the other members of the ISR had, and led again"
     TRUNCATED_BELOW_OWN_HIGH_WATERMARK = "a replica truncated its log below its own high watermark"
     TRUNCATED_BELOW_PRINTED = "a replica truncated its log below a high watermark that its broker printed"

@@ -84,7 +84,7 @@ def test_what_the_tool_says_of_damage_is_told() -> None:
     )
     assert found.notices.get_column("reason").to_list() == ["torn tail: the dump says so", "no line of kafka-dump-log"]
     cut = read_dump_log(pl.Series([lines("3.9.1")[0], lines("3.9.1")[2][:40]]))
-    assert cut.notices.get_column("reason").to_list() == ["an entry of kafka-dump-log that is cut"]
+    assert cut.notices.get_column("reason").to_list() == ["an entry of kafka-dump-log that is incomplete"]
     assert cut.batches.is_empty()
 
 
