@@ -9,6 +9,7 @@ import pytest
 
 from forensics.engines.local import scan
 from forensics.rules.finding import Judgement, Verdict
+from tests.rules.request_lines import fetch_answered
 from tests.rules.traced import Line, judged, said
 
 BEHIND, UNCLEAN, STABLE = "hw-above-isr-member", "unclean-election", "lso-above-hw"
@@ -145,26 +146,10 @@ def test_it_is_not_applicable_where_no_line_states_it(tmp_path: Path, sample_tra
     assert partition.judgements[STABLE].verdict is Verdict.NOT_APPLICABLE
 
 
-REQUEST = (
-    '[2026-01-01 10:00:00,000] DEBUG Completed request:{"isForwarded":false,"requestHeader":{"requestApiKey":1,'
-    '"requestApiVersion":12,"correlationId":4,"clientId":"app","requestApiKeyName":"FETCH"},"request":{"replicaId":-1,'
-    '"maxWaitMs":500,"minBytes":1,"maxBytes":52428800,"isolationLevel":1,"sessionId":0,"sessionEpoch":0,"topics":'
-    '[{"topic":"orders","partitions":[{"partition":0,"currentLeaderEpoch":3,"fetchOffset":2,"lastFetchedEpoch":-1,'
-    '"logStartOffset":-1,"partitionMaxBytes":1048576}]}],"forgottenTopicsData":[],"rackId":""},"response":'
-    '{"throttleTimeMs":0,"errorCode":0,"sessionId":0,"responses":[{"topic":"orders","partitions":[{"partitionIndex":0,'
-    '"errorCode":0,"highWatermark":6,"lastStableOffset":%d,"logStartOffset":0,"abortedTransactions":[],'
-    '"preferredReadReplica":-1,"recordsSizeInBytes":0}]}]},"connection":"127.0.0.1:9092-127.0.0.1:50000-0",'
-    '"totalTimeMs":1.0,"requestQueueTimeMs":0.1,"localTimeMs":0.1,"remoteTimeMs":0.1,"throttleTimeMs":0,'
-    '"responseQueueTimeMs":0.1,"sendTimeMs":0.1,"securityProtocol":"PLAINTEXT","principal":"User:ANONYMOUS",'
-    '"listener":"PLAINTEXT","clientInformation":{"softwareName":"apache-kafka-java","softwareVersion":"3.9.1"}} '
-    "(kafka.request.logger)\n"
-)
-
-
 @pytest.mark.parametrize(("value", "expected"), [(8, ("violated", [((1,), ((6, 8),))])), (4, ("unknown", []))])
 def test_a_request_log_has_both_values(value: int, expected: object, tmp_path: Path) -> None:
     path = tmp_path / "broker-1" / "kafka-request.log"
     path.parent.mkdir()
-    path.write_text(REQUEST % value)
+    path.write_text(f"[2026-01-01 10:00:00,000] {fetch_answered(6, value)}\n")
     (partition,) = scan([str(tmp_path)]).partitions
     assert of(STABLE, partition.judgements) == expected
