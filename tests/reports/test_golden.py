@@ -17,8 +17,12 @@ UPDATE = os.environ.get("FORENSICS_UPDATE_GOLDEN") == "1"
 WRITTEN = (
     "epoch-starts",
     "healthy",
+    "hw-above-isr-member",
     "hw-above-leo",
+    "hw-regression",
     "kip-101",
+    "leo-regression",
+    "lso-above-hw",
     "raft-terms",
     "truncated-below-hw",
     "two-leaders",
