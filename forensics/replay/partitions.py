@@ -11,7 +11,9 @@ import functools
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from datetime import timedelta
 from operator import itemgetter
+from typing import Final
 
 import polars as pl
 
@@ -330,6 +332,10 @@ def _lines(broker: Broker | None) -> LinesAtHand:
     )
 
 
+_CLOCKS: Final = timedelta(seconds=10)
+"""The clocks of brokers rarely differ by more."""
+
+
 def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     """Number a topic's incarnations from the last (0) backwards.
 
@@ -354,13 +360,13 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("_mark").forward_fill().shift(1).over(place).fill_null(False).alias("_after_deletion"),
         pl.col("_id").forward_fill().shift(1).over(place).alias("_id_before"),
     )
-    rows = _of_next_id(rows)
+    rows = _of_next_id(_made_for_next_id(rows))
     other_id = (pl.col("_id") != pl.col("_id_before")).fill_null(False)
     # A broker takes up a role only at a rising epoch (Partition.makeLeader), so falling epochs are of another topic.
     taken = pl.when(pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value])).then("leader_epoch")
     # If another line has begun that topic already, the role that follows does not begin a further one.
     anew = heard & (pl.col("leader_epoch") == 0) & pl.col("_after_deletion") & pl.col("_id").is_null()
-    rows = rows.with_columns((other_id | anew.fill_null(False)).alias("_begins"))
+    rows = rows.with_columns((other_id | anew.fill_null(False) | pl.col("_made")).alias("_begins"))
     rows = rows.with_columns(pl.col("_begins").cast(pl.Int32).cum_sum().over(place).alias("_begun"))
     fell = (taken == 0) & (taken.forward_fill().shift(1).over([*place, "_begun", "message"]) > 0)
     rows = rows.with_columns(pl.col("_begins") | (fell & pl.col("_id").is_null()).fill_null(False)).drop("_begun")
@@ -370,7 +376,9 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
         told = pl.when(heard | pl.col("_id").is_not_null()).then(pl.col("_begins")).otherwise(None)
         rows = rows.with_columns(told.backward_fill().over(place).fill_null(False).alias("_next_begins"))
         further = (pl.col("leader_epoch") > 0).fill_null(False)
-        between = (pl.col("_after_deletion") & pl.col("_mark").is_null() & ~further) | new
+        mark = pl.when(pl.col("_begins")).then(False).otherwise("_mark")  # the next one has begun without a role
+        waits = mark.forward_fill().shift(1).over(place).fill_null(False)
+        between = (waits & pl.col("_mark").is_null() & ~further) | new
         early = between & pl.col("_next_begins") & ~pl.col("_begins")
         life = pl.col("_begins").cast(pl.Int32).cum_sum().over(place) + early.cast(pl.Int32)
         rows = rows.with_columns(life.alias("_life"))
@@ -380,7 +388,7 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
         none = pl.lit(0, dtype=pl.Int32)
         rows = rows.with_columns(none.alias("incarnation"), none.alias("_life"))
         rows = (_by_id(rows) if _several_ids(rows) else rows).drop("_life")
-    return rows.drop("_mark", "_id", "_after_deletion", "_id_before", "_begins")
+    return rows.drop("_mark", "_id", "_after_deletion", "_id_before", "_begins", "_made")
 
 
 def _is_carried_out(place: list[str]) -> pl.Expr:
@@ -414,6 +422,36 @@ def _of_next_id(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(
         pl.when(role & between & (nearer | pl.col("_after_deletion"))).then(later).otherwise("_id").alias("_id")
     ).with_columns(pl.col("_id").forward_fill().shift(1).over(place).alias("_id_before"))
+
+
+def _made_for_next_id(rows: pl.DataFrame) -> pl.DataFrame:
+    """Assign new logs without a topic id to the next id, if the lines of the partition name another id before.
+
+    A cluster that is made again under the same cluster id logs no deletion: its data directories were emptied. A leader
+    logs no topic id, so the lines of its followers count, whose clocks may differ by a few seconds. ``_made`` marks
+    these logs.
+    """
+    place = ["topic", "partition"]
+    made = (pl.col("kind") == Kind.LOG_CREATED.value) & pl.col("_id").is_null() & pl.col("time").is_not_null()
+    if not _several_ids(rows) or not rows.select(made.any()).item():
+        return rows.with_columns(pl.lit(False).alias("_made"))
+    rows = rows.with_row_index("_at")
+    ids = rows.filter(pl.col("_id").is_not_null(), pl.col("time").is_not_null())
+    ids = ids.select(*place, pl.col("time").alias("_when"), pl.col("_id").alias("_found")).sort("_when")
+    logs = rows.filter(made).select("_at", *place, (pl.col("time") - _CLOCKS).alias("_when")).sort("_when")
+    sides = [
+        logs.join_asof(ids, on="_when", by=place, strategy=side, check_sortedness=False).select("_at", "_found")
+        for side in ("backward", "forward")
+    ]
+    changed = sides[0].join(sides[1], on="_at", suffix="_next").filter(pl.col("_found") != pl.col("_found_next"))
+    return (
+        rows.join(changed.select("_at", "_found_next"), on="_at", how="left", maintain_order="left")
+        .with_columns(
+            pl.coalesce("_id", "_found_next").alias("_id"), pl.col("_found_next").is_not_null().alias("_made")
+        )
+        .drop("_at", "_found_next")
+        .with_columns(pl.col("_id").forward_fill().shift(1).over([*place, "broker"]).alias("_id_before"))
+    )
 
 
 def _several_ids(rows: pl.DataFrame) -> bool:

@@ -118,6 +118,22 @@ def test_logs_of_two_kraft_clusters_in_one_folder_are_not_compared(sample_traces
     assert answers([tmp_path / "both"]) == sorted(answer for folder in apart for answer in answers([folder]))
 
 
+def test_a_cluster_that_begins_anew_under_the_same_id_has_other_topics(sample_traces: Path, tmp_path: Path) -> None:
+    """Compose files name the cluster id, so emptied volumes keep it; container logs lack state-change.log."""
+    names = ("unclean-3.9.1", "flap-3.9.1")
+    meta = [(sample_traces / name / "broker-1/data/meta.properties").read_text() for name in names]
+    first, second = (text.split("cluster.id=")[1].split()[0] for text in meta)
+    for broker in (1, 2, 3):
+        folder = tmp_path / f"broker-{broker}"
+        folder.mkdir()
+        logs = [(sample_traces / name / f"broker-{broker}/logs/server.log").read_text() for name in names]
+        (folder / "server.log").write_text("".join(logs).replace(first, second))
+    found = local.scan([str(tmp_path)])
+    lives = [one.history.incarnation for one in found.partitions if one.history.name == "orders-0"]
+    assert len(lives) == len(names)
+    assert [one for one in found.findings if "created again" in one.summary] == []
+
+
 def two_lives(*between: tuple[str, str]) -> str:
     return printed(
         ("08:00:00", START),
