@@ -314,12 +314,7 @@ class _Reconstruction(HwAttribution):
             return Lineage()
         spans = self.role_spans.get(broker, [])
         disk = self.disks.get(broker, NO_DISK)
-        known = disk.lineage
-        if known.entries and disk.end is not None and disk.end > known.entries[-1][1]:
-            known = known.known_below(disk.end)  # the copy may be older than other brokers' lines
-        first_epoch = next((t.epoch for t in spans if t.epoch >= 0), None)
-        if first_epoch is not None:
-            known = Lineage(tuple(entry for entry in known.entries if entry[0] < first_epoch))
+        known = _on_disk_before(disk, spans)
         first_end = next((t.start_end for t in spans if t.start_end is not None), None)
         lowest = self._lowest_after(broker, first_end)
         if lowest is not None and disk.end is not None:
@@ -544,10 +539,7 @@ class _Reconstruction(HwAttribution):
             elif step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.CREATED):
                 log = self._come_back(role_span, step, log, left)
             elif step.kind is StepKind.TRUNCATED_FULLY:
-                # For records in remote storage it takes over its leader's epochs.
-                remote = epoch is not None and step.reason is TruncationReason.REMOTE_LOG_END
-                over = epoch.lineage if epoch is not None and remote else Lineage()
-                log = over if over.entries else Lineage().known_below(step.target)
+                log = _restarted(epoch, step)
             elif step.kind is StepKind.DELETED:
                 log = Lineage()
         self.logs[broker] = log
@@ -628,6 +620,25 @@ class _Reconstruction(HwAttribution):
                 parts = [f.ranges[0][0] for f in history.forks if broker in (f.left, f.right)]
                 own = own.known_below(min(parts)) if parts else own
             self._state(broker, epoch, Sample(hw, ref, None), HwSource.CHECKPOINT, own=own)
+
+
+def _on_disk_before(disk: Disk, spans: Sequence[RoleSpan]) -> Lineage:
+    """Return the part of a replica's files that is of leader epochs before its first role in the evidence."""
+    known = disk.lineage
+    if known.entries and disk.end is not None and disk.end > known.entries[-1][1]:
+        known = known.known_below(disk.end)  # the copy may be older than other brokers' lines
+    first_epoch = next((t.epoch for t in spans if t.epoch >= 0), None)
+    if first_epoch is None:
+        return known
+    return Lineage(tuple(entry for entry in known.entries if entry[0] < first_epoch))
+
+
+def _restarted(epoch: Epoch | None, step: Step) -> Lineage:
+    """Return the log that restarts at an offset. For records in remote storage it takes over its leader's epochs."""
+    remote = step.reason is TruncationReason.REMOTE_LOG_END
+    if epoch is not None and remote and epoch.lineage.entries:
+        return epoch.lineage
+    return Lineage().known_below(step.target)
 
 
 def _ending_early(history: History) -> set[int]:
