@@ -71,7 +71,8 @@ def test_whole_traces_with_transactions_are_decided(number: int) -> None:
 @pytest.mark.parametrize("number", range(len(PROTOCOLS)), ids=[protocol.name for protocol in PROTOCOLS])
 def test_a_fault_that_is_added_is_found(number: int) -> None:
     first = 4_000_000 + 1_000 * number
-    found = compare(PROTOCOLS[number], [drawn(seed) for seed in range(first, first + LESS_RUNS)], less=False)[FAULTY]
+    runs = max(30, LESS_RUNS)  # some kinds of fault find no place in many runs
+    found = compare(PROTOCOLS[number], [drawn(seed) for seed in range(first, first + runs)], less=False)[FAULTY]
     assert {one.rule for one in found} == set(ADDED)
     assert {one.kind for one in found} == {"right"}
 
