@@ -443,12 +443,11 @@ def _made_for_next_id(rows: pl.DataFrame) -> pl.DataFrame:
         logs.join_asof(ids, on="_when", by=place, strategy=side, check_sortedness=False).select("_at", "_found")
         for side in ("backward", "forward")
     ]
+    begins = pl.col("_found_next").is_not_null() & pl.col("_id_before").is_null()  # else another id begins it
     changed = sides[0].join(sides[1], on="_at", suffix="_next").filter(pl.col("_found") != pl.col("_found_next"))
     return (
         rows.join(changed.select("_at", "_found_next"), on="_at", how="left", maintain_order="left")
-        .with_columns(
-            pl.coalesce("_id", "_found_next").alias("_id"), pl.col("_found_next").is_not_null().alias("_made")
-        )
+        .with_columns(pl.coalesce("_id", "_found_next").alias("_id"), begins.alias("_made"))
         .drop("_at", "_found_next")
         .with_columns(pl.col("_id").forward_fill().shift(1).over([*place, "broker"]).alias("_id_before"))
     )
