@@ -172,9 +172,9 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.LAST_ISR_TRUNCATED,
         "committed-data-lost",
         "{leader} was elected leader ({role}) from outside the ISR, and broker {replica}, which was in the ISR, "
-        "truncated its log to {first} to follow it: records from offset {first} on may have been committed, and are "
+        "truncated its log to {target} to follow it: records from offset {first} on may have been committed, and are "
         "lost",
-        "was in the ISR before, and truncated its log to {first}",
+        "was in the ISR before, and truncated its log to {target}",
         (
             "nothing from that offset on had been committed: the producers did not wait for it (acks=1)",
             "another replica that was in the ISR still has them",

@@ -399,18 +399,35 @@ def _recovered_shorter(history: History) -> Iterator[Suspicion]:
 def _last_isr_truncated(history: History) -> Iterator[Suspicion]:
     """Yield members of the last ISR that truncated to follow a leader elected from outside it (KIP-106).
 
-    Everything committed is in the log of each ISR member, so what one removes then may have been committed.
+    Everything committed is in the log of each ISR member, so what one removes then may have been committed. If a high
+    watermark above the target is known, that decides.
     """
     unclean = (epoch for _, epoch in sorted(history.epochs.items()) if epoch.unclean and not epoch.safe)
-    for epoch, isr in ((epoch, isr_before(history, epoch) or frozenset()) for epoch in unclean):
-        if epoch.leader is None or epoch.leader in isr:
-            continue
-        removed = (*history.truncations, *history.truncations_of_unknown_extent)
-        for one in (one for one in removed if one.replica in isr and _follows(one, epoch)):
-            yield Suspicion(
-                Sign.LAST_ISR_TRUNCATED, one.replica, epoch.leader, epoch.epoch, -1,
-                one.target, one.end if one.end_exact else None, one.time, one.refs,
-            )  # fmt: skip
+    for epoch in (epoch for epoch in unclean if epoch.leader is not None):
+        for one in _removed_for(history, epoch):
+            end, first = one.end if one.end_exact else None, max(one.target, _deleted_below(history, one))
+            if end is None or first < end:
+                yield Suspicion(
+                    Sign.LAST_ISR_TRUNCATED, one.replica, epoch.leader, epoch.epoch, -1,
+                    first, end, one.time, one.refs, target=one.target,
+                )  # fmt: skip
+
+
+def _removed_for(history: History, epoch: Epoch) -> list[Truncation]:
+    """Return truncations of members of the last ISR that follow an epoch's leader from outside it, if no known high
+    watermark judges them.
+    """
+    isr = isr_before(history, epoch) or frozenset()
+    removed = (*history.truncations, *history.truncations_of_unknown_extent)
+    highest = max((statement.high_watermark for statement in history.statements), default=0)
+    members = isr if epoch.leader not in isr else frozenset()
+    return [one for one in removed if one.replica in members and _follows(one, epoch) and highest <= one.target]
+
+
+def _deleted_below(history: History, truncation: Truncation) -> int:
+    """Return the offset below which records had been deleted from the start of the log, as retention does."""
+    deleted = max((deletion.log_start for deletion in history.deletions), default=0)
+    return max(deleted, log_start_at(history.log_starts, truncation.replica, truncation.refs[0].row))
 
 
 def _follows(truncation: Truncation, epoch: Epoch) -> bool:
