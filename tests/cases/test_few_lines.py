@@ -409,13 +409,3 @@ def test_a_follower_that_ends_below_its_own_high_watermark_is_suspected(tmp_path
     ]
     assert ranges(pasted(tmp_path / "at", first, follows("04:00,000", epoch=4, end=830, hw=830)), CUT) == []
     assert ranges(pasted(tmp_path / "new", first, follows("04:00,000", epoch=4, end=0, hw=0)), CUT) == []
-
-
-def test_a_lower_high_watermark_of_an_earlier_role_does_not_hide_one_that_falls_with_a_truncation(
-    tmp_path: Path,
-) -> None:
-    _, cut = truncated(310)
-    fell = "05:00,300 WARN [UnifiedLog partition=clicks-3, dir=/srv/k] Non-monotonic update of high watermark from (offset=315, segment=[0:6011]) to (offset=310, segment=[0:5800]) (kafka.log.UnifiedLog)"  # noqa: E501
-    earlier = follows("02:00,000", end=200, hw=200)
-    added = "04:30,000 INFO [ReplicaFetcherManager on broker 2] Added fetcher to broker 4 for partitions HashMap(clicks-3 -> InitialFetchState(None,BrokerEndPoint(id=4, host=k4:9092),9,830)) (kafka.server.ReplicaFetcherManager)"  # noqa: E501
-    assert ranges(pasted(tmp_path, earlier, added, cut, fell), CUT) == [((310, 315),)]

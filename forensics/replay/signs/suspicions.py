@@ -645,8 +645,7 @@ def _truncated_since(history: History, spans: Sequence[RoleSpan]) -> Iterator[Su
     since = -1
     for role_span, step in ((span, step) for span in spans for step in span.steps):
         until = step.refs[-1].row or 0
-        stated = (_highest_printed(history, role_span, since, until), _fell_with(history, role_span.replica, step))
-        known = max((one for one in stated if one is not None), key=lambda found: found[1], default=None)
+        known = _highest_printed(history, role_span, since, until) or _fell_with(history, role_span.replica, step)
         below = _by_epoch(step) and known is not None and step.target < known[1]
         if known is not None and below and not _removes_nothing_committed(history, role_span, step):
             yield _truncated(history, *known, step.target, step, role_span.epoch)
