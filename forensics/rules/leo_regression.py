@@ -6,7 +6,7 @@ import itertools
 
 from forensics.case import Case
 from forensics.replay.committed.proof import losses, may_have_lost_tail, possible_losses, served_log
-from forensics.replay.committed.rejoined import has_committed_again, has_fetched_again
+from forensics.replay.committed.rejoined import has_committed_again
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.facts.deletions import log_start_at
@@ -278,7 +278,7 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
     # Records of a leader beyond the known lower bound of its log may have been committed and lost.
     followed = served_as(history, shortened.replica, shortened.epoch) is Role.FOLLOWER
     measured = _settled(history) or shortened.end_exact or followed
-    again = shortened.replica in whole or back or has_fetched_again(history, shortened)
+    again = shortened.replica in whole or back
     refetched = ". It fetched the records again later" if again else ""
     refetched = ". It rejoined the ISR later, so it has all committed records" if back else refetched
     refetched += "; whether it had more is unknown" if again and not measured else ""

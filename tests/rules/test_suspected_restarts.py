@@ -153,36 +153,3 @@ def test_what_a_member_of_the_last_isr_removes_for_an_unclean_leader_is_suspecte
 )
 def test_other_truncations_around_an_election_are_no_sign_of_a_loss(other: dict[str, Any], tmp_path: Path) -> None:
     assert elected(tmp_path, **other).findings(LOSS) == []
-
-
-EXPANDS = (
-    "INFO [Partition orders-0 broker=2] Expanding ISR from 2 to {0} (kafka.cluster.Partition)",
-    "INFO [Partition orders-0 broker=2] ISR updated to [{0}] and zkVersion updated to [2] (kafka.cluster.Partition)",
-)
-
-
-def succeeded(folder: Path, *, joins: bool = True, start: int = 80) -> Incident:
-    """Leader 1 loses the end of its log, and follower 2 leads next, with all of it; there are no data directories."""
-    incident = Incident(folder, brokers=2)
-    incident.elects(1, 0, 1, [1, 2])
-    incident[1].creates(1).leads(1, 0, 0, 0, [1, 2])
-    incident[2].creates(1).follows(1, 0, 1, 0, 0)
-    for number, end in ((1, 70), (2, start)):
-        incident[number].starts(20)
-        recovering = f"INFO [Log partition={incident.partition}, dir=/d] Recovering unflushed segment 0 (kafka.log.Log)"
-        incident[number].says(21, recovering).loads(22, end)
-    incident.elects(30, 1, 2, [2])
-    incident[2].leads(30, 1, start, 40, [2])
-    incident[1].follows(31, 1, 2, 70, 40)
-    for line in EXPANDS if joins else ():
-        incident[2].says(35, line.format("2,1"))
-    return incident
-
-
-@pytest.mark.parametrize(("joins", "severity"), [(True, Severity.WARNING), (False, Severity.ERROR)])
-def test_a_replica_in_the_isr_again_has_what_its_log_lost_even_without_its_files(
-    joins: bool, severity: Severity, tmp_path: Path
-) -> None:
-    (shorter,) = succeeded(tmp_path, joins=joins).findings(SHORTER)
-    assert (shorter.offsets, shorter.severity) == (((70, 80),), severity)
-    assert ("It fetched the records again later" in shorter.summary) is joins

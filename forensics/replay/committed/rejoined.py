@@ -11,8 +11,6 @@ import itertools
 from forensics.replay.committed.proof import has_all_committed, rejoined_isr
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.history import Epoch, History, ShortenedLog
-from forensics.replay.lineage import same
-from forensics.replay.protocol import Answer
 
 
 def has_committed_again(history: History, shortened: ShortenedLog) -> bool:
@@ -34,30 +32,6 @@ def has_committed_again(history: History, shortened: ShortenedLog) -> bool:
     ]
     joined = any(_joined(broker, one) for one in later) or _rejoined_after_restart(history, shortened)
     return joined and all(has_all_committed(history, before, one) for one in later)
-
-
-def has_fetched_again(history: History, shortened: ShortenedLog) -> bool:
-    """Return whether a replica joined the ISR of a later leader that had all that its log is known to have lost.
-
-    A leader adds a follower to the ISR that has reached the start of the leader epoch (KAFKA-7128). What the replica
-    had beyond what is known, and no later leader had, does not count. If the evidence has the replica's files, they
-    decide.
-    """
-    broker, before, lost = shortened.replica, history.epochs.get(shortened.epoch), [(shortened.target, shortened.end)]
-    later = [one for number, one in history.epochs.items() if number > shortened.epoch]
-    if history.replicas[broker].on_disk or before is None or history.coverage.unnamed:
-        return False
-    if history.joins_below_epoch_start is not Answer.NO:
-        return False
-    if not history.coverage.has(broker, Printed.LOG, Span.WITHIN, Span.AFTER):
-        return False
-    if any(one.replica == broker and one.epoch > shortened.epoch for one in history.shortened_logs):
-        return False
-    lineage = shortened.lineage if shortened.lineage.entries else before.lineage
-    return any(
-        _joined(broker, one) and one.begins.low >= shortened.end and same(lineage, one.lineage, lost) == lost
-        for one in later
-    )
 
 
 def _joined(broker: int, epoch: Epoch) -> bool:

@@ -95,7 +95,8 @@ class HeldEnds:
             return Interval()
         unseen = range(number + 1, two.epoch)
         took_up = any(history.epochs[n].leader_took_up for n in unseen if n in history.epochs)
-        if took_up or not history.coverage.unnamed.isdisjoint(unseen):
+        skipped = history.kraft and not history.epochs.keys() >= {*unseen}  # brokers of KRaft may skip epochs
+        if took_up or skipped or not history.coverage.unnamed.isdisjoint(unseen):
             return Interval()
         later = history.epochs.get(two.epoch)
         # It may have fetched in a later epoch of the same leader before it received that epoch.
