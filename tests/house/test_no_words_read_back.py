@@ -58,6 +58,7 @@ EXCUSED = {
     ("forensics.reports.html.wording", "in_code"): "sets a rule's own help in one line, and its code in another face",
     ("forensics.reports.html.figures", "escaped"): "escapes what plotly reads as HTML",
     ("forensics.reports.html.page", "_island"): "escapes what HTML reads in JSON",
+    ("forensics.reports.html.page", "_summary"): "cuts lines of a summary that nobody would read",
     ("forensics.reports.redaction", "_quoted"): "leaves out a name at which a quoted line was cut",
 }
 """Functions that may take words apart, and what for."""
