@@ -13,7 +13,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO, Final
 
 import polars as pl
@@ -99,40 +99,14 @@ class _File:
 
 def split(source: Source, grep: Grep) -> Iterator[Source]:
     """The text by file; the text as it is where none or too many are named."""
-    files: dict[str, _File] = {}
-    nobody = binary = settings = 0
-    parted = False
-    try:
-        paths: dict[str, None] = {}
-        with source.open() as stream:
-            for block in lines.blocks(stream):
-                paths |= dict.fromkeys(_paths(block.lines, grep))
-        if 0 < len(paths) <= MOST_FILES:
-            prefix = grep.of(list(paths))
-            with source.open() as stream:
-                for block in lines.blocks(stream):
-                    rows = _told(block, prefix, grep)
-                    _count(files, rows)
-                    strangers = rows.filter(pl.col("path").is_null()).get_column("text")
-                    parted = parted or bool((strangers == "--").any())
-                    binary += int(strangers.str.contains(_BINARY).sum())
-                    nobody += int(((strangers != "--") & (strangers != "") & ~strangers.str.contains(_BINARY)).sum())
-                    settings += int(rows.get_column("rest").str.contains(_SETTING).sum())
-    except OSError:
-        files = {}
+    found = _counts(source, grep)
+    files = found.files
     if not files:
         yield source
         return
-    kept = {path: file.whole if grep.numbered else settings >= _SETTINGS and not parted for path, file in files.items()}
-    notes = []
-    if nobody:
-        notes.append(f"{nobody} lines do not name their file and are left out")
-    if binary:
-        notes.append(f"grep took {binary} files for binary and printed none of their lines: grep -a does")
-    if not all(kept.values()):
-        count = f"{sum(not whole for whole in kept.values())} of {len(kept)} files"
-        notes.append(f"lines of {count} were left out by grep, or may have been: give the logs, or grep -rn '' of them")
-    yield replace(source, container="output of grep", notes=(*source.notes, *notes))
+    everything = found.settings >= _SETTINGS and not found.parted
+    kept = {path: file.whole if grep.numbered else everything for path, file in files.items()}
+    yield replace(source, container="output of grep", notes=(*source.notes, *_notes(found, kept)))
     for path in sorted(files):
         shown = _COMPRESSED.sub("", "/".join(part for part in path.split("/") if part not in ("", ".", "..")))
         stored = "output of grep" if kept[path] else PART
@@ -144,6 +118,65 @@ def split(source: Source, grep: Grep) -> Iterator[Source]:
             archive=source.archive,
             offset=source.offset,
         )
+
+
+@dataclass(slots=True)
+class _Counts:
+    """State of the whole text.
+
+    Attributes:
+        files: state of each file, by its path.
+        nobody: lines that name no file.
+        binary: files that grep treated as binary.
+        settings: lines with a setting of a broker.
+        parted: grep separated groups of lines, so it left lines out.
+    """
+
+    files: dict[str, _File] = field(default_factory=dict)
+    nobody: int = 0
+    binary: int = 0
+    settings: int = 0
+    parted: bool = False
+
+    def add(self, rows: pl.DataFrame) -> None:
+        """Count more lines."""
+        _count(self.files, rows)
+        strangers = rows.filter(pl.col("path").is_null()).get_column("text")
+        self.parted = self.parted or bool((strangers == "--").any())
+        self.binary += int(strangers.str.contains(_BINARY).sum())
+        self.nobody += int(((strangers != "--") & (strangers != "") & ~strangers.str.contains(_BINARY)).sum())
+        self.settings += int(rows.get_column("rest").str.contains(_SETTING).sum())
+
+
+def _counts(source: Source, grep: Grep) -> _Counts:
+    """Read the text twice: for the files that it names, then for their lines. No files if it cannot be read."""
+    found = _Counts()
+    try:
+        paths: dict[str, None] = {}
+        with source.open() as stream:
+            for block in lines.blocks(stream):
+                paths |= dict.fromkeys(_paths(block.lines, grep))
+        if 0 < len(paths) <= MOST_FILES:
+            prefix = grep.of(list(paths))
+            with source.open() as stream:
+                for block in lines.blocks(stream):
+                    found.add(_told(block, prefix, grep))
+    except OSError:
+        return _Counts()
+    return found
+
+
+def _notes(found: _Counts, kept: dict[str, bool]) -> list[str]:
+    """Return what is missing from the text, in words; ``kept`` holds whether all lines of a file are here."""
+    notes = []
+    if found.nobody:
+        notes.append(f"{found.nobody} lines do not name their file and are left out")
+    if found.binary:
+        notes.append(f"grep took {found.binary} files for binary and printed none of their lines: grep -a does")
+    if not all(kept.values()):
+        count = f"{sum(not whole for whole in kept.values())} of {len(kept)} files"
+        notes.append(f"lines of {count} were left out by grep, or may have been: give the logs, or grep -rn '' of them")
+    return notes
 
 
 def _prefix(path: str, files: dict[str, _File], grep: Grep) -> bytes:
