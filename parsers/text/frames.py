@@ -219,7 +219,15 @@ def fit(lines: pl.Series) -> tuple[Frame | None, int]:
     threaded = stock.len() and behind - on_broker >= _NEARLY_ALL * stock.len()
     if stock.len() and not threaded and 10 * int(stock.str.contains(STOCK.sign).sum()) >= stock.len():
         return STOCK, stock.len()
-    sample = sample.head(500)
+    best, count, narrow = _best(sample.head(500))
+    if threaded or count > stock.len() or not stock.len():
+        return best, count
+    # The default head without its end fits any message: incomplete messages, or only messages of several lines.
+    return (best, stock.len()) if narrow and count >= _NEARLY_ALL * stock.len() else (MUTE, stock.len())
+
+
+def _best(sample: pl.Series) -> tuple[Frame | None, int, bool]:
+    """Return the layout whose events most lines begin, how many do, and whether its arrangement is narrow."""
     events = sample.filter(sample.str.contains(_EVENT))
     dates = _dates(events)
     frames = [(arrangement, _build(date, arrangement)) for arrangement in ARRANGEMENTS for date in dates]
@@ -231,10 +239,7 @@ def fit(lines: pl.Series) -> tuple[Frame | None, int]:
             continue
         if fits > 2 * count:  # a wide arrangement also fits what a narrow one tells apart
             best, count, narrow = frame, fits, arrangement.name not in _WIDE
-    if threaded or count > stock.len() or not stock.len():
-        return best, count
-    # The default head without its end fits any message: incomplete messages, or only messages of several lines.
-    return (best, stock.len()) if narrow and count >= _NEARLY_ALL * stock.len() else (MUTE, stock.len())
+    return best, count, narrow
 
 
 def _dates(events: pl.Series) -> list[Date]:

@@ -87,6 +87,14 @@ class Portion:
     unread: bool = False
 
 
+def _not_understood(left: pl.DataFrame) -> pl.DataFrame:
+    """Return the notice of lines that look like events of an unknown layout; there is at least one."""
+    count = f"{left.height} lines look" if left.height > 1 else "a line looks"
+    why = f"{count} like events of {NOT_KNOWN}, the first here: not understood"
+    excerpt, line = str(left.get_column("text")[0])[: extract.EXCERPT], int(left.get_column("line")[0])
+    return note(why, excerpt=excerpt, line=line)
+
+
 class Layouts:
     """The layouts that were found in a log; blocks arrive in the order of the file.
 
@@ -154,12 +162,7 @@ class Layouts:
         number = 0
         while True:
             while number < len(self.known):
-                left = rows.filter(owner.is_null())
-                heads = self.known[number].heads(_block(left)) if left.height else rows.clear().get_column("line")
-                mine = rows.get_column("line").is_in(heads.implode()) & owner.is_null()
-                owner = owner.zip_with(
-                    ~mine, pl.Series("owner", [number], dtype=pl.Int64).new_from_index(0, owner.len())
-                )
+                owner = self._owned(rows, owner, number)
                 number += 1
             left = strays(rows.filter(owner.is_null()))
             another = self._another(rows.filter(owner.is_null()), left) if left.height else None
@@ -173,11 +176,21 @@ class Layouts:
         if self.known[0].frame is frames.STOCK and left.height:
             left = left.filter(~extract.beheaded(left.get_column("text")))  # those are reported one by one
         if left.height:
-            count = f"{left.height} lines look" if left.height > 1 else "a line looks"
-            why = f"{count} like events of {NOT_KNOWN}, the first here: not understood"
-            excerpt, line = str(left.get_column("text")[0])[: extract.EXCERPT], int(left.get_column("line")[0])
-            notices = pl.concat([notices, note(why, excerpt=excerpt, line=line)])
+            notices = pl.concat([notices, _not_understood(left)])
         return rows.select("line").with_columns(owner), notices, left.height, unknown or left.height >= _FEW
+
+    def _owned(self, rows: pl.DataFrame, owner: pl.Series, number: int) -> pl.Series:
+        """Return the layout of each line, with that of lines without one which begin an event of one more layout.
+
+        Args:
+            rows: all lines.
+            owner: layout of each so far, or null.
+            number: which of the known layouts is tried.
+        """
+        left = rows.filter(owner.is_null())
+        heads = self.known[number].heads(_block(left)) if left.height else rows.clear().get_column("line")
+        mine = rows.get_column("line").is_in(heads.implode()) & owner.is_null()
+        return owner.zip_with(~mine, pl.Series("owner", [number], dtype=pl.Int64).new_from_index(0, owner.len()))
 
     def _another(self, unowned: pl.DataFrame, left: pl.DataFrame) -> Layout | None:
         """A layout of lines that are of none that is known."""
