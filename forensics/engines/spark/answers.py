@@ -74,14 +74,11 @@ def forgotten(text: str, changed: Collection[str]) -> str:
         changed: paths.
     """
     found = json.loads(text)
-    touched = False
-    for judgement in found:
-        for finding in judgement[_FINDINGS]:
-            for one in finding[_EVIDENCE]:
-                if one[_PATH] in changed:
-                    touched = True
-                    one[_SHA256] = None
-                    one[_TEXT] = "" if one[_LINE] is not None else one[_TEXT]
+    findings = (finding for judgement in found for finding in judgement[_FINDINGS])
+    touched = [one for finding in findings for one in finding[_EVIDENCE] if one[_PATH] in changed]
+    for one in touched:
+        one[_SHA256] = None
+        one[_TEXT] = "" if one[_LINE] is not None else one[_TEXT]
     return codec.written(found) if touched else text
 
 

@@ -127,6 +127,21 @@ class Plan:
         )
 
 
+def _packed(pieces: Sequence[Piece], most: int) -> list[list[Piece]]:
+    """Return tasks of neighbouring pieces that together weigh at most so many bytes, or of one piece that weighs
+    more.
+    """
+    tasks: list[list[Piece]] = []
+    weight = 0
+    for piece in pieces:
+        if not tasks or weight + piece.weight > most:
+            tasks.append([])
+            weight = 0
+        tasks[-1].append(piece)
+        weight += piece.weight
+    return tasks
+
+
 def planned(units: Sequence[Unit], *, split: int = SPLIT, whole: Iterable[int] = ()) -> Plan:
     """Tasks for the units.
 
@@ -153,16 +168,7 @@ def planned(units: Sequence[Unit], *, split: int = SPLIT, whole: Iterable[int] =
         else:
             pieces.append(Piece(members, held=first.number in in_one_go))
     together += forwards.values()
-    task: list[Piece] = []
-    weight = 0
-    for piece in pieces:
-        if task and weight + piece.weight > split:
-            together.append(task)
-            task, weight = [], 0
-        task.append(piece)
-        weight += piece.weight
-    if task:
-        together.append(task)
+    together += _packed(pieces, split)
     # Long tasks first: what starts last should not be what takes longest.
     together.sort(key=lambda task: -sum(piece.weight for piece in task))
     return Plan(together)
