@@ -123,9 +123,13 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 def decide(history: History, case: Case) -> Judgement:
-    """Return the answer of a complete trace, else that of the lines."""
+    """Return the answer of a complete trace, else that of the lines.
+
+    Nodes of ZooKeeper beside a trace may name a later leader epoch. Then all lines answer together.
+    """
     isr = history.played.isr if history.played is not None else None
-    return judge(history, case) if isr is None else _of_trace(history, case, isr)
+    newest = max((number for number, epoch in history.epochs.items() if epoch.leader is not None), default=-1)
+    return judge(history, case) if isr is None or newest > isr.epoch else _of_trace(history, case, isr)
 
 
 def _of_trace(history: History, case: Case, isr: InSync) -> Judgement:

@@ -86,7 +86,7 @@ def test_reports_say_which_acknowledgements_were_asked_for() -> None:
     result = local.scan([str(CASE)])
     said = " ".join(text.render(result).split())
     assert "producers asked for acks=all (orders, other), acks=1 (orders), acks=0 (other)" in said
-    acks = next(setting for setting in settings(result.case) if setting.name == "acks of producers")
+    acks = next(setting for setting in settings(result) if setting.name == "acks of producers")
     assert acks.values == (
         ("all", "for orders, other, refused at times"),
         ("1", "for orders"),
@@ -97,5 +97,5 @@ def test_reports_say_which_acknowledgements_were_asked_for() -> None:
 def test_a_request_log_without_producers_says_that_it_is_not_known(tmp_path: Path) -> None:
     result = changed(tmp_path, NEAR["no such requests"])
     assert "producers asked" not in text.render(result)
-    acks = next(setting for setting in settings(result.case) if setting.name == "acks of producers")
+    acks = next(setting for setting in settings(result) if setting.name == "acks of producers")
     assert [value for value, _ in acks.values] == ["not seen"]

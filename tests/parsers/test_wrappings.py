@@ -233,13 +233,13 @@ def test_the_prefix_of_a_kraft_controller_is_no_thread(date: str, frame: str) ->
     text = KRAFT_CONTROLLER if not date else re.sub(r"(:[0-9]{2}),([0-9]{3}\])", r"\1.\2", KRAFT_CONTROLLER)
     reading = said(text)
     assert reading.frame == frame
-    assert (reading.understood, reading.notices.height) == (3, 0)
+    assert (reading.understood, reading.notices.height) == (4, 0)
 
 
 @pytest.mark.parametrize("thread", ["main", "controller-event-thread", "SIGTERM handler", "pool 1 thread 2", "12", ""])
 def test_the_thread_after_the_level_is_taken_off(thread: str) -> None:
     reading = said(KRAFT_CONTROLLER.replace("[Controller 100]", f"[{thread}] [Controller 100]"))
-    assert (reading.understood, reading.notices.height) == (3, 0)
+    assert (reading.understood, reading.notices.height) == (4, 0)
 
 
 def test_the_zone_of_each_file_is_its_own(tmp_path: Path) -> None:
