@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.confidence import Bearers
 from forensics.replay.history import History
 from forensics.replay.signs.last_stable import UnstableOffset
 from forensics.rules.causes import CauseId
@@ -112,6 +111,5 @@ RULE = Rule(
     judge=judge,
     summary="A last stable offset is above the high watermark, or falls while one process leads.",
     help=HELP,
-    bearers=Bearers.ONE,
     not_applicable="no line states a last stable offset",
 )

@@ -207,6 +207,12 @@ def test_random_runs_with_older_directories(number: int) -> None:
     right(schedules, PROTOCOLS[number].name, LOGGINGS[number % 2])
 
 
+@pytest.mark.parametrize("protocol", ["hw", "epoch", "epoch-279"])
+def test_a_leader_that_lost_power_and_stays_down_bounds_no_loss(protocol: str) -> None:
+    """It led alone in the ISR, a leader from outside followed, and its files ended where that one began."""
+    right([drawn(4_000_000, weights=RESTORED, settled=False)], protocol, "default")
+
+
 @pytest.mark.parametrize("logging", LOGGINGS)
 @pytest.mark.parametrize("number", range(len(PROTOCOLS)), ids=[protocol.name for protocol in PROTOCOLS])
 def test_random_runs_in_the_middle(number: int, logging: Logging) -> None:

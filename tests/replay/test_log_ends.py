@@ -56,3 +56,18 @@ def test_bounds_only_narrow() -> None:
     assert known.at_most(50, LINE) is known
     assert known.at_least(20).at_most(20, LINE) == Interval.at(20, FILE, LINE)
     assert (known.exact, Interval.at(20).exact, Interval().exact) == (None, 20, None)
+
+
+@pytest.mark.parametrize(
+    ("leader", "shut_down", "most"),
+    [(1, None, None), (1, 9, 40), (2, None, 40)],
+    ids=["another leads, and it may have crashed", "it shut down", "nobody else was elected"],
+)
+def test_files_of_a_broker_that_may_have_crashed_bound_nothing(
+    leader: int, shut_down: int | None, most: int | None
+) -> None:
+    """A power loss takes what was not flushed: the files of a broker that stays down may end below its log."""
+    found = history()
+    found.role_spans[2][0].shut_down = shut_down
+    found.epochs[1] = Epoch(1, leader=leader, leader_took_up=True)
+    assert log_end(found, 2, 0).high == most

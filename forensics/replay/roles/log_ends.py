@@ -19,8 +19,8 @@ from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
 def log_end(history: History, broker: int | None, epoch: int) -> Interval:
     """Return how long a replica's log was when its part in a leader epoch ended: before anything was removed from it.
 
-    There is no upper bound in three cases. Lines of the replica are missing. A crash may have taken the end of the log.
-    The next process began with another, empty log.
+    There is no upper bound in four cases. Lines of the replica are missing. A crash may have taken the end of the log.
+    The next process began with another, empty log. The broker may have crashed and stayed down.
     """
     if broker is None or not (after := _from_its_end(history, broker, epoch)):
         return Interval()
@@ -32,7 +32,7 @@ def log_end(history: History, broker: int | None, epoch: int) -> Interval:
             return _bound(step.target if step.found_all else step.end, *step.refs, grown=position > 0)
         if one.run != after[min(position + 1, len(after) - 1)].run:
             return Interval()  # no load line: the next process began with another, empty log
-    return _by_files(history, broker, grown=len(after) > 1)
+    return Interval() if _may_have_crashed(history, after[-1]) else _by_files(history, broker, grown=len(after) > 1)
 
 
 def follower_end(history: History, role_span: RoleSpan | None) -> int | None:
@@ -60,6 +60,15 @@ def _bound(end: int | None, *because: Ref | None, grown: bool) -> Interval:
         return Interval()
     there = tuple(ref for ref in because if ref is not None)
     return Interval(0 if grown else end, end, there)
+
+
+def _may_have_crashed(history: History, last: RoleSpan) -> bool:
+    """Return whether a broker may have crashed in its last role, so that its files lack what was not flushed.
+
+    Its log does not show that it shut down, and a later leader was elected without it.
+    """
+    later = (epoch for number, epoch in history.epochs.items() if number > last.epoch)
+    return last.shut_down is None and any(epoch.leader not in (None, -1, last.replica) for epoch in later)
 
 
 def _by_files(history: History, broker: int, *, grown: bool) -> Interval:
