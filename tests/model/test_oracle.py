@@ -207,6 +207,11 @@ def test_random_runs_with_older_directories(number: int) -> None:
     right(schedules, PROTOCOLS[number].name, LOGGINGS[number % 2])
 
 
+def test_an_epoch_begins_within_its_leaders_log() -> None:
+    """A leader from outside the ISR began with nothing: the log that it shares with another one ends there."""
+    right([drawn(4_000_151, weights=RESTORED, settled=False)], "hw", "replication")
+
+
 @pytest.mark.parametrize("protocol", ["hw", "epoch", "epoch-279"])
 def test_a_leader_that_lost_power_and_stays_down_bounds_no_loss(protocol: str) -> None:
     """It led alone in the ISR, a leader from outside followed, and its files ended where that one began."""

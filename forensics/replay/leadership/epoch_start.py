@@ -415,6 +415,8 @@ class EpochStart:
             bound = max(role_span.start_low, first)
             bound = bound if lowest is None else min(bound, lowest)
             bound = min([bound, *(first for first, _ in self.history.diverging_ranges(broker, leader))])
+            ends = (self.history.replicas[one].end for one in pair if one in self.history.replicas)
+            bound = min([bound, *(end for end in ends if end is not None)])  # beyond it there is nothing to agree
             begun = max(self.disks.get(one, NO_DISK).log_start for one in pair)
             if bound > begun:  # otherwise the logs share no offsets below it
                 least = max(least, bound)
