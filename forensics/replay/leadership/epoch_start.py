@@ -400,27 +400,32 @@ class EpochStart:
         """
         if not self.history.truncates_to_hw:
             return 0
-        least = 0
-        for broker in self.history.replicas:
-            pair = (min(broker, leader), max(broker, leader))
-            if broker == leader or pair not in self.history.compared or self._fetches_ahead(broker, leader):
-                continue
-            role_span = next((t for t in self.role_spans.get(broker, ()) if t.epoch >= epoch.epoch), None)
-            before = self.previous.get(broker)
-            if role_span is None or (before is not None and unknown_from(self.history, before, role_span) is not None):
-                continue  # it may have fetched that log in this epoch
-            # A truncation only applies within the log, so everything below its target existed before.
-            first = next((step.target for step in role_span.steps if step.kind is StepKind.TRUNCATED), 0)
-            lowest = self._lowest(broker, epoch.epoch)
-            bound = max(role_span.start_low, first)
-            bound = bound if lowest is None else min(bound, lowest)
-            bound = min([bound, *(first for first, _ in self.history.diverging_ranges(broker, leader))])
-            ends = (self.history.replicas[one].end for one in pair if one in self.history.replicas)
-            bound = min([bound, *(end for end in ends if end is not None)])  # beyond it there is nothing to agree
-            begun = max(self.disks.get(one, NO_DISK).log_start for one in pair)
-            if bound > begun:  # otherwise the logs share no offsets below it
-                least = max(least, bound)
-        return least
+        return max((self._agreed_with(broker, epoch, leader) for broker in self.history.replicas), default=0)
+
+    def _agreed_with(self, broker: int, epoch: Epoch, leader: int) -> int:
+        """Return the offset up to which one replica shows that; 0 if it shows nothing."""
+        pair = (min(broker, leader), max(broker, leader))
+        if broker == leader or pair not in self.history.compared or self._fetches_ahead(broker, leader):
+            return 0
+        role_span = next((t for t in self.role_spans.get(broker, ()) if t.epoch >= epoch.epoch), None)
+        before = self.previous.get(broker)
+        if role_span is None or (before is not None and unknown_from(self.history, before, role_span) is not None):
+            return 0  # it may have fetched that log in this epoch
+        # A truncation only applies within the log, so everything below its target existed before.
+        first = next((step.target for step in role_span.steps if step.kind is StepKind.TRUNCATED), 0)
+        lowest = self._lowest(broker, epoch.epoch)
+        known = [*self._alike_up_to(pair), *([] if lowest is None else [lowest])]
+        bound = min([max(role_span.start_low, first), *known])
+        begun = max(self.disks.get(one, NO_DISK).log_start for one in pair)
+        return bound if bound > begun else 0  # otherwise the logs share no offsets below it
+
+    def _alike_up_to(self, pair: tuple[int, int]) -> list[int]:
+        """Return offsets beyond which the segments of two replicas do not agree: a difference, or the end of one."""
+        ends = [self.history.replicas[one].end for one in pair if one in self.history.replicas]
+        return [
+            *(first for first, _ in self.history.diverging_ranges(*pair)),
+            *(end for end in ends if end is not None),
+        ]
 
     def _fetches_ahead(self, broker: int, leader: int) -> bool:
         """Return whether a replica may have fetched from a leader in an epoch that it had not received yet."""
