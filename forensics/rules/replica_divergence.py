@@ -158,9 +158,12 @@ def _cut_short(history: History) -> list[Want]:
 
 
 def _undecided(history: History, fork: Fork, inside: tuple[Range, ...]) -> list[Want]:
-    """Return a want if one side may have been committed without a high watermark in the evidence."""
+    """Return a want if one side may have been committed without a high watermark in the evidence.
+
+    Batches without a leader epoch (message formats v0 and v1) may be of any.
+    """
     rest = subtract(fork.ranges, inside)
-    epochs = {fork.left_batch[2], fork.right_batch[2]} - {None}
+    epochs = {fork.left_batch[2], fork.right_batch[2]}
     return [
         Want(
             Question.COMMITTED_APART,
@@ -169,7 +172,7 @@ def _undecided(history: History, fork: Fork, inside: tuple[Range, ...]) -> list[
             epochs=((possible_loss.before.epoch, possible_loss.before.leader),),
         )
         for possible_loss in possible_losses(history)
-        if possible_loss.before.epoch in epochs
+        if (None in epochs or possible_loss.before.epoch in epochs)
         and any(possible_loss.end is None or first < possible_loss.end for first, _ in rest)
     ][:1]
 

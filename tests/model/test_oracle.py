@@ -207,9 +207,15 @@ def test_random_runs_with_older_directories(number: int) -> None:
     right(schedules, PROTOCOLS[number].name, LOGGINGS[number % 2])
 
 
-def test_an_epoch_begins_within_its_leaders_log() -> None:
-    """A leader from outside the ISR began with nothing: the log that it shares with another one ends there."""
-    right([drawn(4_000_151, weights=RESTORED, settled=False)], "hw", "replication")
+@pytest.mark.parametrize(
+    ("seed", "logging"),
+    [
+        pytest.param(4_000_151, "replication", id="a log that a leader shares ends where its own files end"),
+        pytest.param(4_000_137, "default", id="batches without epochs differ, and no high watermark is known"),
+    ],
+)
+def test_scenes_without_epochs_that_were_called_clean(seed: int, logging: Logging) -> None:
+    right([drawn(seed, weights=RESTORED, settled=False)], "hw", logging)
 
 
 @pytest.mark.parametrize("protocol", ["hw", "epoch", "epoch-279"])
