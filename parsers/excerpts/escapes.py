@@ -145,7 +145,7 @@ def _characters(text: str) -> str | None:
 
 
 _BREAK: Final = re.compile(
-    r"<br ?/?>[ \t]*|</?(?:p|div|li|ul|ol|tr|table|pre|blockquote|h[1-6])(?:\s[^<>]*)?>", re.IGNORECASE
+    r"<br ?/?>(?:[ \t]+(?=[\[\n]|$))?|</?(?:p|div|li|ul|ol|tr|table|pre|blockquote|h[1-6])(?:\s[^<>]*)?>", re.IGNORECASE
 )
 
 

@@ -120,7 +120,7 @@ def test_several_segments_in_one_text(tmp_path: Path) -> None:
 def test_a_dump_that_does_not_say_its_partition() -> None:
     reading = read(source("\n".join(lines("3.9.1")[1:]).encode(), "dump.txt"))
     assert (reading.format, reading.topic) == ("dump-log", None)
-    assert "does not say of which partition" in reading.notices.item(0, "reason")
+    assert "does not name its partition" in reading.notices.item(0, "reason")
 
 
 def test_a_foreign_file_is_refused() -> None:
