@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from forensics.case.log_directories import LogDirectory
+from forensics.case.shared_directories import Shared, shared_directories
 from forensics.case.speakers import saying
 from parsers.details import Claim
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -68,6 +69,7 @@ class Broker:
         log_dirs: each new value of ``log.dirs`` that its processes printed: time (microseconds since 1970 UTC) and
             value.
         directories: by path, its log directories in the evidence that hold the same partitions as another.
+        shared: its partitions that have one directory with a partition of another topic, and those others.
         starts: times at which its processes began, microseconds since 1970 UTC.
         server_log, state_log: whether anything it printed to server.log, or to state-change.log, is in the evidence,
             whatever the names of the files.
@@ -86,6 +88,7 @@ class Broker:
     configured: bool = False
     log_dirs: list[tuple[int, str]] = field(default_factory=list)
     directories: dict[str, LogDirectory] = field(default_factory=dict)
+    shared: Shared = field(default_factory=dict)
     starts: list[int] = field(default_factory=list)
     server_log: bool = False
     state_log: bool = False
@@ -141,10 +144,18 @@ def brokers(
         if number in found:
             _heard(found[number], message)
     _claim(found, observations)
+    _add_shared(found, observations)
     for number, epoch in _unheard(observations):
         if number in found:
             found[number].unseen_process = epoch
     return dict(sorted(found.items()))
+
+
+def _add_shared(found: dict[int, Broker], observations: pl.DataFrame) -> None:
+    """Note in the brokers which of their partitions share a directory."""
+    for broker, shared in shared_directories(observations).items():
+        if broker in found:
+            found[broker].shared = shared
 
 
 def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:

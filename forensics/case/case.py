@@ -314,7 +314,7 @@ def brokers_of(
         owner, cluster: of each file.
         told: logs of several clusters, schema ``LIVES``.
         observations: in order, with ``source``, ``broker`` and ``_cluster``, the number of their cluster; those without
-            a topic and those of traces are enough.
+            a topic, those of traces and those that ``opens_caseless`` is about are enough.
     """
     everyone: list[Broker] = []
     all_names = names_of(cluster, told)

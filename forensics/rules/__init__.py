@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
 from forensics.case import Case
@@ -28,7 +28,7 @@ from forensics.rules import (
 )
 from forensics.rules.finding import Judgement, Rule, Verdict, judgement
 from forensics.rules.suspected import with_suspected
-from forensics.rules.wants import Question, Reason, Shows, Want
+from forensics.rules.wants import Artefact, Question, Reason, Shows, Want, anywhere
 from parsers.containment import Defect, contained
 
 RULES: tuple[Rule, ...] = (
@@ -99,6 +99,9 @@ def judgements(history: History, case: Case, shared: Shared | None = None) -> li
         shared: answers for partitions of the same case, read and added to. Of partitions that are alike, the rules that
             find nothing are asked once.
     """
+    if others := _in_its_directory(history, case):
+        judged = _suspecting(history, _asked(history, case))
+        return [_without_own_records(answer, others) for answer in judged]
     alike = shape(history) if shared is not None else None
     if shared is None or alike is None:
         return _with_assumption(history, _suspecting(history, _asked(history, case)))
@@ -119,6 +122,29 @@ def _shared(history: History, case: Case, answers: list[Judgement], finding: fro
     """Return the answers for a partition that is alike, the rules that find something asked again."""
     again = {rule.id: _judged(rule, history, case) for rule in RULES if rule.id in finding}
     return [again.get(one.rule, one) for one in answers]
+
+
+_OF_ROLES = frozenset({two_leaders_one_epoch.ID, unclean_election.ID, stale_directory.ID, evidence_gap.ID})
+"""Rules that do not ask what a log holds."""
+
+
+def _in_its_directory(history: History, case: Case) -> dict[int, tuple[str, ...]]:
+    """Return the brokers on which other partitions have the same directory, and these partitions."""
+    shared = ((broker.id, broker.shared.get(history.name)) for broker in case.brokers.values())
+    return {broker: others for broker, others in shared if others}
+
+
+def _without_own_records(answer: Judgement, others: Mapping[int, tuple[str, ...]]) -> Judgement:
+    """Return the answer of a rule for a partition that shares a directory: nothing about its log is known.
+
+    Lines about it may be about the other's records. A finding would be as wrong as a clean verdict.
+    """
+    if answer.rule in _OF_ROLES or answer.verdict is Verdict.NOT_APPLICABLE:
+        return answer
+    names = " and ".join(sorted({name for found in others.values() for name in found}))
+    ways = (anywhere(Artefact.CLIENTS),)
+    because = Reason(Shows.SHARED, text=names)
+    return judgement(answer.rule, (), [Want(Question.OWN_RECORDS, ways, tuple(sorted(others)), because=because)])
 
 
 def _suspecting(history: History, judged: list[Judgement]) -> list[Judgement]:

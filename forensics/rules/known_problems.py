@@ -18,6 +18,7 @@ from forensics.rules.problem_entry import (
     in_range,
     less,
     one_of_several,
+    shares_directory,
 )
 from forensics.rules.routine_lines import ROUTINE
 from parsers.details import (
@@ -52,6 +53,26 @@ def to_high_watermark(row: Row) -> bool:
 
 
 KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
+    # -- a log that is not its own -------------------------------------------------------------------------------------
+    KnownProblem(
+        id="shared-directory",
+        title="Two topics in one directory",
+        severity=Severity.ERROR,
+        kinds=(Kind.MESSAGE_FORMAT, Kind.LOG_LOADED),
+        when=shares_directory,
+        states="{who} has {where} and {shares} in one directory: their names differ only in case",
+        records=Records.AT_STAKE,
+        means=(
+            "Windows and macOS ignore case in file names, Kafka does not. Both logs write to the same files. They "
+            "overwrite or delete each other's records, and the offsets of each may be the other's."
+        ),
+        fetch=(
+            _COPY,
+            "copy what consumers still read of both topics to topics whose names differ in more than case",
+            "run the broker on Linux before you use such names again",
+        ),
+        always=True,
+    ),
     # -- a log that does not fit its leader's --------------------------------------------------------------------------
     KnownProblem(
         id="truncation-refused",

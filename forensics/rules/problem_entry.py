@@ -13,7 +13,7 @@ from parsers.details import assigned
 from parsers.schema import Kind
 
 Row = Mapping[str, Any]
-"""One observation: columns of ``OBSERVATIONS`` and ``broker``."""
+"""One observation: columns of ``OBSERVATIONS``, ``broker``, and ``shares``: partitions that have the same directory."""
 
 
 class Records(StrEnum):
@@ -92,6 +92,11 @@ def detail_is_not(*values: str) -> Callable[[Row], bool]:
 def no_detail(row: Row) -> bool:
     """Return whether all that a line states has a column of its own."""
     return row["detail"] is None
+
+
+def shares_directory(row: Row) -> bool:
+    """Return whether a log is opened in the directory of another one."""
+    return row["shares"] is not None
 
 
 def less(one: str, two: str) -> Callable[[Row], bool]:

@@ -11,6 +11,7 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.case.partial import excerpts_alone
+from forensics.case.shared_directories import opens_caseless, shared_directories
 from forensics.replay.facts.directory import Ref
 from forensics.replay.lineage import Range
 from forensics.replay.roles.role_spans import ROLES
@@ -31,7 +32,7 @@ NEAR = 4
 _VALUES = ("leader", "leader_epoch", "partition_epoch", "offset", "hw", "hw_before", "leo", "log_start")
 _COLUMNS = (
     "row", "source", "line", "kind", "message", "broker", "topic", "partition", "topic_id", "time", *_VALUES,
-    "isr", "isr_before", "log_dir", "detail",
+    "isr", "isr_before", "log_dir", "detail", "shares",
 )  # fmt: skip
 
 
@@ -96,6 +97,9 @@ def stated(case: Case) -> list[Problem]:
     return [one.problem() for one in places if not said & one.whole() and not found.keys() & one.beside()]
 
 
+SHARED = BY_ID["shared-directory"]
+"""Two lines show it, each of another topic."""
+
 TO_ZERO = BY_ID["truncation-to-zero"]
 """Routine for a replica that is empty, and for no other."""
 
@@ -119,11 +123,12 @@ def _with_roles(case: Case) -> frozenset[int]:
 def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
     """Lines of logs that an entry may recognise, in the order of the files."""
     told = [known for known in KNOWN_PROBLEMS if excerpt or known.always or known.unjudged]
-    asked = {kind.value for known in told for kind in known.kinds}
+    asked = {kind.value for known in told if known is not SHARED for kind in known.kinds}
     judged = _with_roles(case)
     logs = case.sources.filter(pl.col("format").is_in([LOG, DESCRIBED])).get_column("id")
     of_logs = pl.col("source").is_in(logs.implode()) & pl.col("line").is_not_null()
-    rows = case.observations.filter(of_logs & pl.col("kind").cast(pl.String).is_in(sorted(asked)))
+    wanted = pl.col("kind").cast(pl.String).is_in(sorted(asked)) | opens_caseless()
+    rows = _with_shared(case.observations.filter(of_logs & wanted), case)
     rows = rows.with_columns(
         pl.col("time").dt.epoch("us"), pl.col("kind").cast(pl.String), pl.col("message").cast(pl.String)
     )
@@ -134,6 +139,28 @@ def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
         unjudged = known is not None and known.unjudged and row["broker"] not in judged
         if known is not None and (excerpt or known.always or unjudged):
             yield _with_event(row, events) if row["topic"] is None and row["kind"] in FAILURES else row
+
+
+def _with_shared(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
+    """Return rows with ``shares``: the other partitions in the directory of a log that a line opens.
+
+    Only for the first of these partitions by name, so that each directory is reported once.
+    """
+    found = [
+        (broker, name, " and ".join(others))
+        for part in case.parts
+        for broker, shared in shared_directories(part.observations).items()
+        for name, others in shared.items()
+        if name < others[0]
+    ]
+    named = pl.DataFrame(
+        found, {"broker": rows.schema["broker"], "_name": pl.String, "shares": pl.String}, orient="row"
+    )
+    name = pl.when(opens_caseless()).then(pl.concat_str("topic", pl.lit("-"), "partition")).alias("_name")
+    named = named.unique(["broker", "_name"], keep="first", maintain_order=True)
+    return rows.with_columns(name).join(
+        named, on=["broker", "_name"], how="left", nulls_equal=True, maintain_order="left"
+    )
 
 
 _CHANGES = (
@@ -253,7 +280,8 @@ def _words(row: Row, stake: Iterable[Range]) -> dict[str, Any]:
     ranges = list(stake)
     offset = row["offset"]
     words: dict[str, Any] = {
-        name: _or_unknown(row[name]) for name in (*_VALUES, "topic_id", "isr", "isr_before", "log_dir", "detail")
+        name: _or_unknown(row[name])
+        for name in (*_VALUES, "topic_id", "isr", "isr_before", "log_dir", "detail", "shares")
     }
     words |= {
         "who": f"broker {row['broker']}" if row["broker"] is not None else "the broker (no line names it)",

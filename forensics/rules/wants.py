@@ -43,6 +43,7 @@ class Question(StrEnum):
     """A question that an answer would settle. ``wording`` has a sentence for each."""
 
     PROGRAM_REPAIRED = "program-repaired"  # this program failed before it could judge
+    OWN_RECORDS = "own-records"  # of a partition that has one directory with another one
     # -- what one broker did ------------------------------------------------------------------------------------------
     ITS_LINES = "its-lines"  # no line of one log is in the evidence
     LINES_BETWEEN = "lines-between"  # some are missing between those in the evidence
@@ -131,6 +132,7 @@ class Shows(StrEnum):
     DAMAGE = "damage"  # what its files hold
     COPY = "copy"  # what the copy of a directory lacks
     EPOCHS = "epochs"  # leader epochs ran backwards
+    SHARED = "shared"  # another partition has the same directory
     FAILURE = "failure"  # this program failed
 
 

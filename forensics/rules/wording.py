@@ -15,6 +15,10 @@ _NAMED = 5
 SENTENCES: Mapping[Question, str] = MappingProxyType(
     {
         Question.PROGRAM_REPAIRED: "a repaired version of this program, which failed on {partition}: {because}",
+        Question.OWN_RECORDS: (
+            "what producers and consumers of {partition} know of their positions: on {replicas}, {because} has the "
+            "same directory, so lines and files do not show whose records they are about"
+        ),
         Question.ITS_LINES: "{brokers}'s {artefacts}",
         Question.LINES_BETWEEN: (
             "{brokers}'s complete server.log and state-change.log, with rotated files: log lines are missing "

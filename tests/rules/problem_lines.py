@@ -44,7 +44,25 @@ TO_EPOCH = event(
 )
 CAUGHT_UP = event("[Partition sales-7 broker=2] Expanding ISR from 2 to 2,3", "kafka.cluster.Partition")
 
+
+def opened(partition: str, *, stored: str = "C:\\kafka\\data", at: int = 41) -> str:
+    """A line of a broker that opens a log."""
+    line = (
+        f"[Log partition={partition}, dir={stored}] Loading producer state till offset 3 with message format version 2"
+    )
+    return event(line, "kafka.log.Log").replace(":41,", f":{at},")
+
+
 SHOWN: dict[str, Shown] = {
+    "shared-directory": Shown(
+        [opened("sales-7"), opened("Sales-7", at=42), opened("sales-7", at=43)],
+        [
+            opened("sales-7", stored=STORED),
+            opened("Sales-7", stored=STORED, at=42),
+            opened("sales-7", stored=STORED, at=43),
+        ],
+        name="Sales-7",
+    ),
     "truncation-refused": Shown(
         [
             event(

@@ -58,7 +58,7 @@ class Facts:
         witnesses: how often each broker is named as the one that prints.
         spoken: of rows that are lines: broker named, or None, and id of the message.
         metadata_hw: greatest high watermark of the metadata quorum that is printed.
-        context: rows without a topic, with ``seq``, ``split`` and ``when``.
+        context: rows without a topic, and those that ``opens_caseless`` is about, with ``seq``, ``split`` and ``when``.
         names: topic ids with names, and of a metadata log the bytes of all its rows.
         keys: keys of the batches of a metadata log.
     """
@@ -206,6 +206,7 @@ class Draft:
         files: sources with readings that have no rows.
         owner, cluster: of each.
         reading, sources, attributes, kept, names, lines, clusters, lives, notices: as of the context.
+        opened: rows that ``opens_caseless`` is about, with ``_cluster`` and ``broker``.
         spoken: once for each file, broker and message: ``source``, ``_cluster`` (null: that of the file), ``broker``,
             ``message``, ``line``.
     """
@@ -222,6 +223,7 @@ class Draft:
     clusters: dict[str | None, int]
     lives: pl.DataFrame
     notices: pl.DataFrame
+    opened: pl.DataFrame
     spoken: pl.DataFrame
 
     @property
@@ -315,6 +317,7 @@ def draft(
     all_lines = clustered(all_lines, lives, clusters)
     if (keep := in_window(reading)) is not None:
         all_lines = all_lines.filter(keep)
+    of_brokers = pl.col("topic").is_null()
     return Draft(
         files,
         owner,
@@ -324,10 +327,11 @@ def draft(
         table,
         pl.concat(kept) if kept else pl.DataFrame(schema={"unit": pl.Int64, "byte": pl.Int64}),
         found_names,
-        in_order(all_lines),
+        in_order(all_lines.filter(of_brokers)),
         clusters,
         lives,
         pl.concat(notices) if notices else empty(EXTRA),
+        all_lines.filter(~of_brokers),
         pl.DataFrame(
             [
                 (number, None, owner[number] if broker is None else broker, message, 1)
@@ -478,7 +482,7 @@ def settled(made: Draft, surveyed: pl.DataFrame) -> Context:
         how="left",
         maintain_order="left",
     ).with_columns(pl.col("starts_run").fill_null(False))
-    told = pl.concat([lines, spoken], how="diagonal").with_columns(pl.col("starts_run").fill_null(False))
+    told = pl.concat([lines, spoken, made.opened], how="diagonal").with_columns(pl.col("starts_run").fill_null(False))
     brokers = brokers_of(made.files, made.owner, made.cluster, made.lives, told)
     return Context(
         made.reading,

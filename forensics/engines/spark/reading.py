@@ -15,6 +15,7 @@ from forensics.case.metadata import BATCH_COLUMNS as METADATA_BATCHES
 from forensics.case.metadata import FORMATS as METADATA_FORMATS
 from forensics.case.order import METADATA_TOPIC, latest, repeated, to_utc
 from forensics.case.printers import printer, several, told_apart
+from forensics.case.shared_directories import opens_caseless
 from forensics.engines.spark.listing import File, state_of
 from forensics.engines.spark.plan import Piece, Unit
 from forensics.engines.spark.rows import RAW, narrowed, packed
@@ -229,7 +230,7 @@ def _timed(rows: pl.DataFrame, facts: _Facts) -> pl.DataFrame:
 
 def _collect(format_name: str, rows: pl.DataFrame, facts: _Facts) -> None:
     of_metadata = format_name in METADATA_FORMATS
-    facts.context.append(rows.filter(pl.col("topic").is_null()))
+    facts.context.append(rows.filter(pl.col("topic").is_null() | opens_caseless()))
     for witness, count in rows.get_column("witness").drop_nulls().value_counts().iter_rows():
         facts.witnesses[witness] += count
     if format_name == broker_log.NAME:
