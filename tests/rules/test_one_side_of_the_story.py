@@ -280,6 +280,21 @@ def test_who_was_in_sync_is_not_known_past_epochs_that_nobody_names(epoch: int, 
     assert any(silent) == (epoch == 4)
 
 
+@pytest.mark.parametrize(("silent", "verdict"), [(True, "unknown"), (False, "clean")])
+def test_an_epoch_that_nobody_names_may_have_had_a_leader_whose_lines_are_missing(
+    silent: bool, verdict: str, tmp_path: Path
+) -> None:
+    """Leader 1 is alone in the ISR. The controller's lines begin with epoch 2, which has no leader."""
+    incident = Incident(tmp_path, brokers=2)
+    incident[1].creates(1).leads(1, 0, 0, 0, [1, 2]).shrinks(5, "1,2", "1", 50, 50, "(brokerId: 2, endOffset: 20)")
+    incident[2].creates(1).follows(1, 0, 1, 0, 0)
+    incident.elects(30, 2, -1, [2])
+    if silent:
+        (incident[2].folder / "logs" / "state-change.log").unlink()
+    assert incident.verdict("unclean-election") == verdict
+    assert any("who led orders-0 in leader epoch 1" in wish for wish in incident.missing("unclean-election")) == silent
+
+
 def test_how_much_a_leader_had_is_not_known_where_its_lines_begin_after_it_led(
     sample_traces: Path, tmp_path: Path
 ) -> None:
