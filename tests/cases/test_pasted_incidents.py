@@ -133,6 +133,25 @@ ANSWERS: dict[str, Answer] = {
     "fetcher-of-a-later-epoch": Answer(
         f"{SUSPECTED}TRUNCATION BELOW COMMITTED   offsets 640 to 899", found((CUT, 5, (640, 900))), ("truncation",)
     ),
+    "fell-in-a-later-epoch": Answer(
+        f"{SUSPECTED}TRUNCATION BELOW COMMITTED   offsets 1500 to 1799",
+        found((CUT, 5, (1500, 1800))),
+        ("high-watermark-fell",),
+    ),
+    "planned-and-fell": Answer(
+        f"{SUSPECTED}TRUNCATION BELOW COMMITTED   offsets 1500 to 1799",
+        found((CUT, 5, (1500, 1800))),
+        ("high-watermark-fell",),
+    ),
+    "leader-then-planned-and-fell": Answer(
+        f"{SUSPECTED}TRUNCATION BELOW COMMITTED   offsets 1500 to 1799",
+        found((CUT, 5, (1500, 1800))),
+        ("high-watermark-fell",),
+        never=("while it led",),
+    ),
+    "planned-and-fell-later": Answer(
+        "WARNING stated by a log line: High watermark fell. ", stated=("high-watermark-fell",)
+    ),
     "leader-high-watermark-fell": Answer(
         f"{SUSPECTED}HW REGRESSION   offsets 420 to 449",
         found((FELL, 4, (420, 450))),

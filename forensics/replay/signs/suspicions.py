@@ -11,13 +11,12 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from forensics.replay.committed.proof import has_all_committed
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import log_start_at
 from forensics.replay.facts.directory import LiveBy, Ref
 from forensics.replay.facts.log_dirs import moved
 from forensics.replay.facts.printed_hws import PrintedHw
-from forensics.replay.history import Epoch, History, Role, ShortenedLog, Truncation, TruncationReason
+from forensics.replay.history import Epoch, History, Role, ShortenedLog, Truncation
 from forensics.replay.leadership.elections import isr_before
 from forensics.replay.lineage import Lineage, differences, intersect, subtract
 from forensics.replay.roles.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind, came_back
@@ -30,10 +29,13 @@ from forensics.replay.signs.refusal_signs import (
     starts_above,
 )
 from forensics.replay.signs.sign import Sign, Suspicion
+from forensics.replay.signs.truncation_signs import (
+    highest_stated,
+    printed,
+    truncated_below_own,
+    truncated_below_printed,
+)
 from parsers.schema import Kind
-
-_SECOND = 1_000_000
-"""Microseconds."""
 
 
 def suspicions(history: History) -> list[Suspicion]:
@@ -237,57 +239,6 @@ def _kept_from(history: History, broker: int, known: Sample, start: int) -> int:
     """
     kept = log_start_at(history.log_starts, broker, known.ref.row)
     return kept if start < kept < known.value else start
-
-
-def _truncated_below_own(history: History) -> Iterator[Suspicion]:
-    """Yield followers that truncate below a high watermark that they printed or read back in the same role, even where
-    no line names the role.
-
-    What their leader had deleted from the beginning of the log before is not at stake. Nor is what a leader with all
-    committed records lacked, see ``_removes_nothing_committed``.
-    """
-    for broker, spans in sorted(history.role_spans.items()):
-        for role_span in spans:
-            known = _highest_stated(role_span)
-            step = _truncation_below(role_span, known) if known is not None else None
-            if known is None or step is None or _removes_nothing_committed(history, role_span, step):
-                continue
-            first = max(step.target, log_start_at(history.log_starts, broker, known.ref.row))
-            if first < known.value:
-                yield Suspicion(
-                    Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK, broker, broker, role_span.epoch, -1,
-                    first, known.value, step.time, tuple(dict.fromkeys((known.ref, *step.refs))), target=step.target,
-                )  # fmt: skip
-
-
-def _removes_nothing_committed(history: History, role_span: RoleSpan, step: Step) -> bool:
-    """Return whether a truncation only removes what its leader never had, and that leader had all committed records.
-
-    Then the high watermark was its leader's, which a follower may adopt before it truncates (KAFKA-14704). That holds
-    for the first truncation of a role, to the start of the leader's epoch or above. The leader's lines must be whole,
-    and those of each leader before: ``has_all_committed`` asks that. If it does not decide, this is False.
-    """
-    epoch = history.epochs.get(role_span.epoch)
-    first = role_span.steps[0] if role_span.steps else None
-    if epoch is None or epoch.start is None or first is not step or not history.coverage.whole(epoch.leader):
-        return False
-    led = [
-        one for number, one in sorted(history.epochs.items()) if number <= epoch.epoch and one.leader not in (None, -1)
-    ]
-    had = all(has_all_committed(history, *two) for two in itertools.pairwise(led))
-    return had and len(led) > 1 and role_span.replica != epoch.leader and step.target >= epoch.start
-
-
-def _highest_stated(role_span: RoleSpan) -> Sample | None:
-    """The highest high watermark that a replica printed or read back in a role."""
-    stated = (role_span.hw, role_span.start_hw, role_span.read_back)
-    return max((one for one in stated if one is not None), key=lambda sample: sample.value, default=None)
-
-
-def _truncation_below(role_span: RoleSpan, known: Sample) -> Step | None:
-    """Return the first truncation of a role below a high watermark that was stated before it."""
-    below = (step for step in role_span.steps if step.kind is StepKind.TRUNCATED and step.target < known.value)
-    return next((step for step in below if (known.ref.row or 0) <= (step.refs[-1].row or 0)), None)
 
 
 def _began_empty_after_failure(history: History) -> Iterator[Suspicion]:
@@ -537,7 +488,7 @@ def _began_below_printed(history: History) -> Iterator[Suspicion]:
         start, ref = role_span.start_end, role_span.start_ref
         if start is None or ref is None:
             continue
-        above = [one for one in _printed(history) if one[1] > start and _printed_before(one[0], role_span, led)]
+        above = [one for one in printed(history) if one[1] > start and _printed_before(one[0], role_span, led)]
         kept = (one for one in above if not _deleted_since(history, one[0], ref.row))
         known, value = max(kept, key=lambda one: one[1], default=(None, 0))
         if known is None or max(start, log_start_at(history.log_starts, known.broker, known.row)) >= value:
@@ -554,13 +505,6 @@ def _first_lines(history: History) -> dict[tuple[int, int | None], PrintedHw]:
     """Return the first line of each leader in each of its epochs: a role may be named by several lines."""
     lines = (one for one in reversed(history.printed_hws) if one.kind == Kind.BECOME_LEADER)
     return {(one.broker, one.leader_epoch): one for one in lines}
-
-
-def _printed(history: History) -> Iterator[tuple[PrintedHw, int]]:
-    """Yield lines that print a high watermark, with its value."""
-    for one in history.printed_hws:
-        if one.value is not None:
-            yield one, one.value
 
 
 def _printed_before(known: PrintedHw, role_span: RoleSpan, led: Mapping[tuple[int, int | None], PrintedHw]) -> bool:
@@ -590,112 +534,6 @@ def _deleted_since(history: History, known: PrintedHw, until: int | None) -> boo
     return any(one.row > known.row and not (own and until is not None and one.row > until) for one in deleted)
 
 
-def _truncated_below_printed(history: History) -> Iterator[Suspicion]:
-    """Yield replicas that truncate below a high watermark that their broker printed, in whatever role.
-
-    One line may state both (ReplicaFetcherThread.truncate, 2.0 to 2.3; UnifiedLog, from 4.2 on), or the high watermark
-    fell with the truncation.
-    """
-    for one, value in _printed(history):
-        if one.kind == Kind.TRUNCATE_BELOW_HW and one.offset is not None and one.offset < value:
-            yield _truncated(history, one, value, one.offset, None)
-    for _, spans in sorted(history.role_spans.items()):
-        yield from _truncated_since(history, spans)
-    yield from _planned_below(history)
-
-
-def _planned_below(history: History) -> Iterator[Suspicion]:
-    """Yield truncations by leader epoch below a high watermark that the same process printed, where the line about the
-    log itself is missing. A truncation "has no effect" if the log had already ended below.
-    """
-    processes: dict[tuple[int, int], list[PrintedHw]] = {}
-    for one in history.printed_hws:
-        processes.setdefault((one.broker, one.run), []).append(one)
-    for (broker, _), lines in processes.items():
-        carried_out = {step.target for span in history.role_spans.get(broker, ()) for step in span.steps}
-        plans = [at for at, one in enumerate(lines) if one.kind == Kind.TRUNCATE_PLAN and one.offset is not None]
-        for before, at in itertools.pairwise((-1, *plans)):
-            if lines[at].offset not in carried_out:  # else the line about the log itself is judged
-                yield from _planned(history, lines[at], lines[before + 1 : at], lines[at + 1 :])
-
-
-def _planned(
-    history: History, plan: PrintedHw, before: Sequence[PrintedHw], after: Sequence[PrintedHw]
-) -> Iterator[Suspicion]:
-    """Yield the suspicion of a planned truncation, if its process printed a higher high watermark since the one before.
-
-    Args:
-        history: the partition.
-        plan: line about the truncation.
-        before: lines of the process since its last plan.
-        after: its later lines.
-    """
-    target = plan.offset if plan.offset is not None else -1
-    known, value = max(
-        ((one, one.value) for one in before if one.value is not None), key=lambda one: one[1], default=(None, 0)
-    )
-    in_vain = any(one.kind == Kind.TRUNCATE_NOOP and one.offset == target for one in after)
-    if known is not None and plan.value is None and target < value and not in_vain:
-        step = Step(StepKind.TRUNCATED, target, None, 0, None, plan.time, (Ref(row=plan.row),))
-        yield _truncated(history, known, value, target, step)
-
-
-def _truncated_since(history: History, spans: Sequence[RoleSpan]) -> Iterator[Suspicion]:
-    """Yield truncations of one replica below a high watermark printed since its log was last changed."""
-    since = -1
-    for role_span, step in ((span, step) for span in spans for step in span.steps):
-        until = step.refs[-1].row or 0
-        known = _highest_printed(history, role_span, since, until) or _fell_with(history, role_span.replica, step)
-        below = _by_epoch(step) and known is not None and step.target < known[1]
-        if known is not None and below and not _removes_nothing_committed(history, role_span, step):
-            yield _truncated(history, *known, step.target, step, role_span.epoch)
-        since = until
-
-
-def _by_epoch(step: Step) -> bool:
-    """Return whether a step may be a truncation to the end of the leader's log.
-
-    Before KIP-101 a follower truncates to its own high watermark, which it may have read back from an old checkpoint.
-    """
-    return step.kind is StepKind.TRUNCATED and step.reason is not TruncationReason.HIGH_WATERMARK
-
-
-def _highest_printed(history: History, role_span: RoleSpan, since: int, until: int) -> tuple[PrintedHw, int] | None:
-    """Return the highest high watermark that the process of a role printed between two rows, and its line."""
-    found = (
-        (one, value)
-        for one, value in _printed(history)
-        if one.broker == role_span.replica
-        and one.run == role_span.run
-        and since < one.row < until
-        and one.kind != Kind.HW_REGRESSED
-    )
-    return max(found, key=lambda one: one[1], default=None)
-
-
-def _fell_with(history: History, broker: int, step: Step) -> tuple[PrintedHw, int] | None:
-    """Return the line about a high watermark that fell to the target of a truncation in the same second, if any."""
-    at = step.refs[-1].row or 0
-    for one, value in _printed(history):
-        fell = one.broker == broker and one.kind == Kind.HW_REGRESSED and one.after == step.target and one.row > at
-        if fell and one.time is not None and step.time is not None and one.time - step.time < _SECOND:
-            return one, value
-    return None
-
-
-def _truncated(
-    history: History, known: PrintedHw, value: int, target: int, step: Step | None, epoch: int = -1
-) -> Suspicion:
-    """Return the suspicion of a truncation below a printed high watermark; no step if one line states both."""
-    first = max(target, log_start_at(history.log_starts, known.broker, known.row))
-    ref = Ref(row=known.row, note=f"high watermark {value}")
-    refs, time = (step.refs, step.time) if step is not None else ((ref,), known.time)
-    return Suspicion(
-        Sign.TRUNCATED_BELOW_PRINTED, known.broker, known.broker, epoch, -1, min(first, value), value, time,
-        (ref, *refs), target=target,
-    )  # fmt: skip
-
-
 def _followed_below(history: History) -> Iterator[Suspicion]:
     """Yield followers whose log ends below the high watermark with which the same process had begun a role before.
 
@@ -703,7 +541,7 @@ def _followed_below(history: History) -> Iterator[Suspicion]:
     """
     for broker, spans in sorted(history.role_spans.items()):
         for one, two in itertools.pairwise(spans):
-            known, start, ref = _highest_stated(one), two.start_end, two.start_ref
+            known, start, ref = highest_stated(one), two.start_end, two.start_ref
             if known is None or start is None or ref is None or two.role is not Role.FOLLOWER or one.run != two.run:
                 continue
             first = max(start, log_start_at(history.log_starts, broker, known.ref.row))
@@ -716,9 +554,16 @@ def _followed_below(history: History) -> Iterator[Suspicion]:
 
 
 def _high_watermark_fell(history: History) -> Iterator[Suspicion]:
-    """Yield falls of a leader's high watermark within one leader epoch, the first of each replica and epoch."""
+    """Yield falls of a leader's high watermark within one leader epoch, the first of each replica and epoch.
+
+    A fall with a truncation is none of these: a leader does not truncate, so the replica followed another leader by
+    then.
+    """
     told: set[tuple[int, int]] = set()
+    truncated = {ref.row for found in truncated_below_printed(history) for ref in found.refs}
     for one in history.regressions_in_doubt:
+        if one.refs[0].row in truncated:
+            continue
         if one.after < one.before and (one.replica, one.epoch) not in told:
             told.add((one.replica, one.epoch))
             yield Suspicion(
@@ -746,8 +591,8 @@ SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.EPOCH_BELOW_HIGH_WATERMARK: _began_below,
     Sign.LAST_IN_ISR_CAME_BACK_SHORTER: _last_came_back,
     Sign.LEADER_CAME_BACK_SHORTER: _leader_came_back,
-    Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK: _truncated_below_own,
-    Sign.TRUNCATED_BELOW_PRINTED: _truncated_below_printed,
+    Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK: truncated_below_own,
+    Sign.TRUNCATED_BELOW_PRINTED: truncated_below_printed,
     Sign.FOLLOWED_BELOW_OWN_HIGH_WATERMARK: _followed_below,
     Sign.BEGAN_EMPTY_AFTER_FAILURE: _began_empty_after_failure,
     Sign.LEFT_DIRECTORY_HAD_MORE: _left_had_more,
