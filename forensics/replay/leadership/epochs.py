@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.events import Event
@@ -36,62 +37,99 @@ def collect(
         disks: files of each replica.
         told: brokers whose own lines about their roles are in the evidence.
     """
-    epochs: dict[int, Epoch] = {}
-
-    def at(number: int) -> Epoch:
-        return epochs.setdefault(number, Epoch(number))
-
-    unclean: dict[int, tuple[Event, Ref]] = {}
-    elected: dict[tuple[int, int | None], Event] = {}
-    warned: set[int] = set()
-    chosen: dict[int, int] = {}  # by controller: the live ISR member that it chose, up to 1.0
+    collected = _Elections()
     for event in sorted(cluster, key=lambda e: e.kind not in ELECTS):  # controllers first, then brokers that repeat it
-        if event.leader_epoch is not None and event.leader_epoch >= 0:
-            epoch = at(event.leader_epoch)
-            _add_stated_isr(epoch, event)
-            if event.kind in ELECTS:
-                elected[event.broker, event.leader] = event
-                epoch.safe = epoch.safe or (event.broker in chosen and chosen.pop(event.broker) == event.leader)
-            said, ref = unclean.get(event.broker, (event, None))
-            if ref is not None and event.kind in ELECTS and said.leader in (None, event.leader):
-                epoch.unclean.append(ref)
-                if names_brokers(said.detail):
-                    warned.add(epoch.epoch)
-                del unclean[event.broker]
-        elif event.detail == CANDIDATE and event.leader is not None and event.leader in (broker_set(event.isr) or ()):
-            chosen[event.broker] = event.leader
-        elif event.kind == Kind.UNCLEAN_ELECTION:
-            ref, number = Ref(row=event.row, note="no broker of the ISR was alive"), _elected_in(event, elected)
-            if number is not None:
-                at(number).unclean.append(ref)
-                at(number).last_known |= _is_last_known(event)
-            else:
-                # Up to 1.0 the warning precedes the election and names no epoch.
-                unclean[event.broker] = event, ref
-    for broker in sorted(role_spans):
-        for role_span in role_spans[broker]:
-            if role_span.epoch >= 0 and role_span.role is not Role.LEADER:
-                _add_follower_role(at(role_span.epoch), role_span)
-    for broker in sorted(role_spans):
-        for role_span in role_spans[broker]:
-            if role_span.epoch >= 0 and role_span.role is Role.LEADER:
-                _add_leader_role(at(role_span.epoch), broker, role_span)
+        collected.add(event)
+    epochs = collected.epochs
+    spans = [(broker, role_span) for broker in sorted(role_spans) for role_span in role_spans[broker]]
+    with_epoch = [(broker, role_span) for broker, role_span in spans if role_span.epoch >= 0]
+    for _, role_span in with_epoch:
+        if role_span.role is not Role.LEADER:
+            _add_follower_role(_at(epochs, role_span.epoch), role_span)
+    for broker, role_span in with_epoch:
+        if role_span.role is Role.LEADER:
+            _add_leader_role(_at(epochs, role_span.epoch), broker, role_span)
     _add_second_leaders(epochs, role_spans)
-    for disk in disks.values():
+    _add_took_up(epochs, disks.values(), [role_span for _, role_span in spans], told)
+    for epoch in epochs.values():
+        _settle_after_emptied(epochs, epoch, warned=epoch.epoch in collected.warned)
+    _add_leader_lines(epochs.values(), role_spans, cluster)
+    return dict(sorted(epochs.items()))
+
+
+def _at(epochs: dict[int, Epoch], number: int) -> Epoch:
+    return epochs.setdefault(number, Epoch(number))
+
+
+@dataclass(slots=True)
+class _Elections:
+    """The epochs that controllers, metadata and metadata caches name, event by event.
+
+    Attributes:
+        epochs: by number.
+        warned: those whose controller warned of an unclean election and named the brokers in it.
+        announced: by controller, a warning of an unclean election that names no epoch, and its line. Up to 1.0 the
+            warning precedes the election.
+        elected: the last election logged by each broker, by the leader.
+        chosen: by controller, the live ISR member that it chose, up to 1.0.
+    """
+
+    epochs: dict[int, Epoch] = field(default_factory=dict)
+    warned: set[int] = field(default_factory=set)
+    announced: dict[int, tuple[Event, Ref]] = field(default_factory=dict)
+    elected: dict[tuple[int, int | None], Event] = field(default_factory=dict)
+    chosen: dict[int, int] = field(default_factory=dict)
+
+    def add(self, event: Event) -> None:
+        """Take in what one statement says."""
+        if event.leader_epoch is not None and event.leader_epoch >= 0:
+            self._add_to(_at(self.epochs, event.leader_epoch), event)
+        elif event.detail == CANDIDATE and event.leader is not None and event.leader in (broker_set(event.isr) or ()):
+            self.chosen[event.broker] = event.leader
+        elif event.kind == Kind.UNCLEAN_ELECTION:
+            self._add_warning(event)
+
+    def _add_to(self, epoch: Epoch, event: Event) -> None:
+        _add_stated_isr(epoch, event)
+        if event.kind not in ELECTS:
+            return
+        self.elected[event.broker, event.leader] = event
+        epoch.safe = epoch.safe or (event.broker in self.chosen and self.chosen.pop(event.broker) == event.leader)
+        if event.broker not in self.announced:
+            return
+        said, ref = self.announced[event.broker]
+        if said.leader in (None, event.leader):
+            epoch.unclean.append(ref)
+            if names_brokers(said.detail):
+                self.warned.add(epoch.epoch)
+            del self.announced[event.broker]
+
+    def _add_warning(self, event: Event) -> None:
+        """Take in a warning of an unclean election whose line has no epoch."""
+        ref, number = Ref(row=event.row, note="no broker of the ISR was alive"), _elected_in(event, self.elected)
+        if number is None:
+            self.announced[event.broker] = event, ref
+            return
+        epoch = _at(self.epochs, number)
+        epoch.unclean.append(ref)
+        epoch.last_known |= _is_last_known(event)
+
+
+def _add_took_up(
+    epochs: dict[int, Epoch], disks: Iterable[Disk], spans: Iterable[RoleSpan], told: Container[int]
+) -> None:
+    """Mark the epochs that their leaders took up: files or followers have them, or no line of the leader is at hand."""
+    for disk in disks:
         for number in {*(entry[0] for entry in disk.entries), *(entry[0] for entry in disk.lineage.entries)}:
             if number >= 0:
-                at(number).leader_took_up = True
-    for role_span in (role_span for spans in role_spans.values() for role_span in spans):
+                _at(epochs, number).leader_took_up = True
+    for role_span in spans:
         for number, _, _ in role_span.entries:
-            at(number).leader_took_up = True  # a follower fetched a record of it
+            _at(epochs, number).leader_took_up = True  # a follower fetched a record of it
     for epoch in epochs.values():
         # If the leader's own lines are not in the evidence, nothing contradicts that it took up the epoch.
         if epoch.leader is not None and epoch.leader >= 0 and epoch.leader not in told:
             epoch.leader_took_up = True
-    for epoch in epochs.values():
-        _settle_after_emptied(epochs, epoch, warned=epoch.epoch in warned)
-    _add_leader_lines(epochs.values(), role_spans, cluster)
-    return dict(sorted(epochs.items()))
 
 
 def _add_second_leaders(epochs: Mapping[int, Epoch], role_spans: Mapping[int, Sequence[RoleSpan]]) -> None:
