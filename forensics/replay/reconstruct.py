@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from forensics.replay.coverage import Coverage, MissingLines, Place, Printed, Span
 from forensics.replay.facts.copy_completeness import copies
-from forensics.replay.facts.directory import Disk
+from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.stale_dirs import left_statements
 from forensics.replay.high_watermarks.crosscheck import agreed, as_it_was, borne_out, next_start, not_truncated
@@ -282,20 +282,11 @@ class _Reconstruction(HwAttribution):
 
     def run(self) -> list[MissingLines]:
         """Pass through the epochs in rising order, and return the missing lines that explain contradictions."""
-        by_epoch: dict[int, list[tuple[int, RoleSpan]]] = {}
-        for broker in sorted(self.role_spans):
-            for role_span in self.role_spans[broker]:
-                by_epoch.setdefault(role_span.epoch, []).append((broker, role_span))
+        by_epoch = self._spans_by_epoch()
         for broker, role_span in by_epoch.get(-1, ()):
             self._replay_role_span(broker, role_span, None)
         for number in sorted(self.history.epochs):
-            epoch = self.history.epochs[number]
-            here = by_epoch.get(number, [])
-            leading = [t for broker, t in here if broker == epoch.leader and t.role is Role.LEADER]
-            if epoch.leader is not None and epoch.leader >= 0:
-                self.begin(epoch, epoch.leader, leading[0] if leading else None)
-            for broker, role_span in sorted(here, key=lambda item: item[0] != epoch.leader):
-                self._replay_role_span(broker, role_span, epoch)
+            self._replay_epoch(self.history.epochs[number], by_epoch.get(number, []))
         self._finish_replicas()
         checked = [borne_out(self.history, self._follow_on(statement)) for statement in self.history.statements]
         self.history.statements = [statement for statement, _ in checked]
@@ -305,6 +296,27 @@ class _Reconstruction(HwAttribution):
         bounds.settle(self.pending)
         self.history.regressions += restored_checkpoints(self.history)
         return [*self.contradictions, *bounds.contradictions]
+
+    def _spans_by_epoch(self) -> dict[int, list[tuple[int, RoleSpan]]]:
+        """Return the role spans with their replicas, by leader epoch; -1 where they have none."""
+        found: dict[int, list[tuple[int, RoleSpan]]] = {}
+        for broker in sorted(self.role_spans):
+            for role_span in self.role_spans[broker]:
+                found.setdefault(role_span.epoch, []).append((broker, role_span))
+        return found
+
+    def _replay_epoch(self, epoch: Epoch, spans: Sequence[tuple[int, RoleSpan]]) -> None:
+        """Pass through one epoch: its leader first, because its log is what the others fetch.
+
+        Args:
+            epoch: the epoch.
+            spans: role spans of that epoch, with their replicas.
+        """
+        if epoch.leader is not None and epoch.leader >= 0:
+            leading = (t for broker, t in spans if broker == epoch.leader and t.role is Role.LEADER)
+            self.begin(epoch, epoch.leader, next(leading, None))
+        for broker, role_span in sorted(spans, key=lambda item: item[0] != epoch.leader):
+            self._replay_role_span(broker, role_span, epoch)
 
     def _seed(self, broker: int) -> Lineage:
         """Return the log at the start of the evidence: what the files still show of it, if no truncation removed it
@@ -352,8 +364,7 @@ class _Reconstruction(HwAttribution):
         elif leads:
             # Another leader of the same epoch: the two-leaders-one-epoch rule reports it. No other replica has its
             # records.
-            start = role_span.start_end if role_span.start_end is not None else role_span.start_low
-            self.logs[broker] = self.logs[broker].known_below(start)
+            self.logs[broker] = self.logs[broker].known_below(_first_end(role_span))
         loads = [step for step in role_span.steps if step.kind is StepKind.LOADED]
         changes = [step for step in role_span.steps if step.kind is not StepKind.LOADED]
         self._apply(broker, role_span, epoch, changes, left)
@@ -411,42 +422,60 @@ class _Reconstruction(HwAttribution):
 
     def _take_leaders_records(self, broker: int, role_span: RoleSpan, epoch: Epoch) -> None:
         """A follower's records from where it began to fetch on are its leader's."""
-        removed = [step for step in role_span.steps if step.kind in REMOVES]
-        if removed:
-            at: int | None = removed[-1].target
-        elif role_span.start_end is not None:
-            at = role_span.start_end
-        elif self.history.truncates_to_hw:
-            at = epoch.start
-        else:
-            # The follower reconciled by leader epoch before it fetched, so its log is a prefix of its leader's. If it
-            # never reached its leader, what it is known to hold is still its own.
-            at = role_span.start_low
+        removed = any(step.kind in REMOVES for step in role_span.steps)
+        at = self._fetched_from(role_span, epoch)
         log = self.logs[broker]
         if not removed and not self.history.truncates_to_hw and not self._reconciled(broker, role_span, epoch):
             # It may have gone before it was reconciled: what it is found with later need not be its leader's.
-            end = role_span.start_end if role_span.start_end is not None else role_span.start_low
-            log = log.known_below(end)
+            log = log.known_below(_first_end(role_span))
         elif epoch.lineage.entries and at is not None:
-            grew = not removed and self._grew(broker, role_span)
-            on = self._answered_from(broker, role_span, epoch)
-            if on is not None and on < at:
-                differ, unknown = differences(log, epoch.lineage, 0, on)
-                if not differ and not unknown:
-                    log = log.splice(epoch.lineage, on)  # it already has what its leader wrote in between
-                elif not differ:
-                    log = log.known_below(on)
-            elif on is None and (begun := self._begun_before(broker, epoch, at)) is not None:
-                log = log.known_below(begun)
-            fenced = all(fences(self.facts, one) for one in (broker, role_span.leader) if one is not None)
-            if grew:
-                self.contradictions += not_truncated(self.history, role_span, log, epoch.lineage, fenced=fenced)
-            if at > 0 and not self.history.coverage.has(broker, Printed.LOG):
-                log = agreed(log, epoch.lineage, at)  # unknown to which offset it truncated
-            log = log.splice(epoch.lineage, at) if at > 0 else epoch.lineage
+            log = self._fetched_on(role_span, epoch, log, at, grew=not removed and self._grew(broker, role_span))
         elif at is not None:
             log = log.known_below(at)  # of an unknown leader
         self.logs[broker] = self._with_entries(broker, role_span, log)
+
+    def _fetched_from(self, role_span: RoleSpan, epoch: Epoch) -> int | None:
+        """Return the log end offset with which a follower began to fetch, or None."""
+        removed = [step for step in role_span.steps if step.kind in REMOVES]
+        if removed:
+            return removed[-1].target
+        if role_span.start_end is not None:
+            return role_span.start_end
+        # By leader epoch a follower reconciles before it fetches, so its log is a prefix of its leader's. If it never
+        # reached its leader, what it is known to hold is still its own.
+        return epoch.start if self.history.truncates_to_hw else role_span.start_low
+
+    def _fetched_on(self, role_span: RoleSpan, epoch: Epoch, log: Lineage, at: int, *, grew: bool) -> Lineage:
+        """Return a follower's log with what it fetched from a leader whose log is known.
+
+        Args:
+            role_span: the follower's role.
+            epoch: its epoch.
+            log: its log before.
+            at: where it began to fetch.
+            grew: it fetched, and no line shows that it truncated before.
+        """
+        broker = role_span.replica
+        log = self._answered_before(role_span, epoch, log, at)
+        if grew:
+            fenced = all(fences(self.facts, one) for one in (broker, role_span.leader) if one is not None)
+            self.contradictions += not_truncated(self.history, role_span, log, epoch.lineage, fenced=fenced)
+        if at > 0 and not self.history.coverage.has(broker, Printed.LOG):
+            log = agreed(log, epoch.lineage, at)  # unknown to which offset it truncated
+        return log.splice(epoch.lineage, at) if at > 0 else epoch.lineage
+
+    def _answered_before(self, role_span: RoleSpan, epoch: Epoch, log: Lineage, at: int) -> Lineage:
+        """Return a follower's log with what it may have fetched in an epoch before it received that epoch."""
+        broker = role_span.replica
+        on = self._answered_from(broker, role_span, epoch)
+        if on is None:
+            begun = self._begun_before(broker, epoch, at)
+            return log if begun is None else log.known_below(begun)
+        differ, unknown = differences(log, epoch.lineage, 0, on) if on < at else (True, True)
+        if differ:
+            return log
+        # If nothing is unknown, it already has what its leader wrote in between.
+        return log.known_below(on) if unknown else log.splice(epoch.lineage, on)
 
     def _with_entries(self, broker: int, role_span: RoleSpan, log: Lineage) -> Lineage:
         """Return a follower's log with the epochs that it noted itself.
@@ -588,6 +617,7 @@ class _Reconstruction(HwAttribution):
     # -- the end ----------------------------------------------------------------------------------------------------
 
     def _finish_replicas(self) -> None:
+        """Set what each replica holds at the end, and take its checkpoint as a statement."""
         history = self.history
         for broker, replica in history.replicas.items():
             disk = self.disks.get(broker, NO_DISK)
@@ -595,31 +625,38 @@ class _Reconstruction(HwAttribution):
             replica.lineage = disk.lineage if disk.lineage.entries else known
         self.contradictions += end_early_by_records(history, self.logs)
         ends_early = _ending_early(history)
-        for broker, replica in history.replicas.items():
+        for broker in history.replicas:
             disk = self.disks.get(broker, NO_DISK)
-            if disk.checkpoint is None or disk.checkpoint[0] <= 0:
-                continue
-            hw, ref = disk.checkpoint
-            last = self.role_spans[broker][-1] if self.role_spans.get(broker) else None
-            if last is not None and max(s.value for s in (last.start_hw, last.hw, Sample(0, ref, None)) if s) >= hw:
-                continue  # nothing new
-            epoch = history.epochs.get(last.epoch) if last is not None and last.epoch >= 0 else None
-            if broker in ends_early:
-                epoch = None  # reached after its lines end: in an unknown epoch
-                if not disk.lineage.entries:
-                    continue
-            own = replica.lineage
-            if disk.lineage.entries and disk.end is not None and hw > disk.end:
-                own = own.known_below(disk.end)  # the epoch of records missing in its files is unknown
-            after = next_start(history, broker, epoch.epoch, hw) if epoch is not None else None
-            if after is not None:
-                # Its files do not show whether it had a role after its lines end.
-                epoch, own = None, self.logs[broker].known_below(after)
-            if broker in ends_early:
-                # As a follower it adopts its leader's high watermark, which does not cover records that it alone holds.
-                parts = [f.ranges[0][0] for f in history.forks if broker in (f.left, f.right)]
-                own = own.known_below(min(parts)) if parts else own
-            self._state(broker, epoch, Sample(hw, ref, None), HwSource.CHECKPOINT, own=own)
+            if disk.checkpoint is not None and disk.checkpoint[0] > 0:
+                self._state_checkpoint(broker, disk, *disk.checkpoint, ends_early=broker in ends_early)
+
+    def _state_checkpoint(self, broker: int, disk: Disk, hw: int, ref: Ref, *, ends_early: bool) -> None:
+        """State the high watermark of a replica's checkpoint file, if its lines have not stated as much."""
+        spans = self.role_spans.get(broker, ())
+        last = spans[-1] if spans else None
+        if last is not None and any(one is not None and one.value >= hw for one in (last.start_hw, last.hw)):
+            return
+        if ends_early and not disk.lineage.entries:
+            return
+        own = self.history.replicas[broker].lineage
+        if disk.lineage.entries and disk.end is not None and hw > disk.end:
+            own = own.known_below(disk.end)  # the epoch of records missing in its files is unknown
+        epoch = self.history.epochs.get(last.epoch) if last is not None and last.epoch >= 0 else None
+        if ends_early:
+            # It was reached after its lines end, in an unknown epoch. As a follower the replica adopts its leader's
+            # high watermark, which does not cover records that it alone holds.
+            parts = [f.ranges[0][0] for f in self.history.forks if broker in (f.left, f.right)]
+            epoch, own = None, own.known_below(min(parts)) if parts else own
+        after = next_start(self.history, broker, epoch.epoch, hw) if epoch is not None else None
+        if after is not None:
+            # Its files do not show whether it had a role after its lines end.
+            epoch, own = None, self.logs[broker].known_below(after)
+        self._state(broker, epoch, Sample(hw, ref, None), HwSource.CHECKPOINT, own=own)
+
+
+def _first_end(role_span: RoleSpan) -> int:
+    """Return a follower's log end offset at the start of a role, or a lower bound of it."""
+    return role_span.start_end if role_span.start_end is not None else role_span.start_low
 
 
 def _on_disk_before(disk: Disk, spans: Sequence[RoleSpan]) -> Lineage:
