@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import polars as pl
@@ -124,55 +125,45 @@ def _crossing(rows: pl.DataFrame, same_span: pl.DataFrame, found: dict[Key, dict
     single messages. For one batch in two formats see ``_converted``.
     """
     matched = same_span.select("topic", "partition", "base_offset", "last_offset", "broker_left", "broker_right")
+    some = rows.join(_may_cross(found), on=["topic", "partition"], how="semi")
+    out: list[tuple[object, ...]] = []
+    for (topic, partition), group in some.group_by(["topic", "partition"], maintain_order=True):
+        done = matched.filter((pl.col("topic") == topic) & (pl.col("partition") == partition))
+        for one, two in itertools.combinations(sorted(group.get_column("broker").unique().to_list()), 2):
+            pairs = done.filter((pl.col("broker_left") == one) & (pl.col("broker_right") == two))
+            left, right = (_unmatched(group, broker, pairs) for broker in (one, two))
+            out += ((topic, partition, one, two, *pair) for pair in _crossing_batches(left, right))
+    return pl.DataFrame(out, schema={name: _TYPES[name] for name in _FORK}, orient="row")
+
+
+def _may_cross(found: dict[Key, dict[int, Disk]]) -> pl.DataFrame:
+    """Return the partitions (topic and partition) whose replicas differ in epochs or have batches without them."""
     suspects = [
         key
         for key, replicas in found.items()
         if len({d.lineage for d in replicas.values() if d.end is not None}) > 1
         or any(d.magic is not None and d.magic < 2 for d in replicas.values())
     ]
-    if not suspects:
-        return pl.DataFrame(schema={name: _TYPES[name] for name in _FORK})
-    wanted = pl.DataFrame(suspects, schema={"topic": pl.String(), "partition": pl.Int32()}, orient="row")
-    some = rows.join(wanted, on=["topic", "partition"], how="semi")
-    out: list[tuple[object, ...]] = []
-    for (topic, partition), group in some.group_by(["topic", "partition"], maintain_order=True):
-        brokers = sorted(group.get_column("broker").unique().to_list())
-        by_broker = {b: group.filter(pl.col("broker") == b).sort("base_offset", "source", "byte") for b in brokers}
-        done = matched.filter((pl.col("topic") == topic) & (pl.col("partition") == partition))
-        for position, one in enumerate(brokers):
-            for two in brokers[position + 1 :]:
-                pairs = done.filter((pl.col("broker_left") == one) & (pl.col("broker_right") == two))
-                spans = ["base_offset", "last_offset"]
-                a = by_broker[one].join(pairs, on=spans, how="anti")
-                b = by_broker[two].join(pairs, on=spans, how="anti")
-                if a.is_empty() or b.is_empty():
-                    continue
-                pieces = list(_overlaps(a, b))
-                same = _converted(pieces)
-                for x, y in pieces:
-                    legacy = x["magic"] < 2 and y["magic"] < 2
-                    if id(x) in same or id(y) in same:
-                        continue
-                    if legacy or (x["leader_epoch"] != y["leader_epoch"]):
-                        out.append(
-                            (
-                                topic,
-                                partition,
-                                one,
-                                two,
-                                x["base_offset"],
-                                x["last_offset"],
-                                y["base_offset"],
-                                y["last_offset"],
-                                x["leader_epoch"],
-                                y["leader_epoch"],
-                                x["source"],
-                                x["byte"],
-                                y["source"],
-                                y["byte"],
-                            )
-                        )
-    return pl.DataFrame(out, schema={name: _TYPES[name] for name in _FORK}, orient="row")
+    return pl.DataFrame(suspects, schema={"topic": pl.String(), "partition": pl.Int32()}, orient="row")
+
+
+def _unmatched(group: pl.DataFrame, broker: int, pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return the batches of a replica, in rising order, whose offsets are not those of a batch of the other replica."""
+    own = group.filter(pl.col("broker") == broker).sort("base_offset", "source", "byte")
+    return own.join(pairs, on=["base_offset", "last_offset"], how="anti")
+
+
+def _crossing_batches(left: pl.DataFrame, right: pl.DataFrame) -> Iterator[tuple[int, ...]]:
+    """Yield pairs of batches that overlap and are not the same record, as columns of ``_FORK`` from the offsets on."""
+    pieces = list(_overlaps(left, right))
+    same = _converted(pieces)
+    for a, b in pieces:
+        legacy = a["magic"] < 2 and b["magic"] < 2
+        if id(a) in same or id(b) in same or not (legacy or a["leader_epoch"] != b["leader_epoch"]):
+            continue
+        spans = (one[name] for one in (a, b) for name in ("base_offset", "last_offset"))
+        places = (one[name] for one in (a, b) for name in ("source", "byte"))
+        yield (*spans, a["leader_epoch"], b["leader_epoch"], *places)
 
 
 _TYPES: dict[str, pl.DataType] = {
@@ -214,19 +205,19 @@ def _converted(pieces: list[tuple[dict[str, int], dict[str, int]]]) -> set[int]:
     upgrade (KIP-98, KIP-283; up to 3.x). The messages keep their offsets and times and carry no epoch.
     """
     parts: dict[int, tuple[dict[str, int], list[dict[str, int]]]] = {}
-    for pair in pieces:
-        new = [batch for batch in pair if batch["magic"] >= 2]
-        if len(new) == 1:
-            old = pair[1] if new[0] is pair[0] else pair[0]
-            parts.setdefault(id(new[0]), (new[0], []))[1].append(old)
-    found = set()
-    for batch, messages in parts.values():
-        span = batch["last_offset"] - batch["base_offset"] + 1
-        whole = batch["records"] == span == sum(one["records"] or 0 for one in messages)
-        latest = max(one["max_timestamp"] for one in messages)
-        if not whole or min(latest, batch["max_timestamp"]) < 0 or latest == batch["max_timestamp"]:
-            found |= {id(batch)}
-    return found
+    for one, two in pieces:
+        if (one["magic"] >= 2) != (two["magic"] >= 2):
+            new, old = (one, two) if one["magic"] >= 2 else (two, one)
+            parts.setdefault(id(new), (new, []))[1].append(old)
+    return {number for number, (batch, messages) in parts.items() if _may_be_converted(batch, messages)}
+
+
+def _may_be_converted(batch: dict[str, int], messages: list[dict[str, int]]) -> bool:
+    """Return whether messages of an older format may be those of a batch: nothing in their number or times differs."""
+    span = batch["last_offset"] - batch["base_offset"] + 1
+    whole = batch["records"] == span == sum(one["records"] or 0 for one in messages)
+    latest = max(one["max_timestamp"] for one in messages)
+    return not whole or min(latest, batch["max_timestamp"]) < 0 or latest == batch["max_timestamp"]
 
 
 def _pairs(found: dict[Key, dict[int, Disk]]) -> Iterator[tuple[Key, list[tuple[int, int]]]]:

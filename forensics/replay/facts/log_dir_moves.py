@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -58,37 +58,95 @@ def without_copies(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _of_copies(events: pl.DataFrame) -> list[int]:
     """Return rows about copies, for one replica."""
-    found: list[int] = []
-    supposed: list[int] = []  # rows of a copy, if a later line confirms it
+    copy = _Copy()
+    for row, kind, leo, hw, log_dir, detail in events.select(_READ).iter_rows():
+        copy.read(_Line(row, kind, leo, hw, log_dir, detail))
+    return copy.found
+
+
+class _Line(NamedTuple):
+    """What is read of a line: columns ``_READ``."""
+
+    row: int
+    kind: str
+    leo: int | None
+    hw: int | None
+    log_dir: str | None
+    detail: str | None
+
+    @property
+    def loads(self) -> bool:
+        return self.kind == Kind.LOG_LOADED.value
+
+    @property
+    def copies(self) -> bool:
+        return self.kind == Kind.LOG_COPIED.value
+
+    @property
+    def moves(self) -> bool:
+        """Whether it shows that the copy replaced the log."""
+        return self.kind == Kind.LOG_MOVED.value or (self.loads and self.detail == MOVED)
+
+    @property
+    def lacks_checkpoint(self) -> bool:
+        return self.kind == Kind.HW_MISSING.value or (self.kind == Kind.HW_LOADED.value and self.hw == 0)
+
+
+@dataclass(slots=True)
+class _Copy:
+    """What the lines of one replica have shown of its log and of a copy of it so far.
+
+    Attributes:
+        found: rows about copies.
+        supposed: rows of a copy, if a later line confirms it.
+        in_use: the log's directory.
+        other: the copy's directory, or the one of the only log named so far.
+        confirmed: whether a line shows that ``other`` is a copy.
+        begun: a former process began the copy; this one lacks a checkpoint of the copy, or of a log just moved.
+    """
+
+    found: list[int] = field(default_factory=list)
+    supposed: list[int] = field(default_factory=list)
     in_use: str | None = None
     other: str | None = None
-    is_copy = False
-    begun = False  # a former process began the copy; this one lacks a checkpoint of the copy, or of a log just moved
-    for row, kind, leo, hw, log_dir, detail in events.select(_READ).iter_rows():
-        loaded = kind == Kind.LOG_LOADED.value
-        if in_use is None and other is not None and not (kind == Kind.LOG_COPIED.value or log_dir == other):
-            in_use, other, supposed = other, None, []  # the first one logged is the log itself
-        if kind == Kind.LOG_COPIED.value:
-            is_copy = other is not None
-        elif kind == Kind.LOG_MOVED.value or (loaded and detail == MOVED):
-            found += supposed
-            in_use, other, is_copy, supposed = log_dir or other or in_use, None, False, []
-            begun = False
-        elif begun and (kind == Kind.HW_MISSING.value or (kind == Kind.HW_LOADED.value and hw == 0)):
-            found.append(row)
-        elif loaded and leo != 0:
-            begun = begun or is_copy
-            in_use, other, is_copy, supposed = log_dir or in_use, None, False, []
-        elif other is not None and (log_dir == other or (log_dir is None and kind in _NAMELESS)):
-            supposed.append(row)
-        elif other is None and kind in _BEGINS and log_dir not in (None, in_use):
-            other, supposed = log_dir, [row]  # without a line about the log itself: if the next line confirms it
-        elif loaded and not is_copy:
-            in_use, other, supposed = log_dir or in_use, None, []
-        if is_copy:
-            found += supposed
-            supposed = []
-    return found
+    confirmed: bool = False
+    begun: bool = False
+
+    def read(self, line: _Line) -> None:
+        """Take in the next line."""
+        if self.in_use is None and self.other is not None and not (line.copies or line.log_dir == self.other):
+            self._use(self.other)  # the first one logged is the log itself
+        if line.copies:
+            self.confirmed = self.other is not None
+        elif line.moves:
+            self.found += self.supposed
+            self._use(line.log_dir or self.other or self.in_use)
+            self.confirmed = self.begun = False
+        elif self.begun and line.lacks_checkpoint:
+            self.found.append(line.row)
+        elif line.loads and line.leo != 0:
+            self.begun = self.begun or self.confirmed
+            self._use(line.log_dir or self.in_use)
+            self.confirmed = False
+        else:
+            self._suppose(line)
+        if self.confirmed:
+            self.found += self.supposed
+            self.supposed = []
+
+    def _use(self, log_dir: str | None) -> None:
+        self.in_use, self.other, self.supposed = log_dir, None, []
+
+    def _suppose(self, line: _Line) -> None:
+        """Take in a line that may be about the copy."""
+        nameless = line.log_dir is None and line.kind in _NAMELESS
+        if self.other is not None and (line.log_dir == self.other or nameless):
+            self.supposed.append(line.row)
+        elif self.other is None and line.kind in _BEGINS and line.log_dir not in (None, self.in_use):
+            # Without a line about the log itself: if the next line confirms it.
+            self.other, self.supposed = line.log_dir, [line.row]
+        elif line.loads and not self.confirmed:
+            self._use(line.log_dir or self.in_use)
 
 
 Homes = dict[tuple[str, int, int, int], list[tuple[int, int, str]]]

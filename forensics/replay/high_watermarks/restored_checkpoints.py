@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from forensics.replay.history import History, Regression, RegressionKind, Role
-from forensics.replay.roles.steps import StepKind
+from forensics.replay.history import History, HwStatement, Regression, RegressionKind, Role
+from forensics.replay.roles.steps import RoleSpan, StepKind
 
 
 def restored_checkpoints(history: History) -> list[Regression]:
@@ -18,28 +18,35 @@ def restored_checkpoints(history: History) -> list[Regression]:
     found = []
     for broker, spans in history.role_spans.items():
         for one, two in itertools.pairwise(spans):
-            loads = [step for step in one.steps if step.kind is StepKind.LOADED and step.before is None]
-            grown = one.start_end is not None and bool(loads) and loads[0].target > one.start_end
-            if one.shut_down is None or one.role is not Role.LEADER or len(one.steps) != 1:
+            written = _end_at_shutdown(history, broker, one)
+            # If it continued in its epoch, a high watermark of that epoch may have been reached later.
+            if written is None or two.start_hw is None or two.epoch == one.epoch:
                 continue
-            if not grown or two.start_hw is None:
-                continue
-            if two.epoch == one.epoch:
-                continue  # it continued in its epoch, so a high watermark of this epoch may have been reached later
-            if one.epoch in history.contested or history.epochs[one.epoch].leader != broker:
-                continue
-            known = [
-                (min(s.high_watermark, loads[0].target), s)
-                for s in history.statements
-                if s.epoch == one.epoch and not s.implied
-            ]
-            before, statement = max(known, key=lambda one: one[0], default=(0, None))
-            if statement is None or two.start_hw.value >= before:
-                continue
-            refs = (*statement.refs[:1], two.start_hw.ref)
-            found.append(
-                Regression(
-                    broker, one.epoch, before, two.start_hw.value, RegressionKind.CHECKPOINT, two.start_hw.time, refs
+            before, statement = _reached(history, one.epoch, written)
+            if statement is not None and two.start_hw.value < before:
+                after, refs = two.start_hw, (*statement.refs[:1], two.start_hw.ref)
+                found.append(
+                    Regression(broker, one.epoch, before, after.value, RegressionKind.CHECKPOINT, after.time, refs)
                 )
-            )
     return found
+
+
+def _end_at_shutdown(history: History, broker: int, role_span: RoleSpan) -> int | None:
+    """Return the log end offset that the only leader of an epoch had as its process stopped cleanly.
+
+    None if it did not lead alone, did not stop cleanly, or wrote nothing in that role.
+    """
+    if role_span.shut_down is None or role_span.role is not Role.LEADER or len(role_span.steps) != 1:
+        return None
+    if role_span.epoch in history.contested or history.epochs[role_span.epoch].leader != broker:
+        return None
+    [load] = role_span.steps
+    loaded = load.kind is StepKind.LOADED and load.before is None
+    grown = loaded and role_span.start_end is not None and load.target > role_span.start_end
+    return load.target if grown else None
+
+
+def _reached(history: History, epoch: int, end: int) -> tuple[int, HwStatement | None]:
+    """Return the greatest high watermark within a log that lines or files state for an epoch, and the statement."""
+    stated = [s for s in history.statements if s.epoch == epoch and not s.implied]
+    return max(((min(s.high_watermark, end), s) for s in stated), key=lambda one: one[0], default=(0, None))
