@@ -76,9 +76,7 @@ def committed(
     used: list[HwStatement] = []
     contested, truncations_told = history.contested, history.coverage.has(replica, Printed.LOG)
     for statement in history.statements:
-        own = statement.epoch == UNKNOWN and statement.replica == replica and truncations_told
-        own = own and statement.how is not HwSource.LEFT_BEHIND
-        own = own and (row is None or (bool(statement.refs) and (statement.refs[0].row or 0) <= row))
+        own = truncations_told and _of_own_log(statement, replica, row)
         if before is not None and (statement.epoch >= before or (statement.epoch == UNKNOWN and not own)):
             continue
         stop = min(end, statement.high_watermark)
@@ -95,6 +93,13 @@ def committed(
             used.append(statement)
     used.sort(key=_strength)
     return CommittedProof(tuple(merge(ranges)), tuple(used))
+
+
+def _of_own_log(statement: HwStatement, replica: int | None, row: int | None) -> bool:
+    """Return whether a statement of unknown epoch is a replica's about its own log, made by a row if one is given."""
+    if statement.epoch != UNKNOWN or statement.replica != replica or statement.how is HwSource.LEFT_BEHIND:
+        return False
+    return row is None or (bool(statement.refs) and (statement.refs[0].row or 0) <= row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,46 +183,82 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
     served = served_log(history)
     if served is None:
         return [], []
-    by_epoch: dict[int, list[tuple[list[Range], list[HwStatement]]]] = {}
-    unclear: list[Range] = []
-    contested = history.contested
+    gone = _Gone(history, served)
     for statement in sorted(history.statements, key=_strength):
-        gone, unknown = differences(statement.lineage, served, 0, statement.high_watermark)
-        unclear.extend(subtract(unknown, _checkpointed_as_served(history, statement)))
-        if history.epoch_rollbacks:
-            unclear.extend(gone)  # leader epochs do not show which of the two logs the partition kept
-            continue
-        there = _served_all_the_same(history, statement.lineage, gone)
-        unclear.extend(there)
-        otherwise = _served_otherwise(history, statement, served, unknown)
-        for piece in statement.lineage.pieces([*subtract(gone, there), *otherwise]):
-            if statement.lineage.epoch_at(piece[0]) in contested:
-                unclear.append(piece)
-                continue
-            epoch = _first_without(history, statement, piece[0])
-            if epoch is None and intersect([piece], otherwise):
-                epoch = _written_again(history, statement, piece[0]) or history.current
-            if epoch is not None and epoch.epoch in contested:
-                unclear.append(piece)  # two leaders in this epoch: unknown which log the partition kept
-            elif epoch is not None:
-                _add_to_its_log(by_epoch.setdefault(epoch.epoch, []), statement, piece)
-    found: list[Loss] = []
-    for number, (ranges, statements) in ((n, one) for n, logs in sorted(by_epoch.items()) for one in logs):
-        lineage = statements[0].lineage
-        whole = kept(history, lineage, ranges, number)
-        for other in found:  # report records that both logs had only once
-            whole = subtract(whole, same(other.lineage, lineage, intersect(whole, other.ranges)))
-        if not whole:
-            continue
-        epoch = history.epochs[number]
-        held = with_own(history, holders(history, lineage, whole), statements, epoch, whole)
-        found.append(Loss(tuple(whole), epoch, tuple(statements), held, lineage))
+        gone.compare(statement)
+    found = gone.losses()
     for left in stepped_down(history):
         after = Epoch(left.epoch, leader=left.successor, time=left.time, refs=list(left.refs), leader_took_up=True)
         given = {left.statement.replica: left.ranges}
         found.append(Loss(left.ranges, after, (left.statement,), given, left.statement.lineage))
     proven = [piece for loss in found for piece in loss.ranges]
-    return found, subtract(unclear, proven)
+    return found, subtract(gone.unclear, proven)
+
+
+class _Gone:
+    """What the log that the partition serves lacks of what high watermark statements are about.
+
+    Attributes:
+        unclear: offsets for which the evidence does not decide.
+    """
+
+    def __init__(self, history: History, served: Lineage) -> None:
+        self.history, self.served = history, served
+        self.unclear: list[Range] = []
+        # By the first epoch whose leader lacked them: lost offsets with the statements about them, log by log.
+        self._by_epoch: dict[int, list[tuple[list[Range], list[HwStatement]]]] = {}
+
+    def compare(self, statement: HwStatement) -> None:
+        """Compare the log of a statement with the one that is served."""
+        history = self.history
+        gone, unknown = differences(statement.lineage, self.served, 0, statement.high_watermark)
+        self.unclear.extend(subtract(unknown, _checkpointed_as_served(history, statement)))
+        if history.epoch_rollbacks:
+            self.unclear.extend(gone)  # leader epochs do not show which of the two logs the partition kept
+            return
+        there = _served_all_the_same(history, statement.lineage, gone)
+        self.unclear.extend(there)
+        otherwise = _served_otherwise(history, statement, self.served, unknown)
+        for piece in statement.lineage.pieces([*subtract(gone, there), *otherwise]):
+            self._take(statement, piece, otherwise)
+
+    def _take(self, statement: HwStatement, piece: Range, otherwise: Sequence[Range]) -> None:
+        """Take offsets that are served otherwise or not at all as lost; where an epoch had two leaders, as unclear."""
+        history, contested = self.history, self.history.contested
+        if statement.lineage.epoch_at(piece[0]) in contested:
+            self.unclear.append(piece)
+            return
+        epoch = _first_without(history, statement, piece[0])
+        if epoch is None and intersect([piece], otherwise):
+            epoch = _written_again(history, statement, piece[0]) or history.current
+        if epoch is None:
+            return
+        if epoch.epoch in contested:
+            self.unclear.append(piece)  # it is unknown which log the partition kept
+        else:
+            _add_to_its_log(self._by_epoch.setdefault(epoch.epoch, []), statement, piece)
+
+    def losses(self) -> list[Loss]:
+        """Return what was lost, by epoch and log."""
+        found: list[Loss] = []
+        for number, logs in sorted(self._by_epoch.items()):
+            for ranges, statements in logs:
+                found += self._loss(number, ranges, statements, found)
+        return found
+
+    def _loss(
+        self, number: int, ranges: Sequence[Range], statements: Sequence[HwStatement], found: Sequence[Loss]
+    ) -> list[Loss]:
+        """Return the loss of offsets of one log, without what was deleted and what losses before are about."""
+        history, lineage = self.history, statements[0].lineage
+        whole = kept(history, lineage, ranges, number)
+        for other in found:  # report records that both logs had only once
+            whole = subtract(whole, same(other.lineage, lineage, intersect(whole, other.ranges)))
+        if not whole:
+            return []
+        epoch = history.epochs[number]
+        held = with_own(history, holders(history, lineage, whole), statements, epoch, whole)
+        return [Loss(tuple(whole), epoch, tuple(statements), held, lineage)]
 
 
 def _add_to_its_log(logs: list[tuple[list[Range], list[HwStatement]]], statement: HwStatement, piece: Range) -> None:
@@ -418,27 +459,43 @@ def may_have_lost_tail(history: History, leader: int, before: Epoch, after: Epoc
     shows the log end offset before, or if no more can have been committed than the log it found.
     """
     spans = history.role_spans.get(leader, [])
-    within = {at for at, one in enumerate(spans) if one.epoch < after.epoch and not _over(spans, at, before)}
-    within = {at for at in within if not rejoined_isr(history, spans, at, before)}
-    for at in sorted(within):
-        for step in spans[at].steps:
-            replaced = step.kind is StepKind.CREATED and leader == before.leader
-            if not (is_after_crash(step) or replaced) or step.end is not None:
-                continue
-            if not _bounded(history, leader, before, after, step.target):
-                return True
-    for at, (one, two) in enumerate(itertools.pairwise(spans)):
-        new = one.run != two.run and one.epoch >= 0 and at in within
-        # A process that continues with an existing log loads it. Without a load line it began with another, empty log.
-        known = any(
-            step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.DELETED)
-            or (step.kind is StepKind.CREATED and step.end is not None)
-            for step in one.steps
-        )
-        unloaded = new and not known
-        if unloaded and not _bounded(history, leader, before, after, two.start_end or 0):
-            return True
-    return False
+    at_risk = [
+        at
+        for at, one in enumerate(spans)
+        if one.epoch < after.epoch and not _over(spans, at, before) and not rejoined_isr(history, spans, at, before)
+    ]
+    ends = [end for at in at_risk for end in _ends_after_crash(spans[at], led=leader == before.leader)]
+    ends += [end for at in at_risk if (end := _end_without_load(spans, at)) is not None]
+    return any(not _bounded(history, leader, before, after, end) for end in ends)
+
+
+def _ends_after_crash(role_span: RoleSpan, *, led: bool) -> list[int]:
+    """Return log end offsets found after a crash in a role, where no line shows the one before it.
+
+    Args:
+        role_span: the role.
+        led: the replica led: then a new log in place of its own is as bad.
+    """
+    return [
+        step.target
+        for step in role_span.steps
+        if (is_after_crash(step) or (led and step.kind is StepKind.CREATED)) and step.end is None
+    ]
+
+
+def _end_without_load(spans: Sequence[RoleSpan], at: int) -> int | None:
+    """Return the log end offset with which a process began its first role, where no line shows that it loaded the log.
+
+    A process that continues with an existing log loads it. Without a load line it began with another, empty log.
+    """
+    if at + 1 >= len(spans) or spans[at].run == spans[at + 1].run or spans[at].epoch < 0:
+        return None
+    known = any(
+        step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.DELETED)
+        or (step.kind is StepKind.CREATED and step.end is not None)
+        for step in spans[at].steps
+    )
+    return None if known else spans[at + 1].start_end or 0
 
 
 def rejoined_isr(history: History, spans: Sequence[RoleSpan], at: int, before: Epoch) -> bool:
@@ -549,25 +606,27 @@ def possible_losses(history: History) -> list[PossibleLoss]:
     if history.epoch_rollbacks:
         return []  # leader epochs do not show the order of the leaders
     led = [e for e in history.taken_up if e.leader is None or (e.leader >= 0 and e.lineage.entries)]
-    found = []
     lost = [piece for loss in losses(history)[0] for piece in loss.ranges]
-    for before, after in itertools.pairwise(led):
-        if after.lineage is before.lineage or has_all_committed(history, before, after):
-            continue
-        done = committed_at_most(history, before)
-        if done is not None and done <= (after.begins.low):
-            continue
-        if after.start is None:
-            found.append(PossibleLoss(after.begins.low, None, before, after))
-            continue
-        end = log_end(history, before.leader, before.epoch).high
-        if end is not None and end <= after.start:
-            continue
-        known = committed(history, before.lineage, after.start, end if end is not None else after.start)
-        if end is not None and known.ranges == ((after.start, end),) and not subtract(known.ranges, lost):
-            continue  # all proven: the committed-data-lost rule reports it
-        found.append(PossibleLoss(after.start, end, before, after))
-    return found
+    found = (_possible_loss(history, before, after, lost) for before, after in itertools.pairwise(led))
+    return [one for one in found if one is not None]
+
+
+def _possible_loss(history: History, before: Epoch, after: Epoch, lost: Sequence[Range]) -> PossibleLoss | None:
+    """Return what may be lost from one leader to the next, apart from what is proven to be; None for nothing."""
+    if after.lineage is before.lineage or has_all_committed(history, before, after):
+        return None
+    done = committed_at_most(history, before)
+    if done is not None and done <= after.begins.low:
+        return None
+    if after.start is None:
+        return PossibleLoss(after.begins.low, None, before, after)
+    end = log_end(history, before.leader, before.epoch).high
+    if end is not None and end <= after.start:
+        return None
+    known = committed(history, before.lineage, after.start, end if end is not None else after.start)
+    if end is not None and known.ranges == ((after.start, end),) and not subtract(known.ranges, lost):
+        return None  # all proven: the committed-data-lost rule reports it
+    return PossibleLoss(after.start, end, before, after)
 
 
 def committed_at_most(history: History, epoch: Epoch) -> int | None:
