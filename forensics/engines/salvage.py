@@ -10,6 +10,7 @@ import polars as pl
 
 from forensics.case import Case, Reading, assemble
 from forensics.case.order import METADATA_TOPIC
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import History
 from forensics.rules import RULES, not_judged
 from forensics.rules.finding import Judgement
@@ -101,8 +102,8 @@ def replayed(case: Case, replay: Callable[[Case], Sequence[History]]) -> tuple[l
 
 def _failed(case: Case, topic: str, partition: int, defect: Defect) -> Judged:
     clusters = {broker.cluster for broker in case.brokers.values() if broker.cluster is not None}
-    history = History(topic, partition, cluster=next(iter(clusters)) if len(clusters) == 1 else None)
-    return history, [not_judged(rule, defect) for rule in RULES]
+    cluster = next(iter(clusters)) if len(clusters) == 1 else None
+    return History(PartitionFacts(topic, partition, cluster=cluster)), [not_judged(rule, defect) for rule in RULES]
 
 
 def _partitions(case: Case) -> list[tuple[str, int]]:

@@ -14,20 +14,23 @@ from typing import Final
 
 from forensics.replay.coverage import Coverage, Printed
 from forensics.replay.facts.directory import Disk, Pointer
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import History
 
 _POINTERS: Final = ("checkpoint", "recovery_point", "cleaner_point")
 """Fields of ``Disk`` that checkpoint files of a log directory give."""
-_NAMES: Final = ("topic", "partition")
-_SETTINGS: Final = ("cluster", "protocol", "protocol_known", "kraft", "eligible", "joins_below_epoch_start")
-_OWN: Final = ("replicas", "disks", "role_spans", "coverage", "answers")
+_OF_FACTS: Final = ("topic", "partition", "cluster", "disks")
+_SETTINGS: Final = ("protocol", "protocol_known", "kraft", "eligible", "joins_below_epoch_start")
+_OWN: Final = ("facts", "replicas", "role_spans", "coverage", "answers")
 
 _rest_of_disk: Final = attrgetter(*(one.name for one in fields(Disk) if one.name not in _POINTERS))
-_rest: Final = attrgetter(*(one.name for one in fields(History) if one.name not in (*_NAMES, *_SETTINGS, *_OWN)))
+_rest: Final = attrgetter(*(one.name for one in fields(History) if one.name not in (*_SETTINGS, *_OWN)))
 _settings: Final = attrgetter(*_SETTINGS)
+_rest_of_facts: Final = attrgetter(*(one.name for one in fields(PartitionFacts) if one.name not in _OF_FACTS))
 _rest_of_coverage: Final = attrgetter(*(one.name for one in fields(Coverage) if one.name != "printed"))
 _BLANK_DISK: Final = _rest_of_disk(Disk())
-_BLANK: Final = _rest(History("", 0))
+_BLANK_FACTS: Final = _rest_of_facts(PartitionFacts("", 0))
+_BLANK: Final = _rest(History(PartitionFacts("", 0)))
 _BLANK_COVERAGE: Final = _rest_of_coverage(Coverage())
 
 
@@ -57,15 +60,16 @@ def shape(history: History) -> Hashable | None:
     """
     if (
         _rest(history) != _BLANK
+        or _rest_of_facts(history.facts) != _BLANK_FACTS
         or any(history.role_spans.values())
         or _rest_of_coverage(history.coverage) != _BLANK_COVERAGE
     ):
         return None
-    disks = shape_of(history.disks)
+    disks = shape_of(history.facts.disks)
     if disks is None:
         return None
-    printed = (history.coverage.are_about(broker, what) for broker in sorted(history.disks) for what in Printed)
-    return disks, _settings(history), *printed
+    printed = (history.coverage.are_about(broker, what) for broker in sorted(history.facts.disks) for what in Printed)
+    return disks, history.cluster, _settings(history), *printed
 
 
 class Bare:
@@ -102,9 +106,10 @@ class Bare:
         replicas = {
             broker: replace(replica, checkpoint=disks[broker].checkpoint) for broker, replica in first.replicas.items()
         }
-        return replace(first, topic=topic, partition=partition, replicas=replicas, disks=disks, answers={})
+        facts = replace(first.facts, topic=topic, partition=partition, disks=disks)
+        return replace(first, facts=facts, replicas=replicas, answers={})
 
     def add(self, history: History) -> None:
         """Keep a history for those that are alike, if it is of such a partition."""
         if (history.topic, history.partition) not in self._told and shape(history) is not None:
-            self._first[shape_of(history.disks)] = history
+            self._first[shape_of(history.facts.disks)] = history

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from forensics.replay.coverage import ALL_LINES, Coverage, LinesAtHand
-from forensics.replay.facts.directory import Copy, Disk, Ref
-from forensics.replay.facts.printed_hws import PrintedHw
-from forensics.replay.facts.refusals import Complaint
+from forensics.replay.facts.directory import Copy, Ref
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.inferences import Inferred
 from forensics.replay.interval import Interval
-from forensics.replay.lineage import Lineage, Range, intersect, subtract
+from forensics.replay.lineage import Lineage
 from forensics.replay.protocol import UNKNOWN_BROKER, Answer, Protocol
 from forensics.replay.signs.last_stable import NOT_STATED, LastStable
 from forensics.replay.signs.stated import NOTHING, Stated
@@ -422,38 +420,11 @@ class Replica:
         return self.end if self.end is not None else self.stated_end
 
 
-@dataclass(frozen=True, slots=True)
-class Fork:
-    """Two replicas that hold different records at the same offsets, read from their segments.
-
-    Attributes:
-        left, right: broker ids, left < right.
-        ranges: offsets at which they differ.
-        left_ref, right_ref: first differing batch on each side.
-        left_batch, right_batch: (base offset, last offset, leader epoch or None) of those.
-    """
-
-    left: int
-    right: int
-    ranges: tuple[Range, ...]
-    left_ref: Ref
-    right_ref: Ref
-    left_batch: tuple[int, int, int | None]
-    right_batch: tuple[int, int, int | None]
-
-
 @dataclass(slots=True)
 class History:
-    """Everything replay knows of one incarnation of a partition."""
+    """Everything replay concludes about one incarnation of a partition, beside the facts that it read."""
 
-    topic: str
-    partition: int
-    topic_id: str | None = None
-    cluster: str | None = None
-    incarnation: int = 0  # 0 the last topic of this name, 1 the one before
-    lives: int = 1  # how many of them the evidence shows
-    leaders_with_id: frozenset[tuple[int, int, str]] = frozenset()
-    """(leader epoch, broker, topic id) for each leader whose own role line names the topic id."""
+    facts: PartitionFacts
     protocol: TruncatesTo = TruncatesTo.LEADER_EPOCH
     replicas: dict[int, Replica] = field(default_factory=dict)
     epochs: dict[int, Epoch] = field(default_factory=dict)
@@ -463,12 +434,9 @@ class History:
     )  # truncations that may have removed nothing
     shortened_logs: list[ShortenedLog] = field(default_factory=list)
     statements: list[HwStatement] = field(default_factory=list)
-    forks: list[Fork] = field(default_factory=list)
-    compared: frozenset[tuple[int, int]] = frozenset()
     role_spans: dict[int, list[RoleSpan]] = field(default_factory=dict)
     regressions: list[Regression] = field(default_factory=list)
     members_behind: list[HwAboveIsrMember] = field(default_factory=list)
-    disks: Mapping[int, Disk] = field(default_factory=dict)
     protocol_known: bool = True  # versions or batches show how followers truncate; else 0.11 or later is assumed
     kraft: bool = False  # its brokers follow the metadata log
     eligible: bool = False  # leaders may come from the eligible leader replicas (KIP-966)
@@ -477,37 +445,18 @@ class History:
     epoch_rollbacks: list[EpochRollback] = field(
         default_factory=list
     )  # signs that the order of epochs is not that of leaders
-    # by epoch without a leader: replicas that were removed last
-    removed: dict[int, frozenset[int]] = field(default_factory=dict)
     states: dict[int, tuple[int | None, frozenset[int] | None]] = field(
         default_factory=dict
     )  # leader epoch and ISR, if known, by partition epoch (zkVersion)
     copies: dict[int, Copy] = field(default_factory=dict)  # of replicas whose segments are in the evidence
     deletions: list[Deletion] = field(default_factory=list)  # what leaders removed from the beginning of the log
-    log_starts: list[tuple[int, int, int]] = field(
-        default_factory=list, repr=False, compare=False
-    )  # broker, row, offset
-    # about two offsets that contradict each other
-    complaints: list[Complaint] = field(default_factory=list, repr=False, compare=False)
-    printed_hws: list[PrintedHw] = field(default_factory=list, repr=False, compare=False)  # one for each line
     regressions_in_doubt: list[Regression] = field(default_factory=list)  # while lines of their broker are missing
     went_back: list[WentBack] = field(default_factory=list)  # values that a witness states below earlier ones
-    properties: dict[str, str] = field(default_factory=dict)  # of the log, as last printed when it was created
-    properties_ref: Ref | None = None
-    log_dirs: dict[int, tuple[tuple[int, str], ...]] = field(default_factory=dict)  # for brokers that changed it, when
-    min_insync_replicas: int | None = None  # if the topic or the brokers that led it state one
     last_stable: LastStable = NOT_STATED
     stated: Stated = NOTHING  # statements that break an invariant by themselves
-    without_records: Mapping[int, tuple[Range, ...]] = field(
-        default_factory=dict
-    )  # offsets within a log at which a truncation left no records, as traces state it
     # what a complete trace decides, where its lines decide it
     played: Played | None = field(default=None, repr=False, compare=False)
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # answers computed before
-
-    def afresh(self) -> History:
-        """Return the same partition with nothing replayed yet."""
-        return History(**{name: getattr(self, name) for name in _NAMED})
 
     def whole_with_files(self, broker: int | None) -> bool:
         """Return whether all lines of a broker about its replica, and the replica's segments, are in the evidence."""
@@ -549,52 +498,43 @@ class History:
         """Epochs with two leaders: an epoch does not show which of them wrote a record."""
         return frozenset(number for number, epoch in self.epochs.items() if epoch.other_leaders)
 
-    def identical_ranges(self, one: int, other: int, ranges: Iterable[Range]) -> list[Range]:
-        """Return at which of some offsets the segments of two replicas hold the same batches; none without batches."""
-        pair = (min(one, other), max(one, other))
-        own = [disk for broker in pair if (disk := self.disks.get(broker)) is not None]
-        ends = [disk.end for disk in own if disk.end is not None]
-        if pair not in self.compared or len(ends) < 2:
-            return []
-        compared = [(max(disk.log_start for disk in own), min(ends))]  # deleted offsets are not compared
-        return subtract(intersect(ranges, compared), self.diverging_ranges(one, other))
-
-    def diverging_ranges(self, one: int, other: int) -> list[Range]:
-        """The offsets at which the segments of two replicas hold different records."""
-        pair = (min(one, other), max(one, other))
-        return [piece for fork in self.forks if (fork.left, fork.right) == pair for piece in fork.ranges]
-
     @property
     def truncates_to_hw(self) -> bool:
         """Return whether followers truncate to their own high watermark, not to the leader's epochs."""
         return self.protocol is TruncatesTo.HIGH_WATERMARK
 
     @property
+    def topic(self) -> str:
+        """As in the facts."""
+        return self.facts.topic
+
+    @property
+    def partition(self) -> int:
+        """As in the facts."""
+        return self.facts.partition
+
+    @property
+    def topic_id(self) -> str | None:
+        """As in the facts."""
+        return self.facts.topic_id
+
+    @property
+    def cluster(self) -> str | None:
+        """As in the facts."""
+        return self.facts.cluster
+
+    @property
+    def incarnation(self) -> int:
+        """As in the facts."""
+        return self.facts.incarnation
+
+    @property
     def name(self) -> str:
-        """``topic-partition``."""
-        return f"{self.topic}-{self.partition}"
+        """As in the facts."""
+        return self.facts.name
 
     @property
     def current(self) -> Epoch | None:
         """The last epoch with a leader that took it up, by number."""
         led = [e for e in self.epochs.values() if e.leader is not None and e.leader >= 0 and e.leader_took_up]
         return max(led, key=lambda e: e.epoch) if led else None
-
-
-_NAMED = (
-    "topic",
-    "partition",
-    "topic_id",
-    "cluster",
-    "incarnation",
-    "lives",
-    "leaders_with_id",
-    "compared",
-    "epoch_rollbacks",
-    "removed",
-    "properties",
-    "log_dirs",
-    "properties_ref",
-    "min_insync_replicas",
-)
-"""Fields that are known before a partition's lines are replayed."""

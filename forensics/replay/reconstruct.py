@@ -14,6 +14,7 @@ from forensics.replay.coverage import Coverage, MissingLines, Place, Printed, Sp
 from forensics.replay.facts.copy_completeness import copies
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.events import Event
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.facts.stale_dirs import left_statements
 from forensics.replay.high_watermarks.crosscheck import agreed, as_it_was, borne_out, next_start, not_truncated
 from forensics.replay.high_watermarks.hw_attribution import HwAttribution
@@ -21,7 +22,7 @@ from forensics.replay.high_watermarks.restored_checkpoints import restored_check
 from forensics.replay.history import (
     BrokerFacts,
     Epoch,
-    Fork,
+    EpochRollback,
     History,
     HwSource,
     RegressionKind,
@@ -70,12 +71,11 @@ from parsers.schema import Kind
 
 
 def reconstruct(
-    partition: History,
+    facts: PartitionFacts,
     events: Mapping[int, Sequence[Event]],
     cluster_events: Sequence[Event],
-    disks: Mapping[int, Disk],
-    forks: Sequence[Fork],
-    facts: Mapping[int, BrokerFacts],
+    brokers: Mapping[int, BrokerFacts],
+    stated_twice: Iterable[EpochRollback] = (),
     left_out: Iterable[MissingLines] = (),
 ) -> History:
     """Replay one partition.
@@ -85,19 +85,17 @@ def reconstruct(
     which contradictions are found. Each pass either lowers the coverage or is the last, so this ends.
 
     Args:
-        partition: names the partition; not changed.
+        facts: what the evidence states of it.
         events: each broker's own events about its replica, in its order.
         cluster_events: statements of controllers and metadata about leaders, epochs and ISRs.
-        disks: files of each broker.
-        forks: differences between segments, by pairs of brokers.
-        facts: protocol of each broker.
+        brokers: protocol of each broker.
+        stated_twice: partition states that were given out twice.
         left_out: lines that are known to be missing before anything is replayed.
     """
-    contradictions = list(left_out)
+    contradictions, twice = list(left_out), list(stated_twice)
     while True:
-        history = partition.afresh()
-        history.forks, history.disks = list(forks), disks
-        found = _Pass(history, events, cluster_events, facts).run(contradictions)
+        history = History(facts, epoch_rollbacks=[*twice])
+        found = _Pass(history, events, cluster_events, brokers).run(contradictions)
         known = {(one.replica, one.shown_by) for one in contradictions}
         new = [one for one in history.coverage.counted(found) if (one.replica, one.shown_by) not in known]
         if not new:
@@ -147,8 +145,8 @@ class _Pass:
                 # It may have followed another before.
                 clear_start_from_load(history.role_spans.get(epoch.leader, ()), epoch.epoch)
         clear_end_before_first_step(outlived(history, history.role_spans))
-        history.copies = copies(events, history.disks, history.coverage)
-        found = _Reconstruction(history, history.role_spans, history.disks, facts).run()
+        history.copies = copies(events, history.facts.disks, history.coverage)
+        found = _Reconstruction(history, history.role_spans, history.facts.disks, facts).run()
         history.epoch_rollbacks += written_before(history)
         return found
 
@@ -173,7 +171,7 @@ class _Pass:
         """Read each replica's role spans from its own lines into the history; return the readers, by broker."""
         history, about, missing = self.history, dict[int, frozenset[Printed]](), list[MissingLines]()
         readers: dict[int, Reader] = {}
-        for broker in sorted({*self.events, *history.disks}):
+        for broker in sorted({*self.events, *history.facts.disks}):
             fact = self.facts.get(broker, NO_FACTS)
             reader = readers[broker] = Reader(broker, fact)
             own = self.events.get(broker, ())
@@ -185,7 +183,7 @@ class _Pass:
             roles = reader.roles_stated and any(role_span.epoch >= 0 for role_span in spans)
             there = ((Printed.LOG, bool(own)), (Printed.ROLES, roles))
             about[broker] = frozenset(what for what, named in there if named)
-            disk = history.disks.get(broker, NO_DISK)
+            disk = history.facts.disks.get(broker, NO_DISK)
             history.replicas[broker] = Replica(
                 broker,
                 end=disk.end,
@@ -228,12 +226,12 @@ class _Pass:
 
     def _collect_epochs(self) -> None:
         """Collect the leader epochs, and lower the coverage of the replicas whose lines leave out some of theirs."""
-        history, disks, role_spans = self.history, self.history.disks, self.history.role_spans
+        history, disks, role_spans = self.history, self.history.facts.disks, self.history.role_spans
         whose = {*history.coverage.replicas_with(Printed.ROLES)}
         history.epochs = leadership.collect(role_spans, self.cluster_events, disks, whose)
         ends = {broker: disk.end for broker, disk in disks.items() if disk.end is not None}
         spans = {broker: role_spans[broker] for broker in whose}
-        roles = Roles(spans, history.epochs, self.facts, linked(self.events), ends, history.removed)
+        roles = Roles(spans, history.epochs, self.facts, linked(self.events), ends, history.facts.removed)
         missed = missed_epochs(roles, rising=not history.epoch_rollbacks and not served_again(role_spans))
         if counted := history.coverage.counted(missed.values()):
             for one in counted:
@@ -246,7 +244,7 @@ class _Pass:
         claimed = named | set(history.replicas) <= history.coverage.claimed
         skips = claimed or (history.kraft and history.members <= whose)
         unnamed = leadership.unnamed(
-            history.epochs, role_spans, heard=named <= whose, skips=skips, removed=history.removed
+            history.epochs, role_spans, heard=named <= whose, skips=skips, removed=history.facts.removed
         )
         history.coverage = history.coverage.with_unnamed(unnamed)
         history.coverage = history.coverage.lowered(passed_over(history))
@@ -645,7 +643,7 @@ class _Reconstruction(HwAttribution):
         if ends_early:
             # It was reached after its lines end, in an unknown epoch. As a follower the replica adopts its leader's
             # high watermark, which does not cover records that it alone holds.
-            parts = [f.ranges[0][0] for f in self.history.forks if broker in (f.left, f.right)]
+            parts = [f.ranges[0][0] for f in self.history.facts.forks if broker in (f.left, f.right)]
             epoch, own = None, own.known_below(min(parts)) if parts else own
         after = next_start(self.history, broker, epoch.epoch, hw) if epoch is not None else None
         if after is not None:

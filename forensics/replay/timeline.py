@@ -16,8 +16,9 @@ from forensics.replay import protocol
 from forensics.replay.confidence import Weakness, weighed, weighed_rows
 from forensics.replay.facts.directory import newest_magic
 from forensics.replay.facts.events import PROGRESS
+from forensics.replay.facts.incarnations import incarnations
+from forensics.replay.facts.partition_lines import OWN
 from forensics.replay.history import History, Role
-from forensics.replay.partitions import OWN, incarnations
 from forensics.replay.protocol import Answer
 from parsers.details import AMBIGUOUS
 from parsers.schema import ROLES, Kind
@@ -167,7 +168,7 @@ def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
     process = process.filter(
         (pl.col("run") >= pl.col("_first")) & ((pl.col("run") <= pl.col("_last")) | pl.lit(history.incarnation == 0))
     ).drop("_first", "_last")
-    magic = newest_magic(history.disks)
+    magic = newest_magic(history.facts.disks)
     known = {b: protocol.of(case.brokers[b], magic) for b in brokers if b in case.brokers}
     at_leo = [b for b, one in known.items() if one.starts_fetching_at_leo is Answer.YES]
     at_hw = [b for b, one in known.items() if one.starts_fetching_at_hw is Answer.YES]

@@ -19,7 +19,7 @@ from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.disks import disks
 from forensics.replay.facts.forks import forks
 from forensics.replay.facts.live_dirs import PLACE
-from forensics.replay.history import Fork
+from forensics.replay.facts.partition_facts import Fork
 from forensics.replay.lineage import UNKNOWN, Range, size
 from forensics.reports.remarks import dated
 from forensics.reports.terminal import plain

@@ -317,11 +317,15 @@ class Redactor:
         )
 
     def _history(self, history: History) -> History:
-        return replace(
-            history,
+        facts = replace(
+            history.facts,
             topic=self.topic(history.topic),
             topic_id=self._ids.get(history.topic_id or "", history.topic_id),
             cluster=self._ids.get(history.cluster or "", history.cluster),
+        )
+        return replace(
+            history,
+            facts=facts,
             replicas={
                 broker: replace(
                     replica, directory=self.path(replica.directory) if replica.directory is not None else None

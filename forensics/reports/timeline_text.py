@@ -157,7 +157,7 @@ def _dates(case: Case, history: History, brokers: list[int]) -> list[str]:
     found = epoch_dates(case.part_of(history.cluster))
     dates = {}
     for broker in brokers:
-        disk = history.disks.get(broker)
+        disk = history.facts.disks.get(broker)
         folders = found.get((history.topic, history.partition, broker), {})
         dates[broker] = chosen(folders, disk.directory if disk else None)
     said = [f"  {text}" for text in dated(dates)]

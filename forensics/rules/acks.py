@@ -71,9 +71,9 @@ def acks_fact(history: History, case: Case, written: Sequence[int], statements: 
 
 def _least(history: History, case: Case, written: Sequence[int]) -> tuple[int, str, tuple[Ref, ...]]:
     """Return the number of replicas that had to be in the ISR, the same in words, and where it is stated."""
-    value = integer(history.properties.get(_SETTING, ""), most=INT32_MAX)
+    value = integer(history.facts.properties.get(_SETTING, ""), most=INT32_MAX)
     if value is not None:
-        refs = (history.properties_ref,) if history.properties_ref is not None else ()
+        refs = (history.facts.properties_ref,) if history.facts.properties_ref is not None else ()
         return value, f"{_SETTING} was {value}", refs
     leaders = [history.epochs[n].leader for n in written if n in history.epochs]
     for broker in (case.brokers.get(leader) for leader in leaders if leader is not None):

@@ -59,7 +59,7 @@ def judge(history: History, case: Case) -> Judgement:
     findings = []
     unread = []
     compared = False
-    for broker, disk in sorted(history.disks.items()):
+    for broker, disk in sorted(history.facts.disks.items()):
         if disk.end is None:
             continue
         compared = True

@@ -174,7 +174,7 @@ def judge(history: History, case: Case) -> Judgement:
     if history.current is not None and history.current.leader is not None:
         leader = history.current.leader
         missing += earlier_segments(history, leader)
-        missing += maybe_cleaned(history, [leader] if leader in history.disks else [])
+        missing += maybe_cleaned(history, [leader] if leader in history.facts.disks else [])
     missing += _unheard(history, case)
     missing += more_lines(history)
     return judgement(ID, findings, missing)
@@ -223,7 +223,7 @@ def _undated(history: History, unclear: list[Range]) -> Want:
         epochs = ((min(history.contested), None),)
         return Want(Question.WENT_ON_WITH, (anywhere(Artefact.CLIENTS),), offsets=offsets, epochs=epochs)
     without = tuple(
-        b for b in sorted(history.members) if b not in history.disks or not history.disks[b].lineage.entries
+        b for b in sorted(history.members) if b not in history.facts.disks or not history.facts.disks[b].lineage.entries
     )
     if without and not history.truncates_to_hw:
         ways = (of(without, Artefact.SEGMENTS), of(without, Artefact.EPOCH_CHECKPOINT))
@@ -254,7 +254,7 @@ def _at_hand(history: History, epoch: Epoch) -> bool:
 def _unreadable(history: History) -> list[Want]:
     """Return a want for damage in the log that the partition serves."""
     leader = history.current.leader if history.current is not None else None
-    disk = history.disks.get(leader) if leader is not None else None
+    disk = history.facts.disks.get(leader) if leader is not None else None
     if leader is None or disk is None or not disk.damage:
         return []
     if disk.gaps:
@@ -364,7 +364,7 @@ def _written_text(history: History, loss: Loss, written: Sequence[int]) -> str:
     if not written:
         latest = max(statement.epoch for statement in loss.statements)
         return f"{latest} or an earlier one" if latest > 0 else str(latest) if not latest else "unknown"
-    dated = any(history.disks[broker].lineage.entries for broker in loss.holders if broker in history.disks)
+    dated = any(history.facts.disks[broker].lineage.entries for broker in loss.holders if broker in history.facts.disks)
     later = bool(history.coverage.unnamed_between(written[-1], loss.epoch.epoch))
     return ", ".join(map(str, written)) + (" or a later one" if later and not dated else "")
 
@@ -373,7 +373,7 @@ def _lacking(history: History, case: Case, loss: Loss) -> Finding:
     """Records that are in the leader's lineage, and in none of its segments."""
     leader = loss.epoch.leader
     assert leader is not None
-    disk = history.disks[leader]
+    disk = history.facts.disks[leader]
     damage = next((d for d in disk.damage if d.kind in (DamageKind.GAP, DamageKind.SKIPPED)), None)
     why = history.copies[leader].inner_why
     not_because = [NOT_CLEANED] if disk.lacking else []
@@ -574,7 +574,7 @@ def _epochs(loss: Loss, first: int, end: int) -> set[int]:
 
 
 def _holder_fact(history: History, broker: int, ranges: tuple[tuple[int, int], ...]) -> Fact:
-    forks = [f for f in history.forks if broker in (f.left, f.right) and intersect(f.ranges, ranges)]
+    forks = [f for f in history.facts.forks if broker in (f.left, f.right) and intersect(f.ranges, ranges)]
     refs = tuple(dict.fromkeys(f.left_ref if broker == f.left else f.right_ref for f in forks))
     others = tuple(sorted({f.right if broker == f.left else f.left for f in forks}))
     have = "has" if len(others) == 1 else "have"

@@ -84,7 +84,7 @@ _COPY = "copy the directory {name} of {whose} to another disk before any of them
 def judge(history: History, case: Case) -> Judgement:
     """Compare each replica's epochs with themselves, and with the others'."""
     findings = []
-    for broker, disk in sorted(history.disks.items()):
+    for broker, disk in sorted(history.facts.disks.items()):
         fell = _fell(disk.stated)
         for fall in disk.falls[:1]:
             findings.append(_falling(history, broker, fall, fell))
@@ -113,7 +113,7 @@ def _apart(history: History) -> tuple[list[Finding], list[Want]]:
         logs = [history.replicas[broker].lineage for broker in (one, two)]
         bounds = [_high_watermark(history, broker) for broker in (one, two)]
         differ, unknown = differences(logs[0], logs[1], 0, min(bounds))
-        lacking = [span for broker in (one, two) for span in history.without_records.get(broker, ())]
+        lacking = [span for broker in (one, two) for span in history.facts.without_records.get(broker, ())]
         differ = subtract(differ, lacking)
         if differ:
             found.append(_lines_apart(history, (one, two), tuple(differ)))
@@ -178,11 +178,11 @@ def _lines_apart(history: History, pair: tuple[int, int], ranges: tuple[Range, .
 def _unread(history: History, case: Case) -> list[Want]:
     """Files without which epochs cannot be compared."""
     wanted = []
-    for broker, disk in sorted(history.disks.items()):
+    for broker, disk in sorted(history.facts.disks.items()):
         question = _epoch_file(disk, whole=f"{disk.directory}/leader-epoch-checkpoint" in case.checkpointed)
         if question is not None:
             wanted.append(Want(question, (of([broker], Artefact.EPOCH_CHECKPOINT),)))
-    for fork in history.forks:
+    for fork in history.facts.forks:
         if None in (fork.left_batch[2], fork.right_batch[2]) or fork.left_batch[2] == fork.right_batch[2]:
             continue
         first = fork.ranges[0][0]
@@ -254,7 +254,7 @@ def _refuted(disk: Disk, fell: int | None) -> tuple[int, str, tuple[Ref, ...]] |
 
 def _file(history: History, broker: int, epoch: int, text: str, refs: tuple[Ref, ...]) -> Finding:
     named = epoch in history.epochs and bool(history.epochs[epoch].refs)
-    lone = epoch in history.disks[broker].lone_epochs and not named
+    lone = epoch in history.facts.disks[broker].lone_epochs and not named
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
@@ -279,7 +279,7 @@ def _file(history: History, broker: int, epoch: int, text: str, refs: tuple[Ref,
 
 
 def _falling(history: History, broker: int, fall: Damage, fell: int | None) -> Finding:
-    forks = [fork for fork in history.forks if broker in (fork.left, fork.right)]
+    forks = [fork for fork in history.facts.forks if broker in (fork.left, fork.right)]
     ends = [fork.ranges for fork in forks if any(end == fell for _, end in fork.ranges)]
     cause = fork_cause(history, ends[0]) if ends else CauseId.UNKNOWN
     return Finding(
@@ -309,7 +309,7 @@ def _falling(history: History, broker: int, fall: Damage, fell: int | None) -> F
                 ),
             ),
         ),
-        count=len(history.disks[broker].falls),
+        count=len(history.facts.disks[broker].falls),
     )
 
 
@@ -355,7 +355,7 @@ def _two_starts(history: History, several: EpochStarts) -> Finding:
 def _between(history: History) -> list[Finding]:
     """Replicas whose batches give one offset two epochs, committed on both sides."""
     found = []
-    for fork in history.forks:
+    for fork in history.facts.forks:
         one, two = fork.left_batch[2], fork.right_batch[2]
         bounds = [history.replicas[b].checkpoint for b in (fork.left, fork.right)]
         if one is None or two is None or one == two or any(bound is None for bound in bounds):

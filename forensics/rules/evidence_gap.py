@@ -100,7 +100,7 @@ def _further(history: History) -> list[Fact]:
             text = f"has log lines only from leader epoch {first.epoch} on"
             facts.append(Fact(text, broker=broker, time=first.time, refs=tuple(first.refs[:1])))
     for broker in history.coverage.shown_missing(Span.AFTER):
-        disk = history.disks.get(broker)
+        disk = history.facts.disks.get(broker)
         found = [] if disk is None else [*disk.refs.items(), *((epoch, ref) for epoch, _, ref in disk.entries)]
         if found:
             epoch, ref = max(found, key=lambda one: one[0])

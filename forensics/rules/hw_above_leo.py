@@ -202,7 +202,7 @@ def _led_to(history: History, broker: int) -> Lineage:
 
 def _parted(history: History, broker: int, other: int, end: int) -> bool:
     """Return whether two logs differ already below an offset, so that the records above differ too."""
-    return any(first < end for first, _ in history.diverging_ranges(broker, other))
+    return any(first < end for first, _ in history.facts.diverging_ranges(broker, other))
 
 
 def _stated(history: History, above: HwAboveLeo) -> Finding:
@@ -258,7 +258,7 @@ def _finding(history: History, broker: int, high_watermark: int, ref: Ref) -> Fi
         and not _replaced(history, other, end, high_watermark)
     )
     stopped = _stopped(history, broker)
-    disk = history.disks.get(broker)
+    disk = history.facts.disks.get(broker)
     proof = committed(history, replica.lineage, end, high_watermark, replica=broker)
     unsure = "" if stopped else f"if broker {broker} was stopped while its files were copied, "
     facts = [

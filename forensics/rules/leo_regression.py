@@ -176,7 +176,7 @@ def _unmeasured(history: History) -> list[Want]:
 def _flushed(history: History) -> list[Want]:
     """Return a want for each log that was loaded below its own recovery point without a logged removal."""
     found = []
-    for broker, disk in sorted(history.disks.items()):
+    for broker, disk in sorted(history.facts.disks.items()):
         steps = [step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps]
         loads = [step for step in steps if step.kind is StepKind.LOADED]
         point = disk.recovery_point[0] if disk.recovery_point is not None else 0
@@ -256,7 +256,7 @@ def _whole(history: History, shortened: ShortenedLog) -> tuple[int, ...]:
             - {s.replica for s in history.shortened_logs}
             - {truncation.replica for truncation in truncations}
         )
-        held |= {b for b in history.replicas for o in whole - {b} if history.identical_ranges(b, o, lost) == lost}
+        held |= {b for b in history.replicas for o in whole - {b} if history.facts.identical_ranges(b, o, lost) == lost}
     return tuple(sorted(held))
 
 
@@ -284,7 +284,7 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
     refetched += "; whether it had more is unknown" if again and not measured else ""
     others = () if again else tuple(broker for broker in whole if broker != shortened.replica)
     how = _HOW[shortened.cause]
-    kept = log_start_at(history.log_starts, shortened.replica, shortened.refs[0].row)
+    kept = log_start_at(history.facts.log_starts, shortened.replica, shortened.refs[0].row)
     first = kept if 0 == shortened.target < kept < shortened.end else shortened.target
     moved = moved_before(history, shortened) if shortened.cause is ShortenedBy.NEW_LOG else None
     return Finding(

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from forensics.case import Case
 from forensics.replay.committed.proof import committed, possible_losses
 from forensics.replay.facts.directory import Ref
-from forensics.replay.history import Fork, History
+from forensics.replay.facts.partition_facts import Fork
+from forensics.replay.history import History
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.replay.played import Apart
 from forensics.rules.finding import (
@@ -80,7 +81,7 @@ def judge(history: History, case: Case) -> Judgement:
     """Judge the differences between the replicas' segments."""
     groups: dict[tuple[Range, ...], list[Fork]] = {}
     unclear: list[Want] = []
-    for fork in history.forks:
+    for fork in history.facts.forks:
         bounds = {broker: _bound(history, broker) for broker in (fork.left, fork.right)}
         unknown = [broker for broker, hw in bounds.items() if hw is None]
         if unknown:
@@ -135,7 +136,7 @@ def _between_two(history: History, ranges: tuple[Range, ...], forks: list[Fork])
     """Group the differences at some offsets into two sides; if there are three logs, keep each difference separate."""
     sides = _sides(forks)
     for one, two in itertools.combinations(sorted(sides), 2):
-        if sides[one] == sides[two] and intersect(history.diverging_ranges(one, two), ranges):
+        if sides[one] == sides[two] and intersect(history.facts.diverging_ranges(one, two), ranges):
             return [[fork] for fork in forks]
     return [forks]
 
@@ -153,7 +154,8 @@ def _cut_short(history: History) -> list[Want]:
         for broker, replica in sorted(history.replicas.items())
         if replica.on_disk and replica.end is not None and replica.checkpoint is not None
         if replica.end < replica.checkpoint[0]
-        if history.disks[broker].damage or history.disks[broker].bases[-1:] == (replica.end,)  # its last file is empty
+        if history.facts.disks[broker].damage
+        or history.facts.disks[broker].bases[-1:] == (replica.end,)  # its last file is empty
     ]
 
 
@@ -185,14 +187,14 @@ def _bound(history: History, broker: int) -> int | None:
     """
     own, end = _stated(history, broker), history.replicas[broker].end
     bounds = [own] if own is not None else []
-    for one, two in sorted(history.compared) if end is not None else ():
+    for one, two in sorted(history.facts.compared) if end is not None else ():
         if broker not in (one, two):
             continue
         other = two if broker == one else one
         theirs, until = _stated(history, other), history.replicas[other].end
         if theirs is None or end is None or until is None:
             continue
-        apart = (first for first, _ in history.diverging_ranges(one, two))
+        apart = (first for first, _ in history.facts.diverging_ranges(one, two))
         bounds.append(min(theirs, end, until, *apart))  # beyond its end nothing was compared
     replica = history.replicas[broker]
     if bounds and end is not None and not history.truncates_to_hw:

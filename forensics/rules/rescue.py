@@ -182,7 +182,7 @@ def on_disk(history: History, broker: int) -> bool:
 
 def _left_out(history: History, broker: int, ranges: Sequence[Range]) -> bool:
     """Return whether a replica may have records in segments that are missing from the copy of its directory."""
-    copy, disk = history.copies.get(broker), history.disks[broker]
+    copy, disk = history.copies.get(broker), history.facts.disks[broker]
     if copy is None or disk.end is None:
         return False
     gone = [*(disk.gaps if copy.inner is not True else ()), *([(0, disk.bases[0])] if copy.earlier else [])]

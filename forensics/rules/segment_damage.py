@@ -76,8 +76,8 @@ def judge(history: History, case: Case) -> Judgement:
     """Report each damaged replica once, and harmless ends separately."""
     findings = []
     wishes: list[Want] = []
-    cleaned = maybe_cleaned(history, history.disks)
-    for broker, disk in sorted(history.disks.items()):
+    cleaned = maybe_cleaned(history, history.facts.disks)
+    for broker, disk in sorted(history.facts.disks.items()):
         ends = [d for d in disk.damage if d.kind in _ENDS]
         gaps = [d for d in disk.damage if d.kind is DamageKind.GAP and not _its_own(history, broker)]
         real = [d for d in disk.damage if d not in (*ends, *gaps)]
@@ -91,7 +91,7 @@ def judge(history: History, case: Case) -> Judgement:
             findings.append(_finding(history, broker, ends, Severity.INFO))
         wishes += earlier_segments(history, broker)
     missing = [*missing_data(history, case), *wishes, *cleaned]
-    if not missing and not any(disk.end is not None for disk in history.disks.values()):
+    if not missing and not any(disk.end is not None for disk in history.facts.disks.values()):
         missing.append(Want(Question.ANY_SEGMENTS, (anywhere(Artefact.SEGMENTS),)))
     violated = any(f.severity is Severity.ERROR for f in findings)
     verdict = Verdict.VIOLATED if violated else Verdict.UNKNOWN if missing else Verdict.CLEAN
@@ -110,7 +110,7 @@ def _listing(history: History, broker: int) -> Want:
     return Want(
         Question.MISSING_SEGMENTS,
         (of([broker], Artefact.LISTING), of([broker], Artefact.SEGMENTS)),
-        offsets=offsets_of(history.disks[broker].gaps),
+        offsets=offsets_of(history.facts.disks[broker].gaps),
         because=copy_lacks(copy.inner_why) if copy is not None else None,
     )
 
@@ -168,10 +168,10 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
 
 def _undamaged(history: History, broker: int) -> tuple[int, ...]:
     """Other replicas whose segments are whole and reach as far."""
-    end = history.disks[broker].end
+    end = history.facts.disks[broker].end
     return tuple(
         other
-        for other, disk in sorted(history.disks.items())
+        for other, disk in sorted(history.facts.disks.items())
         if other != broker and disk.end is not None and not disk.damage and (end is None or disk.end >= end)
     )
 

@@ -72,7 +72,7 @@ _WHY = {
 
 def judge(history: History, case: Case) -> Judgement:
     """Report each replica with more than one directory; a log directory that is stale as a whole is reported once."""
-    stale = {broker: disk for broker, disk in sorted(history.disks.items()) if disk.stale}
+    stale = {broker: disk for broker, disk in sorted(history.facts.disks.items()) if disk.stale}
     findings = [
         _finding(history, case, broker, disk) for broker, disk in stale.items() if _speaks(history, case, broker, disk)
     ]
@@ -81,10 +81,10 @@ def judge(history: History, case: Case) -> Judgement:
     missing = missing_data(history, case)
     missing += [
         Want(Question.WHOLE_DIRECTORIES, (of([broker], Artefact.LOG_DIRECTORY),))
-        for broker, disk in sorted(history.disks.items())
+        for broker, disk in sorted(history.facts.disks.items())
         if disk.directory is not None and not log_directory_at_hand(history, case, broker)
     ]
-    if not missing and all(disk.directory is None for disk in history.disks.values()):
+    if not missing and all(disk.directory is None for disk in history.facts.disks.values()):
         # No replica is known, and no directory is in the evidence: at most a checkpoint file is.
         missing = [Want(Question.ANY_FILES, (anywhere(Artefact.DATA_DIRECTORY),))]
     return judgement(ID, findings, missing)

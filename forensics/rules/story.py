@@ -209,7 +209,7 @@ def flushed_cause(history: History, broker: int, end: int) -> CauseId:
     back = [step for step in steps if step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.CREATED)]
     if back and back[-1] in replacements(history, broker):
         return SHORTENED_BY[ShortenedBy.NEW_LOG] if end <= back[-1].target else CauseId.UNKNOWN
-    point = history.disks[broker].recovery_point
+    point = history.facts.disks[broker].recovery_point
     return CauseId.STALE_DIRECTORY if point is not None and point[0] > end else CauseId.UNFLUSHED_TAIL
 
 
@@ -291,7 +291,9 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> Cause
         # or not. If it restarted without the record, there is another cause.
         had = written is not None and written.leader == leader
         return CauseId.UNKNOWN if had or was_last_member(history.epochs, epoch) else unclean_cause(epoch)
-    kept = [f for f in history.forks if leader in (f.left, f.right) and intersect(f.ranges, [(offset, offset + 1)])]
+    kept = [
+        f for f in history.facts.forks if leader in (f.left, f.right) and intersect(f.ranges, [(offset, offset + 1)])
+    ]
     unseen = leader is not None and written is not None and may_have_lost_tail(history, leader, written, epoch)
     # In epochs that no line names, anything may have happened to its log. A controller's own change of the ISR has an
     # epoch too.
@@ -531,14 +533,14 @@ def earlier_segments(history: History, broker: int) -> list[Want]:
     copy = history.copies.get(broker)
     if copy is None or not copy.earlier:
         return []
-    first = history.disks[broker].bases[0]
+    first = history.facts.disks[broker].bases[0]
     ways = (of([broker], Artefact.SEGMENTS),)
     return [Want(Question.EARLIER_SEGMENTS, ways, offsets=((0, first),), because=copy_lacks(copy.earlier))]
 
 
 def maybe_cleaned(history: History, brokers: Iterable[int]) -> list[Want]:
     """Return what would show whether a cleaner removed the offsets that segments of some replicas skip."""
-    disks = {b: disk for b in brokers if (disk := history.disks[b]).skipped and not disk.lacking}
+    disks = {b: disk for b in brokers if (disk := history.facts.disks[b]).skipped and not disk.lacking}
     if not disks:
         return []
     return [

@@ -135,7 +135,7 @@ def judge(history: History, case: Case) -> Judgement:
         )
         own = _stated(history, truncation)
         known = merge([*proof.ranges, *own.ranges])
-        start = log_start_at(history.log_starts, truncation.replica, row)  # it held nothing below
+        start = log_start_at(history.facts.log_starts, truncation.replica, row)  # it held nothing below
         known = intersect(known, [(start, max(start, truncation.end))])
         ranges = tuple(kept(history, truncation.lineage, known, truncation.epoch))
         if ranges:
@@ -179,7 +179,9 @@ def _stated(history: History, truncation: Truncation) -> CommittedProof:
     own = truncation.own_hw
     if own is None or truncation.epoch in history.contested or (own.restored and history.topic_id is None):
         return CommittedProof((), ())
-    first = max(own.first, log_start_at(history.log_starts, truncation.replica, own.ref.row)) if own.restored else 0
+    first = (
+        max(own.first, log_start_at(history.facts.log_starts, truncation.replica, own.ref.row)) if own.restored else 0
+    )
     ranges = intersect([(truncation.target, own.end)], [(max(own.first, first), own.end)])
     statement = HwStatement(
         truncation.replica,
@@ -228,7 +230,9 @@ def _there_again(history: History, truncation: Truncation, ranges: tuple[Range, 
     if leader is None or any(truncation.lineage.epoch_at(first) < 0 for first, _ in truncation.lineage.pieces(ranges)):
         return False
     held = holders(history, truncation.lineage, list(ranges))
-    later = {broker: disk.lineage.entries[-1][0] for broker, disk in history.disks.items() if disk.lineage.entries}
+    later = {
+        broker: disk.lineage.entries[-1][0] for broker, disk in history.facts.disks.items() if disk.lineage.entries
+    }
     return all(
         list(held.get(broker, ())) == list(ranges) and later.get(broker, UNKNOWN) >= truncation.epoch
         for broker in {truncation.replica, leader}

@@ -90,7 +90,7 @@ def _of_epoch(history: History, epoch: Epoch, leaders: tuple[int, ...]) -> tuple
         return _suspected(history, epoch, leaders), [
             Want(Question.CREATED_AGAIN, (of(blind, *BOTH_LOGS),), epochs=named)
         ]
-    if history.lives > 1 and history.topic_id is None:
+    if history.facts.lives > 1 and history.topic_id is None:
         return [], [Want(Question.WHICH_LIFE, (anywhere(*BOTH_LOGS),), epochs=((number, None),))]
     return [_finding(history, epoch, leaders[0])], []
 
@@ -104,7 +104,7 @@ _ONE_LIFE = 24 * 3_600_000_000
 def _of_one_id(history: History, number: int, leaders: tuple[int, ...]) -> bool:
     """Return whether the leaders of an epoch all logged that they led, with the same topic id."""
     ids = {
-        leader: {topic_id for at, broker, topic_id in history.leaders_with_id if (at, broker) == (number, leader)}
+        leader: {topic_id for at, broker, topic_id in history.facts.leaders_with_id if (at, broker) == (number, leader)}
         for leader in leaders
     }
     return all(ids.values()) and len(set().union(*ids.values())) == 1
@@ -121,7 +121,7 @@ def _suspected(history: History, epoch: Epoch, leaders: tuple[int, ...]) -> list
         for span in history.role_spans.get(broker, ())
         if span.role is Role.LEADER and span.epoch == epoch.epoch and span.time is not None
     }
-    if set(began) != set(leaders) or history.lives > 1 or max(began.values()) - min(began.values()) > _ONE_LIFE:
+    if set(began) != set(leaders) or history.facts.lives > 1 or max(began.values()) - min(began.values()) > _ONE_LIFE:
         return []
     found = _finding(history, epoch, leaders[0])
     return [

@@ -47,7 +47,7 @@ def test_a_directory_of_another_topic_of_the_name_tells_nothing_of_this_one(
         (left / "partition.metadata").write_text("version: 0\ntopic_id: 8kxbPVz3SZmX1PRku-RYPQ")
     (left.parent / "replication-offset-checkpoint").write_text("0\n1\norders 0 5\n")
     (partition,) = (p for p in scan([str(tmp_path)]).partitions if p.history.name == "orders-0")
-    disk = partition.history.disks[2]
+    disk = partition.history.facts.disks[2]
     assert len(disk.stale) == 1
     assert bool(disk.left_by_this_topic()) == counts
     assert any(statement.how is HwSource.LEFT_BEHIND for statement in partition.history.statements) == counts

@@ -429,7 +429,7 @@ def test_a_leader_alone_commits_from_3_7_on_where_min_insync_replicas_is_1(
         log.write_text(log.read_text().replace("min.insync.replicas=1", f"min.insync.replicas={least}"))
     result = scan([str(tmp_path)])
     (partition,) = (p for p in result.partitions if p.history.name == "orders-1")
-    assert partition.history.min_insync_replicas == int(least)
+    assert partition.history.facts.min_insync_replicas == int(least)
     alone = [s.high_watermark for s in partition.history.statements if s.how is HwSource.ALONE_IN_ISR]
     assert (84 in alone) == known
 

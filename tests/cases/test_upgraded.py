@@ -37,7 +37,7 @@ def test_what_a_leader_converted_is_no_other_record(tmp_path: Path) -> None:
     (partition,) = (one for one in result.partitions if one.history.name == "orders-1")
     batches = result.case.batches.filter(topic="orders", partition=1).filter(pl.col("base_offset").is_between(420, 507))
     assert set(batches.select("broker", "magic").unique().iter_rows()) == {(1, 2), (2, 1), (3, 2)}
-    assert partition.history.forks == []
+    assert partition.history.facts.forks == ()
     assert partition.judgements["replica-divergence"].verdict == "clean"
     assert partition.judgements["epoch-divergence"].verdict == "clean"
 
@@ -56,7 +56,7 @@ def test_an_old_message_of_another_time_is_another_record(tmp_path: Path) -> Non
     data[byte + 12 : byte + 16] = zlib.crc32(bytes(data[byte + 16 : byte + size])).to_bytes(4, "big")
     path.write_bytes(bytes(data))
     (partition,) = (one for one in scan([str(folder)]).partitions if one.history.name == "orders-1")
-    assert [fork.ranges for fork in partition.history.forks] == [((420, 424),), ((420, 424),)]
+    assert [fork.ranges for fork in partition.history.facts.forks] == [((420, 424),), ((420, 424),)]
 
 
 @pytest.mark.parametrize("name", CASES)

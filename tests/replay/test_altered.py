@@ -49,7 +49,7 @@ def test_an_epoch_that_was_altered_in_one_copy_makes_no_other_record_of_it(
     incident[2].segment([(one, last, epoch if one == first else of) for one, last, of in BATCHES])
     assert [incident.findings(rule) for rule in ("committed-data-lost", "replica-divergence")] == [[], []]
     assert incident.verdict("epoch-divergence") == "violated"
-    assert incident.history().disks[2].lineage.epoch_at(first) < 0  # which of the two it was is not known
+    assert incident.history().facts.disks[2].lineage.epoch_at(first) < 0  # which of the two it was is not known
 
 
 def partition(trace: Path) -> Partition:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import Epoch, History
 from forensics.replay.leadership.elections import maybe_eligible, outside_isr
 from forensics.replay.lineage import Range, merge
@@ -382,7 +383,7 @@ def test_damage_in_the_leaders_log_is_not_called_clean(incident: Incident) -> No
 
 def after_an_empty_isr(*, by_request: bool = False, elected: bool = False) -> tuple[History, Epoch]:
     """Broker 2 leads alone in epoch 2, after an epoch without a leader and without an ISR."""
-    history = History("orders", 0)
+    history = History(PartitionFacts("orders", 0))
     nobody = (frozenset[int](), Ref(row=1))
     history.epochs[1] = Epoch(1, leader=-1, isr=[nobody], isr_from_others=True, by_request=by_request)
     history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), Ref(row=2))], elected=elected)

@@ -31,7 +31,7 @@ def compacted(folder: Path) -> Incident:
 def test_what_is_not_there_contradicts_no_epoch_file(tmp_path: Path) -> None:
     incident = compacted(tmp_path)
     assert [finding.summary for finding in incident.scan().findings] == []
-    assert incident.history().disks[2].lineage == Lineage(((0, 0), (UNKNOWN, 45), (1, 75)))
+    assert incident.history().facts.disks[2].lineage == Lineage(((0, 0), (UNKNOWN, 45), (1, 75)))
 
 
 def test_an_epoch_file_that_a_record_contradicts_is_told(tmp_path: Path) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 import pytest
 
 from forensics.replay.committed.proof import losses
 from forensics.replay.facts.directory import Disk, Ref
+from forensics.replay.facts.partition_facts import Fork, PartitionFacts
 from forensics.replay.high_watermarks.crosscheck import (
     as_it_was,
     beyond_lines,
@@ -18,7 +20,6 @@ from forensics.replay.high_watermarks.crosscheck import (
 )
 from forensics.replay.history import (
     Epoch,
-    Fork,
     History,
     HwSource,
     HwStatement,
@@ -60,9 +61,9 @@ def truncation(target: int, row: int) -> Step:
 def test_a_log_that_came_back_shorter_with_other_records_was_cut_where_no_line_tells(
     on_disk: tuple[tuple[int, int], ...], steps: list[Step], missing: bool
 ) -> None:
-    history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1))
+    history = History(PartitionFacts("orders", 0), replicas={1: Replica(1)}, coverage=whole(1))
     history.role_spans = {1: [role_span(1, *steps)]}
-    history.disks = {1: Disk(lineage=Lineage(on_disk), end=30)}
+    history.facts = replace(history.facts, disks={1: Disk(lineage=Lineage(on_disk), end=30)})
     shortened = ShortenedLog(1, 0, 23, 21, Lineage(((0, 0),)), None, (LINE,), False)
     unexplained, lines = found_shorter_unexplained(history, shortened, 5)
     assert unexplained == missing
@@ -83,7 +84,7 @@ def test_a_log_that_came_back_shorter_with_other_records_was_cut_where_no_line_t
 def test_what_a_replica_says_last_may_be_of_an_epoch_in_whose_isr_it_was(
     isr: set[int], how: bool, hw: int, known: int | None
 ) -> None:
-    history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1))
+    history = History(PartitionFacts("orders", 0), replicas={1: Replica(1)}, coverage=whole(1))
     history.role_spans = {1: [role_span(0)]}
     history.epochs = {0: Epoch(0, leader=2, begins=Interval.at(0), leader_took_up=True)}
     history.epochs[1] = Epoch(
@@ -105,7 +106,7 @@ def test_what_a_replica_says_last_may_be_of_an_epoch_in_whose_isr_it_was(
 def test_what_a_process_says_may_be_of_an_epoch_that_only_the_next_one_tells(
     isr: set[int], run: int, leader: int, known: int | None
 ) -> None:
-    history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1))
+    history = History(PartitionFacts("orders", 0), replicas={1: Replica(1)}, coverage=whole(1))
     history.role_spans = {1: [role_span(0), role_span(1, run=run)]}
     history.epochs = {0: Epoch(0, leader=2, begins=Interval.at(0), leader_took_up=True)}
     history.epochs[1] = Epoch(
@@ -137,7 +138,9 @@ def test_a_member_that_lagged_was_there_when_the_records_were_written(
     spans: list[RoleSpan], second: int, truncation: int | None, cause: str
 ) -> None:
     early = Answer.YES
-    history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1), joins_below_epoch_start=early)
+    history = History(
+        PartitionFacts("orders", 0), replicas={1: Replica(1)}, coverage=whole(1), joins_below_epoch_start=early
+    )
     isr = [(frozenset({1, 2}), LINE)]
     history.epochs = {
         n: Epoch(n, leader=2, begins=Interval.at(n), isr=isr, isr_from_leader=True, leader_took_up=True)
@@ -183,7 +186,7 @@ def test_a_follower_cuts_its_log_to_where_its_epoch_ends_before_it_fetches(
     follows.start_end, follows.leader = end, 2
     for told in (True, False):
         replicas = {number: Replica(number) for number in (1, 2)}
-        history = History("orders", 0, replicas=replicas, coverage=whole(1, 2))
+        history = History(PartitionFacts("orders", 0), replicas=replicas, coverage=whole(1, 2))
         history.protocol_known = told
         found = not_truncated(history, follows, Lineage(own), Lineage(leaders), fenced=fenced)
         assert {one.replica for one in found} == (set(lacking) if told else set())
@@ -211,8 +214,10 @@ def fork(left: int, right: int, *ranges: tuple[int, int]) -> Fork:
 def test_a_high_watermark_over_records_of_its_own_was_reached_before_a_later_leader(
     apart: tuple[int, int], ends: tuple[int, int], start: int | None
 ) -> None:
-    history = History("orders", 0, forks=[fork(1, 2, apart)], compared=frozenset({(1, 2)}))
-    history.disks = {broker: Disk(end=end) for broker, end in zip((1, 2), ends, strict=True)}
+    history = History(PartitionFacts("orders", 0, forks=(fork(1, 2, apart),), compared=frozenset({(1, 2)})))
+    history.facts = replace(
+        history.facts, disks={broker: Disk(end=end) for broker, end in zip((1, 2), ends, strict=True)}
+    )
     history.epochs = {
         0: Epoch(0, leader=1, begins=Interval.at(0), leader_took_up=True),
         2: Epoch(2, leader=2, begins=Interval.at(21), leader_took_up=True),
@@ -229,9 +234,9 @@ def test_records_that_the_leader_has_as_another_copy_has_them_are_not_lost(
 ) -> None:
     """Its lines say that leader 3 began at 43; lines are missing."""
     old, new = Lineage(((0, 0),)), Lineage(((0, 0), (2, 43)))
-    history = History("orders", 0, forks=[fork(1, 3, apart)])
-    history.compared = frozenset({(1, 3)} if compared else ())
-    history.disks = {1: Disk(end=80), 3: Disk(end=80)}
+    history = History(PartitionFacts("orders", 0, forks=(fork(1, 3, apart),)))
+    history.facts = replace(history.facts, compared=frozenset({(1, 3)} if compared else ()))
+    history.facts = replace(history.facts, disks={1: Disk(end=80), 3: Disk(end=80)})
     history.replicas = {1: Replica(1, lineage=old, end=80), 3: Replica(3, lineage=new, end=80)}
     history.epochs = {
         0: Epoch(0, leader=1, begins=Interval.at(0), leader_took_up=True, lineage=old),
@@ -254,7 +259,7 @@ def test_records_that_the_leader_has_as_another_copy_has_them_are_not_lost(
     ],
 )
 def test_a_replica_may_have_left_the_isr_as_others_tell(states: dict[int, set[int] | None], left: bool) -> None:
-    history = History("orders", 0)
+    history = History(PartitionFacts("orders", 0))
     own = [(frozenset({2}), LINE), (frozenset({1, 2}), LINE)]
     told = {isr for isr, _ in own}
     history.epochs = {
@@ -280,7 +285,7 @@ def test_a_replica_may_have_left_the_isr_as_others_tell(states: dict[int, set[in
     ("named", "later", "missing"), [(False, (4,), True), (True, (4,), False), (False, (2,), False)]
 )
 def test_of_an_epoch_that_nobody_names_no_lines_are_there(named: bool, later: tuple[int, ...], missing: bool) -> None:
-    history = History("orders", 0, replicas={1: Replica(1)}, coverage=whole(1))
+    history = History(PartitionFacts("orders", 0), replicas={1: Replica(1)}, coverage=whole(1))
     history.role_spans = {1: [role_span(1), *(role_span(number, run=2) for number in later)]}
     history.epochs = {number: Epoch(number, leader=2) for number in range(1, 5)}
     history.coverage = whole(1, unnamed=() if named else (3,))

@@ -6,6 +6,7 @@ import pytest
 
 from forensics.replay.coverage import Doubt, Doubtful
 from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import Epoch, History, Role
 from forensics.replay.leadership.doubts import doubts
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
@@ -23,7 +24,7 @@ def roles(shut_down: int | None = None, before: LogBefore | None = LogBefore.UNC
 
 def history(spans: list[RoleSpan], *, kraft: bool = False) -> History:
     """Epochs 0, 1 and 3 of a partition, led by broker 2; epoch 1 begins at 90, epoch 3 at 95."""
-    found = History("orders", 0, coverage=whole(1, 2), kraft=kraft, role_spans={1: spans})
+    found = History(PartitionFacts("orders", 0), coverage=whole(1, 2), kraft=kraft, role_spans={1: spans})
     found.epochs = {n: Epoch(n, leader=2, leader_took_up=True, time=time) for n, time in ((0, 0), (1, 90), (3, 95))}
     return found
 

@@ -6,6 +6,7 @@ import pytest
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import Epoch, History, Role
 from forensics.replay.leadership.doubts import doubts
 from forensics.replay.leadership.elections import (
@@ -31,7 +32,7 @@ LINE = Ref(row=1)
 
 def succession(told: States, *later: set[int], elected: bool = False, eligible: bool = False) -> tuple[History, Epoch]:
     """Broker 1 led epoch 0 and ended alone in the ISR; broker 2 leads epoch 1, of which it states its later ISRs."""
-    history = History("orders", 0, kraft=eligible, eligible=eligible, states=told)
+    history = History(PartitionFacts("orders", 0), kraft=eligible, eligible=eligible, states=told)
     history.epochs[0] = Epoch(
         0, leader=1, isr=[(frozenset({1, 2}), LINE), (frozenset({1}), LINE)], isr_from_leader=True
     )
@@ -126,7 +127,7 @@ def test_the_last_member_of_an_isr_that_was_emptied_has_what_was_committed(chain
     cached = [told(Kind.METADATA_CACHED, number, *state) for number, state in chain.items()]
     warned = [told(Kind.UNCLEAN_ELECTION, None, 2, None)._replace(detail="2"), told(Kind.ELECTION, last + 1, 2, {2})]
     for events in (cached + warned, [*cached, *warned[1:]]):
-        history = History("orders", 0)
+        history = History(PartitionFacts("orders", 0))
         history.epochs = collect({}, events, {}, ())
         epoch = history.epochs[last + 1]
         assert was_last_member(history.epochs, epoch) is member
@@ -159,7 +160,7 @@ def test_a_later_number_tells_of_changes_before_an_election_that_has_none(
     numbers: dict[int, int], own: list[set[int]], seen: bool, missed: bool
 ) -> None:
     """Broker 3 led epoch 1, broker 2 alone leads epoch 2, nobody epoch 3; states are numbered as far as given."""
-    history = History("orders", 0, states={number: (of, None) for number, of in numbers.items()})
+    history = History(PartitionFacts("orders", 0), states={number: (of, None) for number, of in numbers.items()})
     history.epochs[1] = Epoch(1, leader=3, isr=[(frozenset(isr), LINE) for isr in own], isr_from_leader=True)
     history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), LINE)], isr_elected=True)
     history.epochs[3] = Epoch(3, leader=-1)
@@ -187,7 +188,7 @@ def test_the_first_number_of_an_epoch_may_be_that_of_a_change_within_it(first: i
     in again.
     """
     both, alone = frozenset({1, 2}), frozenset({1})
-    history = History("orders", 0, states={0: (0, both), first: (1, both)})
+    history = History(PartitionFacts("orders", 0), states={0: (0, both), first: (1, both)})
     history.epochs[0] = Epoch(0, leader=1, isr=[(both, LINE)], isr_from_leader=True)
     history.epochs[1] = Epoch(1, leader=1, isr=[(alone, LINE), (both, LINE)], isr_from_leader=own, isr_elected=True)
     history.coverage = history.coverage.with_doubts(doubts(history))

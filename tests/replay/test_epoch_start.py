@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forensics.replay.facts.directory import Disk, Ref
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import Epoch, History, Role, TruncatesTo
 from forensics.replay.interval import Interval
 from forensics.replay.leadership.doubts import doubts
@@ -27,7 +28,7 @@ def between(*isr: set[int], leader: int | None = 2, number: int = 1, start: int 
     )
     nobody = {one: Epoch(one, leader=-1) for one in range(1, number)}
     epochs = {0: Epoch(0, leader=3, begins=Interval.at(0), leader_took_up=True), **nobody, number: epoch}
-    return History("orders", 0, epochs=epochs, coverage=whole(1, 2, 3))
+    return History(PartitionFacts("orders", 0), epochs=epochs, coverage=whole(1, 2, 3))
 
 
 def role(epoch: int, *, run: int = 1, leads: bool = False, loaded: int | None = None) -> RoleSpan:
@@ -182,7 +183,7 @@ def test_what_stood_below_an_epoch_without_records_its_leaders_files_tell(
     entry: tuple[int, int], end: int, below: tuple[tuple[int, int], ...]
 ) -> None:
     """A leader writes down where its epoch begins before it has any record of it."""
-    history = History("orders", 0, epochs={3: Epoch(3, leader=1, leader_took_up=True)})
+    history = History(PartitionFacts("orders", 0), epochs={3: Epoch(3, leader=1, leader_took_up=True)})
     disk = Disk(lineage=Lineage(((0, 0), (2, 13))), end=end, entries=((*entry, Ref(row=1)),))
     leading = EpochStart(history, {1: []}, {1: disk}, {})
     leading.logs[1] = Lineage(((0, 0),))

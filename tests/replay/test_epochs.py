@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import BrokerFacts, Epoch, History, Role
 from forensics.replay.leadership.doubts import doubts
 from forensics.replay.leadership.elections import isr_changes_complete, outside_isr
@@ -69,7 +70,7 @@ def test_with_zookeeper_every_change_of_the_state_is_numbered(
     numbers: dict[int, int], own: list[set[int]], outside: bool
 ) -> None:
     """Broker 2 leads epoch 2, alone; the ISR of epoch 1 as its leader, broker 3, tells it."""
-    history = History("orders", 0)
+    history = History(PartitionFacts("orders", 0))
     told = [(frozenset(isr), LINE) for isr in own]
     history.epochs[1] = Epoch(1, leader=3, isr=told, isr_from_leader=True, leader_took_up=True)
     history.epochs[2] = Epoch(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from forensics.replay.committed.proof import committed_at_most
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.directory import Damage, Disk, Ref
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import Epoch, History, Replica, Role
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage
@@ -35,11 +38,11 @@ def step(kind: StepKind, target: int, *, end: int | None = None, before: LogBefo
 
 def history(*spans: RoleSpan, end: int | None = None, starts_empty: bool = False, leader: int = 1) -> History:
     """Broker 1 with these role spans; it led the epochs in which it was leader, others were led by broker 2."""
-    found = History("orders", 0)
+    found = History(PartitionFacts("orders", 0))
     found.role_spans = {1: list(spans)}
     found.replicas = {1: Replica(1, end=end, starts_empty=starts_empty)}
     found.coverage = whole(1)
-    found.disks = {1: Disk(end=end)}
+    found.facts = replace(found.facts, disks={1: Disk(end=end)})
     found.epochs = {
         t.epoch: Epoch(
             t.epoch,
@@ -83,7 +86,7 @@ def test_files_that_end_below_what_was_loaded(steps: list[Step], end: int, told:
 def test_a_torn_segment_is_no_removal() -> None:
     found = history(followed(1, step(StepKind.LOADED, 5)), end=0)
     assert uncovered(found, {}) != {}
-    found.disks = {1: Disk(end=0, damage=(Damage(DamageKind.TORN_TAIL, "torn", REF),))}
+    found.facts = replace(found.facts, disks={1: Disk(end=0, damage=(Damage(DamageKind.TORN_TAIL, "torn", REF),))})
     assert uncovered(found, {}) == {}
 
 

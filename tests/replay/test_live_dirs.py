@@ -33,7 +33,7 @@ def two(
 def live(incident: Incident, partition: str = "orders-0") -> str:
     """The directory that is taken as live."""
     (found,) = (one.history for one in incident.scan().partitions if one.history.name == partition)
-    return Path(found.disks[1].directory or "").parent.name
+    return Path(found.facts.disks[1].directory or "").parent.name
 
 
 def test_a_directory_that_was_first_used_later_is_live_as_a_whole(tmp_path: Path) -> None:

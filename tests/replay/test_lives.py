@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from forensics.replay.partitions import incarnations
+from forensics.replay.facts.incarnations import incarnations
 from parsers.schema import Kind
 
 ROWS = {

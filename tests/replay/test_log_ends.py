@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import Epoch, History, Replica, Role
 from forensics.replay.interval import Interval
 from forensics.replay.roles.log_ends import follower_end, log_end
@@ -16,7 +17,7 @@ LINE, FILE = Ref(row=7), Ref(source=1, byte=100)
 
 def history(*, end: int | None = 40) -> History:
     """Broker 2 leads epoch 0 to the end, and its files end there; broker 1 follows it from offset 30."""
-    found = History("orders", 0)
+    found = History(PartitionFacts("orders", 0))
     found.role_spans = {
         1: [RoleSpan(1, 0, 0, Role.FOLLOWER, 2, start_end=30, start_low=30, start_ref=LINE)],
         2: [RoleSpan(2, 0, 0, Role.LEADER, 2)],

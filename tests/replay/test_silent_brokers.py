@@ -13,6 +13,7 @@ import pytest
 from forensics.replay.committed.proof import committed, has_all_committed
 from forensics.replay.coverage import Coverage, Omission, Printed, Span
 from forensics.replay.facts.directory import Disk, Ref
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.high_watermarks.crosscheck import beyond_lines, found_shorter_unexplained
 from forensics.replay.high_watermarks.hw_attribution import HwAttribution
 from forensics.replay.history import (
@@ -52,7 +53,9 @@ def isr(*members: int) -> tuple[frozenset[int], Ref]:
 
 def found(coverage: Coverage, *spans: RoleSpan, **known: object) -> History:
     """Brokers 1 and 2, whose replicas are in the evidence."""
-    history = History("orders", 0, coverage=coverage, replicas={b: Replica(b, directory="d") for b in (1, 2)})
+    history = History(
+        PartitionFacts("orders", 0), coverage=coverage, replicas={b: Replica(b, directory="d") for b in (1, 2)}
+    )
     for span in spans:
         history.role_spans.setdefault(span.replica, []).append(span)
     for name, value in known.items():

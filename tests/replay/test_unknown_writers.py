@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from forensics.engines.local import scan
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.directory import Ref
-from forensics.replay.history import Epoch, Fork, History, Replica, Role
+from forensics.replay.facts.partition_facts import Fork, PartitionFacts
+from forensics.replay.history import Epoch, History, Replica, Role
 from forensics.replay.omissions.unknown_writers import unknown_writers
 from forensics.replay.roles.steps import RoleSpan, Step, StepKind
 from tests.covering import whole, without
@@ -28,7 +30,7 @@ def unwritten(history: History) -> dict[int, str]:
 
 def forked(*leaders: int, epoch: int | None = None) -> History:
     """Brokers 1, 2 and 3 hold [0, 37); 1 holds others than 2 and 3 from 21 on. Leaders led from epoch 0 on."""
-    history = History("orders", 0)
+    history = History(PartitionFacts("orders", 0))
     history.epochs = {
         number: Epoch(number, leader=leader, leader_took_up=True) for number, leader in enumerate(leaders)
     }
@@ -36,9 +38,11 @@ def forked(*leaders: int, epoch: int | None = None) -> History:
     history.replicas = {b: Replica(b, end=37, on_disk=True) for b in brokers}
     history.coverage = whole(*brokers)
     history.role_spans = {b: [RoleSpan(b, 0, 1, Role.LEADER if b == leaders[0] else Role.FOLLOWER)] for b in brokers}
-    history.compared = frozenset(itertools.combinations(brokers, 2))
+    history.facts = replace(history.facts, compared=frozenset(itertools.combinations(brokers, 2)))
     batch = (21, 21, epoch)
-    history.forks = [Fork(1, other, ((21, 37),), REF, REF, batch, batch) for other in (2, 3)]
+    history.facts = replace(
+        history.facts, forks=tuple(Fork(1, other, ((21, 37),), REF, REF, batch, batch) for other in (2, 3))
+    )
     return history
 
 

@@ -9,6 +9,7 @@ import pytest
 from forensics.engines.local import scan
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import Epoch, History
 from forensics.rules.acks import acks_fact
 from tests.covering import holed, whole, without
@@ -31,7 +32,7 @@ def test_the_isr_was_too_small_all_along_only_by_all_lines_of_the_leader(
         "some missing": holed(whole(1, 2), 1),
         "no server.log": without(whole(1, 2), 1, Printed.LOG),
     }
-    history = History("orders", 0, coverage=coverage[lines], properties={"min.insync.replicas": "3"})
+    history = History(PartitionFacts("orders", 0, properties={"min.insync.replicas": "3"}), coverage=coverage[lines])
     isr = [(frozenset({1, 2}), Ref(row=1))]
     history.epochs[0] = Epoch(0, leader=1, isr=isr, isr_from_leader=True, isr_elected=True, leader_took_up=True)
     fact = acks_fact(history, scan([str(sample_traces / "crashscene-1.1.1")]).case, [0], [])

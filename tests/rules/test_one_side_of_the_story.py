@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +13,8 @@ import pytest
 from forensics.engines.local import scan
 from forensics.replay.coverage import Place, Printed
 from forensics.replay.facts.directory import Ref
-from forensics.replay.history import Epoch, Fork, History, Replica, Role, TruncatesTo, TruncationReason
+from forensics.replay.facts.partition_facts import Fork, PartitionFacts
+from forensics.replay.history import Epoch, History, Replica, Role, TruncatesTo, TruncationReason
 from forensics.replay.interval import Interval
 from forensics.replay.leadership.doubts import doubts
 from forensics.replay.protocol import Answer
@@ -73,7 +75,7 @@ def test_an_election_that_nobody_tells_of_is_not_clean(sample_traces: Path) -> N
 @pytest.mark.parametrize("seen", [True, False])
 def test_an_isr_that_may_have_changed_unseen_makes_no_election_unclean(seen: bool, sample_traces: Path) -> None:
     """Broker 1 was not in the last ISR that is told; had it come back by then, nobody whose lines are there says so."""
-    history = History("orders", 0)
+    history = History(PartitionFacts("orders", 0))
     refs = [Ref(row=n) for n in range(4)]
     history.epochs = {
         1: Epoch(
@@ -93,7 +95,7 @@ def test_an_isr_that_may_have_changed_unseen_makes_no_election_unclean(seen: boo
 @pytest.mark.parametrize("missed", [0, 1])
 def test_who_may_have_changed_the_isr_in_missing_lines_is_asked_for_them(missed: int, sample_traces: Path) -> None:
     """Leader 2 had been alone in the ISR. By the numbers there was one more change than elections by the end of it."""
-    history = History("orders", 0)
+    history = History(PartitionFacts("orders", 0))
     alone = {b: [(frozenset({b}), Ref(row=b))] for b in (1, 2)}
     history.epochs = {
         0: Epoch(
@@ -117,7 +119,7 @@ def test_who_was_in_an_emptied_isr_only_the_epochs_before_tell(
     leader: int | None, verdict: str, sample_traces: Path
 ) -> None:
     """The numbers say that nobody was in the ISR when broker 2 was elected: the lines may begin just before."""
-    history = History("orders", 0)
+    history = History(PartitionFacts("orders", 0))
     if leader is not None:
         own = [(frozenset({leader}), Ref(row=1))]
         history.epochs[0] = Epoch(
@@ -137,7 +139,7 @@ def test_where_lines_of_the_last_role_are_missing_so_may_be_those_of_an_election
     lost: int, later: int, known: bool, sample_traces: Path
 ) -> None:
     """The controller's lines are there; of broker 1 some are missing, of its last role or (2) of the one before it."""
-    history = History("orders", 0)
+    history = History(PartitionFacts("orders", 0))
     both = [(frozenset({1, 2}), Ref(row=1))]
     history.epochs[0] = Epoch(
         0, leader=2, isr=both, isr_from_leader=True, isr_from_others=True, isr_elected=True, leader_took_up=True
@@ -157,7 +159,7 @@ def test_where_lines_of_the_last_role_are_missing_so_may_be_those_of_an_election
 @pytest.mark.parametrize("told", [True, False])
 def test_elections_are_told_to_the_end_only_if_the_last_leaders_lines_are(told: bool, sample_traces: Path) -> None:
     """The controller's lines are there, and of the last leader, broker 2, all lines or none."""
-    history = History("orders", 0)
+    history = History(PartitionFacts("orders", 0))
     both = [(frozenset({1, 2}), Ref(row=1))]
     history.epochs[0] = Epoch(
         0, leader=2, isr=both, isr_from_leader=True, isr_from_others=True, isr_elected=True, leader_took_up=True
@@ -210,7 +212,7 @@ def test_an_isr_that_the_new_leader_only_changed_is_not_the_one_it_was_elected_f
 def test_without_the_leaders_log_its_isr_may_have_grown(sample_traces: Path, tmp_path: Path) -> None:
     """A leader tells of each change of the ISR in server.log; without it the one it began with says little."""
     shutil.copytree(sample_traces / "crashscene-1.1.1", tmp_path / "evidence")
-    history = History("orders", 0)
+    history = History(PartitionFacts("orders", 0))
     refs = [Ref(row=n) for n in range(4)]
     history.epochs = {
         1: Epoch(
@@ -349,14 +351,16 @@ def test_a_tail_that_a_leader_kept_is_the_cause_where_its_lines_tell_that_it_was
 ) -> None:
     """Broker 2 followed in leader epoch 1 and leads in epoch 3 with other records from offset 10 on."""
     ref, both = Ref(row=1), frozenset({1, 2})
-    history = History("orders", 0, protocol=TruncatesTo.HIGH_WATERMARK, joins_below_epoch_start=Answer.YES)
+    history = History(
+        PartitionFacts("orders", 0), protocol=TruncatesTo.HIGH_WATERMARK, joins_below_epoch_start=Answer.YES
+    )
     history.replicas[2] = Replica(2)
     history.coverage = whole(1, 2, unnamed=() if named else (2,))
     leaders = {0: 2, 1: 1, 2: 1, 3: 2} if named else {0: 2, 1: 1, 3: 2}
     history.epochs = {
         n: Epoch(n, leader=b, leader_took_up=True, isr=[(both, ref)], isr_from_leader=True) for n, b in leaders.items()
     }
-    history.forks = [Fork(1, 2, ((10, 20),), ref, ref, (10, 19, None), (10, 19, None))]
+    history.facts = replace(history.facts, forks=(Fork(1, 2, ((10, 20),), ref, ref, (10, 19, None), (10, 19, None)),))
     followed = RoleSpan(2, 1, 1, Role.FOLLOWER, leader=1, refs=[ref], start_end=began_with, start_ref=ref)
     followed.steps = (
         [Step(StepKind.TRUNCATED, cut_to, 20, 20, TruncationReason.HIGH_WATERMARK, None, (ref,))]
@@ -374,7 +378,7 @@ def test_a_tail_that_a_leader_kept_is_the_cause_where_its_lines_tell_that_it_was
 @pytest.mark.parametrize(("wrote", "cause"), [(1, "unknown"), (2, "unclean-election")])
 def test_an_unclean_election_of_who_wrote_the_records_has_not_lost_them(wrote: int, cause: str) -> None:
     """What befell its log before it led again is not told."""
-    history = History("orders", 0)
+    history = History(PartitionFacts("orders", 0))
     history.epochs = {0: Epoch(0, leader=wrote, begins=Interval.at(0), leader_took_up=True), 1: Epoch(1, leader=-1)}
     history.epochs[2] = Epoch(2, leader=1, begins=Interval.at(20), leader_took_up=True, unclean=True)
     assert loss_cause(history, history.epochs[2], 20, 0) == cause

@@ -8,6 +8,7 @@ import pytest
 
 from forensics.engines.local import take_in
 from forensics.replay.committed.proof import Loss
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import Epoch, History, Replica
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, Range
@@ -57,7 +58,9 @@ def lost(**holders: tuple[Range, ...]) -> Loss:
 def test_the_copies_to_keep_are_those_with_the_most(
     loss: Loss, said: str, kept: str, stopped: list[int], sample_traces: Path
 ) -> None:
-    history = History("orders", 0, replicas={broker: Replica(broker, on_disk=True) for broker in loss.holders})
+    history = History(
+        PartitionFacts("orders", 0), replicas={broker: Replica(broker, on_disk=True) for broker in loss.holders}
+    )
     found = advice(history, take_in([str(sample_traces / "unclean-0.10.2.2")]), loss)
     assert copies_text(loss) == said
     assert found["keep"] == kept

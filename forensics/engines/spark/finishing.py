@@ -24,6 +24,7 @@ from forensics.engines.local import no_cycles
 from forensics.engines.spark import answers
 from forensics.engines.spark.judging import JUDGED, KEY
 from forensics.engines.spark.output import Output
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import History
 from forensics.result import Result, ordered
 from forensics.rules.finding import Judgement
@@ -217,7 +218,8 @@ def _completed(
         else:
             told.append(text)
             done = _without_findings(text)
-        judged.append((History(topic, partition, topic_id, cluster, incarnation), done))
+        facts = PartitionFacts(topic, partition, topic_id, cluster, incarnation)
+        judged.append((History(facts), done))
     return rows.with_columns(pl.Series("judgements", told, pl.String)), judged
 
 

@@ -25,8 +25,8 @@ from forensics.engines.spark.deriving import TABLES, about_partitions
 from forensics.engines.spark.rows import chunks, narrowed, packed, plain, restored, unpacked
 from forensics.engines.spark.thinning import headers, thinned
 from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.partition_lines import of_process
 from forensics.replay.history import History
-from forensics.replay.partitions import of_process
 from forensics.replay.timeline import changes
 from forensics.result import borne_by, located
 from forensics.rules.finding import Evidence, Judgement

@@ -22,8 +22,8 @@ from __future__ import annotations
 import polars as pl
 
 from forensics.replay.facts.events import PROGRESS
-from forensics.replay.omissions.own_lines import FOLLOWS, JUMPED
-from forensics.replay.partitions import told_by, with_jumps
+from forensics.replay.facts.partition_lines import JUMPED, told_by, with_jumps
+from forensics.replay.omissions.own_lines import FOLLOWS
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 

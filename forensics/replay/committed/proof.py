@@ -290,7 +290,7 @@ def unserved(history: History) -> Loss | None:
     current = history.current
     if current is None or current.leader is None or history.epoch_rollbacks:
         return None
-    disk, copy = history.disks.get(current.leader), history.copies.get(current.leader)
+    disk, copy = history.facts.disks.get(current.leader), history.copies.get(current.leader)
     if disk is None or copy is None:
         return None
     gaps = [*(disk.gaps if copy.inner is True else ()), *disk.lacking]
@@ -316,7 +316,7 @@ def served_log(history: History) -> Lineage | None:
     logs = {b: replica.lineage for b, replica in history.replicas.items() if replica.on_disk}
     for broker, log in logs.items():
         # A leader writes the start of its epoch to the epoch file before it appends any record (Partition.makeLeader).
-        noted = Lineage(tuple((number, start) for number, start, _ in history.disks[broker].entries))
+        noted = Lineage(tuple((number, start) for number, start, _ in history.facts.disks[broker].entries))
         if noted.entries and log.entries and noted.entries[-1][0] > log.entries[-1][0]:
             logs[broker] = log.splice(noted, noted.entries[-1][1])
     later = [(log.entries[-1][0], broker) for broker, log in logs.items() if log.entries]
@@ -340,18 +340,18 @@ def _served_all_the_same(history: History, lineage: Lineage, gone: list[Range]) 
     if not gone or (leader := _current_leader(history)) is None:
         return []
     held = holders(history, lineage, gone).items()
-    return merge(piece for broker, kept in held for piece in history.identical_ranges(broker, leader, kept))
+    return merge(piece for broker, kept in held for piece in history.facts.identical_ranges(broker, leader, kept))
 
 
 def _checkpointed_as_served(history: History, statement: HwStatement) -> list[Range]:
     """Return the range below a checkpointed high watermark where the current leader's segments equal the replica's."""
     if statement.how is not HwSource.CHECKPOINT:
         return []
-    leader, disk = _current_leader(history), history.disks.get(statement.replica)
+    leader, disk = _current_leader(history), history.facts.disks.get(statement.replica)
     if leader is None or disk is None or disk.end is None:
         return []
     below = [(0, min(statement.high_watermark, disk.end))]
-    return below if leader == statement.replica else history.identical_ranges(leader, statement.replica, below)
+    return below if leader == statement.replica else history.facts.identical_ranges(leader, statement.replica, below)
 
 
 def _served_otherwise(history: History, statement: HwStatement, served: Lineage, unknown: list[Range]) -> list[Range]:
@@ -365,8 +365,10 @@ def _served_otherwise(history: History, statement: HwStatement, served: Lineage,
     lineage = statement.lineage
     dated = [piece for piece in lineage.pieces(unknown) if lineage.epoch_at(piece[0]) >= 0]
     held = holders(history, lineage, dated).items()
-    found = [piece for broker, kept in held for piece in intersect(kept, history.diverging_ranges(broker, leader))]
-    parted = min((first for first, _ in history.diverging_ranges(statement.replica, leader)), default=None)
+    found = [
+        piece for broker, kept in held for piece in intersect(kept, history.facts.diverging_ranges(broker, leader))
+    ]
+    parted = min((first for first, _ in history.facts.diverging_ranges(statement.replica, leader)), default=None)
     if parted is not None and statement.epoch >= 0:
         pieces = served.pieces(intersect(unknown, [(parted, statement.high_watermark)]))
         found += [piece for piece in pieces if served.epoch_at(piece[0]) > statement.epoch]

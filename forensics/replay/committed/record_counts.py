@@ -30,7 +30,7 @@ def records_lost(
     counted: list[Range] = []
     for broker in sorted(holders, key=lambda b: (-size(holders[b]), b)):
         pieces = intersect(left, list(holders[broker]))
-        if not pieces or not history.disks.get(broker) or not history.replicas[broker].on_disk:
+        if not pieces or not history.facts.disks.get(broker) or not history.replicas[broker].on_disk:
             continue
         least, most = records_held(history, case, broker, pieces)
         low, high = low + least, high + most
@@ -54,7 +54,7 @@ def with_records(history: History, case: Case, holders: dict[int, tuple[Range, .
 def records_held(history: History, case: Case, broker: int, ranges: Sequence[Range]) -> tuple[int, int]:
     """Return the least and greatest number of records that the segments of a replica hold at offsets."""
     low = high = 0
-    damaged = bool(history.disks[broker].damage)
+    damaged = bool(history.facts.disks[broker].damage)
     before: tuple[int, int, int | None] | None = None  # last offset, source, end position in bytes
     for base, last, records, control, source, byte, length in _headers(history, case, broker, ranges):
         if before is not None and before[1] == source and before[0] + 1 < base:
@@ -73,7 +73,7 @@ def records_held(history: History, case: Case, broker: int, ranges: Sequence[Ran
 
 def may_lack_records(history: History, case: Case) -> bool:
     """Return whether some offsets of a partition may never have been records, or were removed by compaction."""
-    if is_compacted(history):
+    if is_compacted(history.facts):
         return True
     return history.incarnation == 0 and any(rows.get_column("control").any() for rows in _rows(history, case))
 
@@ -97,7 +97,7 @@ def _headers(
 
 def _rows(history: History, case: Case, *brokers: int) -> Iterator[pl.DataFrame]:
     """Yield headers in the live segments of a partition's replicas, or of some of them, file by file."""
-    for broker in brokers or sorted(history.disks):
-        for source in history.disks[broker].segments:
+    for broker in brokers or sorted(history.facts.disks):
+        for source in history.facts.disks[broker].segments:
             if (place := case.headers.get(source)) is not None:
                 yield case.batches.slice(*place)

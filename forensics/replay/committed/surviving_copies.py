@@ -15,18 +15,18 @@ def holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int
     for broker, replica in sorted(history.replicas.items()):
         if replica.held_end is None:
             continue
-        bases = history.disks[broker].bases if broker in history.disks else ()
+        bases = history.facts.disks[broker].bases if broker in history.facts.disks else ()
         kept = same(lineage, replica.lineage, intersect(ranges, [(min([replica.log_start, *bases]), replica.held_end)]))
-        kept = subtract(kept, history.disks[broker].holes if broker in history.disks else ())
+        kept = subtract(kept, history.facts.disks[broker].holes if broker in history.facts.disks else ())
         if kept:
             found[broker] = tuple(kept)
     # A replica whose epochs fall along its log has unknown epochs. It may have the same batches as a replica that holds
     # the records.
-    for broker, disk in sorted(history.disks.items()):
+    for broker, disk in sorted(history.facts.disks.items()):
         if disk.falls and disk.cleaner_point is None:
             kept = list(found.get(broker, ()))
             for other in [one for one in found if one != broker]:
-                kept += history.identical_ranges(broker, other, subtract(list(found[other]), kept))
+                kept += history.facts.identical_ranges(broker, other, subtract(list(found[other]), kept))
             if kept:
                 found[broker] = tuple(subtract(merge(kept), disk.holes))
     return dict(sorted(found.items()))
@@ -54,14 +54,16 @@ def with_own(
     found = dict(held)
     for statement in statements:
         broker, row = statement.replica, statement.refs[0].row if statement.refs else None
-        epoch, disk = history.epochs.get(statement.epoch), history.disks.get(statement.replica)
+        epoch, disk = history.epochs.get(statement.epoch), history.facts.disks.get(statement.replica)
         if epoch is None or epoch.leader != broker or row is None or disk is None or disk.end is None:
             continue
         since = _since(history, broker, row)
         if after.leader is None or any(step.kind not in (StepKind.TRUNCATED, StepKind.LOADED) for step in since):
             continue
         end = min([disk.end, statement.high_watermark, *(step.target for step in since)])
-        own = intersect(intersect(ranges, [(disk.log_start, end)]), history.diverging_ranges(broker, after.leader))
+        own = intersect(
+            intersect(ranges, [(disk.log_start, end)]), history.facts.diverging_ranges(broker, after.leader)
+        )
         if own:
             found[broker] = tuple(merge([*found.get(broker, ()), *own]))
     return dict(sorted(found.items()))

@@ -16,7 +16,7 @@ def vanished_tails(history: History) -> dict[int, int]:
     """
     found: dict[int, int] = {}
     for possible_loss in possible_losses(history):
-        for broker in history.disks:
+        for broker in history.facts.disks:
             if _may_have_lost(history, broker, possible_loss):
                 found.setdefault(broker, possible_loss.first)
     return found
@@ -24,7 +24,7 @@ def vanished_tails(history: History) -> dict[int, int]:
 
 def _may_have_lost(history: History, broker: int, possible_loss: PossibleLoss) -> bool:
     """Return whether a former ISR member ends below the doubtful offsets, and its lines end earlier without a loss."""
-    spans, end = history.role_spans.get(broker, []), history.disks[broker].end
+    spans, end = history.role_spans.get(broker, []), history.facts.disks[broker].end
     if (
         not spans
         or end is None

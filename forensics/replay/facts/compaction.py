@@ -7,14 +7,13 @@ single batch from the middle of a log for any other reason.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import polars as pl
 
 from forensics.case import Case
 from forensics.replay.facts.directory import Damage, Disk
-from forensics.replay.history import History
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.lineage import merge
 from parsers.details import COMPACT_POLICY
 from parsers.schema import DamageKind, Kind
@@ -39,31 +38,32 @@ def compacted(observations: pl.DataFrame) -> pl.DataFrame:
     return observations.filter(found).select("topic", "partition").unique()
 
 
-def is_compacted(history: History) -> bool:
-    """Return whether a replayed partition, in its present incarnation, is compacted."""
+def is_compacted(facts: PartitionFacts) -> bool:
+    """Return whether a partition, in its present incarnation, is compacted."""
     return (
-        history.topic in _INTERNAL
-        or _COMPACT in history.properties.get(_POLICY, "")
-        or any(disk.cleaner_point is not None for disk in history.disks.values())
+        facts.topic in _INTERNAL
+        or _COMPACT in facts.properties.get(_POLICY, "")
+        or any(disk.cleaner_point is not None for disk in facts.disks.values())
     )
 
 
-def with_skipped(history: History, disks: Mapping[int, Disk], case: Case) -> dict[int, Disk]:
-    """Report skipped offsets as damage if no cleaner can have worked on the partition."""
-    if not any(disk.skipped for disk in disks.values()) or not _never_compacted(history, disks, case):
-        return dict(disks)
-    return {broker: _damaged(disk) for broker, disk in disks.items()}
+def with_skipped(facts: PartitionFacts, case: Case) -> dict[int, Disk]:
+    """Return a partition's files; skipped offsets are damage if no cleaner can have worked on it."""
+    if not any(disk.skipped for disk in facts.disks.values()) or not _never_compacted(facts, case):
+        return dict(facts.disks)
+    return {broker: _damaged(disk) for broker, disk in facts.disks.items()}
 
 
-def _never_compacted(history: History, disks: Mapping[int, Disk], case: Case) -> bool:
+def _never_compacted(facts: PartitionFacts, case: Case) -> bool:
     """Return whether it is known that no cleaner worked on a partition.
 
     Three things must hold. The log was created without a compact policy, and no broker has one by default. The
     ``cleaner-offset-checkpoint`` of every log directory is in the evidence and does not name the partition.
     """
-    if history.properties_ref is None or _COMPACT in history.properties.get(_POLICY, ""):
+    disks = facts.disks
+    if facts.properties_ref is None or _COMPACT in facts.properties.get(_POLICY, ""):
         return False
-    if _POLICY not in history.properties:
+    if _POLICY not in facts.properties:
         brokers = [case.brokers[broker] for broker in disks if broker in case.brokers]
         if not all(one.settings and _COMPACT not in one.settings.get(f"log.{_POLICY}", "") for one in brokers):
             return False

@@ -10,7 +10,7 @@ import polars as pl
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.disks import Key
 from forensics.replay.facts.live_dirs import PLACE
-from forensics.replay.history import Fork
+from forensics.replay.facts.partition_facts import Fork
 from forensics.replay.lineage import merge
 
 

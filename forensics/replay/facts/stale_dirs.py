@@ -15,9 +15,9 @@ def left_statements(history: History) -> list[HwStatement]:
     A topic that was deleted and created again may have left the log of another incarnation.
     """
     found = []
-    for broker, disk in sorted(history.disks.items()):
+    for broker, disk in sorted(history.facts.disks.items()):
         for left in disk.left_by_this_topic():
-            if left.checkpoint is None or not left.lineage.entries or left.end is None or history.lives > 1:
+            if left.checkpoint is None or not left.lineage.entries or left.end is None or history.facts.lives > 1:
                 continue
             high_watermark, ref = left.checkpoint
             log = left.lineage if high_watermark <= left.end else left.lineage.known_below(left.end)
@@ -41,7 +41,7 @@ def reaching(history: History, ranges: Sequence[Range]) -> list[tuple[int, Stale
     """Return stale directories whose logs end beyond the first of some offsets."""
     return [
         (broker, left)
-        for broker, disk in sorted(history.disks.items())
+        for broker, disk in sorted(history.facts.disks.items())
         for left in disk.left_by_this_topic()
         if left.end is not None and left.end > ranges[0][0]
     ]

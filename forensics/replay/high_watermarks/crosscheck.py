@@ -57,10 +57,10 @@ def borne_out(history: History, statement: HwStatement) -> tuple[HwStatement, Mi
     at = _parts_from_files(history, statement.replica, statement.lineage, statement.high_watermark)
     if at is None or _removed(history, statement, at):
         return statement, None
-    if any(statement.replica in (f.left, f.right) and f.ranges[0][0] <= at for f in history.forks):
+    if any(statement.replica in (f.left, f.right) and f.ranges[0][0] <= at for f in history.facts.forks):
         return statement, None  # a follower that kept its own tail learns its leader's high watermark nevertheless
     missing = OTHER_RECORDS_ON_DISK.of(statement.replica, {"first": at}, ref=statement.refs[0])
-    if at == history.disks[statement.replica].log_start:
+    if at == history.facts.disks[statement.replica].log_start:
         # The files do not confirm what its lines imply about the records below: its log may differ there already.
         at = max((start for _, start in statement.lineage.entries if start <= at), default=0)
     return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.known_below(at)), missing
@@ -92,7 +92,7 @@ def _parts_from_files(history: History, broker: int, log: Lineage, end: int) -> 
     """Return the first offset below ``end`` where a replica's files hold another record than its lines imply, or
     None.
     """
-    disk = history.disks.get(broker, NO_DISK)
+    disk = history.facts.disks.get(broker, NO_DISK)
     if disk.end is None or not disk.lineage.entries or history.truncates_to_hw or history.epoch_rollbacks:
         return None
     first, last = disk.log_start, min(end, disk.end)
@@ -190,12 +190,12 @@ def _unlike_its_leader(history: History, statement: HwStatement) -> int | None:
     leader = epoch.leader if epoch is not None else None
     if statement.how is not HwSource.CHECKPOINT or leader is None or leader == statement.replica:
         return None
-    spans, end = history.role_spans.get(leader, ()), history.disks.get(leader, NO_DISK).end
+    spans, end = history.role_spans.get(leader, ()), history.facts.disks.get(leader, NO_DISK).end
     if not spans or spans[-1].epoch != statement.epoch or spans[-1].steps:
         return None
     if end is None or end >= statement.high_watermark:
         return None  # a follower that kept its own tail learns its leader's high watermark nevertheless
-    return min((start for start, _ in history.diverging_ranges(statement.replica, leader)), default=None)
+    return min((start for start, _ in history.facts.diverging_ranges(statement.replica, leader)), default=None)
 
 
 def _removed(history: History, statement: HwStatement, at: int) -> bool:
@@ -260,7 +260,7 @@ def _left_by_others(history: History, epoch: Epoch, broker: int) -> bool:
     if (follows := next(led, None)) is not None and follows.last_known and follows.leader == broker:
         return False
     after = sorted(n for n in history.epochs if n > epoch.epoch)
-    if after and after[0] > epoch.epoch + 1 and not accounted(epoch, history.epochs[after[0]], history.removed):
+    if after and after[0] > epoch.epoch + 1 and not accounted(epoch, history.epochs[after[0]], history.facts.removed):
         return True
     return _left_in_epoch(history, epoch, broker) or _left_after(history, epoch, broker, after)
 
@@ -315,7 +315,7 @@ def next_start(history: History, broker: int, number: int, hw: int) -> int | Non
 
     None if the replica's files show the leader epochs of its log. Before message format v2 they do not.
     """
-    disk = history.disks.get(broker, NO_DISK)
+    disk = history.facts.disks.get(broker, NO_DISK)
     if disk.end is not None and disk.lineage.entries:
         return None
     later = [epoch for epoch in history.taken_up if epoch.epoch > number]
@@ -332,9 +332,9 @@ def _fetched_none(history: History, broker: int, hw: int, epoch: Epoch) -> bool:
     between that and a higher one.
     """
     leader = epoch.leader if epoch.leader is not None else -1
-    ends = [history.disks.get(one, NO_DISK).end or 0 for one in (broker, leader)]
+    ends = [history.facts.disks.get(one, NO_DISK).end or 0 for one in (broker, leader)]
     last = min(hw, ends[1]) - 1
-    return ends[0] >= hw and any(first <= last < end for first, end in history.diverging_ranges(broker, leader))
+    return ends[0] >= hw and any(first <= last < end for first, end in history.facts.diverging_ranges(broker, leader))
 
 
 def agreed(log: Lineage, other: Lineage, end: int) -> Lineage:

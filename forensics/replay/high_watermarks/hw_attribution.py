@@ -55,7 +55,7 @@ class HwAttribution(EpochStart):
         not.
         """
         needs_more = self.facts.get(broker, NO_FACTS).protocol.hw_needs_min_isr is not Answer.NO
-        return not needs_more or self.history.min_insync_replicas == 1
+        return not needs_more or self.history.facts.min_insync_replicas == 1
 
     def _alone(self, broker: int, role_span: RoleSpan) -> Sample | None:
         """Return the log end offset that a leader alone in the ISR is known to have reached: all of that was committed.

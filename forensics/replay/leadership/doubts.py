@@ -51,7 +51,7 @@ def _without_leader(history: History) -> list[int]:
     known = stated | {number for number, epoch in history.epochs.items() if epoch.leader is not None}
     asked = {*history.epochs, *range(min(led), max(led))}
     for one, two in itertools.pairwise(sorted(history.epochs)):
-        if in_one_request(history.epochs[one], history.epochs[two], history.role_spans, history.removed):
+        if in_one_request(history.epochs[one], history.epochs[two], history.role_spans, history.facts.removed):
             asked -= {*range(one + 1, two)}
     return sorted(asked - known)
 

@@ -57,11 +57,11 @@ def served_again(role_spans: Mapping[int, list[RoleSpan]]) -> list[EpochRollback
 def written_before(history: History) -> list[EpochRollback]:
     """Return segments with records of an epoch at offsets below the one at which the epoch's leader began to write."""
     for number, epoch in history.epochs.items():
-        disk = history.disks.get(epoch.leader) if epoch.leader is not None else None
+        disk = history.facts.disks.get(epoch.leader) if epoch.leader is not None else None
         # The leader's own segments must confirm the start: it may have begun before its lines do.
         if disk is None or epoch.start is None or (number, epoch.start) not in disk.lineage.entries:
             continue
-        for broker, other in sorted(history.disks.items()):
+        for broker, other in sorted(history.facts.disks.items()):
             start = dict(other.lineage.entries).get(number, epoch.start)
             if disk.cleaner_point is None and disk.log_start < start < epoch.start:
                 text = (
@@ -79,14 +79,14 @@ def begun_twice(history: History) -> list[EpochRollback]:
     deletion of the topic leaves two beginnings as well, and lines show it. Only if the log of each member is known is
     it known that there was no deletion.
     """
-    if is_compacted(history):
+    if is_compacted(history.facts):
         return []  # the cleaner may have removed the first records, on each replica others
     if not history.members <= history.coverage.replicas_with(Printed.LOG):
         return []
     first: dict[int, tuple[int, int, Ref]] = {}
     # A leader that deleted older records knows epochs from there on only; its followers keep their own entries below.
-    deleted = {disk.log_start for disk in history.disks.values() if disk.log_start > 0}
-    for broker, disk in sorted(history.disks.items()):
+    deleted = {disk.log_start for disk in history.facts.disks.values() if disk.log_start > 0}
+    for broker, disk in sorted(history.facts.disks.items()):
         if disk.cleaner_point is not None or disk.damage or disk.skipped or disk.falls:
             continue  # whole epochs may be missing
         blindly = _fetched_blindly_from(history, broker)
@@ -208,7 +208,7 @@ def stepped_down(history: History) -> list[SteppedDown]:
         if not reached:
             continue
         sample = max(reached, key=lambda sample: sample.value)
-        ranges = intersect(history.diverging_ranges(broker, successor), [(0, sample.value)])
+        ranges = intersect(history.facts.diverging_ranges(broker, successor), [(0, sample.value)])
         if not ranges:
             continue
         how = sample.how or HwSource.STEPPED_DOWN

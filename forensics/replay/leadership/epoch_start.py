@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from forensics.replay.coverage import Doubt, Printed
 from forensics.replay.facts.directory import Disk, Ref
-from forensics.replay.history import BrokerFacts, Epoch, Fork, History, Role, TruncationReason
+from forensics.replay.facts.partition_facts import Fork
+from forensics.replay.history import BrokerFacts, Epoch, History, Role, TruncationReason
 from forensics.replay.inferences import Inferred
 from forensics.replay.interval import Interval
 from forensics.replay.leadership.elections import isr_stated_by_leader
@@ -332,7 +333,7 @@ class EpochStart:
         """
         if self._lowest(leader, epoch.epoch) is not None:
             return known
-        for fork in self.history.forks:
+        for fork in self.history.facts.forks:
             if leader not in (fork.left, fork.right):
                 continue
             other, ref = (fork.right, fork.left_ref) if leader == fork.left else (fork.left, fork.right_ref)
@@ -405,7 +406,7 @@ class EpochStart:
     def _agreed_with(self, broker: int, epoch: Epoch, leader: int) -> int:
         """Return the offset up to which one replica shows that; 0 if it shows nothing."""
         pair = (min(broker, leader), max(broker, leader))
-        if broker == leader or pair not in self.history.compared or self._fetches_ahead(broker, leader):
+        if broker == leader or pair not in self.history.facts.compared or self._fetches_ahead(broker, leader):
             return 0
         role_span = next((t for t in self.role_spans.get(broker, ()) if t.epoch >= epoch.epoch), None)
         before = self.previous.get(broker)
@@ -423,7 +424,7 @@ class EpochStart:
         """Return offsets beyond which the segments of two replicas do not agree: a difference, or the end of one."""
         ends = [self.history.replicas[one].end for one in pair if one in self.history.replicas]
         return [
-            *(first for first, _ in self.history.diverging_ranges(*pair)),
+            *(first for first, _ in self.history.facts.diverging_ranges(*pair)),
             *(end for end in ends if end is not None),
         ]
 

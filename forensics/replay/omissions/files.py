@@ -136,7 +136,7 @@ def end_early_by_records(history: History, logs: Mapping[int, Lineage]) -> Itera
 
 
 def _files(history: History) -> Iterator[_Files]:
-    for broker, disk in history.disks.items():
+    for broker, disk in history.facts.disks.items():
         spans = history.role_spans.get(broker, [])
         yield _Files(broker, disk, spans, max((role_span.epoch for role_span in spans), default=-1))
 
@@ -198,7 +198,7 @@ def _current_epoch(history: History, one: _Files) -> MissingLines | None:
     current = history.current
     if current is None or current.leader is None or current.start is None or not 0 <= one.last < current.epoch:
         return None
-    if not history.identical_ranges(one.broker, current.leader, [(current.start, one.disk.end or 0)]):
+    if not history.facts.identical_ranges(one.broker, current.leader, [(current.start, one.disk.end or 0)]):
         return None
     return HOLDS_CURRENT_EPOCH.of(one.broker, {"current": current.epoch}, epoch=one.last)
 
@@ -215,7 +215,7 @@ _OF_FILES: tuple[Callable[[History, _Files], MissingLines | None], ...] = (
 
 def _differ(history: History, logs: Mapping[int, Lineage]) -> Iterator[MissingLines]:
     """Yield pairs of replicas whose files differ although their lines imply the same records."""
-    for fork in history.forks:
+    for fork in history.facts.forks:
         pair = (fork.left, fork.right)
         if not all(history.role_spans.get(broker) for broker in pair):
             continue

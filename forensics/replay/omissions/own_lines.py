@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from forensics.replay.coverage import BOTH, MissingLines, Omission, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import PROGRESS, Event
+from forensics.replay.facts.partition_lines import JUMPED
 from forensics.replay.history import BrokerFacts, Role
 from forensics.replay.protocol import Answer
 from parsers.details import AMBIGUOUS, BY_REQUEST, DONE, FROM_REMOTE, MOVED, ROLE_STEPS, SAME_LEADER, Transition
@@ -31,8 +32,6 @@ JOURNAL = (
 )
 """Lines that show that others were printed, and nothing else."""
 
-JUMPED = "not where the append before it ended"
-"""Detail of an append that does not begin at the end of the append before it."""
 FOLLOWS = "where the append before it ended"
 """Detail of an append after one that was left out because it could not matter."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.replay.coverage import MissingLines, Omission, Span
-from forensics.replay.history import Fork, History
+from forensics.replay.facts.partition_facts import Fork
+from forensics.replay.history import History
 
 ONE_LEADER_WROTE_TWICE = Omission(
     "one-leader-wrote-twice",
@@ -36,7 +37,7 @@ def unknown_writers(history: History) -> Iterator[MissingLines]:
         return
     leaders = {e.leader for e in history.epochs.values() if e.leader is not None and e.leader >= 0}
     may_lose = len(numbers) == 1 and leaders.isdisjoint(history.coverage.whole_replicas())
-    for fork in history.forks:
+    for fork in history.facts.forks:
         if may_lose and not _dated(fork):
             values = {"left": fork.left, "right": fork.right, "first": fork.ranges[0][0]}
             yield from (ONE_LEADER_WROTE_TWICE.of(broker, values) for broker in (fork.left, fork.right))
@@ -65,9 +66,9 @@ def _may_have_written(history: History, leader: int, broker: int, offset: int) -
     """Return whether a replica's records at an offset may be those that another one wrote there as leader."""
     own = history.replicas.get(leader)
     pair = (min(leader, broker), max(leader, broker))
-    if leader == broker or own is None or own.end is None or own.end <= offset or pair not in history.compared:
+    if leader == broker or own is None or own.end is None or own.end <= offset or pair not in history.facts.compared:
         return True
-    if not any(first <= offset < end for first, end in history.diverging_ranges(leader, broker)):
+    if not any(first <= offset < end for first, end in history.facts.diverging_ranges(leader, broker)):
         return True
     if not history.coverage.whole(leader):
         return True  # unknown what happened to its log

@@ -27,7 +27,7 @@ def _span_at(history: History, complaint: Complaint) -> RoleSpan | None:
 
 def _complaints_of(history: History, *kinds: Kind) -> Iterator[tuple[Complaint, RoleSpan | None]]:
     """Yield complaints of some kinds, with the role of the broker that logged them."""
-    for one in history.complaints:
+    for one in history.facts.complaints:
         if one.kind in kinds:
             yield one, _span_at(history, one)
 

@@ -56,7 +56,7 @@ def _began_below(history: History) -> Iterator[Suspicion]:
         start = role_span.start_end
         if stated is None or start is None or role_span.start_ref is None:
             continue
-        if max(start, log_start_at(history.log_starts, stated[0].replica, stated[1].ref.row)) >= stated[1].value:
+        if max(start, log_start_at(history.facts.log_starts, stated[0].replica, stated[1].ref.row)) >= stated[1].value:
             continue  # all of it had been deleted from the start of the log
         since = (role_span.epoch, at)
         before, sample = stated
@@ -145,7 +145,7 @@ def _last_came_back(history: History) -> Iterator[Suspicion]:
     for one in history.shortened_logs:
         found = _stated_alone(history, one)
         gone = max((deletion.log_start for deletion in history.deletions), default=0)
-        gone = max(gone, log_start_at(history.log_starts, one.replica, one.refs[0].row))
+        gone = max(gone, log_start_at(history.facts.log_starts, one.replica, one.refs[0].row))
         if not history.coverage.whole(one.replica):
             continue  # in an unseen role others may have joined the ISR
         if found is not None and gone < found[1].value and not _held(history, one, found[1].value):
@@ -237,7 +237,7 @@ def _kept_from(history: History, broker: int, known: Sample, start: int) -> int:
     """Return the first offset that can be lost: records that its leader had deleted from the start of the log do not
     count.
     """
-    kept = log_start_at(history.log_starts, broker, known.ref.row)
+    kept = log_start_at(history.facts.log_starts, broker, known.ref.row)
     return kept if start < kept < known.value else start
 
 
@@ -246,7 +246,7 @@ def _began_empty_after_failure(history: History) -> Iterator[Suspicion]:
 
     Only if a follower had more committed and then has nothing: its high watermark fell to 0, or it truncated to 0.
     """
-    fell = [one for one in history.complaints if one.kind == Kind.HW_REGRESSED and one.hw == 0 and one.hw_before]
+    fell = [one for one in history.facts.complaints if one.kind == Kind.HW_REGRESSED and one.hw == 0 and one.hw_before]
     for broker, at, role_span in _begun(history):
         anew = _made_after_failure(history, broker, at)
         known = max(
@@ -290,7 +290,7 @@ def _committed_before(history: History, broker: int, role_span: RoleSpan) -> lis
 
 def _shrunk_with(history: History, broker: int, until: int) -> list[tuple[int, int, Ref]]:
     """Return the high watermarks with which a leader shrank the ISR before a row."""
-    shrunk = (one for one in history.complaints if one.kind == Kind.ISR_SHRINK and one.broker == broker)
+    shrunk = (one for one in history.facts.complaints if one.kind == Kind.ISR_SHRINK and one.broker == broker)
     return [(one.hw, broker, line_of(one, f"high watermark {one.hw}")) for one in shrunk if one.hw and one.row < until]
 
 
@@ -313,12 +313,12 @@ def _left_had_more(history: History) -> Iterator[Suspicion]:
 
     Only if no other replica's files reach as far.
     """
-    farthest = max((disk.end for disk in history.disks.values() if disk.end is not None), default=0)
-    for broker, disk in sorted(history.disks.items()):
+    farthest = max((disk.end for disk in history.facts.disks.values() if disk.end is not None), default=0)
+    for broker, disk in sorted(history.facts.disks.items()):
         if disk.live_by not in (LiveBy.LOG_DIRS, LiveBy.WRITTEN) or disk.end is None:
             continue
         for left in disk.left_by_this_topic():
-            if left.checkpoint is not None and left.checkpoint[0] > farthest and history.lives == 1:
+            if left.checkpoint is not None and left.checkpoint[0] > farthest and history.facts.lives == 1:
                 high_watermark, ref = left.checkpoint
                 refs = (ref, *((disk.end_ref,) if disk.end_ref is not None else ()), left.ref)
                 first = max(farthest, left.log_start)
@@ -378,7 +378,7 @@ def _removed_for(history: History, epoch: Epoch) -> list[Truncation]:
 def _deleted_below(history: History, truncation: Truncation) -> int:
     """Return the offset below which records had been deleted from the start of the log, as retention does."""
     deleted = max((deletion.log_start for deletion in history.deletions), default=0)
-    return max(deleted, log_start_at(history.log_starts, truncation.replica, truncation.refs[0].row))
+    return max(deleted, log_start_at(history.facts.log_starts, truncation.replica, truncation.refs[0].row))
 
 
 def _follows(truncation: Truncation, epoch: Epoch) -> bool:
@@ -421,7 +421,7 @@ def _began_below_read_back(history: History) -> Iterator[Suspicion]:
             continue  # the role line prints both, or the start is of an earlier line
         if (known.ref.row or 0) > (role_span.start_ref.row or 0):
             continue  # of a later role that no line names
-        if max(start, log_start_at(history.log_starts, broker, known.ref.row)) >= known.value:
+        if max(start, log_start_at(history.facts.log_starts, broker, known.ref.row)) >= known.value:
             continue  # all of it had been deleted from the start of the log
         shortened = _shortened(history, broker, role_span)
         refs = (known.ref, *_recovery_before(history, broker, start), role_span.start_ref)
@@ -469,7 +469,7 @@ def _began_earlier(history: History) -> Iterator[Suspicion]:
         first, end = two.start_end, one.start_end
         if first is None or end is None or first >= end or one.epoch == two.epoch or cut & {before, broker}:
             continue
-        if history.lives > 1 or one.hw is not None or one.start_hw is not None:
+        if history.facts.lives > 1 or one.hw is not None or one.start_hw is not None:
             continue
         refs = tuple(ref for ref in (one.start_ref, two.start_ref) if ref is not None)
         yield Suspicion(
@@ -491,7 +491,7 @@ def _began_below_printed(history: History) -> Iterator[Suspicion]:
         above = [one for one in printed(history) if one[1] > start and _printed_before(one[0], role_span, led)]
         kept = (one for one in above if not _deleted_since(history, one[0], ref.row))
         known, value = max(kept, key=lambda one: one[1], default=(None, 0))
-        if known is None or max(start, log_start_at(history.log_starts, known.broker, known.row)) >= value:
+        if known is None or max(start, log_start_at(history.facts.log_starts, known.broker, known.row)) >= value:
             continue
         sample = Sample(value, Ref(row=known.row, note=f"high watermark {value}"), known.time)
         yield Suspicion(
@@ -503,7 +503,7 @@ def _began_below_printed(history: History) -> Iterator[Suspicion]:
 
 def _first_lines(history: History) -> dict[tuple[int, int | None], PrintedHw]:
     """Return the first line of each leader in each of its epochs: a role may be named by several lines."""
-    lines = (one for one in reversed(history.printed_hws) if one.kind == Kind.BECOME_LEADER)
+    lines = (one for one in reversed(history.facts.printed_hws) if one.kind == Kind.BECOME_LEADER)
     return {(one.broker, one.leader_epoch): one for one in lines}
 
 
@@ -529,8 +529,8 @@ def _deleted_since(history: History, known: PrintedHw, until: int | None) -> boo
 
     A line after the role that ``until`` is about does not count if the same broker printed both.
     """
-    deleted = (one for one in history.printed_hws if one.kind == Kind.LOG_DELETED and one.broker == known.broker)
-    own = any(one.row == until and one.broker == known.broker for one in history.printed_hws)
+    deleted = (one for one in history.facts.printed_hws if one.kind == Kind.LOG_DELETED and one.broker == known.broker)
+    own = any(one.row == until and one.broker == known.broker for one in history.facts.printed_hws)
     return any(one.row > known.row and not (own and until is not None and one.row > until) for one in deleted)
 
 
@@ -544,7 +544,7 @@ def _followed_below(history: History) -> Iterator[Suspicion]:
             known, start, ref = highest_stated(one), two.start_end, two.start_ref
             if known is None or start is None or ref is None or two.role is not Role.FOLLOWER or one.run != two.run:
                 continue
-            first = max(start, log_start_at(history.log_starts, broker, known.ref.row))
+            first = max(start, log_start_at(history.facts.log_starts, broker, known.ref.row))
             changed = any(step.kind in REMOVES for step in one.steps) or history.lines_missing_in(one)
             if start > 0 and first < known.value and not changed and (known.ref.row or 0) < (ref.row or 0):
                 yield Suspicion(
@@ -575,10 +575,10 @@ def _high_watermark_fell(history: History) -> Iterator[Suspicion]:
 
 def _stated_lower(sign: Sign, history: History) -> Iterator[Suspicion]:
     """Yield values that a witness states below ones that it stated before."""
-    for one in history.went_back if history.lives == 1 else ():
+    for one in history.went_back if history.facts.lives == 1 else ():
         if one.sign is not sign:
             continue
-        first, end = max(one.after, log_start_at(history.log_starts, one.replica, one.refs[0].row)), one.before
+        first, end = max(one.after, log_start_at(history.facts.log_starts, one.replica, one.refs[0].row)), one.before
         if sign is Sign.LED_EARLIER_EPOCH:
             yield Suspicion(sign, one.replica, one.witness, one.epoch, one.since, 0, None, one.time, one.refs)
         elif first < end:

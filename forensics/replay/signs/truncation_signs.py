@@ -34,7 +34,7 @@ def truncated_below_own(history: History) -> Iterator[Suspicion]:
             step = _truncation_below(role_span, known) if known is not None else None
             if known is None or step is None or _removes_nothing_committed(history, role_span, step):
                 continue
-            first = max(step.target, log_start_at(history.log_starts, broker, known.ref.row))
+            first = max(step.target, log_start_at(history.facts.log_starts, broker, known.ref.row))
             if first < known.value:
                 yield Suspicion(
                     Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK, broker, broker, role_span.epoch, -1,
@@ -91,7 +91,7 @@ def _planned_below(history: History) -> Iterator[Suspicion]:
     log itself is missing. A truncation "has no effect" if the log had already ended below.
     """
     processes: dict[tuple[int, int], list[PrintedHw]] = {}
-    for one in history.printed_hws:
+    for one in history.facts.printed_hws:
         processes.setdefault((one.broker, one.run), []).append(one)
     for (broker, _), lines in processes.items():
         carried_out = {step.target for span in history.role_spans.get(broker, ()) for step in span.steps}
@@ -175,7 +175,7 @@ def _truncated(
     history: History, known: PrintedHw, value: int, target: int, step: Step | None, epoch: int = -1
 ) -> Suspicion:
     """Return the suspicion of a truncation below a printed high watermark; no step if one line states both."""
-    first = max(target, log_start_at(history.log_starts, known.broker, known.row))
+    first = max(target, log_start_at(history.facts.log_starts, known.broker, known.row))
     ref = Ref(row=known.row, note=f"high watermark {value}")
     refs, time = (step.refs, step.time) if step is not None else ((ref,), known.time)
     return Suspicion(
@@ -186,6 +186,6 @@ def _truncated(
 
 def printed(history: History) -> Iterator[tuple[PrintedHw, int]]:
     """Yield lines that print a high watermark, with its value."""
-    for one in history.printed_hws:
+    for one in history.facts.printed_hws:
         if one.value is not None:
             yield one, one.value

@@ -374,7 +374,7 @@ def _of_topics(result: Result, name: str) -> tuple[tuple[str, str], ...]:
     values: dict[str, dict[str, None]] = {}
     for partition in result.partitions:
         history = partition.history
-        value = history.properties.get(name)
+        value = history.facts.properties.get(name)
         defaults = {broker.settings.get(name) for broker in result.case.everyone if broker.cluster == history.cluster}
         if value is not None and defaults != {value}:
             where = f"{plain(history.topic)}{_cluster(result.case, history.cluster)}"

@@ -1,0 +1,196 @@
+"""Which incarnation of its topic a line is about: topics that were deleted and created again under the same name."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+import polars as pl
+
+from forensics.case.speakers import OF_ITSELF
+from parsers.details import Transition
+from parsers.schema import Kind
+
+_CLOCKS: Final = timedelta(seconds=10)
+"""The clocks of brokers rarely differ by more."""
+
+
+def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
+    """Number a topic's incarnations from the last (0) backwards.
+
+    A topic that is deleted and created again has another topic id (KIP-516). If no id is printed, leader epoch 0 after
+    a deletion shows another topic of the same name. A replica that was only moved away and back returns to a higher
+    epoch.
+    """
+    place = ["topic", "partition", "broker"]
+    heard = pl.col("kind").is_in([k.value for k in _EPOCH_KINDS]) & pl.col("leader_epoch").is_not_null()
+    # A controller that creates a partition logs that before it elects a leader (NonExistentPartition to NewPartition).
+    new = (pl.col("kind") == Kind.PARTITION_CREATED.value) & pl.col("leader_epoch").is_null()
+    # So does a broker that takes the request for a new topic, if it is not refused.
+    new = new | ((pl.col("kind") == Kind.PARTITION_REQUESTED.value) & _is_carried_out(place))
+    gone = pl.col("kind").is_in([Kind.LOG_DELETED.value, Kind.TOPIC_REMOVED.value]) | (pl.col("leader") == -2) | new
+    gone = gone | (pl.col("detail") == Transition.DELETED.value)
+    rows = rows.with_columns(
+        # the last of two events before this row
+        pl.when(gone.fill_null(False)).then(True).when(heard).then(False).otherwise(None).alias("_mark"),
+        pl.when(pl.col("topic_id").str.len_chars() > 0).then(pl.col("topic_id")).otherwise(None).alias("_id"),
+    )
+    rows = rows.with_columns(
+        pl.col("_mark").forward_fill().shift(1).over(place).fill_null(False).alias("_after_deletion"),
+        pl.col("_id").forward_fill().shift(1).over(place).alias("_id_before"),
+    )
+    rows = _of_next_id(_made_for_next_id(rows))
+    other_id = (pl.col("_id") != pl.col("_id_before")).fill_null(False)
+    # A broker takes up a role only at a rising epoch (Partition.makeLeader), so falling epochs are of another topic.
+    taken = pl.when(pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value])).then("leader_epoch")
+    # If another line has begun that topic already, the role that follows does not begin a further one.
+    anew = heard & (pl.col("leader_epoch") == 0) & pl.col("_after_deletion") & pl.col("_id").is_null()
+    rows = rows.with_columns((other_id | anew.fill_null(False) | pl.col("_made")).alias("_begins"))
+    rows = rows.with_columns(pl.col("_begins").cast(pl.Int32).cum_sum().over(place).alias("_begun"))
+    fell = (taken == 0) & (taken.forward_fill().shift(1).over([*place, "_begun", "message"]) > 0)
+    rows = rows.with_columns(pl.col("_begins") | (fell & pl.col("_id").is_null()).fill_null(False)).drop("_begun")
+    if rows.get_column("_begins").any():
+        # Lines between a deletion and the first epoch of the next incarnation are about the next one. But a controller
+        # takes a deleted topic's replicas offline one by one, each in a further epoch of the old one.
+        told = pl.when(heard | pl.col("_id").is_not_null()).then(pl.col("_begins")).otherwise(None)
+        rows = rows.with_columns(told.backward_fill().over(place).fill_null(False).alias("_next_begins"))
+        further = (pl.col("leader_epoch") > 0).fill_null(False)
+        mark = pl.when(pl.col("_begins")).then(False).otherwise("_mark")  # the next one has begun without a role
+        waits = mark.forward_fill().shift(1).over(place).fill_null(False)
+        between = (waits & pl.col("_mark").is_null() & ~further) | new
+        early = between & pl.col("_next_begins") & ~pl.col("_begins")
+        life = pl.col("_begins").cast(pl.Int32).cum_sum().over(place) + early.cast(pl.Int32)
+        rows = rows.with_columns(life.alias("_life"))
+        rows = rows.with_columns((pl.col("_life").max().over(place) - pl.col("_life")).alias("incarnation"))
+        rows = _by_id(rows).drop("_next_begins", "_life")
+    else:
+        none = pl.lit(0, dtype=pl.Int32)
+        rows = rows.with_columns(none.alias("incarnation"), none.alias("_life"))
+        rows = (_by_id(rows) if _several_ids(rows) else rows).drop("_life")
+    return rows.drop("_mark", "_id", "_after_deletion", "_id_before", "_begins", "_made")
+
+
+def _is_carried_out(place: list[str]) -> pl.Expr:
+    """Return whether a broker made its log for a new topic it had asked for, not for a role it had been given before.
+
+    A topic may exist already: of two brokers that create ``__consumer_offsets`` at once, ZooKeeper refuses one.
+    That broker has printed "Topic creation" before (AdminZkClient.writeTopicPartitionAssignment, 2.0).
+    """
+    kind = pl.col("kind")
+    role = kind.is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value])
+    asked = kind == Kind.PARTITION_REQUESTED.value
+    made = pl.when(kind == Kind.LOG_CREATED.value).then(True).when(role | asked).then(False).otherwise(None)
+    given = pl.when(kind == Kind.LEADER_AND_ISR.value).then(True).when(role).then(False).otherwise(None)
+    made_next = made.backward_fill().shift(-1).over(place).fill_null(False)
+    given_last = given.forward_fill().shift(1).over(place).fill_null(False)
+    return made_next & ~given_last
+
+
+def _of_next_id(rows: pl.DataFrame) -> pl.DataFrame:
+    """Assign roles without a topic id between two ids to one of them, if lines about the change are missing.
+
+    After a deletion they are of the later topic, otherwise of the one whose id is logged closer in time.
+    """
+    place = ["topic", "partition", "broker"]
+    role = pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value]) & pl.col("_id").is_null()
+    told = pl.when(pl.col("_id").is_not_null()).then("time")
+    before, after = told.forward_fill().over(place), told.backward_fill().over(place)
+    nearer = (after - pl.col("time") < pl.col("time") - before).fill_null(False)
+    later = pl.col("_id").backward_fill().over(place)
+    between = (later != pl.col("_id_before")).fill_null(False)
+    return rows.with_columns(
+        pl.when(role & between & (nearer | pl.col("_after_deletion"))).then(later).otherwise("_id").alias("_id")
+    ).with_columns(pl.col("_id").forward_fill().shift(1).over(place).alias("_id_before"))
+
+
+def _made_for_next_id(rows: pl.DataFrame) -> pl.DataFrame:
+    """Assign new logs without a topic id to the next id, if the lines of the partition name another id before.
+
+    A cluster that is made again under the same cluster id logs no deletion: its data directories were emptied. A leader
+    logs no topic id, so the lines of its followers count, whose clocks may differ by a few seconds. ``_made`` marks
+    these logs.
+    """
+    place = ["topic", "partition"]
+    made = (pl.col("kind") == Kind.LOG_CREATED.value) & pl.col("_id").is_null() & pl.col("time").is_not_null()
+    if not _several_ids(rows) or not rows.select(made.any()).item():
+        return rows.with_columns(pl.lit(False).alias("_made"))
+    rows = rows.with_row_index("_at")
+    ids = rows.filter(pl.col("_id").is_not_null(), pl.col("time").is_not_null())
+    ids = ids.select(*place, pl.col("time").alias("_when"), pl.col("_id").alias("_found")).sort("_when")
+    logs = rows.filter(made).select("_at", *place, (pl.col("time") - _CLOCKS).alias("_when")).sort("_when")
+    sides = [
+        logs.join_asof(ids, on="_when", by=place, strategy=side, check_sortedness=False).select("_at", "_found")
+        for side in ("backward", "forward")
+    ]
+    begins = pl.col("_found_next").is_not_null() & pl.col("_id_before").is_null()  # else another id begins it
+    changed = sides[0].join(sides[1], on="_at", suffix="_next").filter(pl.col("_found") != pl.col("_found_next"))
+    return (
+        rows.join(changed.select("_at", "_found_next"), on="_at", how="left", maintain_order="left")
+        .with_columns(pl.coalesce("_id", "_found_next").alias("_id"), begins.alias("_made"))
+        .drop("_at", "_found_next")
+        .with_columns(pl.col("_id").forward_fill().shift(1).over([*place, "broker"]).alias("_id_before"))
+    )
+
+
+def _several_ids(rows: pl.DataFrame) -> bool:
+    """Return whether the lines of a partition name several topic ids, though no broker names two."""
+    ids = rows.filter(pl.col("_id").is_not_null()).group_by("topic", "partition").agg(pl.col("_id").n_unique())
+    return bool((ids.get_column("_id") > 1).any())
+
+
+def _by_id(rows: pl.DataFrame) -> pl.DataFrame:
+    """Correct incarnation numbers by topic id, because brokers that missed an incarnation count fewer of them.
+
+    The id in a directory is that of the present incarnation. Other incarnations are ordered by their first line.
+    """
+    place = ["topic", "partition"]
+    known = rows.filter(pl.col("_id").is_not_null())
+    lives = (
+        known.group_by(*place, "_id")
+        .agg(
+            (pl.col("kind") == Kind.TOPIC_ID.value).filter(pl.col("time").is_null()).any().alias("_on_disk"),
+            pl.col("time").min().alias("_first"),
+        )
+        .sort(*place, "_on_disk", "_first", "_id", descending=[False, False, True, True, False], nulls_last=True)
+        .with_columns(pl.int_range(pl.len(), dtype=pl.Int32).over(place).alias("_of_id"))
+        .select(*place, "_id", "_of_id")
+    )
+    span = [*place, "broker", "_life"]
+    rows = rows.with_columns(pl.col("_id").forward_fill().backward_fill().over(span).alias("_life_id"))
+    rows = rows.join(lives, left_on=[*place, "_life_id"], right_on=[*place, "_id"], how="left", maintain_order="left")
+    return rows.with_columns(pl.coalesce("_of_id", "incarnation").alias("incarnation")).drop("_of_id", "_life_id")
+
+
+_EPOCH_KINDS = (
+    Kind.LEADER_AND_ISR,
+    Kind.BECOME_LEADER,
+    Kind.BECOME_FOLLOWER,
+    Kind.ELECTION,
+    Kind.PARTITION_CREATED,
+    Kind.METADATA_CACHED,
+)
+
+
+def leaders_with_id(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[tuple[int, int, str]]]:
+    """Return the leaders whose own role lines name the topic id: by incarnation (leader epoch, broker, topic id)."""
+    named = rows.filter(
+        pl.col("kind") == Kind.BECOME_LEADER.value,
+        pl.col("topic_id").str.len_chars() > 0,
+        pl.col("leader_epoch").is_not_null(),
+        OF_ITSELF,
+    )
+    found: dict[tuple[str, int, int], list[tuple[int, int, str]]] = {}
+    for topic, partition, incarnation, *leader in named.select(
+        "topic", "partition", "incarnation", "leader_epoch", "broker", "topic_id"
+    ).iter_rows():
+        epoch, broker, topic_id = leader
+        found.setdefault((topic, partition, incarnation), []).append((epoch, broker, topic_id))
+    return found
+
+
+def topic_ids(rows: pl.DataFrame) -> dict[tuple[str, int, int], str]:
+    """Return the topic id of each incarnation (topic, partition, incarnation) of which a line prints one."""
+    known = rows.filter(pl.col("topic_id").is_not_null() & (pl.col("topic_id") != "")).select(
+        "topic", "partition", "incarnation", "topic_id"
+    )
+    return {(t, p, i): name for t, p, i, name in known.unique(maintain_order=True).iter_rows()}

@@ -1,0 +1,99 @@
+"""What the evidence states of one incarnation of a partition. Nothing here is inferred, and nothing changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from forensics.replay.facts.directory import Disk, Ref
+from forensics.replay.facts.printed_hws import PrintedHw
+from forensics.replay.facts.refusals import Complaint
+from forensics.replay.lineage import Range, intersect, subtract
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Two replicas that hold different records at the same offsets, read from their segments.
+
+    Attributes:
+        left, right: broker ids, left < right.
+        ranges: offsets at which they differ.
+        left_ref, right_ref: first differing batch on each side.
+        left_batch, right_batch: (base offset, last offset, leader epoch or None) of those.
+    """
+
+    left: int
+    right: int
+    ranges: tuple[Range, ...]
+    left_ref: Ref
+    right_ref: Ref
+    left_batch: tuple[int, int, int | None]
+    right_batch: tuple[int, int, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionFacts:
+    """One incarnation of a partition, as files and lines state it.
+
+    What a line says of a replica's role or log is not here: replay reads that, line by line, as ``Event``.
+
+    Attributes:
+        topic, partition: its name.
+        topic_id: as lines or ``partition.metadata`` print it, or None.
+        cluster: cluster id, or None.
+        incarnation: 0 for the last topic of this name, 1 for the one before.
+        lives: how many incarnations the evidence shows.
+        leaders_with_id: (leader epoch, broker, topic id) for each leader whose own role line names the topic id.
+        disks: files of each replica, by broker.
+        forks: differences between the segments of two replicas.
+        compared: pairs of brokers whose segments were compared.
+        removed: by epoch without a leader, the replicas that a controller had just removed from the ISR.
+        properties: of the log, as last printed when it was created.
+        properties_ref: that line.
+        log_dirs: for brokers that changed it, when they printed which ``log.dirs``.
+        min_insync_replicas: if the topic or the brokers that held it state one.
+        without_records: by broker, offsets within a log at which a truncation left no records, as traces state it.
+        log_starts: (broker, row, offset) of each line that states a log start offset.
+        complaints: lines about two offsets that contradict each other.
+        printed_hws: high watermarks as printed, one for each line.
+    """
+
+    topic: str
+    partition: int
+    topic_id: str | None = None
+    cluster: str | None = None
+    incarnation: int = 0
+    lives: int = 1
+    leaders_with_id: frozenset[tuple[int, int, str]] = frozenset()
+    disks: Mapping[int, Disk] = field(default_factory=dict)
+    forks: tuple[Fork, ...] = ()
+    compared: frozenset[tuple[int, int]] = frozenset()
+    removed: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    properties: Mapping[str, str] = field(default_factory=dict)
+    properties_ref: Ref | None = None
+    log_dirs: Mapping[int, tuple[tuple[int, str], ...]] = field(default_factory=dict)
+    min_insync_replicas: int | None = None
+    without_records: Mapping[int, tuple[Range, ...]] = field(default_factory=dict)
+    log_starts: tuple[tuple[int, int, int], ...] = field(default=(), repr=False, compare=False)
+    complaints: tuple[Complaint, ...] = field(default=(), repr=False, compare=False)
+    printed_hws: tuple[PrintedHw, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        """``topic-partition``."""
+        return f"{self.topic}-{self.partition}"
+
+    def identical_ranges(self, one: int, other: int, ranges: Iterable[Range]) -> list[Range]:
+        """Return at which of some offsets the segments of two replicas hold the same batches; none without batches."""
+        pair = (min(one, other), max(one, other))
+        own = [disk for broker in pair if (disk := self.disks.get(broker)) is not None]
+        ends = [disk.end for disk in own if disk.end is not None]
+        if pair not in self.compared or len(ends) < 2:
+            return []
+        compared = [(max(disk.log_start for disk in own), min(ends))]  # deleted offsets are not compared
+        return subtract(intersect(ranges, compared), self.diverging_ranges(one, other))
+
+    def diverging_ranges(self, one: int, other: int) -> list[Range]:
+        """The offsets at which the segments of two replicas hold different records."""
+        pair = (min(one, other), max(one, other))
+        return [piece for fork in self.forks if (fork.left, fork.right) == pair for piece in fork.ranges]
