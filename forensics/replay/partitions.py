@@ -137,7 +137,7 @@ class _Beside:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What is read of all partitions of a case before any of them is replayed.
+    """Everything read of the partitions of a case before any of them is replayed.
 
     Attributes:
         case: the evidence.

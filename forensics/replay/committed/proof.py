@@ -196,7 +196,7 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
 
 
 class _Gone:
-    """What the log that the partition serves lacks of what high watermark statements are about.
+    """Records of high watermark statements that the log the partition serves does not hold.
 
     Attributes:
         unclear: offsets for which the evidence does not decide.

@@ -1,4 +1,4 @@
-"""Which incarnation of its topic a line is about: topics that were deleted and created again under the same name."""
+"""The incarnation of its topic that a line is about: a topic may be deleted and created again under the same name."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _of_copies(events: pl.DataFrame) -> list[int]:
 
 
 class _Line(NamedTuple):
-    """What is read of a line: columns ``_READ``."""
+    """Values read of a line: columns ``_READ``."""
 
     row: int
     kind: str
@@ -84,7 +84,7 @@ class _Line(NamedTuple):
 
     @property
     def moves(self) -> bool:
-        """Whether it shows that the copy replaced the log."""
+        """Return whether it shows that the copy replaced the log."""
         return self.kind == Kind.LOG_MOVED.value or (self.loads and self.detail == MOVED)
 
     @property
@@ -94,7 +94,7 @@ class _Line(NamedTuple):
 
 @dataclass(slots=True)
 class _Copy:
-    """What the lines of one replica have shown of its log and of a copy of it so far.
+    """A replica's log and a copy of it, as far as its lines have shown them.
 
     Attributes:
         found: rows about copies.

@@ -1,4 +1,4 @@
-"""What the evidence states of one incarnation of a partition. Nothing here is inferred, and nothing changes it."""
+"""Facts about one incarnation of a partition, as files and lines state them. Nothing here is inferred or changed."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class PartitionFacts:
-    """One incarnation of a partition, as files and lines state it.
+    """Facts about one incarnation of a partition.
 
-    What a line says of a replica's role or log is not here: replay reads that, line by line, as ``Event``.
+    Lines about a role or a log of one replica are not here: replay reads those one by one, as ``Event``.
 
     Attributes:
         topic, partition: its name.
