@@ -69,7 +69,7 @@ def test_where_a_leader_may_have_written_what_is_not_at_hand_nothing_follows() -
     assert unwritten(forked(1))
     unread, short, silent, earlier, between, reopened = (forked(1) for _ in range(6))
     silent.epochs[1] = Epoch(1, leader=1, leader_took_up=True)
-    unread.compared = frozenset()
+    unread.facts = replace(unread.facts, compared=frozenset())
     short.replicas[1].end = 21
     silent.coverage = without(silent.coverage, 1, Printed.LOG)
     earlier.epochs = {3: Epoch(3, leader=1, leader_took_up=True)}

@@ -118,7 +118,7 @@ class _Elections:
 def _add_took_up(
     epochs: dict[int, Epoch], disks: Iterable[Disk], spans: Iterable[RoleSpan], told: Container[int]
 ) -> None:
-    """Mark the epochs that their leaders took up: files or followers have them, or the leader has no line in the evidence."""
+    """Mark the epochs that their leaders took up: files or followers have them, or no line of the leader is there."""
     for disk in disks:
         for number in {*(entry[0] for entry in disk.entries), *(entry[0] for entry in disk.lineage.entries)}:
             if number >= 0:
