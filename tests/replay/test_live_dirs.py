@@ -110,3 +110,11 @@ def test_a_log_directory_left_behind_is_one_finding(tmp_path: Path) -> None:
 def test_directories_that_are_decided_one_by_one_are_a_finding_each(tmp_path: Path) -> None:
     incident = two(tmp_path, {"orders-0": 3, "pay-0": 0}, {"orders-0": 0, "pay-0": 4}, dates=(LATE, LATE))
     assert stale(incident) == [("orders-0", "violated, 1"), ("pay-0", "violated, 1")]
+
+
+def test_a_checkpoint_alone_shows_no_directory(tmp_path: Path) -> None:
+    """The checkpoint names a partition whose directory nobody collected."""
+    incident = Incident(tmp_path, brokers=1)
+    incident[1].checkpoint(3)
+    assert incident.verdict(STALE) == "unknown"
+    assert incident.missing(STALE) == ["data directories of orders-0"]

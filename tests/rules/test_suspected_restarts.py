@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from forensics.engines.local import scan
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Severity
 from tests.incident import Incident
@@ -153,3 +155,15 @@ def test_what_a_member_of_the_last_isr_removes_for_an_unclean_leader_is_suspecte
 )
 def test_other_truncations_around_an_election_are_no_sign_of_a_loss(other: dict[str, Any], tmp_path: Path) -> None:
     assert elected(tmp_path, **other).findings(LOSS) == []
+
+
+def test_an_unclean_leader_that_let_a_replica_into_the_isr_shows_nothing_of_its_records(
+    sample_traces: Path, tmp_path: Path
+) -> None:
+    """Broker 1 alone had offsets 20 to 29, and broker 2 was elected from outside the ISR. No data directory is there."""
+    folder = Path(shutil.copytree(sample_traces / "dirlead-2.8.2", tmp_path / "evidence"))
+    for directory in folder.glob("broker-*/data*"):
+        shutil.rmtree(directory)
+    found = {one.partition: one for one in scan([str(folder)]).findings if one.rule == SHORTER}
+    assert (found[0].replicas, found[0].severity) == ((1,), Severity.ERROR)
+    assert "rejoined" not in found[0].summary
