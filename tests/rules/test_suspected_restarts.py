@@ -160,7 +160,7 @@ def test_other_truncations_around_an_election_are_no_sign_of_a_loss(other: dict[
 def test_an_unclean_leader_that_let_a_replica_into_the_isr_shows_nothing_of_its_records(
     sample_traces: Path, tmp_path: Path
 ) -> None:
-    """Broker 1 alone had offsets 20 to 29, and broker 2 was elected from outside the ISR. No data directory is there."""
+    """Broker 1 alone had offsets 20 to 29; broker 2 was elected from outside the ISR. No data directory is there."""
     folder = Path(shutil.copytree(sample_traces / "dirlead-2.8.2", tmp_path / "evidence"))
     for directory in folder.glob("broker-*/data*"):
         shutil.rmtree(directory)
