@@ -29,7 +29,8 @@ from forensics.rules.finding import (
     span_text,
 )
 from forensics.rules.story import fork_cause, is_last_leader, missing_data, replicas_not_named
-from forensics.rules.wants import Artefact, Question, Want, of, offsets_of
+from forensics.rules.wants import Artefact, Question, Reason, Shows, Want, of, offsets_of
+from parsers.schema import DamageKind
 
 ID = "replica-divergence"
 
@@ -62,6 +63,8 @@ replica.""",
 One replica has no batch at these offsets: compaction, retention, delete-records, or it has not
 caught up. Compaction rewrote a batch of the same leader epoch. The offsets are above the high
 watermark of one replica: an old leader truncates such records when it follows the new leader.""",
+        """\
+A batch is damaged: ``segment-damage`` reports it. It cannot be compared, so the answer is unknown.""",
     ),
     versions=(
         """\
@@ -107,7 +110,7 @@ def judge(history: History, case: Case) -> Judgement:
         for ranges, forks in sorted(groups.items())
         for alike in _between_two(history, ranges, forks)
     )
-    missing = [*unclear, *_cut_short(history), *missing_data(history, case)]
+    missing = [*unclear, *_cut_short(history), *_damaged(history), *missing_data(history, case)]
     return judgement(ID, findings, missing or replicas_not_named(history))
 
 
@@ -157,6 +160,30 @@ def _cut_short(history: History) -> list[Want]:
         if history.facts.disks[broker].damage
         or history.facts.disks[broker].bases[-1:] == (replica.end,)  # its last file is empty
     ]
+
+
+_UNREADABLE = frozenset(
+    {
+        DamageKind.BAD_CRC,
+        DamageKind.BAD_LENGTH,
+        DamageKind.BAD_MAGIC,
+        DamageKind.BAD_HEADER,
+        DamageKind.BAD_WRAPPER,
+    }
+)
+"""Kinds of damage behind which a replica's records are not those of its leader, or cannot be read."""
+
+
+def _damaged(history: History) -> list[Want]:
+    """Return a want for replicas with damaged batches: these cannot be compared with those of other replicas."""
+    found = []
+    for broker, disk in sorted(history.disks.items()):
+        worst = next((damage for damage in disk.damage if damage.kind in _UNREADABLE), None)
+        others = any(other.end is not None for number, other in history.disks.items() if number != broker)
+        if worst is not None and others:
+            because = Reason(Shows.DAMAGE, worst.kind.value, worst.text)
+            found.append(Want(Question.SAME_RECORDS, (of([broker], Artefact.SEGMENTS),), because=because))
+    return found
 
 
 def _undecided(history: History, fork: Fork, inside: tuple[Range, ...]) -> list[Want]:

@@ -66,6 +66,7 @@ class Question(StrEnum):
     COMPACTED = "compacted"  # whether the topic ever was
     READ_WHILE_RUNNING = "read-while-running"  # whether files were copied while brokers ran
     STILL_SERVED = "still-served"  # contents of damaged segments
+    SAME_RECORDS = "same-records"  # as other replicas have, in damaged segments
     # -- checkpoint files ---------------------------------------------------------------------------------------------
     CHECKPOINT = "checkpoint"
     CHECKPOINT_AND_LOG = "checkpoint-and-log"

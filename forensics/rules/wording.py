@@ -74,6 +74,10 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
         Question.STILL_SERVED: (
             "{segments_again}: whether the leader, broker {replica}, can still read its damaged segments ({because})"
         ),
+        Question.SAME_RECORDS: (
+            "a new copy of {brokers}'s segments of {partition}: whether it has the records of the other replicas "
+            "({because}). If its disk has the same bytes, it has not"
+        ),
         Question.CHECKPOINT: "{brokers}'s {artefacts} from the directory of {partition}",
         Question.CHECKPOINT_AND_LOG: "{artefacts} of {partition} from one directory",
         Question.EPOCH_FILE: "{brokers}'s leader-epoch-checkpoint of {partition}",

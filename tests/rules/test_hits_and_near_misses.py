@@ -370,3 +370,18 @@ def test_a_loss_says_whether_producers_with_acks_all_are_affected(
     (finding,) = incident.findings("committed-data-lost")
     (fact,) = [fact.text for fact in finding.facts if "acks=all" in fact.text]
     assert said in fact
+
+
+def test_only_what_is_unreadable_cannot_be_compared(tmp_path: Path) -> None:
+    answers = {}
+    for name, damage in (("torn", torn), ("flipped", flipped)):
+        incident = Incident(tmp_path / name)
+        damage(incident)
+        for number in (1, 2, 3):
+            incident[number].checkpoint(100)
+        for number in (1, 3):
+            incident[number].segment(
+                [(0, 29, 0), (30, 59, 0), (60, 99, 0), (100, 109, 0)][: 4 if name == "torn" else 3]
+            )
+        answers[name] = incident.verdict("replica-divergence")
+    assert answers == {"torn": "clean", "flipped": "unknown"}

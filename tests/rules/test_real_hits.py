@@ -277,6 +277,14 @@ def test_damage_names_the_copies_that_are_whole(sample_traces: Path, scanned: Sc
     assert finding.do_not
 
 
+def test_a_damaged_batch_is_not_compared_and_so_not_called_the_same(sample_traces: Path, scanned: Scanned) -> None:
+    judged = partition(scanned(sample_traces / "bitflip-1.1.1")).judgements["replica-divergence"]
+    assert judged.verdict is Verdict.UNKNOWN
+    (wish,) = wishes(judged)
+    assert wish.startswith("a new copy of broker 3's segments of orders-0: whether it has the records of the other")
+    assert "bad CRC: offset 25" in wish
+
+
 def test_epochs_handed_out_again_are_a_cause(sample_traces: Path, scanned: Scanned) -> None:
     (finding,) = partition(scanned(sample_traces / "zkback-2.8.2")).judgements["two-leaders-one-epoch"].findings
     assert finding.cause == "epochs-put-back"
