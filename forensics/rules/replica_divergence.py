@@ -177,9 +177,9 @@ _UNREADABLE = frozenset(
 def _damaged(history: History) -> list[Want]:
     """Return a want for replicas with damaged batches: these cannot be compared with those of other replicas."""
     found = []
-    for broker, disk in sorted(history.disks.items()):
+    for broker, disk in sorted(history.facts.disks.items()):
         worst = next((damage for damage in disk.damage if damage.kind in _UNREADABLE), None)
-        others = any(other.end is not None for number, other in history.disks.items() if number != broker)
+        others = any(other.end is not None for number, other in history.facts.disks.items() if number != broker)
         if worst is not None and others:
             because = Reason(Shows.DAMAGE, worst.kind.value, worst.text)
             found.append(Want(Question.SAME_RECORDS, (of([broker], Artefact.SEGMENTS),), because=because))
