@@ -282,6 +282,15 @@ def test_who_was_in_sync_is_not_known_past_epochs_that_nobody_names(epoch: int, 
     assert any(silent) == (epoch == 4)
 
 
+def test_a_leader_that_states_its_role_twice_in_an_epoch_has_no_next_one(sample_traces: Path, tmp_path: Path) -> None:
+    """Without broker 1's server.log, two requests of leader epoch 0 are two roles of one process."""
+    evidence = Path(shutil.copytree(sample_traces / "frozenctl-2.8.2", tmp_path / "evidence"))
+    (evidence / "broker-1" / "logs" / "server.log").unlink()
+    (one,) = (one for one in scan([str(evidence)]).partitions if one.history.name == "orders-0")
+    assert one.judgements["segment-damage"].verdict is Verdict.CLEAN
+    assert "broker 1's server.log" in wishes(one.judgements["hw-regression"])
+
+
 @pytest.mark.parametrize(("silent", "verdict"), [(True, "unknown"), (False, "clean")])
 def test_an_epoch_that_nobody_names_may_have_had_a_leader_whose_lines_are_missing(
     silent: bool, verdict: str, tmp_path: Path

@@ -29,6 +29,12 @@ def _about(statement: HwStatement, epoch: Epoch, why: Inferred) -> HwStatement:
     return replace(statement, epoch=epoch.epoch, lineage=epoch.lineage, by=joined(statement.by, (why,)))
 
 
+def _goes_on(one: RoleSpan, two: RoleSpan) -> bool:
+    """Return whether one process led on in a later epoch, and nothing changed its log but appends."""
+    leads = one.role is two.role is Role.LEADER and one.run == two.run
+    return leads and one.epoch < two.epoch and not one.steps
+
+
 class HwAttribution(EpochStart):
     """The part of replay that turns stated high watermarks into ``HwStatement``."""
 
@@ -170,17 +176,24 @@ class HwAttribution(EpochStart):
         spans = self.role_spans.get(epoch.leader, [])
         if not spans:
             return self._beyond_sight(statement, epoch, None)
-        for one, two in itertools.pairwise(spans):
-            goes_on = one.role is Role.LEADER and two.role is Role.LEADER and one.run == two.run and not one.steps
-            following = self.history.epochs.get(two.epoch)
-            if one.epoch != statement.epoch or not goes_on or following is None or following.leader != epoch.leader:
-                continue
-            if following.start is not None and statement.high_watermark > following.start:
-                return self._follow_on(_about(statement, following, Inferred.ANSWERED_IN_NEXT_EPOCH))
+        following = self._answered_in(statement, epoch.leader, spans)
+        if following is not None:
+            return self._follow_on(_about(statement, following, Inferred.ANSWERED_IN_NEXT_EPOCH))
         if statement.earlier or self._fenced(statement.replica):
             return statement
         told = (t.epoch for t in self.role_spans.get(statement.replica, ()) if t.epoch > epoch.epoch)
         return self._beyond_sight(statement, epoch, min(told, default=None))
+
+    def _answered_in(self, statement: HwStatement, leader: int | None, spans: list[RoleSpan]) -> Epoch | None:
+        """Return the next epoch of a leader's process, if the high watermark is above its start; None if not."""
+        for one, two in itertools.pairwise(spans):
+            following = self.history.epochs.get(two.epoch)
+            if one.epoch != statement.epoch or not _goes_on(one, two) or following is None:
+                continue
+            begun = following.start if following.leader == leader else None
+            if begun is not None and statement.high_watermark > begun:
+                return following
+        return None
 
     def _fetched_ahead(self, statement: HwStatement) -> Epoch | None:
         """Return the last epoch with records below a follower's high watermark, by its own lines.
