@@ -78,6 +78,12 @@ def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
     help="Also write all facts and findings as Parquet tables into this folder.",
 )
 @click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes that judge side by side, if there is much to judge. Default: one for each processor.",
+)
+@click.option(
     "--redact", "redacted", is_flag=True, help="Replace names of topics, hosts, paths, ids and clients by pseudonyms."
 )
 def scan(
@@ -91,6 +97,7 @@ def scan(
     tuning: Tuning,
     page: str | None,
     folder: str | None,
+    jobs: int | None,
     redacted: bool,
 ) -> None:
     """Find lost, truncated or forked committed data in logs, data directories and checkpoints.
@@ -105,7 +112,7 @@ def scan(
     if folder is not None:
         tables.usable(Path(folder))
     how = Reading(zone, skews, reading.moment(since, zone), reading.moment(until, zone))
-    result = tune(local.scan(paths, reading=how, topics=tuning.topics), tuning)
+    result = tune(local.scan(paths, reading=how, topics=tuning.topics, jobs=jobs), tuning)
     _named(result, skews, tuning)
     evidence = result.case.files
     if output == "-":

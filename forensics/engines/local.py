@@ -12,7 +12,8 @@ from fnmatch import fnmatchcase
 from forensics.case import Case, Reading, assemble
 from forensics.case.twins import as_copy, copies
 from forensics.engines.inputs import named_by_user, nothing_understood
-from forensics.engines.salvage import replayed, without_culprits
+from forensics.engines.salvage import Judged, replayed, without_culprits
+from forensics.engines.workers import cores
 from forensics.errors import DefectOfProgram, ForensicsError
 from forensics.replay.history import History
 from forensics.replay.partitions import histories
@@ -25,6 +26,9 @@ from parsers.file_reading import FileReading, Packing
 from parsers.files.sources import Source
 from parsers.walk import walk
 
+WORTH_WORKERS = 300_000
+"""Weight of a case's partitions below which starting workers takes longer than judging."""
+
 Progress = Callable[[int, int], None]
 """Called with files done and files in all."""
 
@@ -35,6 +39,7 @@ def scan(
     reading: Reading | None = None,
     topics: Sequence[str] = (),
     progress: Progress | None = None,
+    jobs: int | None = None,
 ) -> Result:
     """Read, replay and judge.
 
@@ -43,6 +48,7 @@ def scan(
         reading: zone and skew of printed times.
         topics: patterns; only topics that match one are judged. None means all.
         progress: called after each file.
+        jobs: how many processes judge side by side, if there is enough to judge. None means one for each processor.
 
     Raises:
         UnreadableInput: a path does not exist.
@@ -50,17 +56,29 @@ def scan(
     """
     case = take_in(paths, reading=reading, progress=progress)
     with no_cycles():
-        return finish(paths, case, judged(case, topics))
+        return finish(paths, case, _judged_by(jobs or cores(), case, topics))
 
 
-def judged(case: Case, topics: Sequence[str] = ()) -> list[tuple[History, list[Judgement]]]:
+def _judged_by(jobs: int, case: Case, topics: Sequence[str]) -> list[Judged]:
+    """Return what ``judged`` returns; workers judge where that is worth starting them."""
+    if jobs < 2:
+        return judged(case, topics)
+    from forensics.engines import parts, pool
+
+    divisions = [parts.Division(part, topics) for part in case.parts]
+    if sum(one.weight for one in divisions) < WORTH_WORKERS:
+        return judged(case, topics)
+    return pool.judged(divisions, jobs)
+
+
+def judged(case: Case, topics: Sequence[str] = ()) -> list[Judged]:
     """Replay every partition of a case and ask every rule.
 
     Args:
         case: what was taken in.
         topics: patterns; only topics that match one are judged. None means all.
     """
-    found: list[tuple[History, list[Judgement]]] = []
+    found: list[Judged] = []
     known: dict[Judgement, Judgement] = {}  # partitions without findings mostly have equal answers: each is kept once
     for part in case.parts:
         good, failed = replayed(part, histories)

@@ -106,6 +106,17 @@ def _failed(case: Case, topic: str, partition: int, defect: Defect) -> Judged:
     return History(PartitionFacts(topic, partition, cluster=cluster)), [not_judged(rule, defect) for rule in RULES]
 
 
+def gave_up(case: Case, partitions: Sequence[tuple[str, int]], why: Defect) -> list[Judged]:
+    """Return the histories of partitions that could not be judged, with nothing in them.
+
+    Args:
+        case: one cluster's.
+        partitions: topic and partition of each.
+        why: what happened.
+    """
+    return [_failed(case, topic, partition, why) for topic, partition in partitions]
+
+
 def _partitions(case: Case) -> list[tuple[str, int]]:
     named = [
         frame.select("topic", pl.col("partition").cast(pl.Int32))

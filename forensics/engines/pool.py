@@ -1,0 +1,114 @@
+"""Judging by several processes: every partition is judged in one of them, and only the results are returned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import Final, NamedTuple
+
+import polars as pl
+
+from forensics.engines import codec, local
+from forensics.engines.kept import KeptHistory
+from forensics.engines.parts import Common, Division, Packed
+from forensics.engines.salvage import Judged, gave_up
+from forensics.engines.workers import Load, Workers
+from forensics.rules.finding import Judgement
+from parsers.containment import Defect
+
+_PARTS: Final = 4
+"""Parts for each process: all of them are busy to the end, about."""
+_LEAST: Final = 40_000
+_MOST: Final = 400_000
+"""Bounds of the weight of a part: below, its fixed costs would count; above, its histories take memory."""
+
+
+class _Part(NamedTuple):
+    """Some partitions of a cluster: ``topic``, ``partition``."""
+
+    division: Division
+    keys: pl.DataFrame
+
+
+class _Row(NamedTuple):
+    """The results for one partition, as JSON where they are large."""
+
+    topic: str
+    partition: int
+    topic_id: str | None
+    cluster: str | None
+    incarnation: int
+    history: str
+    judgements: str
+    findings: bool
+
+
+def judged(divisions: Sequence[Division], jobs: int) -> list[Judged]:
+    """Return what ``local.judged`` returns, in the same order; of histories only the names are read.
+
+    Args:
+        divisions: the partitions of each cluster.
+        jobs: how many processes judge.
+    """
+    weight = min(max(sum(one.weight for one in divisions) // (jobs * _PARTS), _LEAST), _MOST)
+    parts = [_Part(division, keys) for division in divisions for keys in division.parts(weight)]
+    found: dict[int, list[Judged]] = {id(division): [] for division in divisions}
+    known: dict[str, list[Judgement]] = {}  # most partitions have the answers of many others
+    with Workers(jobs) as workers:
+        for part, rows in _answers(workers, parts):
+            found[id(part.division)] += [_read(one, known) if isinstance(one, _Row) else one for one in rows]
+    order = attrgetter("topic", "partition", "incarnation")
+    return [one for mine in found.values() for one in sorted(mine, key=lambda one: order(one[0]))]
+
+
+def _answers(workers: Workers, parts: list[_Part]) -> Iterator[tuple[_Part, Sequence[_Row | Judged]]]:
+    """Yield what is found in each part. A part on which a worker dies is tried again in two halves."""
+    again: list[_Part] = []
+    for number, found in workers.ask(_judge, _loads(parts)):
+        if isinstance(found, Defect):
+            division, keys = parts[number]
+            half = (keys.height + 1) // 2
+            again += [_Part(division, some) for some in (keys[:half], keys[half:]) if some.height]
+        else:
+            yield parts[number], found
+    for number, found in workers.ask(_judge, _loads(again), here=False) if again else ():
+        division, keys = again[number]
+        failed = isinstance(found, Defect)
+        yield again[number], gave_up(division.case, keys.drop_nulls().rows(), found) if failed else found
+
+
+def _loads(parts: Sequence[_Part]) -> Iterator[Load]:
+    for _, some in groupby(parts, key=lambda part: id(part.division)):
+        mine = list(some)
+        common = mine[0].division.common
+        yield from (Load(common, (part,)) for part in mine[0].division.packed([part.keys for part in mine]))
+
+
+def _judge(common: Common, part: Packed) -> list[_Row]:
+    """Judge a part."""
+    with local.no_cycles():
+        return [
+            _Row(
+                history.topic,
+                history.partition,
+                history.topic_id,
+                history.cluster,
+                history.incarnation,
+                codec.encode(history),
+                codec.encode_judgements(found),
+                any(one.findings for one in found),
+            )
+            for history, found in local.judged(common.case(part))
+        ]
+
+
+def _read(row: _Row, known: dict[str, list[Judgement]]) -> Judged:
+    names = row._asdict()
+    text, said, findings = names.pop("history"), names.pop("judgements"), names.pop("findings")
+    judgements = known.get(said)
+    if judgements is None:
+        judgements = codec.decode_judgements(said)
+        if not findings:
+            known[said] = judgements
+    return KeptHistory.of(text, **names), judgements

@@ -1,0 +1,235 @@
+"""Several processes judge as one does: the same bytes, whatever becomes of a process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from forensics import tables
+from forensics.case import Case
+from forensics.engines import codec, local, parts, pool, workers
+from forensics.engines.salvage import Judged
+from forensics.reports import REPORTS, html
+from forensics.reports.redaction import redact
+from forensics.result import Result
+from parsers.containment import Defect
+
+CLUSTERS = ("rotated-2.8.2", "traps-0.10.2.2", "unclean-3.9.1", "unclean-0.10.2.2", "dirfail-3.9.1")
+
+
+@pytest.fixture
+def every_part_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers judge also the smallest case, one partition at a time."""
+    monkeypatch.setattr(local, "WORTH_WORKERS", 0)
+    monkeypatch.setattr(pool, "_LEAST", 1)
+    monkeypatch.setattr(pool, "_MOST", 1)
+
+
+def written(result: Result, folder: Path) -> dict[str, bytes]:
+    """All that can be written of a result, by name."""
+    found = {report.name: "".join(report.pieces(result)).encode() for report in REPORTS}
+    found["page"] = html.render(result).encode()
+    found["redacted"] = html.render(redact(result)).encode()
+    tables.save(result, folder)
+    return found | {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.usefixtures("every_part_is_small")
+def test_the_number_of_processes_does_not_matter(sample_traces: Path, tmp_path: Path) -> None:
+    paths = [str(sample_traces / name) for name in CLUSTERS]
+    one, *others = (written(local.scan(paths, jobs=jobs), tmp_path / str(jobs)) for jobs in (1, 2, 5))
+    assert len(one) > len(tables.TABLES) + len(REPORTS)
+    for other in others:
+        assert [name for name in one if one[name] != other[name]] == []
+
+
+@pytest.mark.usefixtures("every_part_is_small")
+def test_topics_are_patterns_for_workers_too(sample_traces: Path) -> None:
+    paths = [str(sample_traces / "traps-0.10.2.2")]
+    found = local.scan(paths, topics=["comp*", "pur[gh]ed"], jobs=2)
+    assert {p.history.topic for p in found.partitions} == {"compacted", "purged"}
+    assert local.scan(paths, topics=["no-such"], jobs=2).partitions == []
+
+
+def in_parts(case: Case) -> list[Judged]:
+    """What is found if each partition is judged as a part of its own."""
+    found: list[Judged] = []
+    for part in case.parts:
+        division = parts.Division(part)
+        for packed in division.packed(list(division.parts(1))):
+            mine = local.judged(division.common.case(packed))
+            assert len({(history.topic, history.partition) for history, _ in mine}) <= 1
+            found += mine
+    return found
+
+
+def test_a_part_has_all_that_its_partitions_need(some_trace: Path) -> None:
+    case = local.take_in([str(some_trace)])
+    told = [
+        sorted((codec.encode(history), codec.encode_judgements(judgements)) for history, judgements in judged)
+        for judged in (local.judged(case), in_parts(case))
+    ]
+    assert told[0] == told[1]
+
+
+def test_parts_are_about_as_heavy(sample_traces: Path) -> None:
+    case = local.take_in([str(sample_traces / "rotated-2.8.2")])
+    division = parts.Division(case)
+    divided = list(division.parts(division.weight // 4))
+    assert 4 <= len(divided) <= 5
+    assert max(part.height for part in divided) <= 8
+    named = [key for part in divided for key in part.rows()]
+    assert len(named) == len(set(named))
+    assert set(named) >= {(history.topic, history.partition) for history, _ in local.judged(case)}
+
+
+# -- what becomes of processes -----------------------------------------------------------------------------------------
+
+
+def loads(*common: object) -> Iterator[workers.Load]:
+    return (workers.Load(one, ()) for one in common)
+
+
+def test_answers_come_from_workers() -> None:
+    with workers.Workers(3) as some:
+        found = dict(some.ask(abs, loads(*range(-9, 0)), here=False))
+    assert found == {number: 9 - number for number in range(9)}
+
+
+def test_this_process_answers_as_well() -> None:
+    with workers.Workers(1) as alone:
+        assert dict(alone.ask(abs, loads(-1, -2))) == {0: 1, 1: 2}
+        assert dict(alone.ask(abs, loads(-1, -2), here=False)) == {0: 1, 1: 2}
+        assert dict(alone.ask(abs, loads())) == {}
+
+
+def test_what_fails_in_a_worker_is_a_defect() -> None:
+    with workers.Workers(2) as some:
+        ((_, found),) = some.ask(abs, loads("no number"), here=False)
+    assert isinstance(found, Defect)
+    assert "TypeError" in found.error
+
+
+def test_a_load_that_cannot_be_made_is_not_passed_over() -> None:
+    def failing() -> Iterator[workers.Load]:
+        yield from loads(-1)
+        raise ZeroDivisionError("made by a test")
+
+    with workers.Workers(2) as some, pytest.raises(Exception, match="made by a test"):
+        list(some.ask(abs, failing(), here=False))
+
+
+def signalled(asking: int, number: int) -> None:
+    """Send a signal to the worker that is asked."""
+    assert os.getpid() != asking
+    os.kill(os.getpid(), number)
+
+
+def test_a_worker_that_dies_is_told_and_another_goes_on() -> None:
+    me = os.getpid()
+    given = [workers.Load(me, (signal.SIGKILL,)), workers.Load(me, (0,))]
+    with workers.Workers(2) as some:
+        found = dict(some.ask(signalled, given, here=False))
+    assert isinstance(found[0], workers.Died)
+    assert str(found[0]) == "a process that judged it ended with signal 9; memory may be short: fewer --jobs need less"
+    assert found[1] is None
+
+
+class Dying(workers.Workers):
+    """Workers that die on the topic ``compacted``."""
+
+    asked: ClassVar[list[tuple[set[str], bool]]] = []
+
+    def ask(self, work: workers.Work, loads: Iterable[workers.Load], *, here: bool = True) -> Iterator[tuple[int, Any]]:
+        for number, load in enumerate(loads):
+            common, (part,) = load.common, load.given
+            assert isinstance(common, parts.Common)
+            topics = set(parts.unpacked(part[1]).get_column("topic"))
+            self.asked.append((topics, here))
+            dies = "compacted" in topics
+            yield number, workers.Died.of_status(-9) if dies else work(common, part)
+
+
+def test_what_workers_die_on_is_tried_in_halves_and_then_told(
+    sample_traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "WORTH_WORKERS", 0)
+    monkeypatch.setattr(pool, "Workers", Dying)
+    monkeypatch.setattr(Dying, "asked", [])
+    whole = local.scan([str(sample_traces / "traps-0.10.2.2")], jobs=1)
+    found = local.scan([str(sample_traces / "traps-0.10.2.2")], jobs=2)
+    names = {p.history.name for p in whole.partitions}
+    assert {p.history.name for p in found.partitions} == names
+    first, *halves = Dying.asked
+    assert len(first[0]) == 3
+    assert first[1]
+    assert len(halves) == 2
+    assert not any(here for _, here in halves)
+    left = next(topics for topics, _ in halves if "compacted" not in topics)
+    assert left
+    failed = {p.history.topic for p in found.partitions if p.failed}
+    assert failed == first[0] - left > set()
+    said = next(p for p in found.partitions if p.failed).judgements["committed-data-lost"].missing[0].because.text
+    assert said == "a process that judged it ended with signal 9; memory may be short: fewer --jobs need less"
+    told = [
+        {p.history.name: p.judgements for p in result.partitions if p.history.topic in left}
+        for result in (whole, found)
+    ]
+    assert told[0]
+    assert told[0] == told[1]
+
+
+ASKING = """
+import os, sys, time
+from forensics.engines.workers import Load, Workers
+def loads():
+    yield Load(0, ())
+    time.sleep(600)
+if __name__ == "__main__":
+    with Workers(2) as some:
+        for _, found in some.ask(os.getpgid, loads(), here=False):
+            print(some._all[0]._process.pid, flush=True)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_workers_end_with_the_process_that_asks(number: int, repository: Path) -> None:
+    command = [sys.executable, "-c", ASKING]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=repository) as running:
+        assert running.stdout is not None
+        worker = int(running.stdout.readline())
+        os.kill(worker, 0)
+        running.send_signal(number)
+        running.wait(timeout=30)
+        until = time.monotonic() + 30
+        while alive(worker) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not alive(worker)
+
+
+def alive(process: int) -> bool:
+    """Whether it runs; one that ended and is waited for by nobody does not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_workers_import_nothing_from_the_folder_they_run_in(
+    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Evidence may hold a file of any name."""
+    (tmp_path / "polars.py").write_text("raise SystemExit('from the evidence')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one] + [str(repository)])
+    with workers.Workers(2) as some:
+        assert dict(some.ask(abs, loads(-1), here=False)) == {0: 1}
+        assert len(some._all) == 1
