@@ -18,7 +18,7 @@ import polars as pl
 from forensics.case import Case, Reading
 from forensics.case.brokers import Broker
 from forensics.case.order import METADATA_TOPIC
-from forensics.replay.partitions import of_process
+from forensics.replay.facts.partition_lines import of_process
 
 KEY: Final = ("topic", "partition")
 _FIXED: Final = 500
