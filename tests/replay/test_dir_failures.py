@@ -65,6 +65,18 @@ def test_a_directory_that_came_back_whole_explains_nothing_later(tmp_path: Path)
     assert UNEXPLAINED in finding.summary
 
 
+def test_a_directory_that_failed_while_the_log_was_empty_explains_nothing_later(tmp_path: Path) -> None:
+    """It is created again empty, grows, is loaded with its records, and only then is a new log created."""
+    incident = Incident(tmp_path, brokers=1)
+    node = incident[1].creates(5).starts(6).loads(7, 0)
+    fails(node, 10)
+    node.starts(20).creates(25)
+    node.starts(30).loads(35, 3)
+    node.starts(50).creates(58)
+    (finding,) = incident.findings(SHORTER)
+    assert UNEXPLAINED in finding.summary
+
+
 def test_what_the_only_member_of_the_isr_had_committed_is_suspected_to_be_lost(tmp_path: Path) -> None:
     """Even where it does not lead again."""
     incident = Incident(tmp_path, brokers=1)

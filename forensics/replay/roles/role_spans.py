@@ -221,6 +221,8 @@ class Reader(Watermarks):
         stopped cleanly.
         """
         before = self.now.steps[-1].target
+        if end > 0:
+            self.failed = None  # its directory can be read again
         if end > before:
             self._replace_load(event, end)
         if end >= before or event.message not in SAYS[Says.NAMES_DIRECTORY]:
@@ -294,6 +296,7 @@ class Reader(Watermarks):
         first = not self.role_spans and not now.steps and self.low == 0 and not anew and self.failed is None
         self.starts_empty |= first
         if self.end == 0 and not self.growing:
+            self.failed = None  # what failed before had nothing of it, and this log comes after
             if self.facts.protocol.kraft is Answer.YES:  # behind the role; else another line of the same creation
                 self._add_replacement(0, event, told=True)
             return
