@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from forensics.case import Case
 from forensics.replay.committed.proof import committed, possible_losses
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.partition_facts import Fork
+from forensics.replay.facts.partition_facts import Fork, HwSource, HwStatement
 from forensics.replay.history import History
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.replay.played import Apart
+from forensics.replay.roles.steps import RoleSpan, StepKind
 from forensics.rules.finding import (
     HERE,
     Fact,
@@ -232,12 +233,34 @@ def _bound(history: History, broker: int) -> int | None:
 
 
 def _stated(history: History, broker: int) -> int | None:
-    """Return the replica's high watermark: its checkpoint, or the highest it stated."""
+    """Return the replica's high watermark: its checkpoint, or the highest it stated of the log that it has."""
     replica = history.replicas[broker]
-    stated = [s.high_watermark for s in history.statements if s.replica == broker]
+    stated = [_of_what_is_left(history, s) for s in history.statements if s.replica == broker]
     if replica.checkpoint is not None:
         stated.append(replica.checkpoint[0])
     return max(stated, default=None)
+
+
+def _of_what_is_left(history: History, statement: HwStatement) -> int:
+    """Return a replica's high watermark, within what its next processes found.
+
+    A process begins with the high watermark of the checkpoint file, and with no higher one than its log has records.
+    """
+    if not statement.refs or statement.how is HwSource.CHECKPOINT:
+        return statement.high_watermark
+    row = statement.refs[0].row or 0
+    later = (value for at, value in _found_by_processes(history.role_spans.get(statement.replica, ())) if at > row)
+    return min((statement.high_watermark, *later))
+
+
+def _found_by_processes(spans: Sequence[RoleSpan]) -> Iterator[tuple[int, int]]:
+    """Yield each log end offset and high watermark with which a process of a replica began, with its row."""
+    for one, two in itertools.zip_longest(spans, spans[1:]):
+        for step in one.steps:
+            if step.kind in (StepKind.LOADED, StepKind.CREATED):
+                yield step.refs[0].row or 0, step.target
+        if two is not None and two.run != one.run and two.start_hw is not None:
+            yield two.start_hw.ref.row or 0, two.start_hw.value
 
 
 def _finding(history: History, case: Case, ranges: tuple[Range, ...], forks: list[Fork]) -> Finding:
