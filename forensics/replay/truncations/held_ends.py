@@ -13,6 +13,7 @@ from forensics.replay.high_watermarks.crosscheck import may_have_left_isr
 from forensics.replay.history import Epoch, History, HwStatement, Role, ShortenedLog, TruncationReason
 from forensics.replay.inferences import Inferred, joined
 from forensics.replay.interval import Interval
+from forensics.replay.lineage import differences
 from forensics.replay.roles.steps import REMOVES, RoleSpan, StepKind
 
 
@@ -144,7 +145,7 @@ class HeldEnds:
 
     def _shortened_since(self, moment: Moment, statement: HwStatement) -> bool:
         """Return whether a truncation or a load removed what was below a high watermark, before a moment."""
-        number = statement.epoch
+        number = statement.epoch if statement.replica == moment.broker else self._reached_in(statement)
         return any(
             number <= epoch <= moment.until
             and lowest < statement.high_watermark
@@ -152,6 +153,27 @@ class HeldEnds:
             and (moment.since_load or not loaded)
             for epoch, loaded, lowest, over in self._shortest(moment.broker)
         )
+
+    def _reached_in(self, statement: HwStatement) -> int:
+        """Return the leader epoch in which a high watermark was reached first.
+
+        A leader begins with what it knew before, and as soon as it states that, the members of its ISR need not have
+        fetched anything from it.
+        """
+        epoch = self.history.epochs[statement.epoch]
+        low = statement.high_watermark
+        led = self.history.role_spans.get(epoch.leader if epoch.leader is not None else -1, ())
+        began = [t.start_hw for t in led if t.epoch == epoch.epoch and t.role is Role.LEADER]
+        below = bool(began) and all(hw is not None and hw.value < low for hw in began)
+        if below or (epoch.begins.high is not None and epoch.begins.high < low):
+            return epoch.epoch
+        reached = (
+            one.epoch
+            for one in self.history.statements
+            if 0 <= one.epoch < epoch.epoch and one.high_watermark >= low
+            if not differences(one.lineage, statement.lineage, 0, low)[0]
+        )
+        return min(reached, default=epoch.epoch)
 
     def _out_later(self, broker: int, epoch: Epoch, statement: HwStatement, *, emptied: bool) -> bool:
         """Return whether a follower may have received the high watermark of the leader's next epoch.
