@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from forensics.case import Case
 from forensics.replay.committed.proof import committed, possible_losses
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.partition_facts import Fork, HwSource, HwStatement
-from forensics.replay.history import History
+from forensics.replay.facts.partition_facts import Fork
+from forensics.replay.history import History, HwSource, HwStatement
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.replay.played import Apart
 from forensics.replay.roles.steps import RoleSpan, StepKind

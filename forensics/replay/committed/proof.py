@@ -411,10 +411,15 @@ def has_all_committed(history: History, before: Epoch, after: Epoch) -> bool | N
         return True
     if outside_isr(history, after) or _joined_early(history, leader, before, after):
         return None
-    members = before.last_isr if isr_stated_to_its_end(history, before) else None
-    if leader in (members or ()) or leader in (isr_before(history, after) or ()):
+    if _in_isr(history, leader, before, after):
         return True
     return True if after.safe or from_eligible(history, after) or elected_with_others(history, after) else None
+
+
+def _in_isr(history: History, broker: int, before: Epoch, after: Epoch) -> bool:
+    """Return whether a broker was in the ISR as one epoch ended, or as the leader of a later one was elected."""
+    members = before.last_isr if isr_stated_to_its_end(history, before) else None
+    return broker in (members or ()) or broker in (isr_before(history, after) or ())
 
 
 def _kept_its_log(history: History, broker: int, before: Epoch, after: Epoch) -> bool:
@@ -617,18 +622,33 @@ def _possible_loss(history: History, before: Epoch, after: Epoch, lost: Sequence
     """Return what may be lost from one leader to the next, apart from what is proven to be; None for nothing."""
     if after.lineage is before.lineage or has_all_committed(history, before, after):
         return None
+    first = _lacks_from(history, before, after)
     done = committed_at_most(history, before)
-    if done is not None and done <= after.begins.low:
+    if done is not None and done <= first:
         return None
     if after.start is None:
-        return PossibleLoss(after.begins.low, None, before, after)
+        return PossibleLoss(first, None, before, after)
     end = log_end(history, before.leader, before.epoch).high
-    if end is not None and end <= after.start:
-        return None
-    known = committed(history, before.lineage, after.start, end if end is not None else after.start)
-    if end is not None and known.ranges == ((after.start, end),) and not subtract(known.ranges, lost):
-        return None  # all proven: the committed-data-lost rule reports it
-    return PossibleLoss(after.start, end, before, after)
+    if end is None:
+        return PossibleLoss(first, None, before, after)
+    known = committed(history, before.lineage, first, end).ranges
+    if end <= first or (known == ((first, end),) and not subtract(known, lost)):
+        return None  # nothing is left, or all is proven: the committed-data-lost rule reports it
+    return PossibleLoss(first, end, before, after)
+
+
+def _lacks_from(history: History, before: Epoch, after: Epoch) -> int:
+    """Return the first offset at which a leader may have lacked committed records of the log before.
+
+    That is where its own log ended, or where it had other records. But while a member of the ISR has other records than
+    its leader, it has not fetched (KIP-101), so nothing from there on was committed.
+    """
+    leader, end = after.leader, after.begins.low
+    whole = leader is not None and history.coverage.whole(leader)
+    if leader is not None and whole and not history.truncates_to_hw and _in_isr(history, leader, before, after):
+        return end
+    differ = differences(before.lineage, after.lineage, 0, end)[0]
+    return min((start for start, _ in differ), default=end)
 
 
 def committed_at_most(history: History, epoch: Epoch) -> int | None:
