@@ -150,6 +150,7 @@ _ALL_REPLICAS = re.compile(rf"(?:{ALL_REPLICAS}|{REPLICAS})([0-9]+(?:,[0-9]+)*)"
 _BROKERS = re.compile(r"[0-9,]+")
 _END_OFFSET = re.compile(r"\bendOffset=([0-9]+)")
 _COUNTED = re.compile(r"(-?[0-9]+) \[")
+_EPOCH_ENTRY = re.compile(r"EpochEntry\((?:epoch=)?([0-9]+), ?(?:startOffset=)?([0-9]+)\)")
 _PROPERTY = re.compile(r"([a-z][a-z.]+)(?: -> |=)(\[[^\]]*\]|[^,]*)")
 
 
@@ -201,6 +202,17 @@ def answered_end(detail: str | None) -> int | None:
     """
     found = _END_OFFSET.search(detail or "")
     return int(found[1]) if found is not None else None
+
+
+def epoch_entries(detail: str | None) -> list[tuple[int, int]]:
+    """The leader epochs that a truncation removed from an epoch file, with their start offsets (``EPOCH_CUT``).
+
+    >>> epoch_entries("[EpochEntry(epoch=2, startOffset=30), EpochEntry(epoch=4, startOffset=35)]")
+    [(2, 30), (4, 35)]
+    >>> epoch_entries("Set(EpochEntry(2,30))")
+    [(2, 30)]
+    """
+    return [(int(epoch), int(start)) for epoch, start in _EPOCH_ENTRY.findall(detail or "")]
 
 
 def log_properties(detail: str) -> dict[str, str]:

@@ -74,6 +74,7 @@ class Says(StrEnum):
     OWN_EPOCH = "a broker states its own broker epoch"
     HANDED_OVER = "an ISR change was handed over"  # logged perhaps after its answer
     NAMES_DIRECTORY = "the directory of the log that was loaded"  # so it is not one that waits for deletion
+    UNFLUSHED = "a segment of the log is recovered that was not flushed"  # no process had stopped cleanly
     RESTATED = "the state of a partition, as one of its replicas goes offline"  # it may have been so before
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.messages.catalogue import Each, Example, Message, Variant
+from parsers.messages.catalogue import Each, Example, Message, Says, Variant
 from parsers.messages.patterns import LOG_PREFIX, ORDERS, TP
 from parsers.schema import Kind
 
@@ -18,6 +18,7 @@ MESSAGES: tuple[Message, ...] = (
         literal="Recovering unflushed segment ",
         level="INFO",
         stock=True,
+        says=Says.UNFLUSHED,
         variants=(
             # A log that is being removed or moved: not the replica.
             Variant(

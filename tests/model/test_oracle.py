@@ -35,10 +35,7 @@ STORIES = [story.name for story in SCENARIOS if story.name != "random"]
 LOGGINGS: tuple[Logging, ...] = ("default", "replication")
 
 # Random runs whose answers are wrong today: (protocol, logging, seed, rule). They may only become less.
-OPEN_RUNS: set[tuple[str, str, int, str]] = {
-    # An older directory was put back: at an offset below its end it holds another record than the log before.
-    ("epoch", "replication", 931_214, "truncation-below-committed"),
-}
+OPEN_RUNS: set[tuple[str, str, int, str]] = set()
 
 
 # -- the stories -------------------------------------------------------------------------------------------------------
@@ -216,6 +213,18 @@ def test_random_runs_with_older_directories(number: int) -> None:
 )
 def test_scenes_without_epochs_that_were_called_clean(seed: int, logging: Logging) -> None:
     right([drawn(seed, weights=RESTORED, settled=False)], "hw", logging)
+
+
+@pytest.mark.parametrize("settled", [True, False])
+@pytest.mark.parametrize("logging", LOGGINGS)
+def test_runs_with_older_directories_that_once_were_judged_wrongly(logging: Logging, settled: bool) -> None:
+    """``test_put_back`` says of each what it shows."""
+    for protocol, seeds in {
+        "hw": (4_000_023, 4_000_062),
+        "fetch": (4_000_032, 4_000_074, 5_000_094, 5_000_126),
+    }.items():
+        right([drawn(seed, weights=RESTORED, settled=settled) for seed in seeds], protocol, logging)
+    right([drawn(5_000_151, weights=RUINOUS, settled=settled)], "fetch", logging)
 
 
 @pytest.mark.parametrize("protocol", ["hw", "epoch", "epoch-279"])

@@ -164,14 +164,14 @@ def telling(own: pl.DataFrame) -> pl.DataFrame:
 def of_process() -> pl.Expr:
     """Filter for lines about a broker's process as a whole, which apply to each of its replicas.
 
-    These are: it started, it began to shut down, a directory failed, and in a trace that it had not stopped cleanly. In
-    logs the last one is reported for a directory, and for each replica in its recovery lines. Traces made from logs do
-    the same.
+    These are: it started, it began to shut down or had done so, a directory failed, and in a trace that it had not
+    stopped cleanly. In logs the last one is reported for a directory, and for each replica in its recovery lines.
+    Traces made from logs do the same.
     """
     kind = pl.col("kind")
     whole = (pl.col("message") == TRACE) & pl.col("log_dir").is_null()
     unclean = (kind == Kind.UNCLEAN_RESTART.value) & whole
-    told = kind.is_in([Kind.PROCESS_STARTED.value, Kind.SHUTDOWN_BEGIN.value])
+    told = kind.is_in([Kind.PROCESS_STARTED.value, Kind.SHUTDOWN_BEGIN.value, Kind.SHUTDOWN_COMPLETE.value])
     return (told | unclean | of_directory()) & pl.col("broker").is_not_null()
 
 

@@ -16,7 +16,7 @@ from forensics.replay.leadership.epoch_start import NO_DISK
 from forensics.replay.leadership.isr_removal_epochs import accounted
 from forensics.replay.lineage import UNKNOWN, Lineage, differences, same
 from forensics.replay.roles.log_ends import log_end
-from forensics.replay.roles.steps import REMOVES, RoleSpan, StepKind
+from forensics.replay.roles.steps import REMOVES, RoleSpan, Step, StepKind
 
 OTHER_RECORDS_ON_DISK = Omission(
     "other-records-on-disk",
@@ -107,6 +107,18 @@ def as_it_was(log: Lineage, leaders: Lineage, target: int, end: int) -> Lineage:
     agrees with the leader's log from the target on is not what the follower had there.
     """
     return log.known_below(target) if same(log, leaders, [(target, end)]) else log
+
+
+def as_noted(log: Lineage, step: Step) -> Lineage:
+    """Return a replica's log before a truncation, as far as its epoch file agrees with its lines.
+
+    The epochs that a truncation removes from the file are those of the records that it removes
+    (LeaderEpochFileCache.truncateFromEnd). If they are others, another log was put in place of the one that its lines
+    show, or another file beside it.
+    """
+    noted = Lineage(tuple(sorted(step.noted, key=lambda entry: entry[1])))
+    differ = noted.entries and differences(log, noted, noted.entries[0][1], step.known_end)[0]
+    return log.known_below(step.target) if differ else log
 
 
 def not_truncated(

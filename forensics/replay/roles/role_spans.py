@@ -13,7 +13,7 @@ from forensics.replay.history import EpochAnswer, Role, TruncationReason
 from forensics.replay.protocol import Answer
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Sample, Step, StepKind, repeated
 from forensics.replay.roles.watermarks import Watermarks
-from parsers.details import FROM_REMOTE, INITIAL_FETCH_OFFSET, MOVED, Transition, answered_end
+from parsers.details import FROM_REMOTE, INITIAL_FETCH_OFFSET, MOVED, Transition, answered_end, epoch_entries
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.messages.catalogue import Says
 from parsers.messages.logs import SAYS
@@ -211,6 +211,8 @@ class Reader(Watermarks):
             failed = self.failed
             self._step(StepKind.LOADED, event.leo, event, f"log end offset {event.leo} when loaded", before=left)
             self._note_dir_failure(steps[-1], failed)
+            # A process that stops cleanly leaves a file that says so (LogManager.shutdown).
+            steps[-1].put_back = self.unflushed == event.run == self.shut_whole + 1
             self.at_rest, self.recovering, self.loaded_by = True, False, event.run
 
     def _loaded_again(self, event: Event, end: int) -> None:
@@ -252,6 +254,8 @@ class Reader(Watermarks):
     def _recovery(self, event: Event) -> None:
         self._note_lifetime(event)
         self.recovering = True
+        if event.message in SAYS[Says.UNFLUSHED]:
+            self.unflushed = event.run
 
     def _unclean(self, event: Event) -> None:
         self._note_lifetime(event)
@@ -261,6 +265,9 @@ class Reader(Watermarks):
         if event.run == self.now.run:
             self.now.shut_down = event.time or 0
         self.shut = event.run
+
+    def _shut_whole(self, event: Event) -> None:
+        self.shut_whole = event.run
 
     def _note_lifetime(self, event: Event) -> None:
         if not self.recovering and event.run != self.unclean:  # else an earlier line of this process did so
@@ -345,39 +352,30 @@ class Reader(Watermarks):
         self.doomed = event.detail == Transition.DELETED
 
     def _truncate(self, event: Event) -> None:
-        target = event.offset
+        target, now = event.offset, self.now
         if target is None:
             return
-        now, planned, old = self.now, self.planned, self.facts.protocol.truncates_to_hw(event.run)
-        at_start = now.role is not Role.LEADER and not any(step.kind is StepKind.TRUNCATED for step in now.steps)
         ref = Ref(row=event.row, note=f"truncated to {target}")
-        reason = TruncationReason.UNKNOWN
-        refs: tuple[Ref, ...] = (ref,)
-        answer = None
-        if planned is not None and planned.target == target:
-            reason, refs, answer = planned.reason or reason, (*planned.refs, ref), planned.answer
-        elif old and at_start:
-            reason = TruncationReason.HIGH_WATERMARK
+        reason, planned = self._reason_to_truncate_to(target, event.run)
         self.planned = None
         if reason is TruncationReason.HIGH_WATERMARK:
             self._hw_at_start(target, event)
-        last = now.steps[-1] if now.steps else None
-        if last is not None and last.kind is StepKind.TRUNCATED and last.target == target and self.end == target:
-            last.repeats += 1  # a follower in a truncation loop logs the same thousands of times
-            last.last = event.time, ref
-            return
-        still = self.end is None and self.moved_by == self._progress()
-        if still and (before := repeated(now.steps, target, reason)) is not None:
+        if (before := self._same_before(target, reason)) is not None:
             before.repeats += 1
             before.last = event.time, ref
-            self._exact(target, ref)
+            if self.end is None:
+                self._exact(target, ref)
             return
+        # From 0.11 on the line is printed only where it removes something.
+        old = self.facts.protocol.truncates_to_hw(event.run)
         if self.end is not None and target >= self.end:
-            return  # before 0.11 the line is logged although nothing is removed
+            if old or not self.growing:
+                return  # before 0.11 the line is logged although nothing is removed
+            self.end = None  # its log has grown since
         self._note_read_back()
-        # From 0.11 on it is printed only where it removes something.
         least = target if old else target + 1
         own = self._take_own_above(target, reason)
+        refs, answer = ((*planned.refs, ref), planned.answer) if planned is not None else ((ref,), None)
         now.steps.append(
             Step(
                 StepKind.TRUNCATED, target, self.end, max(self.low, least), reason, event.time, refs, own_hw=own,
@@ -386,6 +384,32 @@ class Reader(Watermarks):
         )  # fmt: skip
         self._exact(target, ref)
         self.moved_by = self._progress()
+
+    def _reason_to_truncate_to(self, target: int, run: int) -> tuple[TruncationReason, Step | None]:
+        """The offset that a replica truncates to now, and the decision that a line stated before, if any."""
+        planned, now = self.planned, self.now
+        if planned is not None and planned.target == target:
+            return planned.reason or TruncationReason.UNKNOWN, planned
+        first = now.role is not Role.LEADER and not any(step.kind is StepKind.TRUNCATED for step in now.steps)
+        old = self.facts.protocol.truncates_to_hw(run)
+        return TruncationReason.HIGH_WATERMARK if old and first else TruncationReason.UNKNOWN, None
+
+    def _same_before(self, target: int, reason: TruncationReason) -> Step | None:
+        """The last truncation, if another one only repeats it.
+
+        A follower in a truncation loop logs the same thousands of times.
+        """
+        last = self.now.steps[-1] if self.now.steps else None
+        if last is not None and last.kind is StepKind.TRUNCATED and last.target == target and self.end == target:
+            return last
+        still = self.end is None and self.moved_by == self._progress()
+        return repeated(self.now.steps, target, reason) if still else None
+
+    def _epochs_cut(self, event: Event) -> None:
+        """The leader epochs that its last truncation removed from its epoch file."""
+        last = self.now.steps[-1] if self.now.steps else None
+        if last is not None and (last.kind, last.target) == (StepKind.TRUNCATED, event.offset) and not last.repeats:
+            last.noted = tuple(epoch_entries(event.detail))
 
     def _note_read_back(self) -> None:
         """The replica truncates, so it has a role, though no line names one: offline replicas do not truncate."""
@@ -552,6 +576,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.RECOVERY: Reader._recovery,
     Kind.UNCLEAN_RESTART: Reader._unclean,
     Kind.SHUTDOWN_BEGIN: Reader._shut_down,
+    Kind.SHUTDOWN_COMPLETE: Reader._shut_whole,
     Kind.CORRUPTION_CUT: Reader._corrupt,
     Kind.DIR_FAILED: Reader._directory_failed,
     Kind.LOG_CREATED: Reader._created,
@@ -559,6 +584,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.TRANSITION: Reader._told_to_stop,
     Kind.HW_LOADED: Reader._loaded_hw,
     Kind.TRUNCATE: Reader._truncate,
+    Kind.EPOCH_CUT: Reader._epochs_cut,
     Kind.TRUNCATE_NOOP: Reader._noop,
     Kind.TRUNCATE_FULL: Reader._full,
     Kind.TRUNCATE_PLAN: Reader._plan,

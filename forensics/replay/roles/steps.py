@@ -72,6 +72,8 @@ class Step:
         own_hw: of a truncation, a high watermark above its target that the replica had stated before.
         answer: of a truncation, the answer of the leader that made the replica truncate, if a line states it.
         end_ref: what states the log end offset before, or the least that it can have been.
+        noted: of a truncation, the leader epochs that it removed from the epoch file, with their start offsets.
+        put_back: of a load, the directory is not as the process before left it: that one stopped cleanly.
     """
 
     kind: StepKind
@@ -88,6 +90,8 @@ class Step:
     own_hw: OwnHw | None = None
     answer: EpochAnswer | None = None
     end_ref: Ref | None = None
+    noted: tuple[tuple[int, int], ...] = ()
+    put_back: bool = False
 
     @property
     def known_end(self) -> int:
@@ -234,7 +238,7 @@ def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> ShortenedLo
 def replaced(step: Step) -> bool:
     """Return whether a load found another log than the former one: a clean shutdown had flushed all of that one."""
     before = step.end if step.end is not None else step.end_low
-    return step.kind is StepKind.LOADED and step.before is None and 0 < step.target < before
+    return step.put_back or (step.kind is StepKind.LOADED and step.before is None and 0 < step.target < before)
 
 
 def made_first(role_span: RoleSpan) -> Step | None:
