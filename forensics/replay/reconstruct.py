@@ -7,7 +7,7 @@ shaped that log. Clocks of different brokers are never compared.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.replay.coverage import Coverage, MissingLines, Place, Printed, Span
@@ -642,18 +642,31 @@ class _Reconstruction(HwAttribution):
             replica.lineage = disk.lineage if disk.lineage.entries else known
         self.contradictions += end_early_by_records(history, self.logs)
         ends_early = _ending_early(history)
-        for broker in history.replicas:
-            disk = self.disks.get(broker, NO_DISK)
-            if disk.checkpoint is not None and disk.checkpoint[0] > 0:
-                self._state_checkpoint(broker, disk, *disk.checkpoint, ends_early=broker in ends_early)
+        for broker, (hw, ref) in self._checkpoints(ends_early).items():
+            self._state_checkpoint(broker, self.disks[broker], hw, ref, ends_early=broker in ends_early)
+
+    def _checkpoints(self, ends_early: Container[int]) -> dict[int, tuple[int, Ref]]:
+        """Return high watermarks of the replicas' checkpoint files that may be statements, and the files, by broker.
+
+        A file of a replica without lines to the end and without segments adds nothing to what others state. It counts
+        only if it states more than each of them, and if lines of any replica's role are there.
+
+        Args:
+            ends_early: replicas without lines to the end.
+        """
+        files = {b: self.disks[b].checkpoint for b in self.history.replicas if b in self.disks}
+        given = {b: file for b, file in files.items() if file is not None and file[0] > 0}
+        alone = {b for b in given if b in ends_early and not self.disks[b].lineage.entries}
+        stated = [one.high_watermark for one in self.history.statements]
+        most = max([*stated, *(hw for broker, (hw, _) in given.items() if broker not in alone)], default=0)
+        roles = any(self.role_spans.values())
+        return {b: file for b, file in given.items() if b not in alone or (roles and file[0] > most)}
 
     def _state_checkpoint(self, broker: int, disk: Disk, hw: int, ref: Ref, *, ends_early: bool) -> None:
         """State the high watermark of a replica's checkpoint file, if its lines have not stated as much."""
         spans = self.role_spans.get(broker, ())
         last = spans[-1] if spans else None
-        if last is not None and any(one is not None and one.value >= hw for one in (last.start_hw, last.hw)):
-            return
-        if ends_early and not disk.lineage.entries:
+        if _has_stated(last, hw):
             return
         own = self.history.replicas[broker].lineage
         if disk.lineage.entries and disk.end is not None and hw > disk.end:
@@ -669,6 +682,11 @@ class _Reconstruction(HwAttribution):
             # Its files do not show whether it had a role after its lines end.
             epoch, own = None, self.logs[broker].known_below(after)
         self._state(broker, epoch, Sample(hw, ref, None), HwSource.CHECKPOINT, own=own)
+
+
+def _has_stated(last: RoleSpan | None, hw: int) -> bool:
+    """Return whether the lines of a replica's last role state a high watermark, or a higher one."""
+    return last is not None and any(one is not None and one.value >= hw for one in (last.start_hw, last.hw))
 
 
 def _first_end(role_span: RoleSpan) -> int:

@@ -282,6 +282,21 @@ def test_who_was_in_sync_is_not_known_past_epochs_that_nobody_names(epoch: int, 
     assert any(silent) == (epoch == 4)
 
 
+@pytest.mark.parametrize(("value", "verdict"), [(100, "unknown"), (47, "clean")])
+def test_a_checkpoint_of_a_silent_broker_counts_above_what_others_state(
+    value: int, verdict: str, sample_traces: Path, tmp_path: Path
+) -> None:
+    """Of broker 1 neither logs nor segments of the partition are there. Its file states 47, as two others do."""
+    evidence = Path(shutil.copytree(sample_traces / "txn-4.1.1", tmp_path / "evidence"))
+    shutil.rmtree(evidence / "broker-1" / "logs")
+    (file,) = evidence.glob("broker-1/data*/replication-offset-checkpoint")
+    file.write_text(file.read_text().replace("__transaction_state 0 47", f"__transaction_state 0 {value}"))
+    (one,) = (one for one in scan([str(evidence)]).partitions if one.history.name == "__transaction_state-0")
+    assert one.judgements["committed-data-lost"].verdict.value == verdict
+    wanted = "segments or leader-epoch-checkpoint of brokers 1, 2 and 3: the leader epochs of offsets 0 to 99"
+    assert (wishes(one.judgements["committed-data-lost"]) == [wanted]) == (value == 100)
+
+
 def test_a_leader_that_states_its_role_twice_in_an_epoch_has_no_next_one(sample_traces: Path, tmp_path: Path) -> None:
     """Without broker 1's server.log, two requests of leader epoch 0 are two roles of one process."""
     evidence = Path(shutil.copytree(sample_traces / "frozenctl-2.8.2", tmp_path / "evidence"))
