@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from forensics.engines import codec
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import History
 
 _READ_AT_ONCE: Final = 64
@@ -17,25 +18,24 @@ _FIELDS: Final = frozenset(one.name for one in fields(History))
 class KeptHistory(History):
     """A history of which only the names are in memory as values."""
 
-    __slots__ = ("_text",)
+    __slots__ = ("_named", "_text")
+    _named: PartitionFacts
     _text: str
 
-    def __new__(cls, *_given: object, **_named: object) -> KeptHistory:
-        """Return one without any value."""
-        return object.__new__(cls)
+    def __new__(cls, *given: Any, **named: Any) -> History:  # type: ignore[misc]
+        """Return a history with all values in memory: what ``dataclasses.replace`` makes of a kept one."""
+        return History(*given, **named)
 
     @classmethod
-    def of(cls, text: str, **names: Any) -> KeptHistory:
+    def of(cls, text: str, named: PartitionFacts) -> KeptHistory:
         """Return the history that was encoded as ``text``.
 
         Args:
             text: what ``codec.encode`` returned.
-            names: the values that are asked for most often, by field.
+            named: its facts, of which only the names count.
         """
-        made = cls.__new__(cls)
-        made._text = text
-        for name, value in names.items():
-            setattr(made, name, value)
+        made: KeptHistory = object.__new__(cls)
+        made._text, made._named = text, named
         return made
 
     def __getattr__(self, name: str) -> Any:
@@ -43,6 +43,36 @@ class KeptHistory(History):
         if name not in _FIELDS:
             raise AttributeError(name)
         return getattr(_read(self._text), name)
+
+    @property
+    def topic(self) -> str:
+        """As in the facts."""
+        return self._named.topic
+
+    @property
+    def partition(self) -> int:
+        """As in the facts."""
+        return self._named.partition
+
+    @property
+    def topic_id(self) -> str | None:
+        """As in the facts."""
+        return self._named.topic_id
+
+    @property
+    def cluster(self) -> str | None:
+        """As in the facts."""
+        return self._named.cluster
+
+    @property
+    def incarnation(self) -> int:
+        """As in the facts."""
+        return self._named.incarnation
+
+    @property
+    def name(self) -> str:
+        """As in the facts."""
+        return self._named.name
 
 
 @lru_cache(maxsize=_READ_AT_ONCE)

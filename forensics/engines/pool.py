@@ -14,6 +14,7 @@ from forensics.engines.kept import KeptHistory
 from forensics.engines.parts import Common, Division, Packed
 from forensics.engines.salvage import Judged, gave_up
 from forensics.engines.workers import Load, Workers
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.rules.finding import Judgement
 from parsers.containment import Defect
 
@@ -111,4 +112,4 @@ def _read(row: _Row, known: dict[str, list[Judgement]]) -> Judged:
         judgements = codec.decode_judgements(said)
         if not findings:
             known[said] = judgements
-    return KeptHistory.of(text, **names), judgements
+    return KeptHistory.of(text, PartitionFacts(**names)), judgements
