@@ -125,8 +125,8 @@ def batch(
     from forensics.engines.spark import batch as engine
     from forensics.engines.spark import job as jobs
     from forensics.engines.spark.explaining import explained as explain
-    from forensics.engines.spark.listing import SPLIT
     from forensics.engines.spark.session import session
+    from forensics.engines.stages.listing import SPLIT
 
     found = _Found()
     options = jobs.Options(

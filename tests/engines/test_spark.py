@@ -23,7 +23,7 @@ import pytest
 from forensics import spark as forensics
 from forensics.case import Reading
 from forensics.engines import local
-from forensics.engines.spark.deriving import TABLES
+from forensics.engines.stages.deriving import TABLES
 from forensics.replay.partitions import histories
 from forensics.replay.timeline import timeline as replay
 from forensics.reports import json_report, text, timeline_text

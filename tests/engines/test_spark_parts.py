@@ -19,20 +19,20 @@ from forensics.case import Reading
 from forensics.case.case import SOURCES
 from forensics.engines import codec, local
 from forensics.engines.spark.batch import Batch
-from forensics.engines.spark.deriving import TABLES
-from forensics.engines.spark.files import Sink, frames, put
 from forensics.engines.spark.finishing import Waiting
-from forensics.engines.spark.judging import Judge, whole_partitions
-from forensics.engines.spark.listing import listed, looked
 from forensics.engines.spark.output import Output
-from forensics.engines.spark.plan import Piece, Unit
 from forensics.engines.spark.progress import Judged, watched
-from forensics.engines.spark.reading import opened
-from forensics.engines.spark.rows import narrowed, packed
 from forensics.engines.spark.shuffling import by_size
 from forensics.engines.spark.stored import Stored
-from forensics.engines.spark.thinning import headers, thinned
-from forensics.engines.spark.work import DIGESTS
+from forensics.engines.stages.deriving import TABLES
+from forensics.engines.stages.files import Sink, frames, put
+from forensics.engines.stages.judging import Judge, whole_partitions
+from forensics.engines.stages.listing import listed, looked
+from forensics.engines.stages.plan import Piece, Unit
+from forensics.engines.stages.reading import opened
+from forensics.engines.stages.rows import narrowed, packed
+from forensics.engines.stages.thinning import headers, thinned
+from forensics.engines.stages.work import DIGESTS
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
 from forensics.replay.committed.record_counts import records_held
 from forensics.replay.lineage import size

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from forensics.engines import local
-from forensics.engines.spark import listing, plan
 from forensics.engines.spark.explaining import explained
 from forensics.engines.spark.job import NOTHING_NEW, prepared
 from forensics.engines.spark.stored import Stored
+from forensics.engines.stages import listing, plan
 from forensics.errors import NothingUnderstood
 from forensics.reports import html, json_report, text
 from tests.conftest import EVERYTHING

@@ -85,7 +85,8 @@ def test_a_large_log_is_read_by_ranges(
     sessions_after: int | None, layout: str, sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The rows are those of one reading, with the numbers of its lines; also where sessions or a second layout come."""
-    from forensics.engines.spark import datasource, listing
+    from forensics.engines.spark import datasource
+    from forensics.engines.stages import listing
     from parsers.text import broker_log, lines
 
     step = 8 << 10

@@ -13,8 +13,8 @@ import pytest
 
 from forensics.case import Reading
 from forensics.engines import local
-from forensics.engines.spark.listing import listed
 from forensics.engines.spark.stored import Stored
+from forensics.engines.stages.listing import listed
 from forensics.replay.partitions import histories
 from forensics.replay.timeline import timeline
 from forensics.reports import json_report, timeline_text

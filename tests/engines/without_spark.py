@@ -17,8 +17,8 @@ from forensics.case import Reading
 from forensics.engines.spark import batch as engine
 from forensics.engines.spark import frames, shuffling
 from forensics.engines.spark.job import Options, Say
-from forensics.engines.spark.judging import Judge
-from forensics.engines.spark.rows import batches, frame
+from forensics.engines.stages.judging import Judge
+from forensics.engines.stages.rows import batches, frame
 from forensics.result import Result
 
 Schema = Mapping[str, pl.DataType]

@@ -31,6 +31,7 @@ BLIND_TO: dict[str, tuple[str, ...]] = {
     "forensics.rules": ("forensics.reports", "forensics.engines", "forensics.model", "forensics.cli"),
     "forensics.reports": ("forensics.engines", "forensics.model", "forensics.cli"),
     "forensics.engines": ("forensics.reports", "forensics.model", "forensics.cli"),
+    "forensics.engines.stages": ("forensics.engines.spark", "forensics.engines.pool"),
     "forensics.model": ("forensics.rules", "forensics.reports", "forensics.engines", "forensics.cli"),
     "forensics.cli": (),
 }
@@ -227,6 +228,8 @@ def test_starting_the_command_line_loads_nothing_heavy(repository: Path, sources
         ("forensics.reports.text", "import forensics.engines"),
         ("forensics.engines.local", "from forensics.reports import REPORTS"),
         ("forensics.engines.local", "from pyspark.sql import SparkSession"),
+        ("forensics.engines.stages.work", "from pyspark.sql import SparkSession"),
+        ("forensics.engines.stages.work", "from forensics.engines.spark import frames"),
         ("forensics.reports.text", "import plotly"),
         ("forensics.errors", "from click import ClickException"),
         ("forensics.cli.scan", "__import__('pandas')"),

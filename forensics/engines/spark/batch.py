@@ -20,20 +20,8 @@ from forensics.case.case import SOURCES, checkpointed, in_window
 from forensics.case.twins import Twin
 from forensics.engines import codec
 from forensics.engines.inputs import nothing_understood
-from forensics.engines.spark import answers, frames
-from forensics.engines.spark import context as contexts
+from forensics.engines.spark import frames
 from forensics.engines.spark.closing import TIMELINE, Closing
-from forensics.engines.spark.context import FACTS, NO_UNIT, SURVEY, Context, Facts
-from forensics.engines.spark.deriving import (
-    TABLES,
-    Derive,
-    digested,
-    folders,
-    in_folders,
-    survey_columns,
-    written_schema,
-)
-from forensics.engines.spark.files import NO_VALUE, Sink, grouped, put
 from forensics.engines.spark.finishing import Finish, Part, cited
 from forensics.engines.spark.job import (
     NOTHING_NEW,
@@ -46,15 +34,28 @@ from forensics.engines.spark.job import (
     told,
     unchanged,
 )
-from forensics.engines.spark.judging import JUDGED, KEY, Judge
-from forensics.engines.spark.listing import File, Listing, Look
 from forensics.engines.spark.output import Output, judge_version, parser_version
-from forensics.engines.spark.plan import Piece, Plan, Unit, planned
 from forensics.engines.spark.progress import Judged, watched
-from forensics.engines.spark.reading import opened
-from forensics.engines.spark.rows import narrowed, plain
 from forensics.engines.spark.shuffling import Shuffle
-from forensics.engines.spark.work import (
+from forensics.engines.stages import answers
+from forensics.engines.stages import context as contexts
+from forensics.engines.stages.context import FACTS, NO_UNIT, SURVEY, Context, Facts
+from forensics.engines.stages.deriving import (
+    TABLES,
+    Derive,
+    digested,
+    folders,
+    in_folders,
+    survey_columns,
+    written_schema,
+)
+from forensics.engines.stages.files import NO_VALUE, Sink, grouped, put
+from forensics.engines.stages.judging import JUDGED, KEY, Judge
+from forensics.engines.stages.listing import File, Listing, Look
+from forensics.engines.stages.plan import Piece, Plan, Unit, planned
+from forensics.engines.stages.reading import opened
+from forensics.engines.stages.rows import narrowed, plain
+from forensics.engines.stages.work import (
     DIGESTS,
     LOOKED,
     QUOTED,

@@ -16,11 +16,11 @@ import polars as pl
 
 from forensics.case.lives import by_cluster
 from forensics.engines.spark import frames
-from forensics.engines.spark.context import Context
-from forensics.engines.spark.files import folder_of, grouped, put
-from forensics.engines.spark.judging import KEY, STATES
-from forensics.engines.spark.rows import packed
-from forensics.engines.spark.work import WRITTEN, Close
+from forensics.engines.stages.context import Context
+from forensics.engines.stages.files import folder_of, grouped, put
+from forensics.engines.stages.judging import KEY, STATES
+from forensics.engines.stages.rows import packed
+from forensics.engines.stages.work import WRITTEN, Close
 from forensics.replay.timeline import spans
 
 if TYPE_CHECKING:

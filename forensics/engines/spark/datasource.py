@@ -25,10 +25,10 @@ from pyspark.sql.types import StructType
 
 from forensics.case.order import known_zone, utc
 from forensics.case.zones import ASSUMED, settle
-from forensics.engines.spark.listing import File, listed, looked
-from forensics.engines.spark.plan import Piece, Unit, planned
-from forensics.engines.spark.reading import opened
-from forensics.engines.spark.rows import arrow_schema, ddl, narrowed, plain
+from forensics.engines.stages.listing import File, listed, looked
+from forensics.engines.stages.plan import Piece, Unit, planned
+from forensics.engines.stages.reading import opened
+from forensics.engines.stages.rows import arrow_schema, ddl, narrowed, plain
 from forensics.errors import UnreadableInput
 from parsers import read
 from parsers.containers import is_packed

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forensics.engines.spark import context as contexts
 from forensics.engines.spark.batch import Batch, opener_of
-from forensics.engines.spark.context import NO_UNIT
 from forensics.engines.spark.job import Job, Options, Say
+from forensics.engines.stages import context as contexts
+from forensics.engines.stages.context import NO_UNIT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

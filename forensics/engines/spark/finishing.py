@@ -21,9 +21,9 @@ from forensics import tables
 from forensics.case import Case
 from forensics.engines import codec
 from forensics.engines.local import no_cycles
-from forensics.engines.spark import answers
-from forensics.engines.spark.judging import JUDGED, KEY
 from forensics.engines.spark.output import Output
+from forensics.engines.stages import answers
+from forensics.engines.stages.judging import JUDGED, KEY
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import History
 from forensics.result import Result, ordered

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from forensics.engines.spark.rows import Schema, arrow_schema, ddl, narrowed
+from forensics.engines.stages.rows import Schema, arrow_schema, ddl, narrowed
 from forensics.errors import TaskFailed
 
 if TYPE_CHECKING:

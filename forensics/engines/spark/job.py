@@ -14,9 +14,9 @@ from forensics.case import Case, Reading
 from forensics.engines import codec
 from forensics.engines.inputs import named_by_user, nothing_understood
 from forensics.engines.spark.finishing import Lines
-from forensics.engines.spark.listing import SPLIT, File, listed
 from forensics.engines.spark.output import Output, judge_version, parser_version
 from forensics.engines.spark.stored import Stored, answers_of
+from forensics.engines.stages.listing import SPLIT, File, listed
 from forensics.errors import UnwritableOutput
 from forensics.result import Result, ordered, problems_of
 

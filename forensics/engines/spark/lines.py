@@ -10,7 +10,7 @@ import polars as pl
 
 from forensics.case.order import utc
 from forensics.engines.spark.frames import mapped
-from forensics.engines.spark.rows import batches, chunks, plain
+from forensics.engines.stages.rows import batches, chunks, plain
 from parsers.file_reading import UTC
 from parsers.schema import NOTICES, OBSERVATIONS, empty
 from parsers.text import wrappings

@@ -269,7 +269,9 @@ def _unwritable(path: Path, error: OSError) -> UnwritableOutput:
 def parser_version() -> str:
     """Return the version of the readers: rows of another version, or read within other limits, are not used again."""
     moved = limits.said()
-    return _version("parsers", "forensics.engines.spark") + (f" within {moved}" if moved else "")
+    return _version("parsers", "forensics.engines.spark", "forensics.engines.stages") + (
+        f" within {moved}" if moved else ""
+    )
 
 
 def judge_version() -> str:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from forensics.engines.spark import frames
-from forensics.engines.spark.deriving import TABLES
-from forensics.engines.spark.files import grouped
-from forensics.engines.spark.judging import BROUGHT, CARRIED, KEY, SORTED, brought, carried
-from forensics.engines.spark.rows import frame, packed
-from forensics.engines.spark.work import Bring, Carry, bundled
+from forensics.engines.stages.deriving import TABLES
+from forensics.engines.stages.files import grouped
+from forensics.engines.stages.judging import BROUGHT, CARRIED, KEY, SORTED, brought, carried
+from forensics.engines.stages.rows import frame, packed
+from forensics.engines.stages.work import Bring, Carry, bundled
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -16,13 +16,13 @@ from forensics.case import Case, Reading
 from forensics.case.case import SOURCES
 from forensics.case.lives import DIVIDED, LIVES, changes
 from forensics.engines import codec, local
-from forensics.engines.spark import answers
-from forensics.engines.spark.deriving import TABLES
-from forensics.engines.spark.judging import observations_of, table_of
-from forensics.engines.spark.listing import File, Look
 from forensics.engines.spark.output import FORMAT, MANIFEST, Output
-from forensics.engines.spark.plan import Unit
-from forensics.engines.spark.reading import opened
+from forensics.engines.stages import answers
+from forensics.engines.stages.deriving import TABLES
+from forensics.engines.stages.judging import observations_of, table_of
+from forensics.engines.stages.listing import File, Look
+from forensics.engines.stages.plan import Unit
+from forensics.engines.stages.reading import opened
 from forensics.errors import UnusableOutput
 from forensics.replay.facts.events import PROGRESS
 from forensics.replay.history import History

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from forensics.engines.spark.closing import TIMELINE
-from forensics.engines.spark.deriving import TABLES, written_schema
-from forensics.engines.spark.files import in_folder
 from forensics.engines.spark.frames import as_path
 from forensics.engines.spark.output import Output
+from forensics.engines.stages.deriving import TABLES, written_schema
+from forensics.engines.stages.files import in_folder
 from forensics.errors import UnreadableInput
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from forensics.case.lives import by_cluster
 from forensics.case.order import METADATA_TOPIC
 from forensics.case.quotes import batch_texts
 from forensics.engines import codec, local
-from forensics.engines.spark.context import Context
-from forensics.engines.spark.deriving import TABLES, about_partitions
-from forensics.engines.spark.rows import chunks, narrowed, packed, plain, restored, unpacked
-from forensics.engines.spark.thinning import headers, thinned
+from forensics.engines.stages.context import Context
+from forensics.engines.stages.deriving import TABLES, about_partitions
+from forensics.engines.stages.rows import chunks, narrowed, packed, plain, restored, unpacked
+from forensics.engines.stages.thinning import headers, thinned
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_lines import of_process
 from forensics.replay.history import History

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from forensics.engines.spark.listing import SPLIT, File, Look
+from forensics.engines.stages.listing import SPLIT, File, Look
 from parsers import read
 from parsers.text.broker_log import Range, ranges
 

@@ -30,9 +30,9 @@ from forensics.case.order import (
     witnessed,
 )
 from forensics.case.twins import COPY, Twin, as_copy, copies
-from forensics.engines.spark.listing import Look
-from forensics.engines.spark.reading import AGAIN, HEADER
-from forensics.engines.spark.rows import unpacked
+from forensics.engines.stages.listing import Look
+from forensics.engines.stages.reading import AGAIN, HEADER
+from forensics.engines.stages.rows import unpacked
 from parsers import read
 from parsers.file_reading import UTC, FileReading, joined
 from parsers.files.sources import Source

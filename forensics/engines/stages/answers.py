@@ -12,8 +12,8 @@ from forensics.case import Case, Reading
 from forensics.case.brokers import Broker
 from forensics.case.quotes import Place, batch_texts
 from forensics.engines import codec
-from forensics.engines.spark.deriving import TABLES
-from forensics.engines.spark.judging import observations_of, table_of
+from forensics.engines.stages.deriving import TABLES
+from forensics.engines.stages.judging import observations_of, table_of
 from forensics.rules.finding import Evidence, Finding, Judgement
 from parsers.files.sources import Source
 from parsers.schema import BATCHES, NOTICES, conform

@@ -11,14 +11,14 @@ from typing import Any, Final
 import polars as pl
 
 from forensics.case.quotes import line_texts
-from forensics.engines.spark import reading
-from forensics.engines.spark.context import SURVEY
-from forensics.engines.spark.deriving import TABLES, Derive, columns, digested, folders, in_folders
-from forensics.engines.spark.files import Sink, folder_of, frames, named_after, put
-from forensics.engines.spark.judging import BROUGHT, CARRIED, KEY, PLACED, Judge, arrived, brought, carried
-from forensics.engines.spark.listing import File, hashed, looked
-from forensics.engines.spark.plan import Piece
-from forensics.engines.spark.rows import RAW, batches, narrowed, packed, unpacked
+from forensics.engines.stages import reading
+from forensics.engines.stages.context import SURVEY
+from forensics.engines.stages.deriving import TABLES, Derive, columns, digested, folders, in_folders
+from forensics.engines.stages.files import Sink, folder_of, frames, named_after, put
+from forensics.engines.stages.judging import BROUGHT, CARRIED, KEY, PLACED, Judge, arrived, brought, carried
+from forensics.engines.stages.listing import File, hashed, looked
+from forensics.engines.stages.plan import Piece
+from forensics.engines.stages.rows import RAW, batches, narrowed, packed, unpacked
 from forensics.replay.timeline import closed, processes
 
 LOOKED: Final = {"order": pl.Int64(), "sha256": pl.String(), "looks": pl.String()}
