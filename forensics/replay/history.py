@@ -57,6 +57,7 @@ class ShortenedBy(StrEnum):
     NEW_LOG = "new log"  # an empty log was created in its place
     LATER_LOOK = "later look"  # found so after its process had ended; no process has loaded it since
     DIR_FAILURE = "log directory failure"  # the same, after its log directory had failed
+    NO_LINE = "no line"  # a complete trace states both lengths, and nothing in between
 
 
 class HwSource(StrEnum):
@@ -453,9 +454,12 @@ class History:
     regressions_in_doubt: list[Regression] = field(default_factory=list)  # while lines of their broker are missing
     went_back: list[WentBack] = field(default_factory=list)  # values that a witness states below earlier ones
     last_stable: LastStable = NOT_STATED
+    appends_stated: bool = False  # a trace states appends to its logs
     stated: Stated = NOTHING  # statements that break an invariant by themselves
     # what a complete trace decides, where its lines decide it
     played: Played | None = field(default=None, repr=False, compare=False)
+    # the same up to where the trace contradicts itself; what it claims does not count then
+    doubted: Played | None = field(default=None, repr=False, compare=False)
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # answers computed before
 
     def whole_with_files(self, broker: int | None) -> bool:

@@ -50,7 +50,8 @@ from forensics.replay.leadership.isr_removal_epochs import removals
 from forensics.replay.lineage import Range
 from forensics.replay.omissions.left_out import LeftOut, left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL
-from forensics.replay.played import Played, play, without_records
+from forensics.replay.played import Played, appended, play
+from forensics.replay.played_holes import without_records
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.signs.last_stable import NOT_STATED, LastStable, last_stable
 from forensics.replay.signs.stated import NOTHING, Stated, stated
@@ -97,6 +98,7 @@ class _Beside:
         topic_ids, leaders_with_id, removed, log_starts, printed_hws, without_records: as ``PartitionFacts`` has them.
         deleted: log start offsets that deletions state, as ``deletions`` takes them.
         last_stable, played: what lines show by themselves.
+        appended: a trace states appends to their logs.
     """
 
     topic_ids: Mapping[Place, str]
@@ -108,6 +110,7 @@ class _Beside:
     without_records: Mapping[Place, Mapping[int, tuple[Range, ...]]]
     last_stable: Mapping[Place, LastStable]
     played: Mapping[Place, Played]
+    appended: Set[Place]
 
     @staticmethod
     def of(rows: pl.DataFrame, case: Case) -> _Beside:
@@ -127,7 +130,13 @@ class _Beside:
             without_records=without_records(rows, case.complete),
             last_stable=last_stable(rows, case.complete),
             played=play(rows, case.complete),
+            appended=appended(rows),
         )
+
+    @property
+    def doubted(self) -> frozenset[Place]:
+        """The incarnations about which a trace contradicts itself, so that what it claims does not count."""
+        return frozenset(place for place, one in self.played.items() if one.contradiction is not None)
 
     @property
     def places(self) -> frozenset[Place]:
@@ -154,7 +163,8 @@ class _Read:
         complaints: by place, as ``PartitionFacts`` has them.
         stated_twice, stated, went_back: by place, what lines show by themselves.
         beside: facts about places that other lines or files name.
-        brokers: facts about a broker for a message format, once they are computed.
+        brokers: facts about a broker for a message format, with or without the claim of its trace, once they are
+            computed.
     """
 
     case: Case
@@ -177,7 +187,7 @@ class _Read:
     stated: Mapping[Place, Stated]
     went_back: Mapping[Place, list[WentBack]]
     beside: _Beside
-    brokers: dict[tuple[int, int | None], BrokerFacts] = field(default_factory=dict)
+    brokers: dict[tuple[int, int | None, bool], BrokerFacts] = field(default_factory=dict)
 
     @staticmethod
     def of(case: Case, *, internal: bool) -> _Read:
@@ -204,8 +214,9 @@ class _Read:
             events_of(nodes(of_topics)),
         )
         complained = complaints(rows, of_topics.filter(pl.col("broker").is_null()))
-        by_themselves, back = stated(rows, case.complete, _keep_hw(case)), went_back(rows)
         beside = _Beside.of(rows, case)
+        by_themselves = stated(rows, case.complete, _keep_hw(case), beside.doubted)
+        back = went_back(rows)
         named = {place[:3] for events in by_broker for place in events}.union(complained, by_themselves, back)
         present = {(topic, part, 0) for topic, part in disk if internal or topic != METADATA_TOPIC}
         lives: dict[tuple[str, int], set[int]] = {}
@@ -243,12 +254,14 @@ class _Read:
         events = self._events(place, members | files.keys())
         facts = self._facts(place, files, events, members)
         magic = newest_magic(files)
-        brokers = {broker: self._broker(broker, magic) for broker in {*events, *files}}
+        claims = place not in self.beside.doubted
+        brokers = {broker: self._broker(broker, magic, claims=claims) for broker in {*events, *files}}
         missing = may_be_theirs(self.left_out.get(place[:2]), brokers.keys())
         history = reconstruct(facts, events, told, brokers, self.stated_twice.get(place, ()), missing)
         history.stated = self.stated.get(place, NOTHING)
         history.went_back = self.went_back.get(place, [])
         history.last_stable = self.beside.last_stable.get(place, NOT_STATED)
+        history.appends_stated = place in self.beside.appended
         _take_played(history, self.beside.played.get(place))
         history.deletions = deletions(history, self.beside.deleted.get(place, []))
         stood = self.homes
@@ -318,12 +331,20 @@ class _Read:
             if disk.directory is not None or (topic, partition, 0, broker) in self.own
         }
 
-    def _broker(self, broker: int, magic: int | None) -> BrokerFacts:
-        """Return facts about a broker; ``magic`` is the newest message format of the partition's batches."""
-        if (broker, magic) not in self.brokers:
+    def _broker(self, broker: int, magic: int | None, *, claims: bool) -> BrokerFacts:
+        """Return facts about a broker.
+
+        Args:
+            broker: broker id.
+            magic: the newest message format of the partition's batches.
+            claims: whether what its trace claims counts.
+        """
+        key = broker, magic, claims
+        if key not in self.brokers:
             of = self.case.brokers.get(broker)
-            self.brokers[broker, magic] = BrokerFacts(protocol=protocol.of(of, magic), lines=_lines(of))
-        return self.brokers[broker, magic]
+            lines = _lines(of) if claims or of is None or not of.complete else LinesAtHand(frozenset())
+            self.brokers[key] = BrokerFacts(protocol=protocol.of(of, magic), lines=lines)
+        return self.brokers[key]
 
 
 def _take_played(history: History, played: Played | None) -> None:
@@ -331,11 +352,23 @@ def _take_played(history: History, played: Played | None) -> None:
 
     The trace counts if it is about every replica, and no data directory is in the evidence beside it.
     """
-    stated_whole = history.members and history.members <= history.coverage.claimed
-    if played is None or not stated_whole or any(one.directory is not None for one in history.facts.disks.values()):
+    if played is None or any(one.directory is not None for one in history.facts.disks.values()):
         return
-    history.played = played
-    history.members_behind = [*played.isr.behind.values()] if played.isr is not None else []
+    if played.contradiction is not None:
+        history.doubted = played
+    elif history.members and history.members <= history.coverage.claimed:
+        history.played = played
+        history.members_behind = [*played.isr.behind.values()] if played.isr is not None else []
+    else:
+        return
+    _add_played(history, played)
+
+
+def _add_played(history: History, played: Played) -> None:
+    """Add what a trace shows line by line to what is known without it."""
+    told = {one.epoch for one in history.stated.epoch_starts}
+    starts = (one for one in played.epoch_starts if one.epoch not in told)
+    history.stated = replace(history.stated, epoch_starts=(*history.stated.epoch_starts, *starts))
     rows = {ref.row for one in history.regressions for ref in one.refs}
     history.regressions += [one for one in played.fallen if one.refs[-1].row not in rows]
     rows = {ref.row for one in history.shortened_logs for ref in one.refs}

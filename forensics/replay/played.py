@@ -4,48 +4,53 @@ Where a trace claims to state each change of every replica, nothing has to be in
 replica, and what was committed, truncated and lost follows by comparing records. A record is known by its offset, its
 leader epoch and the append that wrote it, so two leaders of one epoch are told apart too.
 
-Lines are taken in the order of their times; lines of the same time in the order of the trace. If a
-trace contradicts itself, or does not say which records a follower appended, nothing is played.
+Lines are taken in the order of their times; lines of the same time in the order of the trace. A log that ends lower
+than by the lines before, without a line that says why, is a finding. A trace that contradicts itself, or does not say
+which records a follower appended, is played up to there: what it claims does not count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 import polars as pl
 
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.played_line import PlayedLine
+from forensics.replay.facts.played_line import PlayedLine, played_lines
 from forensics.replay.facts.statement_lines import Key
 from forensics.replay.history import Regression, RegressionKind, ShortenedBy, ShortenedLog
 from forensics.replay.lineage import Lineage, Range, intersect, merge, subtract
 from forensics.replay.played_isr import ABOUT_ISR, InSync
+from forensics.replay.played_log import BEFORE, Log, Piece, Writer, lineage_of
+from forensics.replay.signs.stated import EpochStarts
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
-Writer = tuple[int, str]
-"""Leader epoch and append of a record: its checksum, or the line of the leader that wrote it."""
+
+class NotPlayed(Exception):
+    """A line changes a log in a way that a trace does not say enough about."""
+
+
+class Contradiction(NamedTuple):
+    """A line that contradicts those before it, or leaves open which records a replica has.
+
+    Attributes:
+        broker: broker id of its witness.
+        text: in words, with the number of the line.
+        time: microseconds since 1970 UTC, or None.
+        ref: the line.
+    """
+
+    broker: int
+    text: str
+    time: int | None
+    ref: Ref
 
 
 class Undecided(Exception):
-    """The trace contradicts itself, or leaves open which records a replica has."""
-
-
-class Piece(NamedTuple):
-    """Records of one append in a log.
-
-    Attributes:
-        first, end: their offsets, half-open.
-        writer: leader epoch and append.
-        whole: they are one record batch, which a truncation removes as a whole (FileRecords.truncateTo).
-    """
-
-    first: int
-    end: int
-    writer: Writer
-    whole: bool
+    """A contradiction after which the log of the replica is not known. The message is what contradicts."""
 
 
 class Commit(NamedTuple):
@@ -103,6 +108,7 @@ class LedWithout:
         lineage: their leader epochs.
         commits: high watermarks that covered them, the highest first.
         holders: replicas that hold some of them at the end of the trace, with the offsets.
+        while_leading: it had them, and its log became shorter in that role.
     """
 
     replica: int
@@ -111,6 +117,7 @@ class LedWithout:
     lineage: Lineage
     commits: tuple[Commit, ...]
     holders: Mapping[int, tuple[Range, ...]]
+    while_leading: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +149,10 @@ class Played:
         led_without: leaders without committed records.
         apart: replicas with different committed records at the end.
         fallen: high watermarks that fell: of a leader in its role, or below the checkpoint that a process read back.
-        shortened: logs that a process loaded, or created, shorter than they had been.
+        shortened: logs that were loaded, created or stated shorter than they had been.
+        epoch_starts: leader epochs whose entry has another first offset than the records of the same log.
         isr: elections and high watermarks compared with the ISR; None if no line states an ISR.
+        contradiction: the first line that contradicts others, if any. What is found counts, nothing else is decided.
     """
 
     truncated: tuple[TruncatedCommitted, ...]
@@ -151,59 +160,9 @@ class Played:
     apart: tuple[Apart, ...]
     fallen: tuple[Regression, ...]
     shortened: tuple[ShortenedLog, ...]
+    epoch_starts: tuple[EpochStarts, ...] = ()
     isr: InSync | None = None
-
-
-@dataclass(slots=True)
-class _Log:
-    """The records of one replica, in order of their offsets."""
-
-    pieces: list[Piece] = field(default_factory=list)
-    refs: dict[Writer, Ref] = field(default_factory=dict)
-    start: int = 0
-    end: int = 0
-
-    def append(self, piece: Piece, ref: Ref) -> None:
-        last = self.pieces[-1] if self.pieces else None
-        if last is not None and not piece.whole and (last.writer, last.end) == (piece.writer, piece.first):
-            self.pieces[-1] = last._replace(end=piece.end)
-        else:
-            self.pieces.append(piece)
-        self.refs.setdefault(piece.writer, ref)
-        self.end = piece.end
-
-    def truncate(self, to: int) -> list[Piece]:
-        """Remove everything from an offset on, and return it. The end is then that offset."""
-        gone: list[Piece] = []
-        while self.pieces and self.pieces[-1].end > to:
-            last = self.pieces.pop()
-            if last.first < to and not last.whole:
-                self.pieces.append(last._replace(end=to))
-                last = last._replace(first=to)
-            gone.append(last)
-        self.end = min(self.end, to)
-        return gone
-
-    def within(self, first: int, end: int) -> Iterator[Piece]:
-        """Yield what the log has of some offsets, its end first."""
-        for piece in reversed(self.pieces):
-            if piece.end <= first:
-                return
-            if piece.first < end:
-                yield piece._replace(first=max(piece.first, first), end=min(piece.end, end))
-
-    @property
-    def lineage(self) -> Lineage:
-        """The leader epochs of the records."""
-        return _lineage(self.pieces)
-
-
-def _lineage(pieces: list[Piece]) -> Lineage:
-    entries: list[tuple[int, int]] = []
-    for piece in pieces:
-        if not entries or entries[-1][0] != piece.writer[0]:
-            entries.append((piece.writer[0], piece.first))
-    return Lineage(tuple(entries))
+    contradiction: Contradiction | None = None
 
 
 @dataclass(slots=True)
@@ -217,9 +176,10 @@ class _Replica:
         hw: last high watermark.
         checkpoint: last checkpointed high watermark with its line, of the present log.
         led_at: the last high watermark that it stated in its role as leader, with the line.
+        reloaded: a process has loaded its log, and may have built its epoch entries from what was left of it.
     """
 
-    log: _Log = field(default_factory=_Log)
+    log: Log = field(default_factory=Log)
     known: bool = False
     epoch: int = -1
     leader: int | None = None
@@ -228,6 +188,7 @@ class _Replica:
     hw: int = 0
     checkpoint: tuple[int, Ref] | None = None
     led_at: tuple[int, Ref] | None = None
+    reloaded: bool = False
 
 
 class _Records:
@@ -263,44 +224,64 @@ class _Player:
         self.without: list[tuple[LedWithout, list[Piece]]] = []
         self.fallen: list[Regression] = []
         self.shortened: list[ShortenedLog] = []
+        self.epoch_starts: dict[int, EpochStarts] = {}
+        self.contradiction: Contradiction | None = None
+        self.stopped = False
         self.deleted = 0
 
     def take(self, line: PlayedLine) -> None:
         """Play one line.
 
         Raises:
-            Undecided: it contradicts an earlier one, or leaves open which records are meant.
+            NotPlayed: a trace does not say enough about such a change.
         """
-        if line.message != TRACE:
-            raise Undecided
-        if line.replica not in (None, line.broker):
+        if line.message != TRACE and line.kind not in _ENTRIES:
+            raise NotPlayed
+        if self.stopped or line.message != TRACE or line.replica not in (None, line.broker):
             return
         handler = _HANDLERS.get(line.kind)
         if handler is not None:
-            handler(self, self.replicas.setdefault(line.broker, _Replica()), line)
+            try:
+                handler(self, self.replicas.setdefault(line.broker, _Replica()), line)
+            except Undecided as error:
+                self._contradicts(line, str(error))
+                self.stopped = True
+                return
         self.isr_stated |= line.isr is not None
         self.in_sync.take(line, {broker: one.log.end for broker, one in self.replicas.items() if one.known})
 
+    def _contradicts(self, line: PlayedLine, text: str) -> None:
+        """Note the first contradiction."""
+        if self.contradiction is None:
+            told = f"line {line.line}: broker {line.broker} {text}"
+            self.contradiction = Contradiction(line.broker, told, line.time, Ref(row=line.row, note=told))
+
     # -- roles --------------------------------------------------------------------------------------------------------
 
-    def _leads(self, replica: _Replica, line: PlayedLine) -> None:
+    def _role(self, replica: _Replica, line: PlayedLine) -> int:
+        """Begin a role, and return its leader epoch."""
+        replica.leads = False
         self._ends_at(replica, line)
-        if line.leader_epoch is None:
-            raise Undecided
-        replica.epoch, replica.leader, replica.leads, replica.passed = line.leader_epoch, line.broker, True, 0
+        epoch = line.leader_epoch
+        if epoch is None:
+            raise NotPlayed
+        if epoch < replica.epoch:
+            raise Undecided(f"takes a role in leader epoch {epoch} after one in leader epoch {replica.epoch}")
+        return epoch
+
+    def _leads(self, replica: _Replica, line: PlayedLine) -> None:
+        replica.epoch, replica.leader, replica.passed = self._role(replica, line), line.broker, 0
+        replica.leads = True
         replica.led_at = None
         self._led_without(replica, line)
         self._high_watermark(replica, line)
 
     def _follows(self, replica: _Replica, line: PlayedLine) -> None:
-        self._ends_at(replica, line)
-        if line.leader_epoch is None:
-            raise Undecided
-        replica.epoch, replica.leader, replica.leads = line.leader_epoch, line.leader, False
+        replica.epoch, replica.leader = self._role(replica, line), line.leader
         replica.hw = replica.hw if line.hw is None else line.hw
 
-    def _led_without(self, replica: _Replica, line: PlayedLine) -> None:
-        """Find the committed records that a leader does not have as it begins its epoch."""
+    def _led_without(self, replica: _Replica, line: PlayedLine, *, while_leading: bool = False) -> None:
+        """Find the committed records that a leader does not have as it begins its epoch, or as its log is shortened."""
         lacking: list[Piece] = []
         commits: list[Commit] = []
         own = _Records()
@@ -316,42 +297,67 @@ class _Player:
             self.lost.add(piece.writer, piece.first, piece.end, commit)
         if lacking:
             ordered = sorted({*commits}, key=lambda one: (-one.high_watermark, one.replica, one.epoch))
-            lineage = _lineage(sorted(lacking))
+            lineage = lineage_of(sorted(lacking))
             ranges = tuple(merge(piece[:2] for piece in lacking))
-            found = LedWithout(line.broker, replica.epoch, ranges, lineage, tuple(ordered), {})
+            found = LedWithout(line.broker, replica.epoch, ranges, lineage, tuple(ordered), {}, while_leading)
             self.without.append((found, lacking))
 
     # -- the log ------------------------------------------------------------------------------------------------------
 
     def _ends_at(self, replica: _Replica, line: PlayedLine) -> None:
         """A line states where the log ends."""
+        end = replica.log.end
         if not replica.known:
-            if line.leo or line.log_start:
-                raise Undecided  # it began with records that no line names
-            replica.known = True
-        elif line.leo is not None and line.leo != replica.log.end:
-            raise Undecided
+            self._begins_with(replica, line.leo or 0, line)
+        elif line.leo is not None and line.leo < end:
+            self._shorter(replica, line.leo, line.leo, line)
+        elif line.leo is not None and line.leo > end:
+            raise Undecided(f"states log end offset {line.leo}; by the lines before, its log ends at {end}")
+
+    @staticmethod
+    def _begins_with(replica: _Replica, end: int, line: PlayedLine) -> None:
+        """The first line about a log states what it holds."""
+        replica.known = True
+        start = min(line.log_start or 0, end)
+        if end > 0:
+            ref = Ref(row=line.row, note=f"log end offset {end}")
+            replica.log = Log(start=start, end=start)
+            replica.log.append(Piece(start, end, BEFORE, whole=False), ref)
+
+    def _shorter(self, replica: _Replica, end: int, kept: int, line: PlayedLine) -> None:
+        """A line states a lower log end offset than those before, and none says why.
+
+        Args:
+            replica: the replica.
+            end: that log end offset.
+            kept: the offset up to which the log has the records that it had.
+            line: the line.
+        """
+        self._came_back(replica, end, line, ShortenedBy.NO_LINE)
+        replica.log.truncate(kept)
+        if replica.leads:
+            self._led_without(replica, line, while_leading=True)
 
     def _loaded(self, replica: _Replica, line: PlayedLine) -> None:
         replica.leads, replica.leader = False, None
+        replica.reloaded |= replica.known
         self._found(replica, line)
 
     def _found(self, replica: _Replica, line: PlayedLine) -> None:
         """A line states the log as somebody found it, which may be shorter than it was."""
         end = line.leo if line.leo is not None else replica.log.end
         if replica.known and end < replica.log.end:
-            self._came_back(replica, end, line)
+            self._came_back(replica, end, line, _SHORTENED_BY[line.kind])
             replica.log.truncate(end)
         self._ends_at(replica, line)
 
     def _created(self, replica: _Replica, line: PlayedLine) -> None:
         if replica.known and replica.log.end > 0:
-            self._came_back(replica, 0, line)
-        replica.log, replica.known, replica.checkpoint = _Log(), True, None
+            self._came_back(replica, 0, line, _SHORTENED_BY[line.kind])
+        replica.log, replica.known, replica.checkpoint = Log(), True, None
 
-    def _came_back(self, replica: _Replica, end: int, line: PlayedLine) -> None:
+    def _came_back(self, replica: _Replica, end: int, line: PlayedLine, cause: ShortenedBy) -> None:
         refs = (Ref(row=line.row, note=f"log end offset {end}"),)
-        cause = _SHORTENED_BY[line.kind]
         log = replica.log
         self.shortened.append(
             ShortenedLog(
@@ -360,40 +366,80 @@ class _Player:
         )
 
     def _appends(self, replica: _Replica, line: PlayedLine) -> None:
-        first = replica.log.end if line.offset is None else line.offset
-        if line.leo is None or not replica.known or first != replica.log.end:
-            raise Undecided
-        ref = Ref(row=line.row, note=f"offsets {first} to {line.leo - 1} appended")
-        for piece in self._appended(replica, first, line.leo, line):
+        first, end = replica.log.end if line.offset is None else line.offset, line.leo
+        if end is None or end <= first:
+            raise NotPlayed
+        if first > replica.log.end:
+            before = f"by the lines before, its log ends at {replica.log.end}"
+            raise Undecided(
+                f"appends from offset {first} on; {before if replica.known else 'no line says what it had'}"
+            )
+        replica.known = True
+        pieces = self._appended(replica, first, end, line)
+        if first < replica.log.end:
+            pieces = self._again(replica, pieces, line, end)
+        ref = Ref(row=line.row, note=f"offsets {first} to {end - 1} appended")
+        for piece in pieces:
             replica.log.append(piece, ref)
         self._high_watermark(replica, line)
 
+    def _again(self, replica: _Replica, pieces: list[Piece], line: PlayedLine, end: int) -> list[Piece]:
+        """Return what an append adds at offsets that the log had already, below its end."""
+        log, first = replica.log, pieces[0].first
+        had = [*log.within(first, log.end)][::-1]
+        if end < log.end or any(one[2].writer[0] != one[1].writer[0] for one in _unlike(had, pieces)):
+            self._shorter(replica, end if end < log.end else first, first, line)
+            return pieces
+        if any(_unlike(had, pieces)):
+            raise Undecided(f"appends from offset {first} on; by the lines before, its log ends at {log.end}")
+        return [one._replace(first=max(one.first, log.end)) for one in pieces if one.end > log.end]
+
     def _appended(self, replica: _Replica, first: int, end: int, line: PlayedLine) -> list[Piece]:
         """Return the records of an append."""
-        epoch = line.leader_epoch
-        if line.checksum is not None and (epoch is not None or replica.leads):
-            return [Piece(first, end, (replica.epoch if epoch is None else epoch, line.checksum), whole=True)]
-        if replica.leads and epoch in (None, replica.epoch):
+        epoch = replica.epoch if line.leader_epoch is None and replica.leads else line.leader_epoch
+        if replica.leads and epoch != replica.epoch:
+            raise Undecided(f"leads in leader epoch {replica.epoch}, and appends records of leader epoch {epoch}")
+        if line.checksum is not None and epoch is not None:
+            return [Piece(first, end, (epoch, line.checksum), whole=True)]
+        if replica.leads:
             return [Piece(first, end, (replica.epoch, f"line {line.row}"), whole=False)]
-        found = self._of_leader(replica, first, end)
-        if epoch is not None and any(epoch != piece.writer[0] for piece in found):
-            raise Undecided
-        return found
+        return self._fetched(replica, first, end, line)
+
+    def _fetched(self, replica: _Replica, first: int, end: int, line: PlayedLine) -> list[Piece]:
+        """Return the records of a follower's append: those that its leader has there."""
+        epoch, found = line.leader_epoch, self._of_leader(replica, first, end)
+        whole = [(first, end)] == merge(piece[:2] for piece in found)
+        if whole and all(epoch in (None, piece.writer[0]) for piece in found):
+            return found
+        lacks = "none of that leader epoch there" if whole else "none there"
+        leader = f"broker {replica.leader}, its leader, has {lacks}"
+        text = f"appends offsets {first} to {end - 1}; "
+        text += leader if replica.leader is not None else "no line says whom it follows"
+        if epoch is None or epoch == replica.epoch or any(epoch == piece.writer[0] for piece in found):
+            raise Undecided(text)
+        self._contradicts(line, text)  # whoever wrote them, they are other records than those of its leader
+        return [Piece(first, end, (epoch, f"line {line.row}"), whole=False)]
 
     def _of_leader(self, replica: _Replica, first: int, end: int) -> list[Piece]:
-        """Return the records that a follower has from its leader."""
+        """Return the records that the leader of a follower has at some offsets."""
         leader = self.replicas.get(replica.leader) if replica.leader is not None else None
-        found = [] if leader is None else [*leader.log.within(first, end)][::-1]
-        if [(first, end)] != merge(piece[:2] for piece in found):
-            raise Undecided
-        return found
+        return [] if leader is None else [*leader.log.within(first, end)][::-1]
 
     def _truncates(self, replica: _Replica, line: PlayedLine) -> None:
         log, to = replica.log, line.offset
-        if to is None or not replica.known or line.leo not in (None, log.end):
-            raise Undecided
+        if to is None:
+            raise NotPlayed
+        if not replica.known:
+            if line.leo is None:
+                raise Undecided(f"truncates to {to}; no line says what its log held before")
+            self._begins_with(replica, line.leo, line)
+            log = replica.log
+        if line.leo not in (None, log.end):
+            raise Undecided(f"truncates from {line.leo} to {to}; by the lines before, its log ends at {log.end}")
         end, lineage = log.end, log.lineage
         self._removes(replica, line, log.truncate(to), (to, end), lineage)
+        if replica.leads:
+            self._led_without(replica, line, while_leading=True)
 
     def _removes(
         self, replica: _Replica, line: PlayedLine, removed: list[Piece], change: tuple[int, int], lineage: Lineage
@@ -413,13 +459,13 @@ class _Player:
 
     def _begins_anew(self, replica: _Replica, line: PlayedLine) -> None:
         if line.offset is None:
-            raise Undecided
+            raise NotPlayed
         log, lineage, end = replica.log, replica.log.lineage, replica.log.end
         # What the leader deleted from the beginning of the log is not lost.
         left = [piece for piece in log.pieces if piece.end > self.deleted]
         removed = [piece._replace(first=max(piece.first, self.deleted)) for piece in left]
         self._removes(replica, line, removed, (min(line.offset, end), end), lineage)
-        replica.log = _Log(start=line.offset, end=line.offset)
+        replica.log = Log(start=line.offset, end=line.offset)
 
     def _starts_at(self, replica: _Replica, line: PlayedLine) -> None:
         """The beginning of a log was deleted; where its leader does that, the records are not lost."""
@@ -451,9 +497,13 @@ class _Player:
         if replica.leads:
             if line.kind not in _IMPLY:
                 self._as_leader(replica, line, line.hw, ref)
-            for piece in replica.log.within(replica.passed, line.hw):
-                self.committed.add(piece.writer, piece.first, piece.end, commit)
-            replica.passed = max(replica.passed, line.hw)
+            self._commits(replica, commit)
+
+    def _commits(self, replica: _Replica, commit: Commit) -> None:
+        """What a replica has below a high watermark is committed."""
+        for piece in replica.log.within(replica.passed, commit.high_watermark):
+            self.committed.add(piece.writer, piece.first, piece.end, commit)
+        replica.passed = max(replica.passed, commit.high_watermark)
 
     def _as_leader(self, replica: _Replica, line: PlayedLine, hw: int, ref: Ref) -> None:
         """A leader states its high watermark, which may not fall in its role."""
@@ -467,8 +517,14 @@ class _Player:
         replica.hw = replica.hw if line.hw is None else line.hw
 
     def _reads_hw(self, replica: _Replica, line: PlayedLine) -> None:
-        """A process reads the high watermark of its checkpoint file, and keeps it within its log."""
+        """A process reads the high watermark of its checkpoint file, and keeps it within its log.
+
+        If it begins with records, those below were committed before the trace.
+        """
         self._only_hw(replica, line)
+        if line.hw is not None and replica.epoch < 0:
+            ref = Ref(row=line.row, note=f"high watermark {line.hw}")
+            self._commits(replica, Commit(line.broker, replica.epoch, line.hw, line.time, ref))
         if line.hw is not None and replica.checkpoint is not None:
             before, ref = replica.checkpoint
             if line.hw < min(before, replica.log.end):
@@ -489,20 +545,50 @@ class _Player:
             refs = (ref, Ref(row=line.row, note="no checkpointed high watermark"))
             self._read_less(replica, line, before, 0, refs)
 
+    # -- epoch entries ------------------------------------------------------------------------------------------------
+
+    def _entry(self, replica: _Replica, line: PlayedLine) -> None:
+        """Compare an entry of a leader epoch with the records of the same log.
+
+        A process that was killed may build its entries from what is left of the log.
+        """
+        epoch, offset, log = line.leader_epoch, line.offset, replica.log
+        if epoch is None or offset is None or epoch < 0 or not replica.known:
+            return
+        below = [piece for piece in log.pieces if piece.first < offset and piece.writer[0] > epoch]
+        if below:
+            newer = below[0].writer[0]
+            raise Undecided(
+                f"has an entry of leader epoch {epoch} from offset {offset} on, and records of leader epoch {newer} "
+                f"from offset {below[0].first} on"
+            )
+        own = next((piece for piece in log.pieces if piece.writer[0] == epoch), None)
+        if (
+            own is None
+            or own.first == offset
+            or own.first <= log.start > 0
+            or (replica.reloaded and offset > own.first)
+        ):
+            return
+        note = f"leader epoch {epoch} from offset"
+        appended = own.first, line.broker, log.refs[own.writer]
+        entry = offset, line.broker, Ref(row=line.row, note=f"{note} {offset}")
+        starts = tuple(sorted((appended, entry), key=lambda one: one[0]))
+        self.epoch_starts.setdefault(epoch, EpochStarts(epoch, starts))
+
     def _cannot_play(self, replica: _Replica, line: PlayedLine) -> None:
-        raise Undecided
+        raise NotPlayed
 
     # -- the end ------------------------------------------------------------------------------------------------------
 
     def result(self) -> Played:
         """Return what the lines decide."""
-        without = tuple(
-            LedWithout(one.replica, one.epoch, one.ranges, one.lineage, one.commits, self._holders(pieces))
-            for one, pieces in self.without
-        )
+        without = tuple(replace(one, holders=self._holders(pieces)) for one, pieces in self.without)
         apart = tuple(self._apart())
         isr = self.in_sync if self.isr_stated else None
-        return Played(tuple(self.truncated), without, apart, tuple(self.fallen), tuple(self.shortened), isr)
+        starts = tuple(one for _, one in sorted(self.epoch_starts.items()))
+        found = tuple(self.truncated), without, apart, tuple(self.fallen), tuple(self.shortened), starts
+        return Played(*found, isr, self.contradiction)
 
     def _holders(self, pieces: list[Piece]) -> dict[int, tuple[Range, ...]]:
         """Return which replicas hold records at the end."""
@@ -563,6 +649,8 @@ _SHORTENED_BY: Final[dict[str, ShortenedBy]] = {
 }
 """Cause by the line that states the shorter log."""
 
+_ENTRIES: Final = (Kind.EPOCH_ENTRY, Kind.EPOCH_ASSIGNED)
+
 _HANDLERS: Final[dict[str, Callable[[_Player, _Replica, PlayedLine], None]]] = {
     Kind.BECOME_LEADER: _Player._leads,
     Kind.BECOME_FOLLOWER: _Player._follows,
@@ -582,6 +670,8 @@ _HANDLERS: Final[dict[str, Callable[[_Player, _Replica, PlayedLine], None]]] = {
     Kind.TRUNCATE: _Player._truncates,
     Kind.TRUNCATE_FULL: _Player._begins_anew,
     Kind.LOG_START: _Player._starts_at,
+    Kind.EPOCH_ENTRY: _Player._entry,
+    Kind.EPOCH_ASSIGNED: _Player._entry,
     Kind.LOG_DELETED: _Player._cannot_play,
     Kind.LOG_MOVED: _Player._cannot_play,
     Kind.DIR_FAILED: _Player._cannot_play,
@@ -596,7 +686,8 @@ _HANDLERS: Final[dict[str, Callable[[_Player, _Replica, PlayedLine], None]]] = {
 def play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, Played]:
     """Play the complete traces; return what they decide, by incarnation of each partition.
 
-    A partition is left out if its lines decide less, or if some of them are of brokers without the claim.
+    A partition is left out if a trace does not say enough about one of its lines, or if some of them are of brokers
+    without the claim.
 
     Args:
         rows: observations of partitions, with ``broker``, ``row`` and ``incarnation``.
@@ -605,69 +696,24 @@ def play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, Played]:
     if not complete:
         return {}
     place = ["topic", "partition", "incarnation"]
-    told = rows.filter(pl.col("kind").is_in(list(_HANDLERS)))
+    told = rows.filter(pl.col("kind").is_in([kind for kind in _HANDLERS if kind not in _ENTRIES]))
     partly = told.filter(~pl.col("broker").is_in([*complete])).select(place).unique()
     whole = told.select(place).unique().join(partly, on=place, how="anti")
     about = pl.col("kind").is_in(list(_HANDLERS)) | pl.col("kind").is_in(ABOUT_ISR)
     commits = {*rows.filter(pl.col("kind") == Kind.ISR_COMMIT.value).select(place).unique().iter_rows()}
     players: dict[Key, _Player | None] = {}
-    for line in _lines(rows.filter(about).join(whole, on=place, how="semi")):
+    for line in played_lines(rows.filter(about).join(whole, on=place, how="semi")):
         player = players.setdefault(line.key, _Player(commits=line.key in commits))
         if player is None:
             continue
         try:
             player.take(line)
-        except Undecided:
+        except NotPlayed:
             players[line.key] = None
     return {key: player.result() for key, player in players.items() if player is not None}
 
 
-def _lines(rows: pl.DataFrame) -> Iterator[PlayedLine]:
-    """Yield observations in the order of their times; those of the same time in the order of the trace."""
-    values = rows.sort("row").with_columns(pl.col("time").cast(pl.Int64))
-    values = values.with_columns(pl.col("time").forward_fill().over("broker").alias("_when"))
-    return map(PlayedLine._make, values.sort("_when", "source", "line").select(PlayedLine._fields).iter_rows())
-
-
-_CHANGES: Final = (Kind.APPEND, Kind.TRUNCATE, Kind.LOG_LOADED, Kind.TRUNCATE_FULL, Kind.LOG_CREATED)
-"""Kinds that change which record batches a log has."""
-
-
-def without_records(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, dict[int, tuple[Range, ...]]]:
-    """Return offsets below the log end offset at which a replica has no records, by incarnation of each partition.
-
-    A truncation to an offset within a record batch removes the whole batch; the log continues at that offset
-    (FileRecords.truncateTo).
-
-    Args:
-        rows: observations of partitions, with ``broker``, ``row`` and ``incarnation``.
-        complete: brokers that state every change of their replicas, by the claim of their trace.
-    """
-    own = pl.col("broker").is_in([*complete]) & (pl.col("message") == TRACE)
-    told = rows.filter(pl.col("kind").is_in([kind.value for kind in _CHANGES]) & own)
-    logs: dict[tuple[Key, int], _Holes] = {}
-    for line in _lines(told) if complete else ():
-        logs.setdefault((line.key, line.broker), _Holes()).take(line)
-    found: dict[Key, dict[int, tuple[Range, ...]]] = {}
-    for (key, broker), one in logs.items():
-        if one.holes:
-            found.setdefault(key, {})[broker] = tuple(merge(one.holes))
-    return found
-
-
-@dataclass(slots=True)
-class _Holes:
-    """The record batches of one log, and the offsets below its end at which a truncation left none."""
-
-    log: _Log = field(default_factory=_Log)
-    holes: list[Range] = field(default_factory=list)
-
-    def take(self, line: PlayedLine) -> None:
-        if line.kind == Kind.APPEND:
-            if line.checksum is not None and line.offset is not None and line.leo is not None:
-                writer = line.leader_epoch or 0, line.checksum
-                self.log.append(Piece(line.offset, line.leo, writer, whole=True), Ref())
-            return
-        to = (line.leo if line.kind == Kind.LOG_LOADED else line.offset) or 0
-        removed = self.log.truncate(to)
-        self.holes = intersect(self.holes, [(0, to)]) + [(piece.first, to) for piece in removed if piece.first < to]
+def appended(rows: pl.DataFrame) -> frozenset[Key]:
+    """Return the incarnations of partitions to whose logs a trace states appends."""
+    told = rows.filter((pl.col("kind") == Kind.APPEND.value) & (pl.col("message") == TRACE))
+    return frozenset(told.select("topic", "partition", "incarnation").unique().iter_rows())

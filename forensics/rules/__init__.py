@@ -8,6 +8,7 @@ from dataclasses import replace
 from forensics.case import Case
 from forensics.replay.bare import shape
 from forensics.replay.history import History
+from forensics.replay.played import Played
 from forensics.rules import (
     checkpoint_contradiction,
     committed_data_lost,
@@ -27,6 +28,7 @@ from forensics.rules import (
     uncommitted_truncation,
 )
 from forensics.rules.finding import Judgement, Rule, Verdict, judgement
+from forensics.rules.story import contradicted
 from forensics.rules.suspected import with_suspected
 from forensics.rules.wants import Artefact, Question, Reason, Shows, Want, anywhere
 from parsers.containment import Defect, contained
@@ -64,7 +66,8 @@ READ_AS = (
 
 def _judged(rule: Rule, history: History, case: Case) -> Judgement:
     played = history.played
-    unread = rule.about_files or (rule.about_records and played is None)
+    stated = history.appends_stated or played is not None
+    unread = rule.about_files or (rule.about_records and not stated)
     no_isr = rule.about_isr and played is not None and played.isr is None
     if (unread and case.traces_alone) or no_isr:
         return Judgement(rule.id, Verdict.NOT_APPLICABLE)
@@ -74,6 +77,8 @@ def _judged(rule: Rule, history: History, case: Case) -> Judgement:
 
 def judged(rule: Rule, history: History, case: Case) -> Judgement:
     """Return the answer of a rule. A complete trace decides it: nothing in its claim can be missing."""
+    if history.doubted is not None:
+        return _in_doubt(rule, history, case, history.doubted)
     found = rule.judge(history, case)
     decided = history.played is None or found.verdict is Verdict.NOT_APPLICABLE
     if decided:
@@ -81,10 +86,29 @@ def judged(rule: Rule, history: History, case: Case) -> Judgement:
     return judgement(rule.id, found.findings, found.missing if rule.about_isr else ())
 
 
+def _in_doubt(rule: Rule, history: History, case: Case, doubted: Played) -> Judgement:
+    """Return the answer about a trace that contradicts itself: what its lines show, and nothing from silence.
+
+    What it showed up to the contradiction counts too.
+    """
+    found = rule.judge(history, case)
+    if not found.findings and rule.id in _BY_RECORDS:
+        played = replace(history, played=doubted, answers={})
+        found = judgement(rule.id, rule.judge(played, case).findings, found.missing)
+    if found.verdict is Verdict.NOT_APPLICABLE or found.findings:
+        return found
+    return judgement(rule.id, (), [*contradicted(history), *found.missing])
+
+
 def not_judged(rule: Rule, defect: Defect) -> Judgement:
     """Return the answer of a rule where this program failed: unknown."""
     return judgement(rule.id, (), [Want(Question.PROGRAM_REPAIRED, because=Reason(Shows.FAILURE, text=str(defect)))])
 
+
+_BY_RECORDS = frozenset(
+    {committed_data_lost.ID, truncation_below_committed.ID, epoch_divergence.ID, replica_divergence.ID}
+)
+"""Rules that a complete trace answers by its records."""
 
 Shared = dict[Hashable, tuple[list[Judgement], frozenset[str]]]
 """Answers of rules by ``bare.shape``, and the rules among them that found something: these name the partition."""

@@ -307,7 +307,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         if s.replica == epoch.leader and since <= s.epoch <= epoch.epoch and s.target <= first < s.end
     ]
     facts += [truncation_fact(one) for one in truncated_before(history, epoch, first, since)]
-    facts.append(leader_fact(epoch, loss.ranges))
+    facts.append(leader_fact(epoch, () if loss.while_leading else loss.ranges))
     facts += [
         truncation_fact(c)
         for c in history.truncations
@@ -341,7 +341,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         ),
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
-        after={"log_end_offset": epoch.start} if epoch.start is not None else {},
+        after={"log_end_offset": epoch.start} if epoch.start is not None and not loss.while_leading else {},
         rests_on=joined(statement.by, epoch.begins.by),
         inferences=(explained(epoch.leader, changed),) if epoch.leader is not None and changed is not None else (),
         uncertain=(*uncertain, *(_later(history, loss) if last else ()), *_no_records(unknown)),
@@ -479,6 +479,8 @@ def _no_records(ranges: list[Range]) -> tuple[str, ...]:
 def _how(loss: Loss) -> str:
     """Return which leader began without the records, in words."""
     statement, epoch = loss.statements[0], loss.epoch
+    if loss.while_leading:
+        return f"the log of broker {epoch.leader} became shorter while it led (leader epoch {epoch.epoch})"
     if epoch.epoch <= statement.epoch:
         return (
             f"broker {statement.replica} led then, and later followed broker {epoch.leader} (leader epoch "

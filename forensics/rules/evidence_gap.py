@@ -7,7 +7,7 @@ from forensics.replay.confidence import Bearers
 from forensics.replay.coverage import Span
 from forensics.replay.history import History
 from forensics.rules.finding import HERE, Fact, Finding, Help, Judgement, Rule, Severity, Verdict, advised, place
-from forensics.rules.story import missing_data, missing_logs, unstated_data
+from forensics.rules.story import contradicted, missing_data, missing_logs, unstated_data
 from forensics.rules.wording import want_texts
 
 ID = "evidence-gap"
@@ -17,7 +17,7 @@ HELP = Help(
         """\
 A broker has a replica of the partition, but the evidence lacks its server.log, its
 state-change.log or its data directory, or parts of these. Log lines are missing in between,
-were rotated away, or end early.""",
+were rotated away, or end early. Or a trace that claims to state each change contradicts itself.""",
     ),
     matters=(
         """\
@@ -49,7 +49,7 @@ Collect what the finding lists, and scan all of it together again.""",
 def judge(history: History, case: Case) -> Judgement:
     """List what is missing."""
     files = unstated_data if case.traces_alone else missing_data
-    missing = (*missing_logs(history), *files(history, case))
+    missing = (*contradicted(history), *missing_logs(history), *files(history, case))
     if not missing:
         return Judgement(ID, Verdict.CLEAN)
     finding = Finding(
@@ -58,10 +58,16 @@ def judge(history: History, case: Case) -> Judgement:
         **place(history),
         replicas=tuple(sorted(history.members)),
         summary=f"not in the evidence: {'; '.join(want_texts(missing, history.name))}",
-        facts=(*_named(history), *_further(history)),
+        facts=(*_contradiction(history), *_named(history), *_further(history)),
         **advised(history.name, next_steps=(f"collect {item}" for item in want_texts(missing, HERE))),
     )
     return Judgement(ID, Verdict.VIOLATED, (finding,), missing)
+
+
+def _contradiction(history: History) -> list[Fact]:
+    """Return the line with which a trace contradicts itself."""
+    found = history.doubted.contradiction if history.doubted is not None else None
+    return [] if found is None else [Fact(found.text, broker=found.broker, time=found.time, refs=(found.ref,))]
 
 
 def _named(history: History) -> list[Fact]:

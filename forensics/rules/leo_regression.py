@@ -51,7 +51,7 @@ HELP = Help(
         """\
 A broker loads or recovers a log with a lower log end offset than the replica is known to have
 reached. Or it finds an empty log where there were records. In a trace, also a leader's log end
-offset that falls while it leads.""",
+offset that falls while it leads, and any that falls without a line where each change is stated.""",
     ),
     matters=(
         """\
@@ -99,6 +99,7 @@ _HOW = {
     ShortenedBy.NEW_LOG: "created again",
     ShortenedBy.DIR_FAILURE: "created again",
     ShortenedBy.LATER_LOOK: "found",
+    ShortenedBy.NO_LINE: "stated",
 }
 
 
@@ -227,6 +228,8 @@ def _host(shortened: ShortenedLog) -> str:
         return f"find out whether broker {broker}'s failed log directory can be read, before its disk is discarded"
     if shortened.cause is ShortenedBy.NEW_LOG:
         return f"find out who wiped, replaced or unmounted the disk of broker {shortened.replica}"
+    if shortened.cause is ShortenedBy.NO_LINE:
+        return f"find out what removed the end of broker {shortened.replica}'s log, and why no line states it"
     if shortened.cause is ShortenedBy.CLEAN_RESTART:
         return (
             f"find out who restored, remounted or copied broker {shortened.replica}'s data directory while it was "

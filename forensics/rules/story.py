@@ -162,6 +162,7 @@ def shortened_fact(shortened: ShortenedLog) -> Fact:
         ShortenedBy.DIR_FAILURE: (
             f"restarted with an empty log after its log directory failed; before that its log end offset was {end}"
         ),
+        ShortenedBy.NO_LINE: f"had log end offset {shortened.target}; by the lines before, it was {end}",
     }[shortened.cause]
     return Fact(what, broker=shortened.replica, time=shortened.time, refs=shortened.refs, states=States.LOG_END)
 
@@ -183,6 +184,7 @@ SHORTENED_BY = {
     ShortenedBy.NEW_LOG: CauseId.WIPED_DISK,
     ShortenedBy.LATER_LOOK: CauseId.UNFLUSHED_TAIL,
     ShortenedBy.DIR_FAILURE: CauseId.WIPED_DISK,
+    ShortenedBy.NO_LINE: CauseId.UNKNOWN,
 }
 """The reason why a log was shorter after a restart."""
 
@@ -503,6 +505,14 @@ def unstated_data(history: History, case: Case) -> list[Want]:
     """Return wants for replicas without a data directory in the evidence and without a complete trace."""
     claimed = history.coverage.claimed
     return [want for want in missing_data(history, case) if not claimed.issuperset(want.brokers)]
+
+
+def contradicted(history: History) -> list[Want]:
+    """Return what would decide about a trace that contradicts itself."""
+    found = history.doubted.contradiction if history.doubted is not None else None
+    if found is None:
+        return []
+    return [Want(Question.CONSISTENT_TRACE, because=Reason(Shows.CONTRADICTION, text=found.text))]
 
 
 def all_claimed(history: History) -> bool:

@@ -44,6 +44,7 @@ class Question(StrEnum):
 
     PROGRAM_REPAIRED = "program-repaired"  # this program failed before it could judge
     OWN_RECORDS = "own-records"  # of a partition that has one directory with another one
+    CONSISTENT_TRACE = "consistent-trace"  # the present one contradicts itself
     # -- what one broker did ------------------------------------------------------------------------------------------
     ITS_LINES = "its-lines"  # no line of one log is in the evidence
     LINES_BETWEEN = "lines-between"  # some are missing between those in the evidence
@@ -134,6 +135,7 @@ class Shows(StrEnum):
     COPY = "copy"  # what the copy of a directory lacks
     EPOCHS = "epochs"  # leader epochs ran backwards
     SHARED = "shared"  # another partition has the same directory
+    CONTRADICTION = "contradiction"  # lines of a trace that claims to state each change
     FAILURE = "failure"  # this program failed
 
 

@@ -19,6 +19,9 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "what producers and consumers of {partition} know of their positions: on {replicas}, {because} has the "
             "same directory, so lines and files do not show whose records they are about"
         ),
+        Question.CONSISTENT_TRACE: (
+            "a trace of {partition} that does not contradict itself, so that what it claims counts: {because}"
+        ),
         Question.ITS_LINES: "{brokers}'s {artefacts}",
         Question.LINES_BETWEEN: (
             "{brokers}'s complete server.log and state-change.log, with rotated files: log lines are missing "

@@ -9,6 +9,7 @@ import pytest
 
 from forensics.engines.local import scan
 from forensics.rules.finding import Verdict
+from forensics.rules.wants import Question
 from parsers.formats.trace_kinds import OF_KIND
 from parsers.read import read
 from tests.parsers.handing_over import source
@@ -112,6 +113,8 @@ def test_no_omission_counts_inside_of_a_claim(tmp_path: Path) -> None:
     lines = [
         *HEALTHY,
         said(5, 1, "become_leader", leader_epoch=4, leo=10, isr="1,2"),
+        said(5, 1, "append", offset=10, leo=12),
+        said(5, 2, "append", offset=10, leo=12),
         said(6, 1, "hw", hw=12, leo=12),
         said(7, 1, "become_leader", leader_epoch=5, leo=12, isr="1,2"),
         said(8, 2, "become_follower", leader=1, leader_epoch=5, leo=12),
@@ -248,3 +251,156 @@ def test_what_the_leader_deleted_from_the_beginning_is_not_lost(tmp_path: Path) 
     deleted = [said(5, 1, "log_start", log_start=10), said(6, 2, "truncate_full", offset=10)]
     found = judged(tmp_path, [head(), *HEALTHY, *deleted])
     assert found["truncation-below-committed"].verdict is Verdict.CLEAN
+
+
+@pytest.mark.parametrize(
+    ("line", "broker", "after"),
+    [
+        (said(5, 1, "leo", leo=7), 1, 7),
+        (said(5, 2, "leo", leo=7), 2, 7),
+        (said(5, 2, "state", leo=7), 2, 7),
+        (said(5, 2, "become_follower", leader=1, leader_epoch=3, leo=7), 2, 7),
+        (said(5, 2, "append", offset=5, leo=8), 2, 8),
+    ],
+    ids=["leader", "follower", "state", "role", "append"],
+)
+def test_a_log_that_ends_lower_without_a_line_is_a_regression(
+    line: Line, broker: int, after: int, tmp_path: Path
+) -> None:
+    answers = judged(tmp_path, [head(), *LEADS, *HEALTHY[2:4], line])
+    (finding,) = answers["leo-regression"].findings
+    assert (finding.replicas, finding.offsets, finding.confidence.value) == ((broker,), ((after, 10),), "proven")
+    assert finding.before == {"log_end_offset": 10}
+    found = {rule for rule, answer in answers.items() if answer.verdict is Verdict.VIOLATED}
+    assert found == {"leo-regression"}
+    assert {answer.verdict for answer in answers.values()} == {
+        Verdict.VIOLATED,
+        Verdict.CLEAN,
+        Verdict.NOT_APPLICABLE,
+    }
+
+
+def test_a_leader_whose_log_ends_lower_has_lost_what_was_committed(tmp_path: Path) -> None:
+    answers = judged(tmp_path, [head(), *HEALTHY, said(5, 1, "leo", leo=7)])
+    (loss,) = answers["committed-data-lost"].findings
+    assert (loss.offsets, loss.replicas) == (((7, 10),), (2,))
+    assert "became shorter while it led" in loss.summary
+
+
+CONTRADICTIONS = {
+    "gap": ([said(5, 2, "append", offset=14, leo=20)], "appends from offset 14 on"),
+    "end": ([said(5, 2, "leo", leo=20)], "states log end offset 20"),
+    "ahead": ([said(5, 2, "append", offset=10, leo=15)], "broker 1, its leader, has none there"),
+    "again": ([said(5, 1, "append", offset=5, leo=10)], "appends from offset 5 on"),
+    "epoch": ([said(5, 1, "append", offset=10, leo=15, leader_epoch=9)], "appends records of leader epoch 9"),
+    "role": ([said(5, 2, "become_leader", leader_epoch=2, leo=10)], "takes a role in leader epoch 2"),
+    "truncation": ([said(5, 2, "truncate", offset=10, leo=12)], "truncates from 12 to 10"),
+    "entry": ([said(5, 2, "epoch_entry", leader_epoch=2, offset=4)], "has an entry of leader epoch 2"),
+}
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_nothing_is_clean_in_a_trace_that_contradicts_itself(name: str, tmp_path: Path) -> None:
+    lines, text_of = CONTRADICTIONS[name]
+    answers = judged(tmp_path, [head(), *HEALTHY, *lines])
+    decided = {rule: answer.verdict for rule, answer in answers.items() if answer.verdict is not Verdict.UNKNOWN}
+    assert decided.pop("evidence-gap") is Verdict.VIOLATED
+    assert {*decided.values()} == {Verdict.NOT_APPLICABLE}
+    (gap,) = answers["evidence-gap"].findings
+    (fact,) = [one for one in gap.facts if text_of in one.text]
+    assert fact.text.startswith(f"line {2 + len(HEALTHY)}: broker ")
+    (evidence,) = [one for one in gap.evidence if text_of in one.note]
+    assert evidence.line == 2 + len(HEALTHY)
+    for answer in answers.values():
+        if answer.verdict is Verdict.UNKNOWN:
+            assert answer.missing[0].question is Question.CONSISTENT_TRACE, answer.rule
+
+
+def test_what_contradictory_lines_show_counts(tmp_path: Path) -> None:
+    """Whoever wrote the records of epoch 6: both replicas state a high watermark above them."""
+    lines = [
+        said(5, 2, "append", offset=10, leo=15, leader_epoch=6),
+        said(5, 1, "append", offset=10, leo=15),
+        said(6, 1, "hw", hw=15),
+        said(6, 2, "hw", hw=15),
+    ]
+    answers = judged(tmp_path, [head(), *HEALTHY, *lines])
+    for rule in ("replica-divergence", "epoch-divergence"):
+        (finding,) = answers[rule].findings
+        assert (finding.offsets, finding.epochs, finding.confidence.value) == (((10, 15),), (3, 6), "proven"), rule
+    assert answers["committed-data-lost"].verdict is Verdict.UNKNOWN
+
+
+def test_records_over_those_of_another_epoch_are_a_fork(tmp_path: Path) -> None:
+    over = [said(5, 2, "append", offset=6, leo=10, leader_epoch=2), said(6, 2, "hw", hw=10)]
+    answers = judged(tmp_path, [head(), *HEALTHY, *over])
+    assert {finding.offsets for finding in answers["epoch-divergence"].findings} == {((6, 10),)}
+    assert [finding.offsets for finding in answers["leo-regression"].findings] == [((6, 10),)]
+
+
+BEGUN = [
+    *(said(0, one, "log_loaded", leo=100, log_start=20) for one in (1, 2)),
+    *(said(0, one, "hw_loaded", hw=100) for one in (1, 2)),
+    said(1, 1, "become_leader", leader_epoch=5, leo=100, hw=100, isr="1,2"),
+    said(1, 2, "become_follower", leader=1, leader_epoch=5, leo=100, hw=100),
+]
+"""Two replicas that begin with the records 20 to 99."""
+
+
+@pytest.mark.parametrize(
+    ("lines", "violated"),
+    [
+        ([], {}),
+        ([said(2, 1, "append", offset=100, leo=110), said(2, 2, "append", offset=100, leo=110)], {}),
+        ([said(2, 1, "hw", hw=90)], {"hw-regression": ()}),
+        ([said(2, 2, "truncate", offset=70)], {"truncation-below-committed": ((70, 100),)}),
+        ([said(2, 2, "process_start"), said(2, 2, "log_loaded", leo=88)], {"leo-regression": ((88, 100),)}),
+        (
+            [
+                said(2, 2, "truncate", offset=80),
+                said(3, 2, "become_leader", leader_epoch=6, leo=80, hw=80, isr="2"),
+                said(4, 1, "become_follower", leader=2, leader_epoch=6, leo=100),
+            ],
+            {"truncation-below-committed": ((80, 100),), "committed-data-lost": ((80, 100),)},
+        ),
+    ],
+    ids=["healthy", "more", "hw", "truncation", "restart", "loss"],
+)
+def test_a_trace_that_begins_with_records_is_decided(
+    lines: list[Line], violated: dict[str, Any], tmp_path: Path
+) -> None:
+    answers = judged(tmp_path, [head(), *BEGUN, *lines])
+    found = {rule: answer.findings[0].offsets for rule, answer in answers.items() if answer.findings}
+    assert found == violated
+    assert Verdict.UNKNOWN not in {answer.verdict for answer in answers.values()}
+
+
+def test_what_was_committed_before_the_trace_can_be_lost(tmp_path: Path) -> None:
+    """Broker 1 has read back that offsets below 100 are committed; broker 2 leads without the last 20."""
+    lines = [
+        said(0, 1, "log_loaded", leo=100),
+        said(0, 1, "hw_loaded", hw=100),
+        said(0, 2, "log_loaded", leo=80),
+        said(0, 2, "hw_loaded", hw=80),
+        said(1, 2, "become_leader", leader_epoch=6, leo=80, hw=80, isr="2"),
+        said(2, 1, "become_follower", leader=2, leader_epoch=6, leo=100),
+    ]
+    (loss,) = judged(tmp_path, [head(), *lines])["committed-data-lost"].findings
+    assert loss.offsets == ((80, 100),)
+
+
+def test_an_entry_of_an_epoch_and_its_records_begin_at_one_offset(tmp_path: Path) -> None:
+    same, other = (said(5, 2, "epoch_entry", leader_epoch=3, offset=at) for at in (0, 3))
+    assert verdicts(tmp_path, [head(), *HEALTHY, same])["epoch-divergence"] is Verdict.CLEAN
+    (finding,) = judged(tmp_path, [head(), *HEALTHY, other])["epoch-divergence"].findings
+    assert (finding.offsets, finding.epochs) == (((0, 3),), (3,))
+
+
+def test_an_entry_that_was_built_after_a_restart_may_begin_later(tmp_path: Path) -> None:
+    again = [
+        said(5, 2, "process_start"),
+        said(5, 2, "unclean_restart"),
+        said(5, 2, "log_loaded", leo=10),
+        said(5, 2, "epoch_entry", leader_epoch=3, offset=3),
+    ]
+    assert verdicts(tmp_path, [head(), *HEALTHY, *again])["epoch-divergence"] is Verdict.CLEAN

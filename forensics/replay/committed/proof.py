@@ -112,6 +112,7 @@ class Loss:
         statements: high watermarks that prove they were committed, highest first.
         holders: replicas that still hold all or some of them, with the offsets.
         lineage: the log they were in.
+        while_leading: that leader had them, and its log became shorter in that role.
     """
 
     ranges: tuple[Range, ...]
@@ -119,6 +120,7 @@ class Loss:
     statements: tuple[HwStatement, ...]
     holders: dict[int, tuple[Range, ...]]
     lineage: Lineage
+    while_leading: bool = False
 
 
 def _once(question: Callable[[History], T]) -> Callable[[History], T]:
@@ -156,7 +158,7 @@ def _led_without(history: History, one: LedWithout) -> Loss:
     """Return the loss that a complete trace states."""
     statements = tuple(stated_by(commit, one.lineage) for commit in one.commits)
     epoch = history.epochs.get(one.epoch) or Epoch(one.epoch, leader=one.replica, leader_took_up=True)
-    return Loss(one.ranges, epoch, statements, dict(one.holders), one.lineage)
+    return Loss(one.ranges, epoch, statements, dict(one.holders), one.lineage, one.while_leading)
 
 
 def stated_by(commit: Commit, lineage: Lineage) -> HwStatement:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
+
+import polars as pl
 
 from forensics.replay.facts.statement_lines import Key
 
@@ -16,6 +19,7 @@ class PlayedLine(NamedTuple):
     broker: int
     replica: int | None
     row: int
+    line: int | None
     time: int | None
     kind: str
     message: str
@@ -32,3 +36,10 @@ class PlayedLine(NamedTuple):
     def key(self) -> Key:
         """The partition that it is about."""
         return self.topic, self.partition, self.incarnation
+
+
+def played_lines(rows: pl.DataFrame) -> Iterator[PlayedLine]:
+    """Yield observations in the order of their times; those of the same time in the order of the trace."""
+    values = rows.sort("row").with_columns(pl.col("time").cast(pl.Int64))
+    values = values.with_columns(pl.col("time").forward_fill().over("broker").alias("_when"))
+    return map(PlayedLine._make, values.sort("_when", "source", "line").select(PlayedLine._fields).iter_rows())

@@ -236,7 +236,10 @@ class _Partition:
 
 
 def stated(
-    rows: pl.DataFrame, complete: frozenset[int] = frozenset(), keep: frozenset[int] = frozenset()
+    rows: pl.DataFrame,
+    complete: frozenset[int] = frozenset(),
+    keep: frozenset[int] = frozenset(),
+    doubted: frozenset[Key] = frozenset(),
 ) -> dict[Key, Stated]:
     """Return statements that break an invariant by themselves, by incarnation of each partition that has any.
 
@@ -244,13 +247,15 @@ def stated(
         rows: observations of partitions in order, with ``broker``, ``row`` and ``incarnation``.
         complete: brokers that state every change of their replicas, by the claim of their trace.
         keep: brokers of releases in which a truncation leaves the high watermark in memory.
+        doubted: incarnations about which a trace contradicts itself: its claim does not count there.
     """
     kinds = [kind.value for kind in {*_STATES, *_SHORTENS, *_BEGINS, *_EPOCHS, *_TRIMS}]
     both = pl.col("kind").is_in([kind.value for kind in _BOTH]) & (pl.col("hw") > pl.col("leo"))
     wanted = rows.filter(pl.col("kind").is_in(kinds) & ((pl.col("message") == TRACE) | both.fill_null(False)))
     found: dict[Key, _Partition] = {}
     for line in statement_lines(wanted):
-        _take(found.setdefault(line.key, _Partition()), line, complete, keep)
+        exact = complete if line.key not in doubted else frozenset[int]()
+        _take(found.setdefault(line.key, _Partition()), line, exact, keep)
     results = ((key, _result(partition)) for key, partition in found.items())
     return {key: result for key, result in results if result != NOTHING}
 

@@ -150,9 +150,13 @@ class _Known:
             return
         ref = Ref(row=line.row, note=f"leader epoch {epoch} from offset {offset}")
         above = [one for one in self.entries if one[0] < epoch and one[1] > offset]
+        below = [one for one in self.entries if one[0] > epoch and one[1] < offset]
         if above:
             since, start, earlier = max(above, key=lambda one: one[1])
             self._note(Sign.EPOCH_ENTRIES_FALL, line, (start, None, earlier), offset, ref, epoch, since)
+        elif below:
+            later, start, other = min(below, key=lambda one: one[1])
+            self._note(Sign.EPOCH_ENTRIES_FALL, line, (offset, None, ref), start, other, later, epoch)
         self.entries.append((epoch, offset, ref))
 
     def _note(
