@@ -39,6 +39,7 @@ from parsers.files.streams import (
     codec_of,
     problem_of,
 )
+from parsers.formats.trace_jsonl import is_trace
 from parsers.takers import trace_files
 from parsers.text import grep_output, shared_output
 
@@ -158,8 +159,8 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
     if _DUMP.search(head) and b"\0" not in head:
         yield from _dumps(source)
         return
-    if trace_files.has_files(head.split(b"\n", 1)[0]):
-        yield from _files_of_trace(source)
+    if is_trace(head):
+        yield from _parts_of_trace(source)
         return
     if (grep := grep_output.grep_of(head)) is not None:
         yield from _pasted(grep_output.split(source, grep))
@@ -250,16 +251,18 @@ def _dumps(text: Source) -> Iterator[Source]:
     yield from _parts_of(text, "kafka-dump-log", places, at)
 
 
-def _files_of_trace(text: Source) -> Iterator[Source]:
-    """Split a trace into its statements and the files that follow, each under the path that it had."""
-    places: list[tuple[int, str]] = [(0, f"{PurePosixPath(text.name).stem}.jsonl")]
-    at = 0
+def _parts_of_trace(text: Source) -> Iterator[Source]:
+    """Split traces of several clusters in one file, and each trace into its statements and the files that follow, each
+    under the path that it had; or yield the trace itself.
+    """
+    parts = trace_files.Parts(f"{PurePosixPath(text.name).stem}.jsonl", limits.MEMBERS.value)
     with text.open() as stream:
         while line := stream.readline(limits.LINE.value):
-            if trace_files.begins_file(line) and len(places) < limits.MEMBERS.value:
-                places.append((at, trace_files.path_of(line)))
-            at += len(line)
-    yield from _parts_of(text, trace_files.CONTAINER, places, at)
+            parts.add(line)
+    if parts.container is None:
+        yield text
+    else:
+        yield from _parts_of(text, parts.container, parts.places, parts.at)
 
 
 def _parts_of(text: Source, container: str, places: Sequence[tuple[int, str]], at: int) -> Iterator[Source]:

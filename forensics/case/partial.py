@@ -100,10 +100,14 @@ def leave_traces_of_evidence(
     What such a trace says would count twice. A notice states that.
     """
     logs = _spans_of_logs(files, owner, cluster)
-    traces = [(source.path, name) for (source, _), name in zip(files, cluster, strict=True) if _holds_files(source)]
-    for path, name in traces if logs else ():
-        parts = [found for source, found in files if source.path.startswith(f"{path}!/")]
-        _leave_if_repeated(parts, name, logs)
+    traces = [source.path for source, _ in files if _holds_files(source)]
+    for path in traces if logs else ():
+        parts: dict[str | None, list[FileReading]] = {}
+        for (source, found), name in zip(files, cluster, strict=True):
+            if source.path.startswith(f"{path}!/"):
+                parts.setdefault(name, []).append(found)
+        for name, of_cluster in parts.items():
+            _leave_if_repeated(of_cluster, name, logs)
 
 
 _Spans = Mapping[tuple[str | None, int], Sequence[tuple[int, int]]]

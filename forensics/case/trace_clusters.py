@@ -1,4 +1,4 @@
-"""Traces that name no cluster: if the same witness occurs in two folders, these are of two clusters."""
+"""Traces that name no cluster: if the same witness speaks in two folders, these are of two clusters."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import polars as pl
 
 from parsers.file_reading import FileReading, note
 from parsers.files.sources import Source
+from parsers.formats.trace_jsonl import OF_HEADER
 
 
 def told_apart_by_folder(
@@ -17,9 +18,10 @@ def told_apart_by_folder(
 ) -> list[str | None]:
     """Return the cluster of each file, named after the folder for traces without a cluster that cannot be of one.
 
-    Brokers of one cluster have different ids, and each writes one trace. So if the same witness occurs in two folders,
-    the folders are of two clusters, and each such file gets a notice. If all witnesses differ, the files are of one
-    cluster.
+    Brokers of one cluster have different ids, and each writes one trace. So if the same witness speaks in two folders,
+    the folders are of two clusters, and each such file gets a notice. This also holds if the trace in the other folder
+    names its cluster. If all witnesses differ, the files are of one cluster. A witness that only the first line names
+    does not speak.
 
     Args:
         files: sources with their contents; notices are added.
@@ -28,10 +30,11 @@ def told_apart_by_folder(
     folders: dict[int, str] = {}
     witnesses: dict[str, set[int]] = {}
     for number, ((source, found), cluster) in enumerate(zip(files, clusters, strict=True)):
-        if found.format == "trace" and cluster is None:
-            folder = folders[number] = str(PurePosixPath(source.path).parent)
-            spoke = found.observations.get_column("witness").drop_nulls().unique().to_list()
-            witnesses.setdefault(folder, set()).update(spoke)
+        if found.format == "trace":
+            folder = str(PurePosixPath(source.path).parent)
+            witnesses.setdefault(folder, set()).update(speaking(found.observations))
+            if cluster is None:
+                folders[number] = folder
     result = list(clusters)
     for number, folder in folders.items():
         shared = _shared(witnesses, folder)
@@ -40,6 +43,12 @@ def told_apart_by_folder(
             found = files[number][1]
             found.notices = pl.concat([found.notices, _notice(shared, witnesses)])
     return result
+
+
+def speaking(rows: pl.DataFrame) -> list[int]:
+    """Return the witnesses of the lines of a trace but the first one."""
+    own = rows.filter(~OF_HEADER.fill_null(False))
+    return own.get_column("witness").drop_nulls().unique().to_list()
 
 
 def _shared(witnesses: Mapping[str, set[int]], folder: str) -> dict[str, set[int]]:

@@ -13,17 +13,25 @@ from forensics.engines import local
 from forensics.outputs import put_text, writable
 
 
-def _cluster(case: Case) -> str | None:
-    """Return the cluster id, or None if none is known.
+def _parts(case: Case, asked: str | None) -> list[tuple[str | None, Case]]:
+    """Return the clusters of the evidence, each with its part; only one of them if the user names it.
 
     Raises:
-        UsageError: the evidence is of several clusters.
+        UsageError: the evidence is not of that cluster.
     """
-    names = sorted({broker.cluster for broker in case.everyone if broker.cluster is not None})
-    if len(names) > 1:
-        shown = ", ".join(names)
-        raise click.UsageError(f"the evidence is of {len(names)} clusters ({shown}): give the paths of one of them")
-    return next(iter(names), None)
+    named = [(_cluster(part), part) for part in case.parts]
+    if asked is None:
+        return named
+    wanted = [one for one in named if one[0] == asked]
+    if not wanted:
+        shown = ", ".join(sorted(name for name, _ in named if name is not None)) or "none that is named"
+        raise click.UsageError(f'no evidence of the cluster "{asked}"; its clusters: {shown}')
+    return wanted
+
+
+def _cluster(part: Case) -> str | None:
+    names = {broker.cluster for broker in part.everyone if broker.cluster is not None}
+    return next(iter(names)) if len(names) == 1 else None
 
 
 @click.command(epilog=example("forensics trace incident/ -p orders-0 -o orders-0.jsonl"))
@@ -32,21 +40,30 @@ def _cluster(case: Case) -> str | None:
 @click.option(
     "-p", "--partition", "names", multiple=True, metavar="TOPIC-N", help="Only this partition. Can be repeated."
 )
+@click.option("--cluster", metavar="ID", help="Only this cluster, where the evidence is of several.")
 @reading.zone
 @reading.skews
 @reading.limits
-def trace(paths: tuple[str, ...], output: str, names: tuple[str, ...], zone: str | None, skews: dict[int, int]) -> None:
+def trace(
+    paths: tuple[str, ...],
+    output: str,
+    names: tuple[str, ...],
+    cluster: str | None,
+    zone: str | None,
+    skews: dict[int, int],
+) -> None:
     """Write the statements of the evidence as a trace: one statement per line, as JSON, with times in UTC.
 
     It also has what segments and checkpoint files show, without the records themselves. A scan of the trace alone gives
     the same answers as a scan of the evidence. You can read it with jq, and send it to others without the logs.
 
-    It claims to be complete only if the evidence does.
+    It claims to be complete only if the evidence does. Where the evidence is of several clusters, their traces follow
+    each other, and a scan tells them apart.
     """
     writable(output)
     case = local.take_in(paths, reading=Reading(zone, skews))
-    lines = written(case, cluster=_cluster(case), names=names)
-    pieces = (line + "\n" for line in lines)
+    parts = _parts(case, cluster)
+    pieces = (line + "\n" for name, part in parts for line in written(part, cluster=name, names=names))
     if output == "-":
         say_pieces(pieces)
     else:

@@ -22,6 +22,7 @@ from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, conform
 
 FILE, BATCHES_OF, DAMAGE = FILE_LINES
 CONTAINER: Final = "trace with files"
+SEVERAL: Final = "traces of several clusters"
 _TOGETHER: Final = 200
 """Batches in one line, at most."""
 
@@ -64,12 +65,64 @@ def path_of(line: bytes) -> str:
     return path if isinstance(path, str) and path else "unnamed"
 
 
-def has_files(first_line: bytes) -> bool:
-    """Return whether the first line of a trace says that files follow."""
-    if not first_line.startswith(b"{") or b'"files"' not in first_line or SCHEMA.encode() not in first_line:
-        return False
-    content = _object(first_line.decode("utf-8", "replace"))
-    return content.get("schema") == SCHEMA and content.get("files") is True
+def _header(line: bytes) -> dict[str, Any]:
+    """Return the content of a line of kind ``trace``; nothing for another line."""
+    if b'"trace"' not in line or SCHEMA.encode() not in line:
+        return {}
+    content = _object(line.decode("utf-8", "replace"))
+    return content if content.get("schema") == SCHEMA and content.get("kind") == "trace" else {}
+
+
+@dataclass(slots=True)
+class Parts:
+    """Where the parts of a text begin that is a trace, or several traces one after another.
+
+    A line of kind ``trace`` that names another cluster than the one before it begins the trace of that cluster. A line
+    of kind ``file`` begins a file, in a trace that says that files follow.
+
+    Attributes:
+        name: file name of the statements.
+        most: so many parts at most.
+        places: where each part begins, and its path.
+        at: how many bytes were added.
+        clusters: the clusters so far, one for each trace.
+        files: the present trace says that files follow.
+        container: what the text is, if it has several parts or files.
+    """
+
+    name: str
+    most: int
+    places: list[tuple[int, str]] = field(default_factory=list)
+    at: int = 0
+    clusters: list[str | None] = field(default_factory=list)
+    files: bool = False
+    container: str | None = None
+
+    def add(self, line: bytes) -> None:
+        """Take the next line."""
+        said = _header(line)
+        cluster = said.get("cluster")
+        if not self.places:
+            self.clusters.append(cluster if isinstance(cluster, str) else None)
+            self.places.append((0, self.name))
+        elif isinstance(cluster, str) and cluster != self.clusters[-1] and len(self.places) < self.most:
+            if len(self.clusters) == 1:
+                self.places = [(at, f"{self._folder()}/{path}") for at, path in self.places]
+            self.clusters.append(cluster)
+            self.files = False
+            self.places.append((self.at, f"{self._folder()}/{self.name}"))
+            self.container = self.container or SEVERAL
+        if said.get("files") is True:
+            self.files, self.container = True, CONTAINER
+        if self.files and begins_file(line) and len(self.places) < self.most:
+            folder = f"{self._folder()}/" if len(self.clusters) > 1 else ""
+            self.places.append((self.at, f"{folder}{path_of(line)}"))
+        self.at += len(line)
+
+    def _folder(self) -> str:
+        """A folder for the parts of the present trace."""
+        name = (self.clusters[-1] or "no cluster").replace("/", "_")
+        return f"{len(self.clusters)}, {name}"
 
 
 def write_file(kept: Kept) -> Iterator[str]:

@@ -64,3 +64,54 @@ def test_one_cluster_id_makes_one_cluster_of_two_folders(tmp_path: Path) -> None
 def test_two_files_of_one_folder_are_of_one_cluster(tmp_path: Path) -> None:
     result = scan([written(tmp_path, {"1.jsonl": led_by(1, 2), "2.jsonl": [said(9, 1, "hw", hw=0)]})])
     assert len(result.partitions) == 1
+
+
+def test_a_broker_that_only_the_first_line_names_does_not_speak(tmp_path: Path) -> None:
+    """Each broker writes a trace of its own, and names all replicas in the first line."""
+    one, two = led_by(1, 2)
+    two = two | {"kind": "become_leader"}
+    first = {"replicas": [1, 2], "release": "3.9.1", "settings": {"min.insync.replicas": 1}}
+    traces = {f"{line['witness']}/t.jsonl": [head(**first, complete=[line["witness"]]), line] for line in (one, two)}
+    result = scan([written(tmp_path, traces)])
+    (partition,) = result.partitions
+    assert partition.history.cluster is None
+    assert any(f.rule == "two-leaders-one-epoch" for f in result.findings)
+    assert result.case.notices.is_empty()
+
+
+def test_a_trace_without_a_cluster_is_not_of_the_cluster_of_another_folder(tmp_path: Path) -> None:
+    traces = {"one/t.jsonl": [head(cluster="a"), *led_by(1, 2)], "two/t.jsonl": led_by(2, 1)}
+    result = scan([written(tmp_path, traces)])
+    assert [partition.history.cluster for partition in result.partitions] == ["a", "folder two"]
+    assert not any(f.rule == "two-leaders-one-epoch" for f in result.findings)
+    (told,) = result.case.notices.get_column("reason").to_list()
+    assert "broker 1 speaks in the folder one too" in told
+
+
+def test_a_trace_without_a_cluster_is_of_the_one_that_other_brokers_name(tmp_path: Path) -> None:
+    one, two = led_by(1, 2)
+    result = scan([written(tmp_path, {"one/t.jsonl": [head(cluster="a"), one], "two/t.jsonl": [two]})])
+    (partition,) = result.partitions
+    assert (partition.history.cluster, sorted(partition.history.replicas)) == ("a", [1, 2])
+
+
+def test_each_first_line_in_a_file_begins_the_trace_of_its_cluster(tmp_path: Path) -> None:
+    lines = [
+        head(cluster="a"),
+        *led_by(1, 2),
+        head(cluster="b"),
+        *led_by(2, 1),
+        head(cluster="b"),
+        said(9, 2, "hw", hw=0),
+    ]
+    result = scan([written(tmp_path, {"t.jsonl": lines})])
+    assert [partition.history.cluster for partition in result.partitions] == ["a", "b"]
+    assert not any(f.rule == "two-leaders-one-epoch" for f in result.findings)
+    assert result.case.notices.is_empty()
+
+
+def test_first_lines_of_one_cluster_do_not_split_a_file(tmp_path: Path) -> None:
+    one, two = led_by(1, 2)
+    lines = [head(cluster="a", complete=[1], replicas=[1]), one, head(cluster="a", complete=[2], replicas=[2]), two]
+    (partition,) = scan([written(tmp_path, {"t.jsonl": lines})]).partitions
+    assert partition.history.coverage.claimed == {1, 2}

@@ -88,11 +88,42 @@ def test_an_excerpt_stays_one(sample_traces: Path, tmp_path: Path) -> None:
     assert {found["orders", 0, 0, rule][0] for rule in apart} == {"not applicable"}  # they need bytes
 
 
-def test_evidence_of_two_clusters_is_refused(sample_traces: Path, tmp_path: Path) -> None:
-    paths = [str(sample_traces / name) for name in ("kip101-0.10.2.2", "unclean-3.9.1")]
-    result = CliRunner().invoke(cli, ["trace", *paths, "-o", str(tmp_path / "t.jsonl")])
+def test_the_traces_of_two_clusters_follow_each_other(sample_traces: Path, tmp_path: Path) -> None:
+    names = ("kip101-0.10.2.2", "unclean-3.9.1")
+    for name in names:
+        shutil.copytree(sample_traces / name, tmp_path / "both" / name)
+    expected = of_clusters(scan([str(tmp_path / "both")]))
+    assert len({cluster for cluster, _, _ in expected}) == 2
+    assert of_clusters(scan([str(written(tmp_path / "both", tmp_path / "all.jsonl"))])) == expected
+    for cluster in {cluster for cluster, _, _ in expected}:
+        alone = written(tmp_path / "both", tmp_path / "one.jsonl", "--cluster", cluster)
+        assert of_clusters(scan([str(alone)])) == {key: one for key, one in expected.items() if key[0] == cluster}
+
+
+def of_clusters(result: Result) -> dict[tuple[str, str, int], list[tuple[object, ...]]]:
+    """Cluster and partition -> the verdict of each rule, with the offsets of its findings."""
+    return {
+        (one.history.cluster or "", one.history.topic, one.history.partition): [
+            (rule, judgement.verdict, [finding.offsets for finding in judgement.findings])
+            for rule, judgement in one.judgements.items()
+        ]
+        for one in result.partitions
+    }
+
+
+def test_a_cluster_that_the_evidence_is_not_of_is_refused(sample_traces: Path, tmp_path: Path) -> None:
+    evidence = str(sample_traces / "kip101-0.10.2.2")
+    result = CliRunner().invoke(cli, ["trace", evidence, "--cluster", "other", "-o", str(tmp_path / "t.jsonl")])
     assert result.exit_code == 2
-    assert "the evidence is of 2 clusters" in result.output
+    assert 'no evidence of the cluster "other"; its clusters: ' in result.output
+
+
+def test_traces_of_two_clusters_beside_their_evidence_are_left_out(sample_traces: Path, tmp_path: Path) -> None:
+    for name in ("kip101-0.10.2.2", "unclean-3.9.1"):
+        shutil.copytree(sample_traces / name, tmp_path / "both" / name)
+    expected = of_clusters(scan([str(tmp_path / "both")]))
+    written(tmp_path / "both", tmp_path / "both" / "t" / "all.jsonl")
+    assert of_clusters(scan([str(tmp_path / "both")])) == expected
 
 
 @pytest.mark.parametrize(

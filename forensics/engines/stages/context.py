@@ -53,6 +53,7 @@ class Facts:
         identity: as of the unit.
         sha256: hash of its content.
         observations, batches, notices: how many rows there are.
+        noted_lines: how many of the notices are about a line.
         splits: for each range in order: lines before it, and greatest time printed before it.
         again: it has to be read sequentially.
         witnesses: how often each broker is named as the one that prints.
@@ -69,6 +70,7 @@ class Facts:
     observations: int = 0
     batches: int = 0
     notices: int = 0
+    noted_lines: int = 0
     splits: tuple[tuple[int, int | None], ...] = ()
     again: bool = False
     witnesses: Mapping[int, int] | None = None
@@ -114,6 +116,7 @@ def _merged(rows: list[dict[str, Any]]) -> Facts:
         facts.observations += header["observations"]
         facts.batches += header["batches"]
         facts.notices += header["notices"]
+        facts.noted_lines += header["noted_lines"]
         for witness, count in header["witnesses"]:
             witnesses[witness] = witnesses.get(witness, 0) + count
         if header["metadata_hw"] is not None:
@@ -413,9 +416,9 @@ def _stub(facts: Facts) -> FileReading:
     if parts:
         whole.observations = pl.concat(parts)
     if facts.notices:
-        whole.notices = pl.DataFrame({"byte": pl.repeat(None, facts.notices, dtype=pl.Int64, eager=True)}).select(
-            pl.lit(None, dtype).alias(name) if name != "byte" else "byte" for name, dtype in NOTICES.items()
-        )
+        rows = pl.DataFrame({"line": pl.int_range(facts.notices, dtype=pl.Int64, eager=True)})
+        line = pl.when(pl.col("line") < facts.noted_lines).then("line").alias("line")  # that there are some counts
+        whole.notices = conform(rows.with_columns(line), NOTICES)
     return whole
 
 

@@ -25,6 +25,8 @@ from parsers.containment import Defect, each
 from parsers.errors import NotByRanges, NotThisFormat
 from parsers.file_reading import UTC, FileReading, joined, note
 from parsers.files.sources import Source
+from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.formats.trace_jsonl import OF_HEADER
 from parsers.schema import Kind
 from parsers.text import broker_log
 
@@ -164,6 +166,7 @@ class _Facts:
 
     whole: FileReading | None = None
     notices: int = 0
+    noted_lines: int = 0
     batches: int = 0
     observations: int = 0
     when: int | None = None
@@ -209,6 +212,7 @@ def _part(unit: Unit, split: int, part: FileReading, facts: _Facts) -> Iterator[
         facts.keys.append(part.batches.select(METADATA_BATCHES))
     facts.batches += part.batches.height
     facts.notices += part.notices.height
+    facts.noted_lines += part.notices.get_column("line").count()
     header = FileReading(**{name: getattr(part, name) for name in HEADER})
     facts.whole = header if facts.whole is None else joined([facts.whole, header])
     if part.format in read.NOT_READ:
@@ -231,7 +235,8 @@ def _timed(rows: pl.DataFrame, facts: _Facts) -> pl.DataFrame:
 def _collect(format_name: str, rows: pl.DataFrame, facts: _Facts) -> None:
     of_metadata = format_name in METADATA_FORMATS
     facts.context.append(rows.filter(pl.col("topic").is_null() | opens_caseless()))
-    for witness, count in rows.get_column("witness").drop_nulls().value_counts().iter_rows():
+    own = rows.filter(~OF_HEADER.fill_null(False)) if format_name == TRACE else rows
+    for witness, count in own.get_column("witness").drop_nulls().value_counts().iter_rows():
         facts.witnesses[witness] += count
     if format_name == broker_log.NAME:
         facts.printers.update(rows.select(printer().alias("_")).get_column("_").drop_nulls().unique().to_list())
@@ -268,6 +273,7 @@ def _facts(unit: Unit, split: int, facts: _Facts, held: bool) -> Told:
         "observations": facts.observations,
         "batches": facts.batches,
         "notices": facts.notices,
+        "noted_lines": facts.noted_lines,
         "when": facts.when,
         "witnesses": sorted(facts.witnesses.items()),
         "printers": sorted(facts.printers),
