@@ -165,9 +165,8 @@ def test_an_epoch_that_began_nobody_knows_where_goes_on_from_what_its_leader_had
     had: tuple[tuple[int, int], ...], begins: int
 ) -> None:
     """Before 0.11 no line tells where a leader begins."""
-    history = History(
-        "orders", 0, protocol=TruncatesTo.HIGH_WATERMARK, epochs={3: Epoch(3, leader=1, leader_took_up=True)}
-    )
+    epochs = {3: Epoch(3, leader=1, leader_took_up=True)}
+    history = History(PartitionFacts("orders", 0), protocol=TruncatesTo.HIGH_WATERMARK, epochs=epochs)
     leading = EpochStart(history, {1: []}, {}, {})
     leading.logs[1] = Lineage(had)
     role_span = RoleSpan(1, 3, 1, Role.LEADER, 1, start_low=16, end_low=16)

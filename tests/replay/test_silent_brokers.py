@@ -7,6 +7,7 @@ with none. Nothing shows that lines of a broker are missing that has none, so wh
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,13 +52,15 @@ def isr(*members: int) -> tuple[frozenset[int], Ref]:
     return frozenset(members), LINE
 
 
-def found(coverage: Coverage, *spans: RoleSpan, **known: object) -> History:
+def found(coverage: Coverage, *spans: RoleSpan, **known: Any) -> History:
     """Brokers 1 and 2, whose replicas are in the evidence."""
     history = History(
         PartitionFacts("orders", 0), coverage=coverage, replicas={b: Replica(b, directory="d") for b in (1, 2)}
     )
     for span in spans:
         history.role_spans.setdefault(span.replica, []).append(span)
+    if "disks" in known:
+        history.facts = PartitionFacts("orders", 0, disks=known.pop("disks"))
     for name, value in known.items():
         setattr(history, name, value)
     return history
