@@ -4,52 +4,63 @@ A line in the evidence always counts. An absent line proves something only if no
 For example, "broker 2 did not truncate its log in leader epoch 3, because no line shows it" needs every line that
 broker 2 logged about its replica's log then. Code that concludes something from an absent line must ask here first.
 
-**Whole is a presumption.** Nothing shows that a log file is complete. A span of a replica's lines counts as whole until
-something in the evidence shows that a line is missing. If the missing line leaves no trace elsewhere, the span is still
-called whole.
+**Whole is a presumption.** Nothing can show that a log file is complete. A span of a replica's lines is presumed whole
+until something in the evidence shows that a line is missing. If the missing line leaves no trace elsewhere, the span is
+still called whole.
 
-The answer depends on the broker, on what the line would be about, and on the time.
+The answer depends on the broker, on the topic (its roles or its log), and on the time.
 
 *Which broker?* Each broker logs about its own replica. For each span of time below, its lines about that replica are
 one of these:
 
-* **whole**: its log is in the evidence, and nothing shows that a line is missing in this span. An absent line is proof.
-* **partly**: its log is in the evidence, and something shows that a line is missing in this span. Or one of the two
-  files below is missing. Then absent lines of the missing kind prove nothing.
-* **silent**: none of its lines is in the evidence, or only an excerpt, the matches of a search, or a damaged trace.
-  Absent lines prove nothing, in any span.
+* **whole**: its logs are in the evidence, and nothing shows that a line is missing in this span. An absent line is
+  proof.
+* **partly**: a log of it is in the evidence, and something shows that a line is missing in this span: then absent lines
+  prove nothing about either topic. Or one of the two files below is not in the evidence: then absent lines prove
+  nothing about the topic of that file.
+* **silent**: none of its lines is in the evidence, or only an excerpt or the matches of a search. Absent lines prove
+  nothing, in any span.
 
-*About what?* Kafka logs two things about a replica, to two files: the roles it was given (``state-change.log``), and
+*About what?* Kafka logs two topics about a replica, to two files: the roles it was given (``state-change.log``), and
 what happened to its log (``server.log``). If only ``state-change.log`` is there, you may conclude "it was given no
 other role". You may not conclude "it did not truncate".
 
 *When?* There are three spans. *Within* is the time from the replica's first line in the evidence to its last. *Before*
-and *after* are the times outside. If *before* is whole, you may conclude that the broker logged nothing about the
-replica before its first line here. If *after* is whole, you may conclude that it logged nothing after its last line.
+is the time until its first line. *After* is the time from its last line until the evidence was copied. If *before* is
+whole, you may conclude that the broker logged nothing about the replica before its first line here. The coverage knows
+spans, leader epochs and processes, and no clock: a question about a time from t1 to t2 is a question about *within*,
+and about *before* or *after* too if it reaches beyond the replica's lines.
 
 So there are two kinds of questions, and each has methods of its own:
 
-* *May I conclude something from an absent line?* ``has`` answers for one of the two things, ``whole`` for both, each in
-  the spans that you name. ``throughout`` answers for both things in all three spans. ``whole_replicas`` and
-  ``replicas_with`` list the replicas for which the answer is yes. For a silent broker the answer is always no.
+* *May I conclude something from an absent line?* ``has`` answers for one topic, ``whole`` for both. Both answer for the
+  spans that you name, and for *within* if you name none; name every span that your conclusion is about. ``throughout``
+  answers for both topics in all three spans, ``log_lines_complete`` for the log within one role. ``whole_replicas``
+  and ``replicas_with`` list the replicas for which the answer is yes.
 * *What shows that lines are missing?* ``shown_missing``, ``shown_missing_by``, ``undated_from`` and
   ``missing_in`` answer that. Use them to say what to collect, or to conclude less. If they name no missing line,
-  conclude nothing: of a silent broker they name none either. A house test lists the modules that may use them.
+  conclude nothing: of a silent broker they name none either. The test ``tests/house/test_silence.py`` lists the modules
+  that may use them.
 
-Coverage starts from the lines in the evidence (``LinesAtHand``). Then it only falls. An ``Omission`` is one way in
-which evidence shows that a line is missing (``omissions`` lists them). Replay finds most omissions before it concludes
-anything. If it finds another one later, it discards its conclusions and starts again with the lower coverage. So no
-conclusion of the result rests on a coverage that was lowered afterwards.
+Three more things bind a conclusion that the answers above allow:
 
-Two more things are known about absent lines. None of them is a licence:
-
-* ``elections``: whether lines of the controllers that elect leaders are in the evidence.
+* ``unnamed``: leader epochs that must have existed and that no line of any broker names. A conclusion about several
+  epochs must check them too.
 * A *doubt* about one leader epoch: a line may be missing, but nothing shows it. It does not lower the coverage. Ask the
-  coverage first, then ``in_doubt``. If the coverage grants the conclusion and there is a doubt, leave that epoch
-  undecided. The module ``doubts`` finds them.
+  coverage first, then ``in_doubt``. If there is a doubt, leave that epoch undecided. The module ``doubts`` finds them;
+  each ``Doubt`` says which conclusion it concerns.
+* ``elections``: whether lines of the controllers that elect leaders are in the evidence. It is no licence by itself.
+
+Coverage starts from the lines in the evidence (``LinesAtHand``; replay makes it when it reads the lines, and keeps it
+as ``History.coverage``). Then it only falls. An ``Omission`` is one way in which evidence shows that a line is missing:
+a broker that logs one thing always logs another, and the other is not there (``omissions`` lists them). Replay finds
+most omissions before it concludes anything. If it finds another one later, it discards its conclusions and starts again
+with the lower coverage. So no conclusion of the result rests on a coverage that was lowered afterwards.
 
 A trace may claim that it states each change of some replicas. For these an absent line is proof, and no omission
-counts, because a trace need not hold what Kafka logs besides.
+counts, because a trace need not hold what Kafka logs besides. If it claims that of one topic only, the same holds for
+that topic. A replica that only a trace describes which claims nothing (``unclaimed``) is whole in no span: between two
+values that such a trace states, anything may have happened.
 
 A file (segment, checkpoint) states what it holds, and a conclusion from that needs no coverage. An absent file shows
 nothing: coverage is about lines, and does not say that a replica has no files.
@@ -82,7 +93,7 @@ class Span(StrEnum):
 
 
 class Printed(StrEnum):
-    """The two things that a broker logs about its replica.
+    """The two topics that a broker logs about its replica.
 
     The value is the name of the file to which Kafka's default logging writes it, for texts that name the file.
     """
@@ -92,7 +103,7 @@ class Printed(StrEnum):
 
 
 BOTH = frozenset(Printed)
-"""Roles and log. If only one of them is in the evidence, absent lines prove nothing about the replica as a whole."""
+"""Roles and log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +176,8 @@ class Place:
     Attributes:
         epoch: leader epoch of its role there; -1 before its first role in the evidence.
         run: process of its broker, counted from its first start in the evidence.
-        row: the line right before or right after which lines are missing; None after the last line on that role.
+        row: a line in the evidence beside which lines are missing, before or after it; None for after the last line on
+            that role.
     """
 
     epoch: int
@@ -174,13 +186,18 @@ class Place:
 
 
 class Doubt(StrEnum):
-    """A reason why a line may be missing although nothing shows it."""
+    """A reason why a line may be missing although nothing shows it, and the conclusion that it concerns."""
 
-    ISR_CHANGED = "isr changed"  # the ISR changed near an election more often than lines and epochs account for
-    STATE_CHANGED = "state changed"  # the same of the partition's state, where no line of the election numbers it
-    LEADER = "leader"  # no line says who led in an epoch
-    RAN_ON = "ran on"  # the process of a role still ran when a later epoch began, by the clocks of two brokers
-    STOP_UNSEEN = "stop unseen"  # the process of a role closed its log cleanly, and no line shows that it shut down
+    # Who was in the ISR at an election: the ISR changed near it more often than lines and epochs account for.
+    ISR_CHANGED = "isr changed"
+    # The same, where no line of the election numbers the partition's state.
+    STATE_CHANGED = "state changed"
+    # Who led in an epoch: no line states it.
+    LEADER = "leader"
+    # That a replica had no role in a later epoch: by the clocks of two brokers its process still ran then.
+    RAN_ON = "ran on"
+    # The same: its process closed its log cleanly, and no line shows that it shut down.
+    STOP_UNSEEN = "stop unseen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,9 +251,8 @@ class Coverage:
             check these epochs as well.
         doubts: lines that may be missing although nothing shows it.
         claimed: replicas for which a trace claims to state every change.
-        claimed_partly: the one thing of a replica of which a trace claims to state every change: its roles, or its log.
-        unclaimed: replicas that only a trace describes which does not claim to state every change of them. Between two
-            values that it states, anything may have happened.
+        claimed_partly: the one topic of a replica of which a trace claims to state every change: its roles, or its log.
+        unclaimed: replicas that only a trace describes which does not claim to state every change of them.
         elections: lines of the controllers that elect the partition's leaders are in the evidence.
     """
 
@@ -274,14 +290,16 @@ class Coverage:
         return Extent.WHOLE if self.whole(replica, span) else Extent.PARTLY
 
     def has(self, replica: int | None, what: Printed, *spans: Span) -> bool:
-        """Return whether an absent line about one thing is proof in all given spans; if none is given, within the
+        """Return whether an absent line about one topic is proof in all given spans; if none is given, within the
         replica's lines.
 
         That is so if lines about it are in the evidence, and nothing shows that lines are missing in these spans. It
-        allows a conclusion about this one thing: "no truncation" of the log, "no other role".
+        allows a conclusion about this one topic: "no truncation" of the log, "no other role".
         """
         if replica is not None and what in self.claimed_partly.get(replica, frozenset()):
             return True
+        if replica in self.unclaimed:
+            return False
         return self.are_about(replica, what) and not self.is_shown_missing(replica, *(spans or (Span.WITHIN,)))
 
     def whole(self, replica: int | None, *spans: Span) -> bool:
@@ -300,7 +318,7 @@ class Coverage:
         return frozenset(replica for replica in self.printed if self.whole(replica, *spans))
 
     def replicas_with(self, what: Printed) -> frozenset[int]:
-        """Replicas whose lines on one thing license silence about it: ``has`` answers that for each."""
+        """Replicas of which an absent line about one topic is proof within their lines: ``has`` holds for each."""
         return frozenset(replica for replica in self.printed if self.has(replica, what))
 
     def is_silent(self, replica: int | None) -> bool:
@@ -308,7 +326,7 @@ class Coverage:
         return self.extent(replica) is Extent.SILENT
 
     def are_about(self, replica: int | None, what: Printed) -> bool:
-        """Return whether logs of this broker about one thing of its replica are in the evidence, whole or not.
+        """Return whether logs of this broker about one topic of its replica are in the evidence, whole or not.
 
         True is no licence: lines may be shown to be missing. ``has`` answers what an absent line proves.
         """
@@ -355,6 +373,18 @@ class Coverage:
         rows = [one.row for one in self.places.get(replica, ()) if (one.epoch, one.run) == (epoch, run)]
         rows = [row for row in rows if until is None or (row is not None and row <= until)]
         return any(since is None or row is None or row >= since for row in rows)
+
+    def log_lines_complete(
+        self, replica: int, epoch: int, run: int, *, since: int | None = None, until: int | None = None
+    ) -> bool:
+        """Return whether an absent line about a replica's log is proof within one of its roles, or a part of it.
+
+        This is narrower than ``has``: lines that are missing at a known place in another role do not matter. The
+        arguments are those of ``missing_in``.
+        """
+        if replica in self.unclaimed or not self.are_about(replica, Printed.LOG):
+            return False
+        return not self.missing_in(replica, epoch, run, since=since, until=until)
 
     def undated_from(self, replica: int, epoch: int) -> int | None:
         """Return the first offset of a leader epoch from which the writer of a replica's records is unknown, because

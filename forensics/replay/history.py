@@ -467,9 +467,9 @@ class History:
         replica = self.replicas.get(broker) if broker is not None else None
         return replica is not None and replica.on_disk and self.coverage.whole(broker)
 
-    def lines_missing_in(self, role_span: RoleSpan) -> bool:
-        """Return whether lines of a replica are known to be missing in one of its roles. False is no licence."""
-        return self.coverage.missing_in(role_span.replica, role_span.epoch, role_span.run)
+    def log_lines_complete(self, role_span: RoleSpan) -> bool:
+        """Return whether an absent line about a replica's log is proof within one of its roles."""
+        return self.coverage.log_lines_complete(role_span.replica, role_span.epoch, role_span.run)
 
     @property
     def members(self) -> frozenset[int]:

@@ -165,7 +165,7 @@ class _Pass:
         """
         history = self.history
         for broker, reader in readers.items():
-            if history.coverage.whole(broker) and broker not in history.coverage.unclaimed:
+            if history.coverage.whole(broker):
                 history.regressions += reader.regressions
                 history.members_behind += reader.members_behind
             else:
@@ -488,7 +488,7 @@ class _Reconstruction(HwAttribution):
         If lines of it may be missing, it may have noted later epochs too: those of its leader's log.
         """
         coverage = self.history.coverage
-        whole = coverage.has(broker, Printed.LOG) and broker not in coverage.unclaimed
+        whole = coverage.has(broker, Printed.LOG)
         for number, start, _ in role_span.entries:
             log = log.begin(number, start) if whole else log.begin_below(number, start)
         return log
@@ -610,7 +610,7 @@ class _Reconstruction(HwAttribution):
         """Return whether a truncation is the first change of a log since a process of its broker loaded it.
 
         A directory of the same length may have been put in the place of the one that its lines show. What is below the
-        high watermark that the process read back was committed all the same.
+        high watermark that the process read back was committed nevertheless.
         """
         before, read_back = self.previous.get(role_span.replica), role_span.start_hw
         loaded = before is not None and before.run != role_span.run and role_span.steps[0] is step
@@ -629,7 +629,9 @@ class _Reconstruction(HwAttribution):
     def _misses_lines(self, role_span: RoleSpan, since: int | None, until: int | None) -> bool:
         """Return whether lines of a replica are missing in a role, between two rows where they are given."""
         coverage = self.history.coverage
-        return coverage.missing_in(role_span.replica, role_span.epoch, role_span.run, since=since, until=until)
+        return not coverage.log_lines_complete(
+            role_span.replica, role_span.epoch, role_span.run, since=since, until=until
+        )
 
     # -- the end ----------------------------------------------------------------------------------------------------
 

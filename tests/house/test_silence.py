@@ -7,17 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-ASKING = frozenset(
-    {"shown_missing", "is_shown_missing", "shown_missing_by", "known_missing", "missing_in", "lines_missing_in"}
-)
+ASKING = frozenset({"shown_missing", "is_shown_missing", "shown_missing_by", "known_missing", "missing_in"})
 """What tells of lines that are shown to be missing. Nothing shows that of a silent broker: no licence for silence."""
 
 ALLOWED = {
     "forensics.replay.coverage": "defines them",
-    "forensics.replay.leadership.epoch_start": "takes it that a truncation without a line may have removed all",
-    "forensics.replay.truncations.held_ends": "the same",
-    "forensics.replay.history": "asks for one role",
-    "forensics.replay.reconstruct": "forgets what it knew of a log where lines are missing",
     "forensics.replay.signs.suspicions": "suspects nothing where a line may be missing in between",
     "forensics.rules.committed_data_lost": "words whose lines it asks for",
     "forensics.rules.evidence_gap": "reports what shows that lines are missing",
@@ -40,7 +34,7 @@ def third(history, judgement):
 
 def under_another_name(history):
     known, ask = history.coverage, history.coverage.shown_missing_by
-    later = known.missing_in(1, 2, 3), history.lines_missing_in
+    later = known.missing_in(1, 2, 3), history.coverage.missing_in
     return ask(), later, getattr(known, "shown_missing")
 
 NOBODY = Coverage().is_shown_missing(1)

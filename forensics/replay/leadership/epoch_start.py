@@ -362,7 +362,7 @@ class EpochStart:
 
     def _goes_on(self, leader: int, role_span: RoleSpan) -> bool:
         before = self.previous.get(leader)
-        if before is None or before.steps or self.history.lines_missing_in(before):
+        if before is None or before.steps or not self.history.log_lines_complete(before):
             return False
         return before.role is Role.LEADER and before.run == role_span.run
 
@@ -438,7 +438,7 @@ class EpochStart:
     def _lowest(self, broker: int, number: int) -> int | None:
         """Return the lowest offset to which a replica truncated in an epoch or later, or None."""
         later = [role_span for role_span in self.role_spans.get(broker, ()) if role_span.epoch >= number]
-        if any(self.history.lines_missing_in(role_span) for role_span in later):
+        if not all(map(self.history.log_lines_complete, later)):
             return 0
         truncations = [s.target for role_span in later for s in role_span.steps if s.kind in REMOVES]
         return min(truncations, default=None)

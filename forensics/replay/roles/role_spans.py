@@ -211,7 +211,7 @@ class Reader(Watermarks):
             failed = self.failed
             self._step(StepKind.LOADED, event.leo, event, f"log end offset {event.leo} when loaded", before=left)
             self._note_dir_failure(steps[-1], failed)
-            # A process that stops cleanly leaves a file that says so (LogManager.shutdown).
+            # A process that stops cleanly leaves a marker file (LogManager.shutdown).
             steps[-1].put_back = self.unflushed == event.run == self.shut_whole + 1
             self.at_rest, self.recovering, self.loaded_by = True, False, event.run
 

@@ -545,7 +545,9 @@ def _followed_below(history: History) -> Iterator[Suspicion]:
             if known is None or start is None or ref is None or two.role is not Role.FOLLOWER or one.run != two.run:
                 continue
             first = max(start, log_start_at(history.facts.log_starts, broker, known.ref.row))
-            changed = any(step.kind in REMOVES for step in one.steps) or history.lines_missing_in(one)
+            changed = any(step.kind in REMOVES for step in one.steps) or history.coverage.missing_in(
+                one.replica, one.epoch, one.run
+            )
             if start > 0 and first < known.value and not changed and (known.ref.row or 0) < (ref.row or 0):
                 yield Suspicion(
                     Sign.FOLLOWED_BELOW_OWN_HIGH_WATERMARK, broker, broker, two.epoch, one.epoch,

@@ -128,11 +128,21 @@ def _truncated_since(history: History, spans: Sequence[RoleSpan]) -> Iterator[Su
     for role_span, step in ((span, step) for span in spans for step in span.steps):
         until = step.refs[-1].row or 0
         before = _highest_printed(history, role_span, since, until)
-        known = _highest(before, _fell_with(history, role_span.replica, step))
+        known = _highest(before, None if _adopted(role_span, step) else _fell_with(history, role_span.replica, step))
         below = _by_epoch(step) and known is not None and step.target < known[1]
         if known is not None and below and not _removes_nothing_committed(history, role_span, step):
             yield _truncated(history, *known, step.target, step, role_span.epoch)
         since = until
+
+
+def _adopted(role_span: RoleSpan, step: Step) -> bool:
+    """Return whether a high watermark that fell with a truncation is one that the follower adopted in the same role.
+
+    Its role began with no more than it was truncated to, and this is the first truncation of that role. A follower may
+    adopt its leader's high watermark before it truncates, for records that only the leader has (KAFKA-14704).
+    """
+    start = role_span.start_hw
+    return start is not None and start.value <= step.target and role_span.steps[:1] == [step]
 
 
 def _by_epoch(step: Step) -> bool:

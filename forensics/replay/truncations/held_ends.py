@@ -114,7 +114,7 @@ class HeldEnds:
             for role_span in self.history.role_spans.get(moment.broker, ())
             if role_span.epoch == moment.until + 1
         ]
-        if any(self.history.lines_missing_in(role_span) for role_span in here):
+        if not all(map(self.history.log_lines_complete, here)):
             return 0
         before = [
             step.target
@@ -223,7 +223,7 @@ class HeldEnds:
         if loaded:
             return [step.target for step in role_span.steps if step.kind is StepKind.LOADED]
         found = [step.target for step in role_span.steps if step.kind in REMOVES]
-        return [*found, 0] if self.history.lines_missing_in(role_span) else found
+        return found if self.history.log_lines_complete(role_span) else [*found, 0]
 
 
 def _removed_what_is_missing(shortened: ShortenedLog, follower: RoleSpan) -> bool:
