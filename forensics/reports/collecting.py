@@ -62,10 +62,11 @@ def wanted(result: Result) -> list[Wanted]:
     for partition in result.partitions:
         if partition.history.incarnation:
             continue  # an earlier incarnation of a topic: its files are legitimately gone
+        key = partition.order
         for judgement in partition.judgements.values():
             if judgement.verdict is Verdict.UNKNOWN:
                 for want in judgement.missing:
-                    found.setdefault(want, {})[partition.order] = partition
+                    found.setdefault(want, {})[key] = partition
     every = [Wanted(want, tuple(uses.values())) for want, uses in found.items()]
     return sorted(every, key=lambda one: (*one.by_use, one.want.order))
 
