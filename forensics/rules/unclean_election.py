@@ -223,13 +223,8 @@ def _wish(history: History, epoch: Epoch, unseen: list[int]) -> Want:
 
 
 def _leaders_unknown(history: History, unseen: list[int]) -> list[Want]:
-    """The evidence that would show who led where no line names the leader of an epoch.
-
-    Beyond the last known leader, such an epoch had another one only if lines about the roles of a replica are missing.
-    """
-    silent = history.coverage.doubtful(Doubt.LEADER)
-    if unseen:
-        silent = sorted({*silent, *history.coverage.unnamed})
+    """The evidence that would show who led where no line names the leader, past the last known leader too."""
+    silent = sorted({*history.coverage.doubtful(Doubt.LEADER), *history.coverage.unnamed})
     # Default logging of KRaft brokers may skip epochs without a leader; with ZooKeeper controllers send each of them.
     if not silent or history.epoch_rollbacks or (history.kraft and not unseen):
         return []

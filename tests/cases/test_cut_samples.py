@@ -1,0 +1,72 @@
+"""Samples without some of their files: what is still found in them is true, and what is clean was so."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from forensics.engines.local import scan
+from forensics.rules.finding import Finding, Judgement
+
+LOSS, CUT, SHORTER = "committed-data-lost", "truncation-below-committed", "leo-regression"
+
+
+def judged(sample: Path, folder: Path, gone: str, partition: str = "orders-0") -> dict[str, Judgement]:
+    """The answers about a partition; ``gone`` is a pattern of what is taken away."""
+    evidence = Path(shutil.copytree(sample, folder / "evidence"))
+    paths = list(evidence.glob(gone))
+    assert paths
+    for path in paths:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    (found,) = (one for one in scan([str(evidence)]).partitions if one.history.name == partition)
+    return found.judgements
+
+
+def in_short(finding: Finding) -> tuple[object, ...]:
+    return finding.severity.value, finding.confidence.value, finding.offsets, finding.cause
+
+
+@pytest.mark.parametrize(
+    ("name", "gone", "rule", "expected"),
+    [
+        # Broker 1 comes back on an empty disk and leads: 33 offsets are lost.
+        ("emptydisk-3.9.1", "broker-1/logs", LOSS, ("critical", "inferred", ((0, 33),), "unknown")),
+        ("emptydisk-3.9.1", "broker-1/logs", CUT, ("critical", "inferred", ((0, 33),), "unknown")),
+        ("emptydisk-3.9.1", "*/data*/__cluster_metadata-0", SHORTER, ("error", "inferred", ((0, 33),), "wiped-disk")),
+        ("emptydisk-3.9.1", "*/data*/__cluster_metadata-0", LOSS, ("critical", "inferred", ((0, 33),), "wiped-disk")),
+        ("emptydisk-3.9.1", "*/logs/state-change.log", CUT, ("error", "inferred", ((0, 33),), "unknown")),
+        # Broker 2 comes back with an older copy of its log.
+        ("oldlog-2.8.2", "*/logs/state-change.log", SHORTER, ("warning", "inferred", ((18, 32),), "stale-directory")),
+        # Each follower truncates to its high watermark; 18 offsets are lost.
+        (
+            "kip101-2.8.2-ibp0.10.2",
+            "broker-3/logs/state-change.log",
+            CUT,
+            ("critical", "inferred", ((30, 48),), "hw-truncation"),
+        ),
+        # Broker 2 is elected from outside the ISR: offsets 42 to 69 are lost, of which its log lacks those from 56 on.
+        ("unclean-0.10.2.2", "*/logs/state-change.log", LOSS, ("error", "suspected", ((56, 70),), "unknown")),
+    ],
+)
+def test_what_is_found_with_less_evidence_is_what_happened(
+    name: str, gone: str, rule: str, expected: tuple[object, ...], sample_traces: Path, tmp_path: Path
+) -> None:
+    found = judged(sample_traces / name, tmp_path, gone)[rule]
+    assert expected in [in_short(finding) for finding in found.findings]
+
+
+@pytest.mark.parametrize(
+    ("name", "gone", "partition"),
+    [
+        # A silent broker's log is of no other epoch where the lines of all others name one epoch to their end.
+        ("reassigned-3.9.1", "broker-1/logs", "orders-0"),
+        ("txn-4.1.1", "broker-3/logs", "__transaction_state-0"),
+        ("frozenctl-2.8.2", "*/logs/state-change.log", "orders-0"),  # a fetcher's line names the leader
+    ],
+)
+def test_a_loss_is_excluded_without_the_lines_of_one_broker_or_kind(
+    name: str, gone: str, partition: str, sample_traces: Path, tmp_path: Path
+) -> None:
+    assert judged(sample_traces / name, tmp_path, gone, partition)[LOSS].verdict.value == "clean"
