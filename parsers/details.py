@@ -71,10 +71,15 @@ NOT_TAKEN = (
 NOT_ELECTED = (
     "failed to change state",
     "NewPartition to OnlinePartition failed",
-    "OnlinePartition to OnlinePartition failed",
     "OfflinePartition to OnlinePartition failed",
 )
 """Of a partition that is offline: the controller tried to elect a leader, and no replica could lead."""
+
+NOT_MOVED = (
+    "OnlinePartition to OnlinePartition",
+    "OnlinePartition to OnlinePartition failed",  # the same, to 1.0
+)
+"""Of a partition that has a leader: the controller tried to move leadership, and no other replica could lead."""
 
 LEADER_MOVED = (
     "UNKNOWN_LEADER_EPOCH",

@@ -27,6 +27,7 @@ from parsers.details import (
     FROM_REMOTE,
     LEADER_MOVED,
     NOT_ELECTED,
+    NOT_MOVED,
     NOT_TAKEN,
     RENAME_FAILED,
     STALE_ZK_VERSION,
@@ -706,6 +707,24 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "in 2.4.0: look for a new replica that led before it had a high watermark",
         ),
         issues=("KAFKA-9491 (a new replica leads with high watermark 0; 2.4.0, fixed in 2.4.1 and 2.5)",),
+        leads=True,
+    ),
+    KnownProblem(
+        id="leader-not-moved",
+        title="Leadership could not be moved",
+        severity=Severity.INFO,
+        kinds=(Kind.PARTITION_OFFLINE,),
+        when=detail_is(*NOT_MOVED),
+        states="the controller could not move leadership of {where} to another replica: its leader stays",
+        records=Records.NOTHING_LOST,
+        means=(
+            "The preferred leader is not in the ISR, or a broker shuts down that is alone in the ISR. In the second "
+            "case the partition is offline from its stop to its next start."
+        ),
+        fetch=(
+            "collect the ISR of {where} (kafka-topics --describe): why other replicas are not in it",
+            "start the brokers that are missing from the ISR before you stop its leader",
+        ),
         leads=True,
     ),
     KnownProblem(

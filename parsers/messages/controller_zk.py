@@ -245,7 +245,7 @@ MESSAGES: tuple[Message, ...] = (
                 until="3.9",
                 regex=(
                     rf"^\[Controller id=(?P<witness>[0-9]+) epoch=[0-9]+\] Controller [0-9]+ epoch [0-9]+ "
-                    rf"(?P<detail>failed to change state) for partition {TP} from [A-Za-z]+ to OnlinePartition"
+                    rf"(?P<detail>failed to change state) for partition {TP} from (?:New|Offline)Partition to OnlinePartition"
                 ),
                 source_ref="2.8.2 PartitionStateMachine",
                 examples=(
@@ -254,6 +254,22 @@ MESSAGES: tuple[Message, ...] = (
                         "orders-0 from OfflinePartition to OnlinePartition",
                         ({"witness": 9, **ORDERS, "detail": "failed to change state"},),
                         "real",
+                    ),
+                ),
+            ),
+            Variant(
+                since="1.1",
+                until="3.9",
+                regex=(
+                    rf"^\[Controller id=(?P<witness>[0-9]+) epoch=[0-9]+\] Controller [0-9]+ epoch [0-9]+ "
+                    rf"failed to change state for partition {TP} from (?P<detail>OnlinePartition to OnlinePartition)"
+                ),
+                source_ref="2.8.2 PartitionStateMachine",
+                examples=(
+                    Example(
+                        "[Controller id=9 epoch=1] Controller 9 epoch 1 failed to change state for partition "
+                        "orders-0 from OnlinePartition to OnlinePartition",
+                        ({"witness": 9, **ORDERS, "detail": "OnlinePartition to OnlinePartition"},),
                     ),
                 ),
             ),

@@ -708,6 +708,30 @@ SHOWN: dict[str, Shown] = {
         ],
         name=None,
     ),
+    "leader-not-moved": Shown(
+        [
+            event(
+                "Controller 3 epoch 12 initiated state change for partition [sales,7] from OnlinePartition to "
+                "OnlinePartition failed",
+                "state.change.logger",
+                "ERROR",
+            ),
+            (
+                "kafka.common.StateChangeFailedException: encountered error while electing leader for partition "
+                "[sales,7] due to: No other replicas in ISR 1,2 for [sales,7] besides shutting down brokers 1,2."
+            ),
+            FRAME,
+        ],
+        [
+            event(
+                "Controller 3 epoch 12 initiated state change for partition [sales,7] from OfflinePartition to "
+                "OnlinePartition failed",
+                "state.change.logger",
+                "ERROR",
+            )
+        ],
+        broker=3,
+    ),
     "leader-not-elected": Shown(
         [
             event(
