@@ -245,7 +245,8 @@ MESSAGES: tuple[Message, ...] = (
                 until="3.9",
                 regex=(
                     rf"^\[Controller id=(?P<witness>[0-9]+) epoch=[0-9]+\] Controller [0-9]+ epoch [0-9]+ "
-                    rf"(?P<detail>failed to change state) for partition {TP} from (?:New|Offline)Partition to OnlinePartition"
+                    rf"(?P<detail>failed to change state) for partition {TP} from (?:New|Offline)Partition to "
+                    r"OnlinePartition"
                 ),
                 source_ref="2.8.2 PartitionStateMachine",
                 examples=(
