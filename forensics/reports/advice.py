@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, zip_longest
 from typing import TypeVar
 
+from forensics.replay.confidence import decides
 from forensics.replay.lineage import Range, merge, subtract
-from forensics.rules.finding import Finding
+from forensics.rules.finding import Finding, span_text
 
 T = TypeVar("T")
 
@@ -42,6 +43,26 @@ def copies(findings: Sequence[Finding]) -> list[tuple[str, list[Range]]]:
         if finding.keep:
             found.setdefault(finding.keep, []).append(finding)
     return [(text, merged(of)) for text, of in found.items()]
+
+
+NO_COPY = (
+    "no copy in the evidence has these records: look in backups, mirrored clusters and the systems that consumed them"
+)
+"""The text under Keep, for a loss without any copy."""
+
+
+def none_left(findings: Sequence[Finding]) -> bool:
+    """Return whether records are lost and no finding names a copy of them."""
+    lost = any(finding.rule == LOST and decides(finding.confidence) for finding in findings)
+    return lost and not any(finding.keep for finding in findings)
+
+
+def kept_texts(findings: Sequence[Finding]) -> list[str]:
+    """Return what to keep, each copy once, with its offsets if there are several; or that no copy is left."""
+    found = copies(findings)
+    if none_left(findings):
+        return [NO_COPY]
+    return [f"{span_text(at)}: {text}" if len(found) > 1 else text for text, at in found]
 
 
 def each_first(advice: Iterable[Sequence[T]]) -> list[T]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from forensics.case.order import METADATA_TOPIC
+from forensics.case.partial import excerpts_alone
 from forensics.replay.confidence import decides
 from forensics.reports.incidents import incarnation_of
 from forensics.reports.remarks import headline_of
@@ -45,7 +46,7 @@ def answers(result: Result) -> list[Answer]:
     stated = headline_of(result)
     if not found and stated:
         found = [Answer(Tone.DOUBT, stated)]
-    found += _open(result, loud)
+    found += _open(result, told=bool(loud))
     return found or [Answer(Tone.CLEAN, _clean(result))]
 
 
@@ -56,9 +57,10 @@ def _violated(result: Result, loud: Sequence[Finding]) -> list[Answer]:
 def _violated_in(result: Result, loud: Sequence[Finding]) -> list[Answer]:
     decided = [finding for finding in loud if decides(finding.confidence)]
     grave = [finding for finding in decided if finding.severity is not Severity.WARNING]
-    mild = [finding for finding in decided if finding.severity is Severity.WARNING]
+    told = {(finding.rule, incarnation_of(finding)) for finding in grave}
+    mild = [finding for finding in decided if (finding.rule, incarnation_of(finding)) not in told]
     found = [Answer(Tone.VIOLATED, f"VIOLATED in {_where(result, grave)}: {_rules(grave)}")] if grave else []
-    if mild and not grave:
+    if mild:
         found.append(Answer(Tone.DOUBT, f"WARNING in {_where(result, mild)}: {_rules(mild)}"))
     return found
 
@@ -75,30 +77,59 @@ def _suspected_in(result: Result, loud: Sequence[Finding]) -> list[Answer]:
     return [Answer(Tone.DOUBT, text)]
 
 
-def _open(result: Result, loud: Sequence[Finding]) -> list[Answer]:
+def _open(result: Result, *, told: bool) -> list[Answer]:
     """Return what cannot be ruled out in the partitions where the same was not found."""
-    found = {(finding.rule, incarnation_of(finding)) for finding in loud}
-    open_ = _unanswered(result, found)
+    open_ = open_rules(result)
     if not open_:
         return []
-    first = min(open_, key=lambda rule: (rule.id != LOSS, rule.severity.rank))
+    (first, places), *others = open_.items()
     what = "loss of committed data" if first.id == LOSS else first.id
     known = any(one.known.severity is not Severity.INFO for one in result.problems)
-    head = "Also: " if loud or known else "INCONCLUSIVE: "
-    more = f"; {_count(len(open_) - 1, 'more rule')} could not be checked everywhere" if len(open_) > 1 else ""
-    count = f"{len(open_[first]):,} of {_partitions(len(_present(result)))}"
-    return [Answer(Tone.DOUBT, f"{head}{what} cannot be ruled out in {count}{more}. What to collect is listed below")]
+    head = "Also: " if told or known else "INCONCLUSIVE: "
+    more = f"; {_count(len(others), 'more rule')} could not be checked everywhere" if others else ""
+    text = f"{head}{what} cannot be ruled out in {len(places):,} of {existing(result)}{more}{_listed(result)}"
+    return [Answer(Tone.DOUBT, text)]
+
+
+def _listed(result: Result) -> str:
+    """Return that a list of files to collect follows; an excerpt has one only if nothing else names what to fetch."""
+    return "" if excerpts_alone(result.case) else ". What to collect is listed below"
+
+
+def counted(result: Result) -> str:
+    """Return how many partitions were judged, those of topics that were deleted since apart."""
+    gone = len(result.partitions) - len(present(result))
+    if not gone:
+        return _partitions(len(result.partitions))
+    return f"{existing(result)} and {gone:,} of {'a topic' if gone == 1 else 'topics'} deleted since"
+
+
+def existing(result: Result) -> str:
+    """Return how many partitions exist, without those of topics that were deleted since."""
+    count = len(present(result))
+    return _partitions(count) if count == len(result.partitions) else f"{_partitions(count)} that exist now"
+
+
+def open_rules(result: Result) -> dict[Rule, list[Partition]]:
+    """Return the rules that more evidence would answer, with the partitions that exist and where they found nothing.
+
+    The loss of committed data comes first, then the gravest. Every report takes from here whether a scan is
+    inconclusive.
+    """
+    loud = [finding for finding in result.findings if finding.severity is not Severity.INFO]
+    open_ = _unanswered(result, {(finding.rule, incarnation_of(finding)) for finding in loud})
+    return dict(sorted(open_.items(), key=lambda one: (one[0].id != LOSS, one[0].severity.rank)))
 
 
 def _unanswered(result: Result, found: Collection[tuple[str, tuple[object, ...]]]) -> dict[Rule, list[Partition]]:
     """Return the rules that more evidence would answer, with the partitions where they found nothing."""
     asked = [rule for rule in RULES if rule.severity is not Severity.INFO and rule.id not in result.changes.disabled]
-    open_ = {rule: [one for one in _present(result) if _is(one, rule.id, Verdict.UNKNOWN)] for rule in asked}
+    open_ = {rule: [one for one in present(result) if _is(one, rule.id, Verdict.UNKNOWN)] for rule in asked}
     left = {rule: [one for one in places if (rule.id, _key(one)) not in found] for rule, places in open_.items()}
     return {rule: places for rule, places in left.items() if places}
 
 
-def _present(result: Result) -> list[Partition]:
+def present(result: Result) -> list[Partition]:
     """Return the partitions without earlier incarnations of a topic."""
     return [one for one in result.partitions if not one.history.incarnation]
 
@@ -114,10 +145,10 @@ def _key(partition: Partition) -> tuple[object, ...]:
 
 
 def _clean(result: Result) -> str:
-    places = _partitions(len(_present(result) or result.partitions))
+    places = existing(result) if present(result) else _partitions(len(result.partitions))
     if result.known:
         return f"NOTHING NEW in {places}: the baseline hides {_count(len(result.known), 'known finding')}"
-    if any(_is(one, rule, Verdict.VIOLATED) for one in _present(result) for rule in result.changes.severities):
+    if any(_is(one, rule, Verdict.VIOLATED) for one in present(result) for rule in result.changes.severities):
         return f"NOTHING above the severities that you set, in {places}"
     asked = [rule.id for rule in RULES if any(_is(one, rule.id, Verdict.CLEAN) for one in result.partitions)]
     off = f"; {len(result.changes.disabled)} switched off" if result.changes.disabled else ""

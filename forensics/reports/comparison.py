@@ -326,6 +326,8 @@ def _quiet(one: Comparison) -> str:
     held = [side.broker for side in one.sides if side.disk.end is not None]
     if len(held) < 2:
         return f"nothing to compare: {f'segments of {brokers_text(held)} alone' if held else 'no segments'}"
+    if not any(side.disk.end for side in one.sides):
+        return f"{'both' if len(held) == 2 else f'all {len(held)}'} copies are empty: nothing to compare"
     after = f"{_ends(one.sides)}{_marks(one.sides)}"
     why = next(filter(None, map(one.why_unknown, one.compared)), "")
     spans = [one.common(pair) for pair in one.compared]

@@ -56,6 +56,7 @@ def _kind(finding: Finding) -> tuple[object, ...]:
         *(finding.rule, finding.severity, finding.confidence, finding.cause, finding.replicas, finding.weak),
         *(len(finding.uncertain), finding.advice),
         tuple((fact.broker, fact.states) for fact in finding.facts),
+        *(fact.text for fact in finding.facts if _is_note(fact)),
     )
 
 

@@ -7,15 +7,25 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from forensics import __version__
-from forensics.reports.advice import advisers, copies, each_first
+from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import answers
 from forensics.reports.collecting import WHERE, commands, wanted
 from forensics.reports.incidents import Incident, Step, grouped, incidents, story
 from forensics.reports.remarks import by_problem
 from forensics.reports.terminal import plain
-from forensics.reports.titles import causes_of, first_names, name_of, of_cluster, same_elsewhere, times, title_of
+from forensics.reports.titles import (
+    causes_of,
+    first_names,
+    name_of,
+    of_cluster,
+    repeat_text,
+    rule_name,
+    same_elsewhere,
+    times,
+    title_of,
+)
 from forensics.result import Result
-from forensics.rules.finding import Action, Finding, Severity, sentence, span_text
+from forensics.rules.finding import Action, Finding, Severity, sentence
 from forensics.rules.wording import names_partition, want_text
 
 FULL = 12  # stories that are written in full
@@ -80,7 +90,7 @@ def _incident(group: Sequence[Incident], name: str) -> list[str]:
     lead = incident.lead
     lines = [f"## {escaped(name)}: {escaped(_title(incident))}", "", escaped(sentence(lead.summary)), ""]
     lines += [
-        f"- {other.rule}: {escaped(sentence(other.summary, capital=False))}{times(other)}"
+        f"- {rule_name(other)}: {escaped(sentence(other.summary, capital=False))}{times(other)}"
         + ("" if other.confidence is lead.confidence else f" ({other.confidence.value})")
         for other in incident.others
     ]
@@ -116,15 +126,14 @@ def _step(number: int, step: Step) -> str:
 def _advice(incident: Incident, others: int) -> list[str]:
     """Return what to keep, what to do first and what not to do."""
     advising = advisers(incident.findings)
-    kept = copies(advising)
-    lines = [f"- **Keep** {escaped(f'{span_text(at)}: {text}' if len(kept) > 1 else text)}." for text, at in kept]
+    lines = [f"- **Keep** {escaped(text)}." for text in kept_texts(advising)]
     label = "Do first:"
     for step in dict.fromkeys(each_first(one.next_steps for one in advising)):
         lines += _action(label, step)
         label = "Then"
-    lines += [f"- **Do not** {escaped(text)}." for text in each_first(one.do_not for one in advising)]
     if others:
-        lines.append(f"- **Then** do the same for each of the {others:,} other partitions named above.")
+        lines.append(f"- **Then** {repeat_text(others)}.")
+    lines += [f"- **Do not** {escaped(text)}." for text in each_first(one.do_not for one in advising)]
     return lines
 
 
@@ -147,7 +156,7 @@ def _problems(result: Result) -> list[str]:
     for one in found:
         known = one.known
         lines.append(f"- **{known.severity.value}** {escaped(sentence(f'{known.title}: {one.states}'))}")
-        lines.append(f"  - Means: {escaped(sentence(one.means))} Records: {known.records.value}.")
+        lines.append(f"  - Means: {escaped(sentence(one.means))} {sentence(known.records.told)}")
         lines += [f"  - Do first: {escaped(step)}." for step in one.fetch]
     return lines
 

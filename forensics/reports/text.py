@@ -19,8 +19,8 @@ from forensics.case import Case
 from forensics.case.coverage import coverage
 from forensics.case.partial import excerpts_alone
 from forensics.replay.confidence import Confidence
-from forensics.reports.advice import advisers, copies, each_first
-from forensics.reports.answer import Tone, answers
+from forensics.reports.advice import advisers, each_first, kept_texts
+from forensics.reports.answer import Tone, answers, counted
 from forensics.reports.collecting import WHERE, commands, wanted
 from forensics.reports.elision import elided
 from forensics.reports.incidents import Incident, Step, grouped, incidents, story
@@ -28,11 +28,14 @@ from forensics.reports.remarks import acknowledged, apart, by_problem, changed, 
 from forensics.reports.terminal import LEAST, MOST, Page, Style, printed
 from forensics.reports.titles import (
     causes_of,
+    confidence_text,
     earlier,
     first_names,
     headline,
     name_of,
     of_cluster,
+    repeat_text,
+    rule_name,
     same_elsewhere,
     times,
 )
@@ -43,11 +46,11 @@ from forensics.rules.finding import (
     Action,
     Evidence,
     Finding,
+    Judgement,
     Rule,
     Severity,
     Verdict,
     sentence,
-    span_text,
 )
 from forensics.rules.routine_lines import NOTHING_TO_DO
 from forensics.rules.stated_problems import Problem
@@ -143,6 +146,8 @@ class _Page(Page):
         """Print the answer: the first line."""
         for one in answers(self.result):
             self.put("", sentence(one.text), indent=2, style=_TONES[one.tone], whole=True)
+        if words := confidence_text(self.result.findings):
+            self.put("", words, indent=2, style=Style.DIM)
         self.blank()
 
     def incidents(self) -> None:
@@ -169,19 +174,18 @@ class _Page(Page):
         self.put("  ", sentence(lead.summary))
         for other in incident.others:
             doubt = "" if other.confidence is lead.confidence else f" ({other.confidence.value})"
-            self.put("  + ", sentence(f"{other.rule}: {other.summary}{times(other)}{doubt}", capital=False))
+            self.put("  + ", sentence(f"{rule_name(other)}: {other.summary}{times(other)}{doubt}", capital=False))
         self.same_elsewhere(group)
         self.story(incident)
         self.said("Inferred", (text for f in incident.findings for text in f.inferences))
         self.said("Unknown", (text for f in incident.findings for text in f.uncertain))
         self.causes(incident)
         advising = advisers(incident.findings)
-        kept = copies(advising)
-        self.said("Keep", (f"{span_text(at)}: {text}" if len(kept) > 1 else text for text, at in kept), Style.BOLD)
+        self.said("Keep", kept_texts(advising), Style.BOLD)
         self.steps(each_first(f.next_steps for f in advising))
-        self.said("Do not", each_first(f.do_not for f in advising), Style.BOLD)
         if len(group) > 1:
-            self.said("Then", [f"do the same for each of the {len(group) - 1:,} other partitions named above"])
+            self.said("then", [repeat_text(len(group) - 1)])
+        self.said("Do not", each_first(f.do_not for f in advising), Style.BOLD)
 
     def same_elsewhere(self, group: Sequence[Incident]) -> None:
         """Print the other partitions with the same story."""
@@ -274,7 +278,7 @@ class _Page(Page):
                 self.piece(14, piece, ())
         if len(group) > len(shown):
             self.row(f"{'':12}... and {len(group) - len(shown):,} more: --format json has them all")
-        self.said("Means", [f"{first.means} Records: {known.records.value}."])
+        self.said("Means", [f"{first.means} {sentence(known.records.told)}"])
         if not brief:
             self.said("Known as", ["; ".join(known.issues)])
         self.said("Do first", first.fetch[: 1 if brief else None])
@@ -307,7 +311,7 @@ class _Page(Page):
         if not partitions:
             return
         asked = [rule for rule in RULES if rule.id not in self.result.changes.disabled]
-        self.row(f"{_count(len(partitions), 'partition')}, {_count(len(asked), 'rule')} (forensics explain RULE)")
+        self.put("", f"{counted(self.result)}, {_count(len(asked), 'rule')} (forensics explain RULE)", indent=2)
         self.violated(asked)
         if self.pasted:
             self.open_rules(len(asked))
@@ -323,7 +327,9 @@ class _Page(Page):
 
     def violated(self, asked: Sequence[Rule]) -> None:
         """Print the rules with findings; a rule whose findings are information is not called violated."""
-        self.verdict([rule for rule in asked if rule.severity is not Severity.INFO], Verdict.VIOLATED)
+        loud = [rule for rule in asked if rule.severity is not Severity.INFO]
+        self.verdict(loud, Verdict.VIOLATED, mild=False)
+        self.verdict(loud, Verdict.VIOLATED, label="warning", mild=True)
         self.verdict([rule for rule in asked if rule.severity is Severity.INFO], Verdict.VIOLATED, label="info")
 
     def silent(self, rules: Sequence[Rule]) -> None:
@@ -332,11 +338,20 @@ class _Page(Page):
             named = ", ".join(rule.id for rule in rules if rule.not_applicable == reason)
             self.put(f"  {'not applicable':<18}  ", f"{named} ({reason})")
 
-    def verdict(self, asked: Sequence[Rule], verdict: Verdict, label: str | None = None) -> None:
-        """Print the rules with one verdict, those with it in the same partitions in one row."""
+    def verdict(
+        self, asked: Sequence[Rule], verdict: Verdict, label: str | None = None, *, mild: bool | None = None
+    ) -> None:
+        """Print the rules with one verdict, those with it in the same partitions in one row.
+
+        Args:
+            asked: the rules.
+            verdict: the verdict.
+            label: the word for it, if it has another one.
+            mild: whether the findings are warnings; None for whatever they are.
+        """
         partitions = self.result.partitions
         listed = [rule for rule in asked if rule.id != GAPS]  # what is missing is listed below
-        for places, rules in _alike(partitions, listed, verdict).items():
+        for places, rules in _alike(partitions, listed, verdict, mild).items():
             where = f"{label or verdict.value} in {len(places):,} of {len(partitions):,}"
             names = first_names([self.called(partitions[place]) for place in places], 2)
             self.put(f"  {where:<18}  ", f"{', '.join(rule.id for rule in rules)} ({names})", indent=22)
@@ -505,15 +520,21 @@ def _values(finding: Finding) -> tuple[int, ...]:
 
 
 def _alike(
-    partitions: Sequence[Partition], asked: Sequence[Rule], verdict: Verdict
+    partitions: Sequence[Partition], asked: Sequence[Rule], verdict: Verdict, mild: bool | None
 ) -> Mapping[tuple[int, ...], list[Rule]]:
-    """Return the rules with a verdict, by the positions of the partitions where they have it."""
+    """Return the rules with a verdict, by the positions of the partitions where they have it; see ``verdict``."""
     found: dict[tuple[int, ...], list[Rule]] = {}
     for rule in asked:
-        places = tuple(n for n, one in enumerate(partitions) if one.judgements[rule.id].verdict is verdict)
+        judged = [one.judgements[rule.id] for one in partitions]
+        places = tuple(n for n, one in enumerate(judged) if one.verdict is verdict and mild in (None, _only_warns(one)))
         if places:
             found.setdefault(places, []).append(rule)
     return found
+
+
+def _only_warns(judgement: Judgement) -> bool:
+    """Return whether no finding of a rule in a partition is worse than a warning."""
+    return all(finding.severity.rank >= Severity.WARNING.rank for finding in judgement.findings)
 
 
 def _kinds(case: Case) -> dict[int | None, dict[str, dict[str, object]]]:

@@ -19,6 +19,7 @@ from forensics.replay.timeline import DELETED, LOADING, ON_DISK, SILENT, STOPPED
 from forensics.reports.remarks import dated
 from forensics.reports.terminal import plain
 from forensics.reports.timeline_steps import Mark, Shown, micros_of
+from forensics.reports.titles import earlier
 from parsers.schema import Kind
 
 _LEAST = 15
@@ -84,8 +85,7 @@ def render(
 def _name(case: Case, history: History) -> str:
     """Return the partition, its cluster if there are several, and which incarnation of its topic it is."""
     several = f" of cluster {history.cluster or 'unknown'}" if len(case.parts) > 1 else ""
-    which = f" (an earlier topic of this name, {history.incarnation} before the present one)"
-    return f"{history.name}{several}{which if history.incarnation else ''}"
+    return f"{history.name}{several}{earlier(history.incarnation)}"
 
 
 def _table(
@@ -161,7 +161,11 @@ def _dates(case: Case, history: History, brokers: list[int]) -> list[str]:
         folders = found.get((history.topic, history.partition, broker), {})
         dates[broker] = chosen(folders, disk.directory if disk else None)
     said = [f"  {text}" for text in dated(dates)]
-    return ["", "leader epochs by the times in records, which are clocks of producers", *said] if said else []
+    return (
+        ["", "start of leader epochs, by the times in records. Producers set these times, by their own clocks", *said]
+        if said
+        else []
+    )
 
 
 @dataclass(slots=True)

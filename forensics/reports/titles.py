@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forensics.replay.confidence import Confidence
-from forensics.replay.lineage import size
 from forensics.reports.incidents import Incident
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, CauseId
-from forensics.rules.finding import Finding, count_text, offsets_text, records_text
+from forensics.rules.finding import Finding, Severity, count_text, offsets_text, records_text
 
 RANGES = 3  # of offsets in a headline
 RUNS = 8  # of partitions of a topic, named together
@@ -22,10 +21,21 @@ def name_of(finding: Finding) -> str:
 
 def earlier(incarnation: int) -> str:
     """Return which earlier topic of the same name it was; "" for the present one."""
-    if not incarnation:
-        return ""
-    which = "an earlier topic" if incarnation == 1 else f"an earlier topic, {incarnation} before the present one,"
-    return f" ({which} of this name)"
+    return f" ({deleted(incarnation)})" if incarnation else ""
+
+
+def deleted(incarnation: int) -> str:
+    """Return which deleted topic of its name it was.
+
+    >>> deleted(1), deleted(2)
+    ('topic deleted since', 'topic deleted since, 2 topics ago')
+    """
+    return f"topic deleted since{'' if incarnation == 1 else f', {incarnation} topics ago'}"
+
+
+def rule_name(finding: Finding) -> str:
+    """Return the rule of a finding by its id, after a few words if the id has abbreviations."""
+    return next((rule.name for rule in RULES if rule.id == finding.rule), finding.rule)
 
 
 def headline(incident: Incident) -> str:
@@ -39,18 +49,31 @@ def title_of(incident: Incident) -> list[str]:
     titles = [rule.title for rule in RULES if rule.id == lead.rule]
     offsets = []
     if lead.offsets:
-        number = size(lead.offsets)
         counted = count_text(lead.offsets)
         if lead.records is not None:
             least, most = lead.records
             counted = records_text(least, most if most is not None else least)
             if most is None:
-                counted = f"at least {counted if least < number else count_text(lead.offsets)}"
+                counted = f"at least {counted}"
         rest = f" and {len(lead.offsets) - RANGES:,} more ranges" if len(lead.offsets) > RANGES else ""
         offsets = [f"{offsets_text(lead.offsets[:RANGES])}{rest} ({counted})"]
     doubt = "SUSPECTED: " if lead.confidence is Confidence.SUSPECTED else ""
     first = [f"{doubt}{titles[0]}", *offsets]
     return [*first[:-1], f"{first[-1]}{times(lead)}", f"{lead.severity.value}, {lead.confidence.value}"]
+
+
+_MEANS = {
+    Confidence.PROVEN: "the evidence states each fact",
+    Confidence.INFERRED: "the protocol implies a fact, or one file alone states it",
+    Confidence.SUSPECTED: "something else may explain it",
+}
+"""The meaning of each confidence, for a reader who meets the word for the first time."""
+
+
+def confidence_text(findings: Sequence[Finding]) -> str:
+    """Return what the words for the confidence of findings mean, those that occur; "" without findings."""
+    named = {finding.confidence for finding in findings if finding.severity is not Severity.INFO}
+    return " ".join(f"{one.value.capitalize()}: {text}." for one, text in _MEANS.items() if one in named)
 
 
 def times(finding: Finding) -> str:
@@ -75,9 +98,26 @@ def same_elsewhere(group: Sequence[Incident]) -> str:
     if counts:
         exact = len(tops) == len(counts)
         total = f" ({records_text(least, sum(tops)) if exact else f'at least {records_text(least, least)}'})"
-    same = all(finding.offsets == group[0].lead.offsets for finding in others)
-    offsets = "the same offsets" if same else "offsets of their own, see --format json"
-    return f"The same in {where}, {offsets}{total}: {runs(others)}"
+    return f"The same in {where}{_offsets_of(group)}{total}: {runs(others)}{earlier(others[0].incarnation)}"
+
+
+def _offsets_of(group: Sequence[Incident]) -> str:
+    """Return whether the other partitions have the offsets of the first; "" if the findings name none."""
+    if not any(one.lead.offsets for one in group):
+        return ""
+    if all(one.lead.offsets == group[0].lead.offsets for one in group):
+        return ", the same offsets"
+    return ", offsets of their own, see --format json"
+
+
+def repeat_text(others: int) -> str:
+    """Return that the steps are to be repeated for the other partitions of a group.
+
+    >>> repeat_text(1), repeat_text(2)
+    ('do the same for the other partition named above', 'do the same for each of the 2 other partitions named above')
+    """
+    whom = "the other partition" if others == 1 else f"each of the {others:,} other partitions"
+    return f"do the same for {whom} named above"
 
 
 def causes_of(incident: Incident) -> list[tuple[str, str]]:

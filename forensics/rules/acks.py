@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from forensics.case import Case
@@ -13,6 +14,7 @@ from forensics.rules.finding import Fact, States
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
 
 _SETTING = "min.insync.replicas"
+_ISRS = 3  # in one sentence, the last ones
 
 
 def acks_fact(history: History, case: Case, written: Sequence[int], statements: Sequence[HwStatement]) -> Fact:
@@ -35,38 +37,68 @@ def acks_fact(history: History, case: Case, written: Sequence[int], statements: 
             refs=answered.refs,
             states=States.COMMITTED,
         )
-    least, told, refs = _least(history, case, written)
-    isrs = [isr for n in written if n in history.epochs for isr in history.epochs[n].isr]
-    sizes = {len(isr) for isr, _ in isrs if isr}
-    known = bool(written) and all(n in history.epochs and history.epochs[n].isr for n in written)
-    if least <= 1:
-        return Fact(
-            f"acks=all gave no protection: {told}, so the leader acknowledges alone",
-            refs=refs,
-            states=States.CONTEXT,
-        )
-    if known and min(sizes, default=0) >= least:
+    return _by_isr(history, written, *_least(history, case, written))
+
+
+def _by_isr(history: History, written: Sequence[int], least: int, told: str, refs: tuple[Ref, ...]) -> Fact:
+    """Return the same by the setting and the ISR of the time in which the records were written.
+
+    Args:
+        history: the partition.
+        written: leader epochs in which the records were written.
+        least, told, refs: as ``_least`` returns them.
+    """
+    isrs = _isrs(history, written)
+    sizes = [len(isr) for isr, _ in isrs if isr] or [0]
+    if min(sizes) < 2 and least <= 1:
+        return _alone(told, refs, isrs)
+    if isrs and min(sizes) >= least:
         smallest = min((isr for isr, _ in isrs if isr), key=len)
         refs += tuple(ref for isr, ref in isrs if isr == smallest)[:1]
-        return Fact(
-            f"producers with acks=all are affected: {told} and the ISR was {isr_text(smallest)}, so they received an "
-            "acknowledgement",
-            refs=refs,
-            states=States.CONTEXT,
-        )
-    if (
-        known
-        and max(sizes, default=0) < least
-        and all(isr_stated_by_leader(history, history.epochs[n]) for n in written)
-    ):
+        text = f"are affected: {told} and the ISR was {isr_text(smallest)}, so they received an acknowledgement"
+    elif isrs and max(sizes) < least and _stated_by_leaders(history, written):
         refs += tuple(ref for _, ref in isrs)[:1]
-        return Fact(
-            f"producers with acks=all are not affected: {told} and the ISR was smaller, so they received an error",
-            refs=refs,
-            states=States.CONTEXT,
+        text = f"are not affected: {told} and the ISR was smaller, so they received an error"
+    else:
+        unknown = "the evidence does not show the ISR at that time"
+        which = "for part of that time the ISR was smaller" if isrs else unknown
+        text = f"may be affected: {told}, and {which}"
+    return Fact(f"producers with acks=all {text}", refs=refs, states=States.CONTEXT)
+
+
+def _stated_by_leaders(history: History, written: Sequence[int]) -> bool:
+    return all(isr_stated_by_leader(history, history.epochs[n]) for n in written)
+
+
+def _isrs(history: History, written: Sequence[int]) -> list[tuple[frozenset[int], Ref]]:
+    """Return each ISR of some leader epochs, in order; none unless an ISR of each of them is known."""
+    stated = [history.epochs[n].isr for n in written if n in history.epochs]
+    return list(itertools.chain.from_iterable(stated)) if len(stated) == len(written) and all(stated) else []
+
+
+def _alone(told: str, refs: tuple[Ref, ...], isrs: Sequence[tuple[frozenset[int], Ref]]) -> Fact:
+    """Return what acks=all was worth if the leader may acknowledge alone: that depends on the ISR at that time.
+
+    Args:
+        told: the setting, in words.
+        refs: where it is stated.
+        isrs: each ISR of that time, in order; empty if not all are known.
+    """
+    ordered = [isr for isr, _ in itertools.groupby(isr for isr, _ in isrs if isr)]
+    if not ordered:
+        text = (
+            f"producers with acks=all are affected: {told}, so they received an acknowledgement. The ISR "
+            "at that time is unknown: the leader may have acknowledged alone"
         )
-    which = "for part of that time the ISR was smaller" if known else "the evidence does not show the ISR at that time"
-    return Fact(f"producers with acks=all may be affected: {told}, and {which}", refs=refs, states=States.CONTEXT)
+    elif len(ordered) == 1:
+        text = (
+            f"acks=all gave no protection: {told} and the ISR was {isr_text(ordered[0])}: the leader acknowledged alone"
+        )
+    else:
+        named = ", then ".join(map(isr_text, ordered[-_ISRS:]))
+        text = f"producers with acks=all are affected: {told}, so they received an acknowledgement. The ISR was {named}"
+        refs += tuple(ref for isr, ref in isrs if isr == ordered[-1])[:1]
+    return Fact(text, refs=refs, states=States.CONTEXT)
 
 
 def _least(history: History, case: Case, written: Sequence[int]) -> tuple[int, str, tuple[Ref, ...]]:

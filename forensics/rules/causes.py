@@ -54,10 +54,8 @@ CAUSES: tuple[Cause, ...] = (
         CauseId.UNCLEAN_ELECTION,
         "a replica from outside the ISR was elected leader",
         "KIP-106",
-        "all; enabled by default up to 0.10.2",
-        "set unclean.leader.election.enable=false, and min.insync.replicas to 2 or more with acks=all. If the setting "
-        "was false already, a command forced the election. With eligible leader replicas (KIP-966, 4.0 and later) the "
-        "controller may still elect the last known leader",
+        "all. Up to 0.10.2, unclean.leader.election.enable is true by default",
+        "set unclean.leader.election.enable=false, and min.insync.replicas to 2 or more with acks=all",
     ),
     Cause(
         CauseId.FORCED_ELECTION,
@@ -72,8 +70,8 @@ CAUSES: tuple[Cause, ...] = (
         "a replica restarted without the end of its log: its host lost power or crashed before the records were "
         "flushed",
         "KIP-966",
-        "all; Kafka relies on replication, not on fsync",
-        "put replicas into separate failure domains (racks, power supplies), and set min.insync.replicas to 2 or more",
+        "all. Kafka relies on replication, not on fsync",
+        "put 3 or more replicas into separate failure domains (racks, power supplies)",
     ),
     Cause(
         CauseId.WIPED_DISK,
@@ -95,7 +93,7 @@ CAUSES: tuple[Cause, ...] = (
         "no follower had fetched the leader's last records when another replica became leader. Producers with acks=0 "
         "or acks=1 treat them as written; producers with acks=all got no acknowledgement and send them again",
         "Kafka documentation, producer setting acks",
-        "all; legal",
+        "all. This is legal",
         "use acks=all, and set min.insync.replicas to 2 or more",
     ),
     Cause(
@@ -109,7 +107,7 @@ CAUSES: tuple[Cause, ...] = (
         CauseId.STALE_DIRECTORY,
         "the broker started on a data directory from another time: a left-over or a copy",
         "KIP-858 (directory ids)",
-        "all; from 3.7 on, directory ids distinguish the directories",
+        "all. From 3.7 on, directory ids distinguish the directories",
         "remove old disks before you use their broker id again; do not start a broker on a restored copy",
     ),
     Cause(

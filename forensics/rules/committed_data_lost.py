@@ -27,6 +27,7 @@ from forensics.rules.finding import (
     Judgement,
     Rule,
     Severity,
+    all_of,
     brokers_text,
     count_text,
     judgement,
@@ -56,6 +57,7 @@ from forensics.rules.story import (
     went_back,
 )
 from forensics.rules.suspected import explained
+from forensics.rules.unclean_setting import allowed_facts
 from forensics.rules.wants import (
     Artefact,
     Collect,
@@ -124,8 +126,9 @@ Up to 2.0, a broker can be elected that joined the ISR before it had all committ
     ),
     to_do=(
         """\
-Do not start, restart or reassign any broker. Copy the directory of the replica that the finding
-names under Keep.""",
+Do not start, restart or reassign any broker. Copy the directory that the finding names under
+Keep. If it names none, no copy in the evidence has the records: look in backups, mirrored clusters
+and the systems that consumed them.""",
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""
@@ -322,6 +325,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     }
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     facts.append(acks_fact(history, case, written, loss.statements))
+    facts += allowed_facts(history, cause)
     uncertain = _uncertain(history, loss)
     changed = moved_until(history, epoch.leader, epoch.time) if epoch.leader is not None and epoch.start == 0 else None
     at_least = "at least " if uncertain else ""
@@ -336,8 +340,8 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         records=(least, None if uncertain else most),
         summary=(
             f"the partition lost committed {offsets_text(loss.ranges)} ({at_least}{_count(loss, least, most)}) of "
-            f"leader epoch {_written_text(history, loss, written)}: {_how(loss)}. "
-            + sentence(copies_text(loss) if holders else outside_text(history, loss))
+            f"{_written_text(history, loss, written)}: {_how(loss)}. "
+            + sentence(copies_text(loss) if holders else outside_text(history, case, loss))
         ),
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
@@ -363,10 +367,13 @@ def _written_text(history: History, loss: Loss, written: Sequence[int]) -> str:
     """
     if not written:
         latest = max(statement.epoch for statement in loss.statements)
-        return f"{latest} or an earlier one" if latest > 0 else str(latest) if not latest else "unknown"
+        if latest < 0:
+            return "an unknown leader epoch"
+        return f"leader epoch {latest}{' or an earlier one' if latest else ''}"
     dated = any(history.facts.disks[broker].lineage.entries for broker in loss.holders if broker in history.facts.disks)
     later = bool(history.coverage.unnamed_between(written[-1], loss.epoch.epoch))
-    return ", ".join(map(str, written)) + (" or a later one" if later and not dated else "")
+    some = f"leader epoch{'' if len(written) == 1 else 's'} {all_of([str(number) for number in written])}"
+    return some + (" or a later one" if later and not dated else "")
 
 
 def _lacking(history: History, case: Case, loss: Loss) -> Finding:
@@ -431,7 +438,7 @@ def _served_no_more(
     facts = [*committed_facts(loss.statements, loss.ranges[-1][1]), *facts]
     facts += [_holder_fact(history, broker, ranges) for broker, ranges in loss.holders.items()]
     facts.append(acks_fact(history, case, written, loss.statements))
-    held = copies_text(loss) if holders else outside_text(history, loss)
+    held = copies_text(loss) if holders else outside_text(history, case, loss)
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
@@ -537,7 +544,7 @@ def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
         unknown.append(last)  # its lines begin after it led
     beyond = tuple(
         f"more may be lost: the evidence does not show how far {leader_text(epoch)} had committed beyond offset "
-        f"{loss.ranges[-1][1] - 1}"
+        f"{loss.ranges[-1][1] - 1}{_truncated_too(history, epoch, loss.ranges[-1][1])}"
         for epoch in unknown[:1]
     )
     first = loss.ranges[0][0]
@@ -548,6 +555,21 @@ def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
         if end == first and _began_unseen(history, loss)
     )
     return (*beyond, *below)
+
+
+def _truncated_too(history: History, epoch: Epoch, end: int) -> str:
+    """Return which offsets beyond the lost ones their leader truncated later, as the end of a sentence."""
+    ends = [
+        one.end
+        for one in history.truncations
+        if one.replica == epoch.leader and one.epoch > epoch.epoch and one.target <= end < one.end
+    ]
+    if not ends:
+        return ""
+    verb, was = ("was", "it was") if max(ends) - end == 1 else ("were", "they were")
+    return (
+        f". {sentence(offsets_text([(end, max(ends))]))[:-1]} {verb} truncated too: whether {was} committed is unknown"
+    )
 
 
 def _began_unseen(history: History, loss: Loss) -> bool:

@@ -138,6 +138,10 @@ HERE: Final = "\0"
 """Advice has it where the name of the partition belongs. No path and no name of a topic can contain it."""
 
 
+WHEN: Final = "\1"
+"""Advice has it where a span of time of the incident belongs, such as ``between 12:00:01 and 12:00:09 UTC``."""
+
+
 class Advised(TypedDict):
     """The fields of a finding that advise."""
 
@@ -148,7 +152,12 @@ class Advised(TypedDict):
 
 
 def advised(
-    name: str, *, keep: str | None = None, next_steps: Iterable[str | Action] = (), do_not: Iterable[str] = ()
+    name: str,
+    *,
+    keep: str | None = None,
+    next_steps: Iterable[str | Action] = (),
+    do_not: Iterable[str] = (),
+    when: str = "",
 ) -> Advised:
     """Return the fields that advise, with the name of the partition, and the advice as it holds for any partition.
 
@@ -157,6 +166,7 @@ def advised(
         keep: which copy to keep.
         next_steps: safe actions, first first; those without a command are given by their text.
         do_not: actions that would destroy evidence or the last copy.
+        when: the span of time that takes the place of ``WHEN``.
 
     All of them name the partition by ``HERE`` alone.
 
@@ -167,7 +177,7 @@ def advised(
     never = tuple(do_not)
 
     def named(general: str) -> str:
-        return name.join(general.split(HERE))
+        return general.replace(HERE, name).replace(WHEN, when)
 
     return Advised(
         keep=named(keep) if keep is not None else None,
@@ -418,6 +428,7 @@ class Rule:
         about_records: it compares records, so that a trace answers only if it states every append of every replica.
         about_isr: it compares with the ISR, so that a complete trace answers only if it states one.
         not_applicable: why it is not applicable, where it is not.
+        words: what a violation is, in a few words, if the id has abbreviations.
     """
 
     id: str
@@ -430,11 +441,17 @@ class Rule:
     about_records: bool = False
     about_isr: bool = False
     not_applicable: str = "a trace has no bytes and no files"
+    words: str = ""
 
     @property
     def title(self) -> str:
         """The name of a violation in a headline: the words of the id, by which ``forensics explain`` finds it."""
-        return self.id.replace("-", " ").upper()
+        return f"{self.words.upper()} ({self.id})" if self.words else self.id.replace("-", " ").upper()
+
+    @property
+    def name(self) -> str:
+        """The id, after a few words for it if it has abbreviations."""
+        return f"{self.words} ({self.id})" if self.words else self.id
 
 
 def sentence(text: str, *, capital: bool = True) -> str:

@@ -96,6 +96,7 @@ RULE = Rule(
     id=ID,
     severity=Severity.WARNING,
     judge=judge,
+    words="high watermark above a member of the ISR",
     summary="The high watermark of a leader is above the log end offset of a replica in the ISR.",
     help=HELP,
     about_isr=True,

@@ -336,6 +336,7 @@ RULE = Rule(
     id=ID,
     severity=Severity.ERROR,
     judge=judge,
+    words="high watermark above log end",
     summary="The high watermark of a replica is above the end of its own log.",
     help=HELP,
 )

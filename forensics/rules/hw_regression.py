@@ -137,6 +137,7 @@ RULE = Rule(
     id=ID,
     severity=Severity.ERROR,
     judge=judge,
+    words="high watermark went back",
     summary="A high watermark fell although it may only rise.",
     help=HELP,
 )

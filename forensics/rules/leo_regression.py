@@ -108,7 +108,9 @@ def judge(history: History, case: Case) -> Judgement:
     findings = tuple(
         _finding(history, shortened)
         for shortened in history.shortened_logs
-        if shortened.cause is not ShortenedBy.DIR_FAILURE or shortened.replica not in _whole(history, shortened)
+        if shortened.cause is not ShortenedBy.DIR_FAILURE
+        or shortened.replica not in _whole(history, shortened)
+        or not _measured(history, shortened)
     )
     findings += tuple(_fell(history, one) for one in history.stated.leader_log_fell if not _is_told(history, one))
     missing = [*_replaced(history), *_created_again(history), *_unmeasured(history), *_flushed(history)]
@@ -268,6 +270,15 @@ def _settled(history: History) -> bool:
     return not history.epoch_rollbacks and not possible_losses(history) and not losses(history)[0]
 
 
+def _measured(history: History, shortened: ShortenedLog) -> bool:
+    """Return whether a log is known to have had no committed records beyond its known end.
+
+    Records of a leader beyond that lower bound may have been committed and lost.
+    """
+    followed = served_as(history, shortened.replica, shortened.epoch) is Role.FOLLOWER
+    return _settled(history) or shortened.end_exact or followed
+
+
 def _why(shortened: ShortenedLog, moved: Moved | None) -> str:
     """Return the reason why a log is shorter, in words."""
     if moved is not None:
@@ -278,9 +289,7 @@ def _why(shortened: ShortenedLog, moved: Moved | None) -> str:
 def _finding(history: History, shortened: ShortenedLog) -> Finding:
     whole = _whole(history, shortened)
     back = has_committed_again(history, shortened)
-    # Records of a leader beyond the known lower bound of its log may have been committed and lost.
-    followed = served_as(history, shortened.replica, shortened.epoch) is Role.FOLLOWER
-    measured = _settled(history) or shortened.end_exact or followed
+    measured = _measured(history, shortened)
     again = shortened.replica in whole or back
     refetched = ". It fetched the records again later" if again else ""
     refetched = ". It rejoined the ISR later, so it has all committed records" if back else refetched
@@ -322,7 +331,14 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
                 _check(shortened) if others else _host(shortened),
                 *((look_in(shortened.replica, moved),) if moved is not None else ()),
             ),
-            do_not=(_never(shortened, others),) if shortened.cause in _EMPTY and not again else (),
+            do_not=(
+                *((_never(shortened, others),) if shortened.cause in _EMPTY and not again else ()),
+                *(
+                    (f"format or discard the failed disk of broker {shortened.replica} before that",)
+                    if shortened.cause is ShortenedBy.DIR_FAILURE
+                    else ()
+                ),
+            ),
         ),
     )
 
@@ -368,6 +384,7 @@ RULE = Rule(
     id=ID,
     severity=Severity.ERROR,
     judge=judge,
+    words="log became shorter",
     summary="A replica's log became shorter, and no truncation explains it.",
     help=HELP,
 )

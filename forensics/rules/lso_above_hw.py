@@ -109,6 +109,7 @@ RULE = Rule(
     id=ID,
     severity=Severity.ERROR,
     judge=judge,
+    words="last stable offset above high watermark",
     summary="A last stable offset is above the high watermark, or falls while one process leads.",
     help=HELP,
     not_applicable="no line states a last stable offset",

@@ -24,6 +24,13 @@ class Records(StrEnum):
     NOTHING_LOST = "no record is lost by this"
     UNKNOWN = "unknown from this line alone"
 
+    @property
+    def told(self) -> str:
+        """The same as a sentence."""
+        return (
+            "whether records are lost does not follow from this line alone" if self is Records.UNKNOWN else self.value
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class KnownProblem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -27,6 +27,13 @@ def proved(finding: Finding, evidence: Mapping[Ref, Evidence]) -> Finding:
         tuple(one if one in bearing else replace(one, bears=False) for one in found),
         {states: [one.bearer for one in places] for states, places in stated.items() if states in VALUES},
     )
+
+
+def _alone(values: Sequence[str]) -> str:
+    """Return which values have one file alone each, in words."""
+    if len(values) == 1:
+        return f"{values[0]} is in one file only"
+    return f"{all_of(values)} are each in one file only"
 
 
 def _stated(finding: Finding, evidence: Mapping[Ref, Evidence]) -> dict[States, tuple[Evidence, ...]]:
@@ -55,6 +62,6 @@ def shown(
         return found
     why = [f"{found.rule}: {one.value}" for one in weak]
     if alone:
-        why = [f"{found.rule} is not proven: only one file shows {all_of(alone)}"]
+        why = [f"{found.rule} is not proven: {_alone(alone)}"]
     open_ = () if Weakness.OTHERWISE_EXPLAINED in found.weak else tuple(why)
     return replace(found, weak=(*found.weak, *weak), uncertain=(*found.uncertain, *open_))

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 
 from forensics.case import Case
 from forensics.replay import protocol
 from forensics.replay.committed.proof import Loss
 from forensics.replay.facts.directory import StaleDir
 from forensics.replay.facts.stale_dirs import left_behind, reaching
-from forensics.replay.history import History
+from forensics.replay.history import History, Role
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
 from forensics.replay.protocol import Answer
-from forensics.rules.finding import HERE, Action, Advised, advised, brokers_text, offsets_text
-from forensics.rules.story import failed_directories
+from forensics.replay.roles.steps import LogBefore, Step
+from forensics.rules.finding import HERE, WHEN, Action, Advised, advised, brokers_text, offsets_text
+from parsers.encodings.checkpoint_file import INT32_MAX, integer
+
+_LAG, _LONGEST_LAG = "replica.lag.time.max.ms", 30_000
+"""A setting of a leader, and its default since 2.5 in milliseconds: 10 s before (KIP-537)."""
 
 Advice = tuple[str | None, tuple[str | Action, ...], tuple[str, ...]]
 """The copy to keep, the next steps, and actions that would destroy the last copy."""
@@ -33,7 +38,8 @@ def advice(
         stop, never: what else to do before all of it, and what else not to do.
     """
     keep, next_steps, do_not = (_with_copy if loss.holders else _without_copy)(history, case, loss)
-    return advised(history.name, keep=keep, next_steps=(*stop, *next_steps), do_not=(*never, *do_not))
+    when = _written_between(history, loss) or ""
+    return advised(history.name, keep=keep, next_steps=(*stop, *next_steps), do_not=(*never, *do_not), when=when)
 
 
 def _with_copy(history: History, case: Case, loss: Loss) -> Advice:
@@ -115,11 +121,15 @@ def _quoted(history: History, folder: str) -> str:
     return f"{path.removesuffix(history.name)}{HERE}" if path.endswith(f"/{history.name}") else path
 
 
-def outside_text(history: History, loss: Loss) -> str:
+def outside_text(history: History, case: Case, loss: Loss) -> str:
     """Return where the records are if no live copy has them, in words."""
     found = left_behind(history, loss.lineage, loss.ranges)
     if not found:
-        return "no replica in the evidence still has them"
+        whole = [
+            broker for broker, end in failed_logs(history, case, loss.ranges[0][0]).items() if end >= loss.ranges[-1][1]
+        ]
+        had = f". The failed log directory of broker {whole[0]} had them" if whole else ""
+        return f"no replica in the evidence still has them{had}"
     what = _held_text(loss, (pieces for _, _, pieces in found))
     brokers = brokers_text(tuple(dict.fromkeys(broker for broker, _, _ in found)))
     return f"no live copy in the evidence still has them. A directory that {brokers} no longer uses has {what}"
@@ -129,13 +139,15 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
     holding = left_behind(history, loss.lineage, loss.ranges)
     left = [(broker, one) for broker, one, _ in holding] or reaching(history, loss.ranges)
     places = [_place(history, broker, one) for broker, one in left]
-    failed = failed_directories(history)
-    disks = (f"read {brokers_text(failed)}'s failed log directory: it had {HERE}",) if failed else ()
-    discard = (f"format or discard the failed disk of {brokers_text(failed)}",) if failed else ()
+    failed = failed_logs(history, case, loss.ranges[0][0])
+    disks = tuple(
+        f"read broker {broker}'s failed log directory: {_had(loss.ranges, end)}" for broker, end in failed.items()
+    )
+    discard = (f"format or discard {_disks(failed)}",) if failed else ()
     held = f"has {_held_text(loss, (pieces for _, _, pieces in holding))}" if holding else "may have them"
-    keep = f"the directory that is no longer used and {held}: {', '.join(places)}"
+    keep = f"the directory that is no longer used and {held}: {', '.join(places)}" if places else _on_failed(failed)
     return (
-        keep if places else None,
+        keep,
         (
             *(f"copy {place}, which is not the live directory, to another disk" for place in places),
             *(_read(history, _dump(case, broker)) for broker, _ in left[:1]),
@@ -144,7 +156,7 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
                 f"look for other copies of {HERE}: backups, disk snapshots, mirrored clusters, or downstream systems "
                 "that consumed these records"
             ),
-            "ask the producers for the records of that time",
+            f"ask the producers for the records that they sent {WHEN if _written_between(history, loss) else 'then'}",
         ),
         (
             *discard,
@@ -156,6 +168,65 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
             "delete the evidence: nothing else shows what was lost",
         ),
     )
+
+
+def failed_logs(history: History, case: Case, first: int) -> dict[int, int]:
+    """Return brokers whose failed log directory may have records from an offset on, the longest log first.
+
+    The value is the log end offset that the log there is known to have reached.
+    """
+    found: dict[int, int] = {}
+    for broker, spans in sorted(history.role_spans.items()):
+        for role_span, step in ((one, step) for one in spans for step in one.steps):
+            if step.before is LogBefore.DIR_FAILED and not _failed_before(history, case, role_span.epoch, step, first):
+                found[broker] = max(found.get(broker, 0), step.known_end)
+    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+
+
+def _failed_before(history: History, case: Case, epoch: int, step: Step, first: int) -> bool:
+    """Return whether a log directory had failed before its leader wrote the records from an offset on.
+
+    Every member of the ISR has reached the leader's log end offset within ``replica.lag.time.max.ms``, and the leader
+    checks that twice in that time (ReplicaManager.maybeShrinkIsr). So a later high watermark covers the log end offset
+    of one and a half of that time before.
+    """
+    written = history.epochs.get(epoch)
+    leader = written.leader if written is not None else None
+    broker = case.brokers.get(leader) if leader is not None else None
+    lag = integer(broker.settings.get(_LAG, ""), most=INT32_MAX) if broker is not None else None
+    since = (step.time or 0) + (lag if lag is not None else _LONGEST_LAG) * 1500
+    spans = history.role_spans.get(leader, ()) if leader is not None and step.time is not None else ()
+    marks = (span.hw for span in spans if span.epoch == epoch and span.role is Role.LEADER)
+    return any(
+        mark is not None and mark.time is not None and mark.time >= since and mark.value <= first for mark in marks
+    )
+
+
+def _had(ranges: Sequence[Range], end: int) -> str:
+    """Return how many of the lost records a log with at least that log end offset had, in words."""
+    if end >= ranges[-1][1]:
+        return f"it had all of these records of {HERE}"
+    return f"it had a part of these records of {HERE}" if end > ranges[0][0] else f"it may have records of {HERE}"
+
+
+def _on_failed(failed: Mapping[int, int]) -> str | None:
+    """Return what to keep if no live copy has the records: the disk that failed."""
+    return f"{_disks(failed)}, with the log of {HERE}. No copy in the evidence has the records" if failed else None
+
+
+def _disks(failed: Mapping[int, int]) -> str:
+    return f"the failed disk{'' if len(failed) == 1 else 's'} of {brokers_text(tuple(failed))}"
+
+
+def _written_between(history: History, loss: Loss) -> str | None:
+    """Return in which time the lost records were written, in words; None if the evidence does not show it."""
+    written = history.epochs.get(loss.lineage.epoch_at(loss.ranges[0][0]))
+    first, last = written.time if written is not None else None, loss.epoch.time
+    if first is None or last is None or first > last:
+        return None
+    since, until = (datetime.fromtimestamp(time / 1e6, UTC) for time in (first, last))
+    day = "" if since.date() == until.date() else f"{until:%Y-%m-%d} "
+    return f"between {since:%Y-%m-%d %H:%M:%S} and {day}{until:%H:%M:%S} UTC"
 
 
 def _held_text(loss: Loss, found: Iterable[Sequence[Range]]) -> str:

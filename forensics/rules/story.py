@@ -88,14 +88,15 @@ def truncation_fact(truncation: Truncation) -> Fact:
     """A truncation."""
     least = "" if truncation.end_exact else " at least"
     answer = truncation.answer
+    known = truncation.leader is not None and truncation.leader >= 0
+    leader = f"broker {truncation.leader}'s log" if known else "its leader's log"
     reason = {
         TruncationReason.HIGH_WATERMARK: ", its own high watermark",
-        TruncationReason.LEADER_EPOCH: ", where that leader epoch ends in its leader's log",
-        TruncationReason.LEADER_END_OFFSET: ", the end of its leader's log",
+        TruncationReason.LEADER_EPOCH: f", up to where it agreed with {leader}",
+        TruncationReason.LEADER_END_OFFSET: f", the end of {leader}",
     }.get(truncation.reason, "")
     if answer is not None and truncation.target < answer.end:
         reason = f", although its leader answered that leader epoch {answer.epoch} ends at {answer.end}"
-    known = truncation.leader is not None and truncation.leader >= 0
     following = f"followed broker {truncation.leader}" if known else "was a follower"
     repeats = f" ({truncation.repeats + 1:,} times)" if truncation.repeats else ""
     return Fact(

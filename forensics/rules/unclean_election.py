@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import dataclass
+
 from forensics.case import Case
 from forensics.replay import protocol
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Doubt, Printed
 from forensics.replay.facts.isr import isr_text
-from forensics.replay.history import Epoch, History
+from forensics.replay.history import Epoch, History, ShortenedBy
 from forensics.replay.leadership.elections import (
     elected_with_others,
     from_isr,
@@ -20,6 +23,7 @@ from forensics.replay.leadership.elections import (
 )
 from forensics.replay.played_isr import InSync, OutsideIsr
 from forensics.rules.finding import NO_ISR, Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
+from forensics.rules.rescue import failed_logs
 from forensics.rules.story import (
     any_leader,
     elections_told_to_the_end,
@@ -27,9 +31,11 @@ from forensics.rules.story import (
     led_unnamed,
     maybe_controllers,
     roles_not_seen,
+    shortened_facts,
     unclean_cause,
     went_back,
 )
+from forensics.rules.unclean_setting import allowed_facts, check
 from forensics.rules.wants import Artefact, Collect, Question, Want, anywhere, lines_missing, of
 
 ID = "unclean-election"
@@ -106,7 +112,7 @@ def judge(history: History, case: Case) -> Judgement:
         before_it = isr_before(history, epoch)
         in_sync = before_it is not None and epoch.leader in before_it and not epoch.unclean
         if not in_sync and outside_isr(history, epoch):
-            findings.append(_finding(history, epoch))
+            findings.append(_finding(history, case, epoch))
             continue
         if position == 0:
             continue
@@ -141,7 +147,7 @@ def _of_trace(history: History, case: Case, isr: InSync) -> Judgement:
     has_elr = any(protocol.of(broker).elects_from_elr is not protocol.Answer.NO for broker in known)
     led = {epoch: history.epochs[epoch] for epoch in isr.outside if epoch in history.epochs}
     eligible = {number for number, epoch in led.items() if has_elr and maybe_eligible(history, epoch)}
-    found = [_outside(history, one) for epoch, one in sorted(isr.outside.items()) if epoch not in eligible]
+    found = [_outside(history, case, one) for epoch, one in sorted(isr.outside.items()) if epoch not in eligible]
     missing = [
         Want(Question.ISR_BEFORE, (anywhere(Artefact.CONTROLLER_LOG),), epochs=((epoch, None),))
         for epoch in sorted(isr.open - isr.outside.keys())
@@ -149,11 +155,11 @@ def _of_trace(history: History, case: Case, isr: InSync) -> Judgement:
     return judgement(ID, found, missing)
 
 
-def _outside(history: History, one: OutsideIsr) -> Finding:
+def _outside(history: History, case: Case, one: OutsideIsr) -> Finding:
     epoch = history.epochs.get(one.epoch)
     if epoch is not None and epoch.leader == one.leader:
-        return _finding(history, epoch)
-    members = f" (last ISR {isr_text(one.isr)})" if one.isr is not None else ""
+        return _finding(history, case, epoch)
+    members = f" ({_isr_before(one.isr)})" if one.isr is not None else ""
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
@@ -162,11 +168,8 @@ def _outside(history: History, one: OutsideIsr) -> Finding:
         epochs=(one.epoch,),
         summary=f"broker {one.leader} was elected leader of epoch {one.epoch} from outside the ISR{members}",
         facts=(Fact(f"was elected leader of epoch {one.epoch}", broker=one.leader, refs=(one.ref,)),),
-        **advised(history.name, next_steps=(_CHECK,)),
+        **advised(history.name, next_steps=(check(history),)),
     )
-
-
-_CHECK = "check unclean.leader.election.enable of the topic and of the brokers"
 
 
 def _electors(history: History) -> Collect:
@@ -237,13 +240,15 @@ def _last_isr(last: Epoch, isr: frozenset[int]) -> Fact:
     """Return a fact: the last ISR of an epoch, of its leader if that is known."""
     ref = last.isr[-1][1]
     if last.leader is None or last.leader < 0:
-        return Fact(f"the last ISR of leader epoch {last.epoch} was {isr_text(isr)}", refs=(ref,))
+        whose = f"of leader epoch {last.epoch}"
+        text = f"the last ISR {whose} was {isr_text(isr)}" if isr else f"the ISR {whose} was empty, so no broker led"
+        return Fact(text, refs=(ref,))
     return Fact(
         f"was leader of epoch {last.epoch}, whose last ISR was {isr_text(isr)}", broker=last.leader, refs=(ref,)
     )
 
 
-def _finding(history: History, epoch: Epoch) -> Finding:
+def _finding(history: History, case: Case, epoch: Epoch) -> Finding:
     earlier = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
     last = earlier[-1] if earlier else None
     facts = []
@@ -258,7 +263,7 @@ def _finding(history: History, epoch: Epoch) -> Finding:
     inferences: tuple[str, ...] = ()
     if not epoch.unclean and not epoch.asked:
         inferences = ("no log line names the election unclean, but the new leader was not in the last ISR",)
-    steps: tuple[str, ...] = (_CHECK,)
+    steps: tuple[str, ...] = (check(history),)
     facts += [Fact("a command requested this election", refs=(ref,)) for ref in epoch.asked[:1]]
     if epoch.forced:
         if not epoch.asked:
@@ -268,7 +273,8 @@ def _finding(history: History, epoch: Epoch) -> Finding:
         )
     if not epoch.by_request and not epoch.asked and was_last_member(history.epochs, epoch):
         return _last_known(history, epoch, facts)
-    members = f" (last ISR {isr_text(isr)})" if isr is not None and epoch.leader not in isr else ""
+    members = f" ({_isr_before(isr)})" if isr is not None and epoch.leader not in isr else ""
+    failed = _left_on_failed_disk(history, case, epoch, last)
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
@@ -277,10 +283,39 @@ def _finding(history: History, epoch: Epoch) -> Finding:
         replicas=(epoch.leader,) if epoch.leader is not None else (),
         epochs=(epoch.epoch,),
         summary=f"broker {epoch.leader} was elected leader of epoch {epoch.epoch} from outside the ISR{members}",
-        facts=tuple(facts),
+        facts=(*facts, *failed.facts, *allowed_facts(history, unclean_cause(epoch))),
         inferences=inferences,
         cause=unclean_cause(epoch),
-        **advised(history.name, next_steps=steps),
+        **advised(history.name, next_steps=(*failed.steps, *steps), do_not=failed.do_not),
+    )
+
+
+def _isr_before(isr: frozenset[int]) -> str:
+    return f"last ISR {isr_text(isr)}" if isr else "the ISR was empty"
+
+
+@dataclass(frozen=True, slots=True)
+class _FailedDisk:
+    """A failed log directory with the log of the leader before, and what to do about it."""
+
+    facts: tuple[Fact, ...] = ()
+    steps: tuple[str, ...] = ()
+    do_not: tuple[str, ...] = ()
+
+
+def _left_on_failed_disk(history: History, case: Case, epoch: Epoch, last: Epoch | None) -> _FailedDisk:
+    """Return what to do about the log of the leader before, if its log directory failed.
+
+    It may have committed records that only this log has.
+    """
+    leader = last.leader if last is not None else None
+    if leader is None or epoch.start is None or leader not in failed_logs(history, case, epoch.start):
+        return _FailedDisk()
+    gone = [one for one in history.shortened_logs if one.replica == leader and one.cause is ShortenedBy.DIR_FAILURE]
+    return _FailedDisk(
+        tuple(itertools.chain.from_iterable(map(shortened_facts, gone))),
+        (f"read broker {leader}'s failed log directory: it may have records that broker {epoch.leader} lacks",),
+        (f"format or discard the failed disk of broker {leader}: no other copy may have these records",),
     )
 
 
@@ -296,8 +331,8 @@ def _last_known(history: History, epoch: Epoch, facts: list[Fact]) -> Finding:
         replicas=(epoch.leader,) if epoch.leader is not None else (),
         epochs=(epoch.epoch,),
         summary=(
-            f"broker {epoch.leader}, the last member of the ISR, was elected leader of epoch {epoch.epoch} after it "
-            "had stopped uncleanly"
+            f"broker {epoch.leader} was elected leader of epoch {epoch.epoch} after it had stopped uncleanly: the ISR "
+            "was empty, and it had been the last member"
         ),
         facts=tuple(facts),
         not_because=(

@@ -43,6 +43,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "stated_problems": "known problems that the lines of a case state",
             "rescue": "which copy of lost records to keep, and what to do next",
             "story": "facts told alike in every finding",
+            "unclean_setting": "what allowed an unclean election",
             "wants": "what a rule asks for where it cannot tell",
             "wording": "words for what rules conclude",
         },

@@ -297,6 +297,6 @@ def test_a_failed_log_directory_may_be_the_only_copy_left(
     judged = partition(scanned(sample_traces / "dirlead-2.8.2"), "orders-0").judgements
     (loss,) = judged["committed-data-lost"].findings
     (shorter,) = judged["leo-regression"].findings
-    assert loss.next_steps[0].text == "read broker 1's failed log directory: it had orders-0"
+    assert loss.next_steps[0].text == "read broker 1's failed log directory: it had all of these records of orders-0"
     assert loss.do_not[0] == "format or discard the failed disk of broker 1"
     assert "its log directory had failed" in shorter.summary

@@ -1,4 +1,4 @@
-"""The incident report as one HTML file: opens offline, asks no host for anything, answers before it shows a chart."""
+"""The incident report as one HTML file: it loads nothing from the network and answers before it shows a chart."""
 
 from __future__ import annotations
 

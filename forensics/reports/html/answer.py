@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from forensics.replay.confidence import decides
 from forensics.replay.lineage import size
 from forensics.reports import remarks
-from forensics.reports.advice import FORKED, LOST, advisers, copies, each_first, merged
+from forensics.reports.advice import FORKED, LOST, NO_COPY, advisers, copies, each_first, merged, none_left
+from forensics.reports.answer import existing, open_rules, present
 from forensics.reports.html.missing import Missing, missing
 from forensics.reports.html.story import tone_of
 from forensics.reports.html.wording import Namer, clock, namer, number, offsets, plain, plural, sentence
+from forensics.reports.incidents import incidents
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import BY_ID, Cause, CauseId
@@ -47,6 +49,7 @@ class Card:
         causes: of all findings on the card, without unknown ones.
         keep: each copy to keep, with the offsets for it if they are not all in one.
         advice: of the findings whose advice is shown, as it holds for any partition.
+        stories: what the terminal and the stories of the page group partitions by, for each incident.
         others: partitions with the same rules, causes, copies to keep and steps.
         more: how many of those are not listed.
     """
@@ -68,13 +71,14 @@ class Card:
     steps: tuple[Action, ...]
     never: tuple[str, ...]
     advice: tuple[tuple[str | None, ...], ...]
+    stories: tuple[tuple[object, ...], ...]
     others: tuple[Card, ...] = ()
     more: int = 0
 
     @property
     def kind(self) -> tuple[object, ...]:
         """Key that partitions of the same kind share: everything except name and numbers."""
-        return (self.titles, self.causes, self.confidence, self.advice)
+        return (self.titles, self.causes, self.confidence, self.advice, self.stories)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,7 @@ def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
     """
     parts = _clusters(result)
     called = namer([p.history.cluster for p in result.partitions])
-    found = _Found.of(result.partitions)
+    found = _Found.of(result)
     summed = _headline(result, found, called) if len(parts) < 2 else _of_clusters(result, parts, found)
     tone, headline, lead = _by_lines(result, summed, [*found.bad, *found.other])
     loud = [
@@ -151,6 +155,7 @@ def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
 
 
 _ASKED = frozenset({LOST, FORKED})
+_LOSS = next(rule for rule in RULES if rule.id == LOST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,21 +167,39 @@ class _Found:
     forked: list[Partition]
     bad: list[Partition]
     open: list[Partition]
+    unchecked: dict[str, list[Partition]]
     suspected: list[Partition]
     other: list[Finding]
 
     @classmethod
-    def of(cls, partitions: Sequence[Partition]) -> _Found:
-        findings = [f for p in partitions for j in p.judgements.values() for f in j.findings]
+    def of(cls, result: Result) -> _Found:
+        partitions = result.partitions
+        open_ = {rule.id: places for rule, places in open_rules(result).items()}
         return cls(
             len(partitions),
-            [p for p in partitions if _is(p, LOST, Verdict.VIOLATED)],
-            [p for p in partitions if _is(p, FORKED, Verdict.VIOLATED)],
+            _violating(partitions, LOST),
+            _violating(partitions, FORKED),
             list(filter(_judged_bad, partitions)),
-            [p for p in partitions if _is(p, LOST, Verdict.UNKNOWN) or _forks(p) is Verdict.UNKNOWN],
+            list(filter(_undecided, present(result))),
+            {rule: places for rule, places in open_.items() if rule not in _ASKED},
             list(filter(_doubtful, partitions)),
-            [f for f in findings if f.rule not in _ASKED and f.severity.rank <= Severity.WARNING.rank],
+            _others(partitions),
         )
+
+
+def _violating(partitions: Sequence[Partition], rule: str) -> list[Partition]:
+    return [partition for partition in partitions if _is(partition, rule, Verdict.VIOLATED)]
+
+
+def _others(partitions: Sequence[Partition]) -> list[Finding]:
+    """Return the findings of the rules that answer neither question, without mere information."""
+    findings = (f for p in partitions for j in p.judgements.values() for f in j.findings)
+    return [f for f in findings if f.rule not in _ASKED and f.severity.rank <= Severity.WARNING.rank]
+
+
+def _undecided(partition: Partition) -> bool:
+    """Return whether a loss or a fork cannot be ruled out."""
+    return _is(partition, LOST, Verdict.UNKNOWN) or _forks(partition) is Verdict.UNKNOWN
 
 
 def _doubtful(partition: Partition) -> bool:
@@ -221,7 +244,7 @@ def _of_clusters(result: Result, parts: Sequence[tuple[str | None, Result]], fou
 
 def _of_cluster(name: str | None, part: Result) -> OfCluster:
     called = namer([None])
-    return OfCluster(plain(name or "unknown"), *_headline(part, _Found.of(part.partitions), called))
+    return OfCluster(plain(name or "unknown"), *_headline(part, _Found.of(part), called))
 
 
 def said_of_settings(result: Result) -> tuple[str, ...]:
@@ -293,39 +316,53 @@ def _by_lines(result: Result, said: tuple[str, str, str], found: Sequence[object
 
 
 def _headline(result: Result, found: _Found, called: Namer) -> tuple[str, str, str]:
-    bad, open_, other = found.bad, found.open, found.other
-    total = found.total
-    if not total:
+    if not found.total:
         return "none", "There is no partition to judge", "Nothing in the evidence speaks of a replica of a topic."
     off = _not_asked(result)
     silent = f" {_OFF[tuple(off)]}" if off else ""
-    if bad:
+    if found.bad:
         return "bad", *_damage(result, found, called, silent)
-    if open_:
-        reach = "any of" if len(open_) == total and total > 1 else ""
-        words = f"Loss cannot be ruled out in {f'{reach} ' if reach else ''}{_where(open_, called)}"
-        share = f"{number(len(open_))} of {plural(total, 'partition')}"
-        if len(open_) == total:
-            share = "it" if total == 1 else f"all {plural(total, 'partition')}"
-        known = f"could not be checked{_suspected(found, called)}"
-        lead = f"No loss and no fork is proven, but {share} {known}. Collect the evidence named below."
+    if found.open:
+        words, lead = _inconclusive(result, found, called)
         return "unknown", words, lead + silent
     if off:
         words, kept = _UNASKED[tuple(off)]
-        also = f" {sentence(plural(len(other), 'other finding') + ' should be looked at')}" if other else ""
+        also = f" {sentence(plural(len(found.other), 'other finding') + ' should be looked at')}" if found.other else ""
         return "unknown", words, f"{_OFF[tuple(off)]}{kept}{also}"
+    return _both_clean(result, found)
+
+
+def _inconclusive(result: Result, found: _Found, called: Namer) -> tuple[str, str]:
+    """Return headline and lead where a loss or a fork cannot be ruled out."""
+    open_, total = found.open, len(present(result) or result.partitions)
+    reach = "any of " if len(open_) == total and total > 1 else ""
+    words = f"Loss cannot be ruled out in {reach}{_where(open_, called)}"
+    share = f"{number(len(open_))} of {plural(total, 'partition')}"
+    if len(open_) == total:
+        share = "it" if total == 1 else f"all {plural(total, 'partition')}"
+    known = f"could not be checked{_suspected(found, called)}"
+    return words, f"No loss and no fork is proven, but {share} {known}. Collect the evidence named below."
+
+
+def _both_clean(result: Result, found: _Found) -> tuple[str, str, str]:
+    """Return tone, headline and lead where neither loss nor fork is possible."""
+    total = len(present(result) or result.partitions)
     every = f"All {plural(total, 'partition')}" if total > 1 else "The one partition in the evidence"
-    if other:
-        words = "No committed data was lost or forked"
-        lead = (
-            f"{every} came out clean on both questions, but {plural(len(other), 'other finding')} should be looked at."
-        )
-        return "warn", words, lead
+    if total < found.total:
+        every += " that exist now" if total > 1 else " of a topic that exists now"
+    words = "No committed data was lost or forked"
+    left = [f"{plural(len(found.other), 'other finding')} should be looked at"] if found.other else []
+    left += [
+        f"{rule} cannot be ruled out in {number(len(places))} of {existing(result)}"
+        for rule, places in list(found.unchecked.items())[:1]
+    ]
+    if left:
+        return "warn", words, f"{every} came out clean on both questions, but {' and '.join(left)}."
     lead = (
         f"{every} came out clean on both questions: every record that a high watermark covered is still in the log of "
         f"its leader, and no two replicas hold different {_compared(result)} at one committed offset."
     )
-    return "good", "No committed data was lost or forked", lead
+    return "good", words, lead
 
 
 def _damage(result: Result, found: _Found, called: Namer, silent: str) -> tuple[str, str]:
@@ -341,9 +378,9 @@ def _damage(result: Result, found: _Found, called: Namer, silent: str) -> tuple[
     lead = sentence(plain(first.summary))
     if len(found.bad) > 1:
         lead = sentence(f"The worst, {called(first)}: {plain(first.summary)}")
-    rest = len(found.open) - sum(_judged_bad(p) for p in found.open)
+    rest = len(open_rules(result).get(_LOSS, ()))
     if rest:
-        lead += f" {plural(rest, 'other partition')} could not be judged{_suspected(found, called)}."
+        lead += f" Loss cannot be ruled out in {number(rest)} of {existing(result)}{_suspected(found, called)}."
     return words, lead + silent
 
 
@@ -368,33 +405,47 @@ def _tiles(found: _Found, result: Result, clusters: int) -> tuple[Tile, ...]:
     total = plural(len(result.partitions), "partition")
     if not found.bad:
         files = result.case.sources
+        brokers = len(result.case.everyone)
         return (
-            _open_tile(result, total),
-            Tile(number(len(result.case.everyone)), "brokers in the evidence"),
+            _open_tile(result),
+            Tile(number(brokers), f"broker{'' if brokers == 1 else 's'} in the evidence"),
             Tile(number(int(files.get_column("lines").sum() or 0)), f"lines in {plural(files.height, 'file')}"),
         )
     rule = LOST if found.lost else FORKED
     findings = [f for p in found.bad if rule in p.judgements for f in p.judgements[rule].findings]
     gone = sum(size(f.offsets) for f in findings)
-    first = Tile(number(gone), "committed offsets gone" if found.lost else "committed offsets differ")
+    least = "at least " if found.lost and any(map(_may_be_more, findings)) else ""
+    first = Tile(f"{least}{number(gone)}", "committed offsets gone" if found.lost else "committed offsets differ")
     if clusters > 1:
         affected = len({p.history.cluster for p in found.bad})
         first = Tile(number(affected), f"of {plural(clusters, 'cluster')} affected")
     return (
         first,
-        Tile(number(len(found.bad)), f"of {total} affected"),
+        Tile(number(len(found.bad)), f"of {total} {_did(found)} committed data"),
         Tile(_confidence(findings), "confidence"),
     )
 
 
-def _open_tile(result: Result, total: str) -> Tile:
+def _did(found: _Found) -> str:
+    """Return what happened in the partitions of which something is proven."""
+    return " or ".join(word for word, where in (("lost", found.lost), ("forked", found.forked)) if where)
+
+
+def _may_be_more(finding: Finding) -> bool:
+    """Return whether more offsets may be lost than a finding names."""
+    return finding.records is not None and finding.records[1] is None
+
+
+def _open_tile(result: Result) -> Tile:
     """Return how many partitions are clean, or how many are not."""
+    judged = present(result) or result.partitions
+    total = plural(len(judged), "partition")
     asked = [rule for rule in (LOST, FORKED) if rule not in _not_asked(result)]
     if not asked:
         return Tile("0", "of 2 questions asked")
-    clean = sum(all(_settled(p, rule) for rule in asked) for p in result.partitions)
-    if clean < len(result.partitions):
-        return Tile(number(len(result.partitions) - clean), f"of {total} left open")
+    clean = sum(all(_settled(p, rule) for rule in asked) for p in judged)
+    if clean < len(judged):
+        return Tile(number(len(judged) - clean), f"of {total} left open")
     return Tile(number(clean), f"of {total} clean on {'both questions' if len(asked) == 2 else 'the one asked'}")
 
 
@@ -437,6 +488,7 @@ def _card(partition: Partition, anchor: str, called: Namer) -> Card:
         ),
         never=tuple(plain(word) for word in each_first(f.do_not for f in told)),
         advice=tuple(f.advice for f in told),
+        stories=tuple(one.story for one in incidents(findings)),
     )
 
 
@@ -455,12 +507,14 @@ def _records(findings: Sequence[Finding]) -> str:
         return ""
     low, tops = sum(least for least, _ in counts), [most for _, most in counts if most is not None]
     if len(tops) < len(counts):
-        return f"{plural(low, 'record')} or more"
+        return f"at least {plural(low, 'record')}"
     return plural(low, "record") if low == sum(tops) else f"{number(low)} to {plural(sum(tops), 'record')}"
 
 
 def _keep(findings: Sequence[Finding]) -> tuple[tuple[str, str], ...]:
     """Each copy to keep, with the offsets that are in it where there is more than one."""
+    if none_left(findings):
+        return (("", NO_COPY),)
     found = copies(findings)
     return tuple((offsets(ranges) if len(found) > 1 else "", plain(text)) for text, ranges in found)
 

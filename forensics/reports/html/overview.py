@@ -343,11 +343,11 @@ def settings(result: Result) -> tuple[Setting, ...]:
     ]
     topics = case.observations.filter(pl.col("kind").is_in([Kind.TOPIC_CONFIG.value, Kind.CLUSTER_CONFIG.value]))
     told = topics.select("topic", "detail").drop_nulls("detail").unique(maintain_order=True).head(40)
-    changed = [
-        (_spoken(detail), f"topic {plain(topic)}" if topic else "the cluster") for topic, detail in told.iter_rows()
-    ]
-    if changed:
-        made.append(Setting("Changed at run time", tuple(changed), "these override the settings of brokers"))
+    own = [(_spoken(detail), f"topic {plain(topic)}" if topic else "the cluster") for topic, detail in told.iter_rows()]
+    if own:
+        made.append(
+            Setting("Own settings of topics and of the cluster", tuple(own), "these override the settings of brokers")
+        )
     return (*made, _acks(case))
 
 

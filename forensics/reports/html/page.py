@@ -269,7 +269,7 @@ def _stated(group: Sequence[Problem], short: Callable[[str], str]) -> Stated:
         known.title,
         "routine" if known.routine else known.severity.value,
         wording.plain(group[0].means),
-        known.records.value,
+        wording.sentence(known.records.told),
         "; ".join(known.issues),
         tuple(wording.sentence(wording.plain(step)) for step in group[0].fetch),
         tuple(places),

@@ -208,7 +208,7 @@ class _Teller:
             self.anchor(lead),
             tone_of(lead),
             tuple(self._told(finding) for finding in first.findings),
-            plural(size(lead.offsets), "offset") if lead.offsets else "",
+            _count(lead),
             lanes,
             self._steps(lead, found.steps, lanes),
             tuple(self._step(lead, 0, one, lanes, -1) for one in found.notes),
@@ -283,6 +283,14 @@ class _Teller:
         )
 
 
+def _count(lead: Finding) -> str:
+    """Return how many offsets a finding names, and whether there may be more."""
+    if not lead.offsets:
+        return ""
+    least = lead.records is not None and lead.records[1] is None
+    return f"{'at least ' if least else ''}{plural(size(lead.offsets), 'offset')}"
+
+
 def _why_inferred(finding: Finding) -> list[str]:
     """Why a finding is not proven, besides what its ``uncertain`` says."""
     if finding.confidence is not Confidence.INFERRED:
@@ -293,9 +301,9 @@ def _why_inferred(finding: Finding) -> list[str]:
 def _proof(evidence: Evidence, short: Callable[[str], str]) -> Proof:
     folder, slash, file = plain(short(evidence.path)).rpartition("/")
     if evidence.line is not None:
-        place = f"line {number(evidence.line)}"
+        place = f"line {evidence.line}"
     elif evidence.byte is not None:
-        place = f"byte {number(evidence.byte)}"
+        place = f"byte {evidence.byte}"
     else:
         place = ""
     cut = " …" if len(evidence.text) >= LONGEST else ""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from forensics.replay.lineage import Range
+from forensics.reports.titles import earlier
 
 if TYPE_CHECKING:
     from forensics.replay.history import History
@@ -55,13 +56,17 @@ def brief(value: int) -> str:
 
 
 def offsets(ranges: Sequence[Range]) -> str:
-    r"""Half-open ranges of offsets, at most four of them; a line never ends within one.
+    r"""Ranges of offsets with both ends, at most four of them; a line never ends within one.
 
-    >>> offsets([(50, 80)]).replace("\xa0", " ")
-    '[50, 80)'
+    >>> offsets([(50, 80), (90, 91)]).replace("\xa0", " ")
+    '50 to 79, 90'
     """
-    shown = ", ".join(f"[{number(first)},\u00a0{number(end)})" for first, end in ranges[:4])
+    shown = ", ".join(_range(first, end) for first, end in ranges[:4])
     return f"{shown} and {number(len(ranges) - 4)} more ranges" if len(ranges) > 4 else shown
+
+
+def _range(first: int, end: int) -> str:
+    return number(first) if end - first <= 1 else f"{number(first)}\u00a0to\u00a0{number(end - 1)}"
 
 
 def plural(count: int, one: str, many: str = "") -> str:
@@ -215,9 +220,7 @@ def named(name: str, life: int) -> str:
     """Return the name of a partition; for a deleted topic, with the number of incarnations since.
 
     >>> named("orders-0", 0), named("orders-0", 1), named("orders-0", 2)
-    ('orders-0', 'orders-0 (deleted since)', 'orders-0 (deleted since, 2 lives ago)')
+    ('orders-0', 'orders-0 (topic deleted since)', 'orders-0 (topic deleted since, 2 topics ago)')
     """
     name = plain(name if len(name) <= NAME else f"{name[: NAME // 2]}…{name[-NAME // 2 :]}")
-    if not life:
-        return name
-    return name + (" (deleted since)" if life == 1 else f" (deleted since, {life} lives ago)")
+    return name + earlier(life)

@@ -76,7 +76,11 @@ def many(results: Callable[[str], Result]) -> Result:
             rule: replace(j, findings=tuple(replace(f, topic=name, partition=number) for f in j.findings))
             for rule, j in model.judgements.items()
         }
-        partitions.append(Partition(replace(model.history, topic=name, partition=number), judgements))
+        partitions.append(
+            Partition(
+                replace(model.history, facts=replace(model.history.facts, topic=name, partition=number)), judgements
+            )
+        )
         findings += [f for j in judgements.values() for f in j.findings]
         if source is loss and len(rows) < 20:
             renamed = case.observations.filter(pl.col("topic") == model.history.topic)

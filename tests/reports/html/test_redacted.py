@@ -152,7 +152,7 @@ def test_the_story_can_still_be_followed(house: Result) -> None:
     for finding in house.findings:
         for evidence in finding.evidence:
             if evidence.line is not None:
-                assert f"line {evidence.line:,}".replace(",", "\u202f") in page
+                assert f"line {evidence.line}" in page
         assert all(f"Broker {fact.broker}" in page for fact in finding.facts if fact.broker is not None)
     assert "topic1-0" in page
     assert "server.log" in page

@@ -1,0 +1,37 @@
+"""The setting that allows an election from outside the ISR, as far as the evidence shows it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from forensics.replay.history import History
+from forensics.rules.causes import CauseId
+from forensics.rules.finding import Fact, States
+
+SETTING: Final = "unclean.leader.election.enable"
+
+
+def was_allowed(history: History) -> bool:
+    """Return whether a line states that the topic allowed unclean elections when its log was created."""
+    return history.facts.properties.get(SETTING, "").strip().lower() == "true"
+
+
+def allowed_facts(history: History, cause: CauseId) -> tuple[Fact, ...]:
+    """Return the setting of the topic that allowed an election, if one is the cause and a line states the setting."""
+    if cause not in (CauseId.UNCLEAN_ELECTION, CauseId.FORCED_ELECTION) or not was_allowed(history):
+        return ()
+    refs = (history.facts.properties_ref,) if history.facts.properties_ref is not None else ()
+    return (Fact(f"{SETTING} was true for the topic", refs=refs, states=States.CONTEXT),)
+
+
+def check(history: History) -> str:
+    """Return what to do about the setting: to change it if it is known to have been true, else to look at it.
+
+    A command can force the election from 2.4 on (KIP-460).
+    """
+    if was_allowed(history):
+        return f"set {SETTING}=false for the topic, if data matters more than availability: it was true"
+    return (
+        f"check {SETTING} of the topic and of the brokers. If it was false, a command forced the election (KIP-460, "
+        "2.4 and later)"
+    )

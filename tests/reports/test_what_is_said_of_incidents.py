@@ -1,0 +1,169 @@
+"""Statements that fresh readers found to be false of recorded incidents, each held against the truth of the case."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forensics.reports import html
+from forensics.reports.answer import Tone, answers
+from forensics.reports.html.answer import answer
+from forensics.reports.incidents import grouped, incidents
+from forensics.reports.text import render
+from forensics.result import Result
+from forensics.rules.finding import Finding, Verdict
+from tests.conftest import ROOT
+
+EVIDENCE = Path(os.environ.get("FORENSICS_EVIDENCE", ROOT.parent / "shared" / "evidence"))
+INCIDENTS = EVIDENCE.parent / "incidents"
+Scanned = Callable[[Path], Result]
+LOST = "committed-data-lost"
+
+
+@pytest.fixture
+def case(scanned: Scanned) -> Callable[[str], Result]:
+    """The result of a recorded cluster, by its name."""
+
+    def judged(name: str) -> Result:
+        found = next((folder / name for folder in (INCIDENTS, EVIDENCE) if (folder / name).is_dir()), None)
+        if found is None:
+            pytest.skip(f"{name} is not recorded here")
+        return scanned(found)
+
+    return judged
+
+
+def of(result: Result, name: str, rule: str, *, incarnation: int = 0) -> Finding:
+    """The first finding of a rule in a partition."""
+    return next(
+        finding
+        for finding in result.findings
+        if (f"{finding.topic}-{finding.partition}", finding.rule, finding.incarnation) == (name, rule, incarnation)
+    )
+
+
+def advice(finding: Finding) -> str:
+    """All that is advised."""
+    return " | ".join([*(step.text for step in finding.next_steps), *finding.do_not])
+
+
+@pytest.mark.parametrize("name", ["traps-3.9.1", "powerloss-3.9.1-replication", "rolling-3.9.1-replication"])
+def test_the_page_and_the_terminal_have_one_verdict(name: str, case: Callable[[str], Result]) -> None:
+    """A topic that was deleted leaves no files, so its open questions make no scan inconclusive."""
+    result = case(name)
+    first, page = answers(result)[0], answer(result, {})
+    assert (first.tone is Tone.CLEAN) == (page.tone == "good"), (first.text, page.headline)
+    assert ("cannot be ruled out" in first.text) == ("cannot be ruled out" in page.headline)
+
+
+def test_a_topic_that_was_deleted_is_counted_apart(case: Callable[[str], Result]) -> None:
+    text = render(case("traps-3.9.1"), width=150)
+    assert text.startswith("CLEAN: 15 rules found no violation in 4 partitions that exist now: no committed")
+    assert "\n4 partitions that exist now and 1 of a topic deleted since, 16 rules" in text
+
+
+@pytest.mark.parametrize("name", ["solo-0", "solo-3"])
+def test_a_directory_that_failed_before_the_records_were_written_is_not_named(
+    name: str, case: Callable[[str], Result]
+) -> None:
+    """Broker 2's directory failed at 17:09:33. The records were written on broker 1 after 17:10:01."""
+    loss = of(case("jbod-3.9.1"), name, LOST)
+    assert "failed" not in advice(loss)
+    assert loss.keep is None
+    assert "that they sent between 2026-11-24 17:09:23 and 17:10:37 UTC" in advice(loss)
+
+
+@pytest.mark.parametrize("name", ["ack1-0", "vol-4"])
+def test_the_failed_directory_with_the_longest_log_comes_first(name: str, case: Callable[[str], Result]) -> None:
+    loss = of(case("jbod-3.9.1"), name, LOST)
+    assert [step.text for step in loss.next_steps[:2]] == [
+        f"read broker 1's failed log directory: it had all of these records of {name}",
+        f"read broker 2's failed log directory: it may have records of {name}",
+    ]
+    assert (
+        loss.keep
+        == f"the failed disks of brokers 1 and 2, with the log of {name}. No copy in the evidence has the records"
+    )
+    assert loss.summary.endswith("The failed log directory of broker 1 had them.")
+
+
+def test_the_failed_disk_of_the_leader_before_is_kept_while_a_loss_is_open(case: Callable[[str], Result]) -> None:
+    """Offsets 636 to 779 of solo-1 are lost. Broker 1 led alone in the ISR, from 636, until its directory failed."""
+    result = case("jbod-3.9.1")
+    election = of(result, "solo-1", "unclean-election")
+    assert election.next_steps[0].text.startswith("read broker 1's failed log directory")
+    assert election.do_not[0].startswith("format or discard the failed disk of broker 1")
+    shorter = of(result, "solo-1", "leo-regression")
+    assert shorter.summary.endswith("whether it had more is unknown")
+    (partition,) = (one for one in result.partitions if one.history.name == "solo-1")
+    assert partition.judgements["leo-regression"].verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "said"),
+    [
+        ("powerloss-3.9.1-replication", "orders-0", "min.insync.replicas was 1 and the ISR was 1,2, so they received"),
+        ("jbod-3.9.1", "ack1-0", "so they received an acknowledgement. The ISR was 1,2,3, then 1,3, then 1"),
+        ("jbod-3.9.1", "ack1-1", "min.insync.replicas was 1 and the ISR was 1,3, so they received an acknowledgement"),
+    ],
+)
+def test_acks_are_told_by_the_isr_of_that_time(name: str, where: str, said: str, case: Callable[[str], Result]) -> None:
+    """No leader acknowledged alone what two replicas had to have first."""
+    (note,) = [fact.text for fact in of(case(name), where, LOST).facts if "acks=all" in fact.text]
+    assert "gave no protection" not in note
+    assert said in note
+
+
+def test_partitions_with_other_notes_are_not_the_same(case: Callable[[str], Result]) -> None:
+    """ack1-0 has min.insync.replicas 1 and vol-4 has 2. The page groups as the terminal does."""
+    result = case("jbod-3.9.1")
+    groups = [{one.lead.topic for one in group} for group in grouped(incidents(result.findings))]
+    assert not any({"ack1", "vol"} <= topics for topics in groups)
+    assert not any(
+        {"ack1", "vol"} <= {one.name[:-2] for one in (card, *card.others)} for card in answer(result, {}).cards
+    )
+
+
+def test_findings_without_offsets_have_none_in_common(case: Callable[[str], Result]) -> None:
+    result = case("incarn-4.1.1")
+    text = render(result, width=150)
+    assert "= The same in 5 other partitions: __consumer_offsets-1" in text
+    card = next(one for one in answer(result, {}).cards if "__consumer" in one.name)
+    assert {(one.offsets, one.records, one.count) for one in card.others} == {("", "", 0)}
+    assert "0 offsets" not in html.render(result)
+
+
+def test_a_lower_bound_is_called_one(case: Callable[[str], Result]) -> None:
+    tile = answer(case("jbod-3.9.1"), {}).tiles[0]
+    assert tile.value.startswith("at least "), tile
+
+
+def test_what_was_truncated_beyond_the_loss_is_named(case: Callable[[str], Result]) -> None:
+    """Offsets 99 to 296 of cart-0 are lost; high watermarks show 99 to 200."""
+    for finding in (of(case("incarn-4.1.1"), "cart-0", LOST, incarnation=1), of(case("incarn-4.1.1"), "sess-0", LOST)):
+        assert "Offsets 201 to 296 were truncated too: whether they were committed is unknown" in finding.uncertain[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "where"), [("unclean-1.1.1-replication", "orders-0"), ("jbod-3.9.1", "solo-0"), ("incarn-4.1.1", "sess-1")]
+)
+def test_a_setting_that_was_true_needs_no_command(name: str, where: str, case: Callable[[str], Result]) -> None:
+    result = case(name)
+    election = of(result, where, "unclean-election")
+    assert "unclean.leader.election.enable was true for the topic" in [fact.text for fact in election.facts]
+    assert "command" not in advice(election)
+    assert "KIP-966" not in advice(election)
+    shown = render(result, width=200)
+    assert "forced the election" not in shown
+
+
+def test_the_first_lines_count_as_the_table_does(case: Callable[[str], Result]) -> None:
+    lines = render(case("incarn-4.1.1"), width=200).splitlines()
+    assert lines[0].startswith(
+        "VIOLATED in 6 of 15 partitions: committed-data-lost, truncation-below-committed, unclean"
+    )
+    assert lines[1] == "WARNING in 6 of 15 partitions: unclean-election."
+    assert any(line.startswith("  warning in 6 of 15  unclean-election (") for line in lines)
