@@ -384,22 +384,31 @@ def _keep_hw(case: Case) -> frozenset[int]:
 def _forced(history: History, told: Sequence[Event], case: Case) -> None:
     """Mark unclean elections that no setting allowed: none in the metadata log, none of the controller's."""
     for event in told:
-        epoch = history.epochs.get(event.leader_epoch) if event.leader_epoch is not None else None
-        found = against_settings(event.detail) if event.kind == Kind.UNCLEAN_ELECTION else None
-        if epoch is None or found is None or history.facts.properties.get(ALLOWS, "false") != "false":
-            continue
-        controller = case.brokers.get(found)
-        # If the broker's settings are in the evidence, a missing setting has its default: false (KIP-106).
-        if controller is not None and "controller" in controller.settings.get("process.roles", ""):
-            epoch.forced = controller.settings.get(ALLOWS, "false").strip().lower() == "false"
-    # A controller with ZooKeeper holds a requested election before it does anything else (KIP-460).
-    for asked in told:
-        if asked.kind == Kind.ELECTION_REQUESTED:
-            later = [e for e in told if e.kind == Kind.ELECTION and e.broker == asked.broker and e.row > asked.row]
-            epoch = history.epochs.get(later[0].leader_epoch) if later and later[0].leader_epoch is not None else None
-            if epoch is not None:
-                epoch.forced = True
-                epoch.asked.append(Ref(row=asked.row, note="an election from outside the ISR was asked for"))
+        if event.kind == Kind.UNCLEAN_ELECTION:
+            _mark_against_settings(history, event, case)
+        elif event.kind == Kind.ELECTION_REQUESTED:
+            _mark_requested(history, event, told)
+
+
+def _mark_against_settings(history: History, event: Event, case: Case) -> None:
+    epoch = history.epochs.get(event.leader_epoch) if event.leader_epoch is not None else None
+    found = against_settings(event.detail)
+    if epoch is None or found is None or history.facts.properties.get(ALLOWS, "false") != "false":
+        return
+    controller = case.brokers.get(found)
+    # If the broker's settings are in the evidence, a missing setting has its default: false (KIP-106).
+    if controller is not None and "controller" in controller.settings.get("process.roles", ""):
+        epoch.forced = controller.settings.get(ALLOWS, "false").strip().lower() == "false"
+
+
+def _mark_requested(history: History, asked: Event, told: Sequence[Event]) -> None:
+    """A controller with ZooKeeper holds a requested election before it does anything else (KIP-460)."""
+    later = (e for e in told if e.kind == Kind.ELECTION and e.broker == asked.broker and e.row > asked.row)
+    held = next(later, None)
+    epoch = history.epochs.get(held.leader_epoch) if held is not None and held.leader_epoch is not None else None
+    if epoch is not None:
+        epoch.forced = True
+        epoch.asked.append(Ref(row=asked.row, note="an election from outside the ISR was asked for"))
 
 
 def _changed_dirs(case: Case, spoken: Iterable[int]) -> dict[int, tuple[tuple[int, str], ...]]:

@@ -6,6 +6,7 @@ An offset may have no record: compaction removed it, or it is a transaction mark
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
@@ -15,6 +16,23 @@ from forensics.replay.history import History
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
 
 _HEADER = ("base_offset", "last_offset", "records", "control", "source", "byte", "size")
+
+
+class _Header(NamedTuple):
+    """Header of a batch: columns ``_HEADER``."""
+
+    base: int
+    last: int
+    records: int | None
+    control: bool | None
+    source: int
+    byte: int
+    size: int | None
+
+    @property
+    def end(self) -> int | None:
+        """Position in its file behind the batch, or None."""
+        return self.byte + self.size if self.size is not None else None
 
 
 def records_lost(
@@ -55,20 +73,33 @@ def records_held(history: History, case: Case, broker: int, ranges: Sequence[Ran
     """Return the least and greatest number of records that the segments of a replica hold at offsets."""
     low = high = 0
     damaged = bool(history.facts.disks[broker].damage)
-    before: tuple[int, int, int | None] | None = None  # last offset, source, end position in bytes
-    for base, last, records, control, source, byte, length in _headers(history, case, broker, ranges):
-        if before is not None and before[1] == source and before[0] + 1 < base:
-            between = size(intersect([(before[0] + 1, base)], list(ranges)))
-            left_out = before[2] is None or before[2] != byte  # bytes between them: headers, or damage
-            high += between if left_out else 0
-            low += between if left_out and before[2] is not None and not damaged else 0
-        held = size(intersect([(base, last + 1)], list(ranges)))
-        if held and not control:
-            span = last + 1 - base
-            low += max(0, records - (span - held)) if records is not None else 0
-            high += min(records, held) if records is not None else held
-        before = last, source, byte + length if length is not None else None
+    before: _Header | None = None
+    for header in _headers(history, case, broker, ranges):
+        for least, most in (_between(before, header, ranges, damaged=damaged), _within(header, ranges)):
+            low, high = low + least, high + most
+        before = header
     return low, high
+
+
+def _between(before: _Header | None, header: _Header, ranges: Sequence[Range], *, damaged: bool) -> tuple[int, int]:
+    """Return the least and greatest number of records at offsets between two batches of one file, in bytes there."""
+    if before is None or before.source != header.source or before.last + 1 >= header.base:
+        return 0, 0
+    if before.end == header.byte:
+        return 0, 0  # nothing is between them: these offsets have no record
+    between = size(intersect([(before.last + 1, header.base)], list(ranges)))
+    return (between if before.end is not None and not damaged else 0), between
+
+
+def _within(header: _Header, ranges: Sequence[Range]) -> tuple[int, int]:
+    """Return the least and greatest number of records that a batch has at offsets."""
+    held = size(intersect([(header.base, header.last + 1)], list(ranges)))
+    if not held or header.control:
+        return 0, 0
+    if header.records is None:
+        return 0, held
+    span = header.last + 1 - header.base
+    return max(0, header.records - (span - held)), min(header.records, held)
 
 
 def may_lack_records(history: History, case: Case) -> bool:
@@ -78,9 +109,7 @@ def may_lack_records(history: History, case: Case) -> bool:
     return history.incarnation == 0 and any(rows.get_column("control").any() for rows in _rows(history, case))
 
 
-def _headers(
-    history: History, case: Case, broker: int, ranges: Sequence[Range]
-) -> Iterator[tuple[int, int, int | None, bool | None, int, int, int | None]]:
+def _headers(history: History, case: Case, broker: int, ranges: Sequence[Range]) -> Iterator[_Header]:
     """Yield headers of the sound batches at offsets, and of their neighbours, in order.
 
     If a partition has very many batches, the reader left out adjacent ones that hold a record at each offset.
@@ -92,7 +121,7 @@ def _headers(
     rows = rows.sort("base_offset", "source", "byte").select(_HEADER)
     first = rows.select((pl.col("last_offset") < ranges[0][0]).sum()).item()
     end = rows.select((pl.col("base_offset") < ranges[-1][1]).sum()).item()
-    yield from rows.slice(max(0, first - 1), end - max(0, first - 1) + 1).iter_rows()
+    yield from map(_Header._make, rows.slice(max(0, first - 1), end - max(0, first - 1) + 1).iter_rows())
 
 
 def _rows(history: History, case: Case, *brokers: int) -> Iterator[pl.DataFrame]:

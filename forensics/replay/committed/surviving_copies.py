@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from forensics.replay.facts.directory import Disk
 from forensics.replay.history import Epoch, History, HwStatement
 from forensics.replay.lineage import Lineage, Range, intersect, merge, same, subtract
 from forensics.replay.roles.steps import Step, StepKind
@@ -11,25 +12,29 @@ from forensics.replay.roles.steps import Step, StepKind
 
 def holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int, tuple[Range, ...]]:
     """Return replicas whose log has the same epochs at some offsets; a first segment still holds deleted records."""
+    disks = history.facts.disks
     found: dict[int, tuple[Range, ...]] = {}
     for broker, replica in sorted(history.replicas.items()):
         if replica.held_end is None:
             continue
-        bases = history.facts.disks[broker].bases if broker in history.facts.disks else ()
-        kept = same(lineage, replica.lineage, intersect(ranges, [(min([replica.log_start, *bases]), replica.held_end)]))
-        kept = subtract(kept, history.facts.disks[broker].holes if broker in history.facts.disks else ())
-        if kept:
+        disk = disks.get(broker, Disk())
+        there = intersect(ranges, [(min([replica.log_start, *disk.bases]), replica.held_end)])
+        if kept := subtract(same(lineage, replica.lineage, there), disk.holes):
             found[broker] = tuple(kept)
     # A replica whose epochs fall along its log has unknown epochs. It may have the same batches as a replica that holds
     # the records.
-    for broker, disk in sorted(history.facts.disks.items()):
-        if disk.falls and disk.cleaner_point is None:
-            kept = list(found.get(broker, ()))
-            for other in [one for one in found if one != broker]:
-                kept += history.facts.identical_ranges(broker, other, subtract(list(found[other]), kept))
-            if kept:
-                found[broker] = tuple(subtract(merge(kept), disk.holes))
+    for broker, disk in sorted(disks.items()):
+        if disk.falls and disk.cleaner_point is None and (kept := _like_others(history, broker, found)):
+            found[broker] = tuple(subtract(kept, disk.holes))
     return dict(sorted(found.items()))
+
+
+def _like_others(history: History, broker: int, held: Mapping[int, tuple[Range, ...]]) -> list[Range]:
+    """Return what a replica holds of records, also by segments that are identical to those of others that hold them."""
+    kept = list(held.get(broker, ()))
+    for other in [one for one in held if one != broker]:
+        kept += history.facts.identical_ranges(broker, other, subtract(list(held[other]), kept))
+    return merge(kept)
 
 
 def with_own(

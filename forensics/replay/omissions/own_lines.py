@@ -380,11 +380,15 @@ class OwnLines:
             self.to_lead = None
         if event.kind != Kind.LEADER_AND_ISR:
             self._note_role_taken_up(event, epoch)
-        if epoch <= self.epoch:
-            if epoch == self.epoch and self.leader is None:
-                self.leader = event.leader
-            self.leading = self.leading or (epoch == self.epoch and event.kind == Kind.BECOME_LEADER)
-            return
+        if epoch > self.epoch:
+            self._end_role(epoch)
+            self._begin_role(event, epoch)
+        elif epoch == self.epoch:
+            self.leader = self.leader if self.leader is not None else event.leader
+            self.leading = self.leading or event.kind == Kind.BECOME_LEADER
+
+    def _end_role(self, epoch: int) -> None:
+        """End the role before one of a later epoch."""
         self._settled()
         self.used = self.used or (self.present and not self.failed and self.role is not None)
         if self.role is not Role.OFFLINE:
@@ -392,10 +396,13 @@ class OwnLines:
         if self.cached is not None and self.cached[0] < epoch:
             self._add_gap(self.cached[1], METADATA_AHEAD, epoch=self.cached[0])
         self.cached = None
-        self.epoch_before, self.epoch = self.epoch, epoch
+        self.epoch_before, self.before = self.epoch, self.role
+
+    def _begin_role(self, event: Event, epoch: int) -> None:
+        """Begin the role that a line states, of an epoch later than any before."""
         leads = event.kind == Kind.BECOME_LEADER or event.leader == self.replica
         gone = event.leader is not None and event.leader < 0
-        self.before = self.role
+        self.epoch = epoch
         self.role = Role.LEADER if leads else Role.OFFLINE if gone else Role.FOLLOWER
         self.leader = self.replica if leads else event.leader
         if self.first_role is None:
