@@ -36,6 +36,17 @@ def test_what_the_last_leader_had_committed_alone_is_unknown_once_its_disk_is_em
     assert any("created again" in wish for wish in wishes(solo.judgements[LOSS]))
 
 
+def test_an_empty_leader_is_not_clean_without_the_lines_of_its_roles(tmp_path: Path) -> None:
+    """Followers' fetchers name broker 1 as leader, its files are empty, and the followers state 10 offsets."""
+    folder = unpacked("lonewiped-4.0.0", tmp_path)
+    for log in folder.glob("broker-*/logs/state-change.log"):
+        log.unlink()
+    (orders,) = (one for one in scan([str(folder)]).partitions if one.history.name == "orders-0")
+    assert orders.judgements[LOSS].verdict == "unknown"
+    (wish,) = wishes(orders.judgements[LOSS])
+    assert wish.endswith("how far broker 1, leader of epoch 0, had committed before its log was created again")
+
+
 @pytest.mark.parametrize(("same", "counts"), [(True, True), (False, False)])
 def test_a_directory_of_another_topic_of_the_name_tells_nothing_of_this_one(
     same: bool, counts: bool, sample_traces: Path, tmp_path: Path
