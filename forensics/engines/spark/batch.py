@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -117,32 +118,18 @@ class Batch:
             hashed: read new files to their end for their hashes; else only their first bytes.
         """
         known = self._known()
-        digests: list[str | None] = [None] * len(files)
-        looks: list[list[Look]] = [[] for _ in files]
-        new = []
-        for order, file in enumerate(files):
-            before = known.get((file.path, file.real, file.size, file.changed, file.problem))
-            if before is None:
-                new.append((order, file))
-            else:
-                digests[order] = before[0]
-                looks[order] = [Look.of(row) for row in json.loads(before[1])]
-        tasks: list[list[str]] = []
-        weight = 0
-        for order, file in sorted(new, key=lambda one: -one[1].size):
-            if not tasks or weight + file.size > _HASHED_TOGETHER:
-                tasks.append([])
-                weight = 0
-            tasks[-1].append(json.dumps([order, file.path, file.real, file.size, file.changed, file.problem]))
-            weight += file.size + (1 << 18)
+        keys = [(file.path, file.real, file.size, file.changed, file.problem) for file in files]
+        seen = {order: known[key] for order, key in enumerate(keys) if key in known}
+        new = [(order, file) for order, file in enumerate(files) if order not in seen]
         if new:
             total = sum(file.size for _, file in new)
             self.say(f"looking into {len(new):,} new files of {len(files):,}, {total / 1e6:,.1f} MB")
-            found = frames.collected(frames.mapped(frames.in_tasks(self.spark, tasks), LookInto(hashed), LOOKED))
-            for order, digest, told in found.iter_rows():
-                digests[order] = digest
-                looks[order] = [Look.of(row) for row in json.loads(told)]
-        return Listing(files, digests, looks)
+            tasks = frames.in_tasks(self.spark, _together(new))
+            rows = frames.collected(frames.mapped(tasks, LookInto(hashed), LOOKED)).iter_rows()
+            seen |= {order: (digest, looks) for order, digest, looks in rows}
+        in_order = [seen[order] for order in range(len(files))]
+        looks = [[Look.of(row) for row in json.loads(text)] for _, text in in_order]
+        return Listing(files, [digest for digest, _ in in_order], looks)
 
     def _known(self) -> dict[tuple[str, str, int, int, str], tuple[str | None, str]]:
         if self.manifest is None or self.manifest["parser"] != parser_version() or self.options.check:
@@ -172,21 +159,21 @@ class Batch:
         new: list[Unit] = []
         first = self.output.next_run() << 32
         identities = self._identities(listing, copied)
-        listing.units = []
-        position = 0
-        for file, looks in zip(listing.files, listing.looks, strict=True):
-            units = []
-            for look in looks:
-                unit = NO_UNIT
-                if (identity := identities.get(position)) is not None:
-                    if read_before := had.get(identity):
-                        unit = read_before.pop(0)
-                    else:
-                        unit = first + len(new)
-                        new.append(Unit(unit, file, look, identity))
-                units.append(unit)
-                position += 1
-            listing.units.append(units)
+
+        def unit_of(position: int, file: File, look: Look) -> int:
+            identity = identities.get(position)
+            if identity is None:
+                return NO_UNIT
+            if read_before := had.get(identity):
+                return read_before.pop(0)
+            new.append(Unit(first + len(new), file, look, identity))
+            return new[-1].number
+
+        positions = count()
+        listing.units = [
+            [unit_of(next(positions), file, look) for look in looks]
+            for file, looks in zip(listing.files, listing.looks, strict=True)
+        ]
         in_one_go = [unit.number for unit in new if unit.identity in whole]
         return planned(new, split=self.options.split, whole=in_one_go)
 
@@ -213,24 +200,26 @@ class Batch:
 
     def read(self, plan: Plan) -> None:
         """Carry a plan out, and keep what was read."""
-        zone = self.options.reading.assumed
         # The run by which the units are numbered: the numbers show whose rows are kept.
         run = plan.pieces[0].units[0].number >> 32
         folder = self.output.reads(run)
         done, total = 0, sum(piece.weight for piece in plan.pieces)
         rows = 0
         for wave, start in enumerate(range(0, len(plan.tasks), _WAVE)):
-            tasks = [[piece.row() for piece in task] for task in plan.tasks[start : start + _WAVE]]
-            with watched(partial(self._read_by_now, plan.tasks[start : start + _WAVE], folder), self.say):
-                found = frames.collected(
-                    frames.mapped(frames.in_tasks(self.spark, tasks), Read(zone, str(folder)), WRITTEN)
-                )
-            files = [(table, name, count) for table, name, count in found.sort("table", "name").iter_rows()]
+            files = self._read_wave(plan.tasks[start : start + _WAVE], folder)
             self.output.seen(folder / name for _, name, _ in files)
             self.output.keep_run(run, self.key, files, wave)
             done += sum(piece.weight for task in plan.tasks[start : start + _WAVE] for piece in task)
-            rows += sum(count for table, _, count in files if table == "observations")
+            rows += sum(number for table, _, number in files if table == "observations")
             self.say(f"read {done / 1e6:,.1f} of {total / 1e6:,.1f} MB, {rows:,} observations so far")
+
+    def _read_wave(self, pieces: Sequence[Sequence[Piece]], folder: Path) -> list[tuple[str, str, int]]:
+        """Return the files that some tasks write, in order: table, name and rows of each."""
+        tasks = [[piece.row() for piece in task] for task in pieces]
+        work = Read(self.options.reading.assumed, str(folder))
+        with watched(partial(self._read_by_now, pieces, folder), self.say):
+            found = frames.collected(frames.mapped(frames.in_tasks(self.spark, tasks), work, WRITTEN))
+        return list(found.sort("table", "name").iter_rows())
 
     def _read_by_now(self, tasks: Sequence[Sequence[Piece]], folder: Path) -> str:
         """How far a wave is: a task writes its facts last."""
@@ -486,6 +475,19 @@ class Batch:
         of_files = pl.col("path").is_in(sorted(wanted))
         rows = pl.scan_parquet(files, hive_partitioning=False, glob=False).filter(of_files).collect(engine="streaming")
         return answers.batch_quotes(rows, wanted)
+
+
+def _together(files: Sequence[tuple[int, File]]) -> list[list[str]]:
+    """Return what ``LookInto`` takes of files, many small ones in one task."""
+    tasks: list[list[str]] = []
+    weight = 0
+    for order, file in sorted(files, key=lambda one: -one[1].size):
+        if not tasks or weight + file.size > _HASHED_TOGETHER:
+            tasks.append([])
+            weight = 0
+        tasks[-1].append(json.dumps([order, file.path, file.real, file.size, file.changed, file.problem]))
+        weight += file.size + (1 << 18)
+    return tasks
 
 
 _LAST_SPLIT: Final = (1 << 31) - 1

@@ -131,17 +131,20 @@ class Reader(DataSourceReader):
             file = File(*json.loads(partition.archive))
             pieces = tuple(piece.row() for task in _tasks([file], self.zone) for piece in task)
         for text in pieces:
-            piece = Piece.of(text)
-            units = piece.units
-            if piece.range is not None:
-                yield from self._ranged(units[0], piece.range)
-            elif len(units) > 1:
-                sources = [opened(unit) for unit in units]
-                for unit, source, reading in zip(units, sources, read.read_unit(sources), strict=True):
-                    settle([(source, reading)], [None], [None], self.zone)
-                    yield from self._batches(unit.look.path, reading)
-            else:
-                yield from self._one(units[0])
+            yield from self._piece(Piece.of(text))
+
+    def _piece(self, piece: Piece) -> Iterator[Any]:
+        """Arrow batches of some bytes of a file, of a file, or of files that continue each other."""
+        units = piece.units
+        if piece.range is not None:
+            yield from self._ranged(units[0], piece.range)
+        elif len(units) > 1:
+            sources = [opened(unit) for unit in units]
+            for unit, source, reading in zip(units, sources, read.read_unit(sources), strict=True):
+                settle([(source, reading)], [None], [None], self.zone)
+                yield from self._batches(unit.look.path, reading)
+        else:
+            yield from self._one(units[0])
 
     def _ranged(self, unit: Unit, span: Range) -> Iterator[Any]:
         """Arrow batches of some of a file's bytes; where they cannot be read by themselves, the file is read up to

@@ -60,12 +60,7 @@ def session(
     if (master or "").startswith("sc://"):
         remote = str(master)
     if not remote.startswith("sc://"):  # Spark Connect's own server may well be started here: SPARK_REMOTE=local[*]
-        if (why := why_no_java()) is not None:
-            raise NoSpark(why)
-        # Workers on this machine must run the Python that has our libraries.
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        if (master or settings.get("spark.master") or _chosen() or "local").startswith("local"):
-            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        _prepare(master or settings.get("spark.master") or _chosen() or "local")
     builder = SparkSession.builder.appName("forensics")
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -80,6 +75,23 @@ def session(
         raise NoSpark(
             f"Spark cannot be started: {said[0]}; look at the lines above, and at --master and --conf"
         ) from None
+
+
+def _prepare(master: str) -> None:
+    """Set the environment for a JVM that starts on this machine.
+
+    Args:
+        master: where its work runs.
+
+    Raises:
+        NoSpark: Java is missing or too old.
+    """
+    if (why := why_no_java()) is not None:
+        raise NoSpark(why)
+    # Workers on this machine must run the Python that has our libraries.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 
 
 def _within_limits(spark: SparkSession) -> SparkSession:

@@ -6,7 +6,7 @@ It is small: a row for each file, the lines about whole brokers, and the batch h
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, BinaryIO, Final
@@ -104,43 +104,65 @@ def _again(headers: list[dict[str, Any]]) -> bool:
 def _merged(rows: list[dict[str, Any]]) -> Facts:
     headers = [json.loads(row["header"]) for row in rows]
     reading = joined([FileReading(**{name: header[name] for name in HEADER}) for header in headers])
-    facts = Facts(reading, headers[0]["identity"], headers[0]["sha256"], again=_again(headers))
     if not_read := {header["format"] for header in headers}.intersection(read.NOT_READ):
-        facts.reading = FileReading(max(not_read))
-    splits: list[tuple[int, int | None]] = []
-    lines, when = 0, None
-    context, names, keys = [], [], []
-    witnesses: dict[int, int] = {}
-    for row, header in zip(rows, headers, strict=True):
-        splits.append((lines, when))
-        facts.observations += header["observations"]
-        facts.batches += header["batches"]
-        facts.notices += header["notices"]
-        facts.noted_lines += header["noted_lines"]
-        for witness, count in header["witnesses"]:
-            witnesses[witness] = witnesses.get(witness, 0) + count
-        if header["metadata_hw"] is not None:
-            facts.metadata_hw = max(facts.metadata_hw or 0, header["metadata_hw"])
-        if row["context"] is not None:
-            found = unpacked(row["context"])
-            context.append(
-                found.with_columns(
-                    pl.col("line") + lines,
-                    pl.lit(row["split"], pl.Int32).alias("split"),
-                    pl.max_horizontal("when", pl.lit(when, pl.Int64)).alias("when"),
-                )
+        reading = FileReading(max(not_read))
+    splits = _splits(headers)
+    hws = [header["metadata_hw"] for header in headers if header["metadata_hw"] is not None]
+    return Facts(
+        reading,
+        headers[0]["identity"],
+        headers[0]["sha256"],
+        observations=sum(header["observations"] for header in headers),
+        batches=sum(header["batches"] for header in headers),
+        notices=sum(header["notices"] for header in headers),
+        noted_lines=sum(header["noted_lines"] for header in headers),
+        splits=splits,
+        again=_again(headers),
+        witnesses=_witnesses(headers),
+        spoken=frozenset((broker, message) for header in headers for broker, message in header["spoken"]),
+        metadata_hw=max(0, *hws) if hws else None,
+        context=_concat(
+            unpacked(row["context"]).with_columns(
+                pl.col("line") + lines,
+                pl.lit(row["split"], pl.Int32).alias("split"),
+                pl.max_horizontal("when", pl.lit(when, pl.Int64)).alias("when"),
             )
-        names += [unpacked(row["names"])] if row["names"] is not None else []
-        keys += [unpacked(row["keys"])] if row["keys"] is not None else []
+            for row, (lines, when) in zip(rows, splits, strict=True)
+            if row["context"] is not None
+        ),
+        names=_concat(unpacked(row["names"]) for row in rows if row["names"] is not None),
+        keys=_concat(unpacked(row["keys"]) for row in rows if row["keys"] is not None),
+    )
+
+
+def _splits(headers: Sequence[Mapping[str, Any]]) -> tuple[tuple[int, int | None], ...]:
+    """Return for each range in order the lines before it, and the greatest time printed before it."""
+    found: list[tuple[int, int | None]] = []
+    lines, when = 0, None
+    for header in headers:
+        found.append((lines, when))
         lines += header["lines"]
-        if header["when"] is not None:
-            when = header["when"] if when is None else max(when, header["when"])
-    facts.splits, facts.witnesses = tuple(splits), witnesses
-    facts.spoken = frozenset((broker, message) for header in headers for broker, message in header["spoken"])
-    facts.context = pl.concat(context) if context else None
-    facts.names = pl.concat(names) if names else None
-    facts.keys = pl.concat(keys) if keys else None
-    return facts
+        when = max((time for time in (when, header["when"]) if time is not None), default=None)
+    return tuple(found)
+
+
+def _witnesses(headers: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+    """Return how often each broker is named as the one that prints."""
+    found: dict[int, int] = {}
+    for header in headers:
+        for witness, count in header["witnesses"]:
+            found[witness] = found.get(witness, 0) + count
+    return found
+
+
+def _concat(frames: Iterable[pl.DataFrame | None]) -> pl.DataFrame | None:
+    some = [frame for frame in frames if frame is not None]
+    return pl.concat(some) if some else None
+
+
+def _concat_or(nothing: pl.DataFrame, frames: Iterable[pl.DataFrame | None]) -> pl.DataFrame:
+    found = _concat(frames)
+    return nothing if found is None else found
 
 
 # -- what was handed in twice -----------------------------------------------------------------------------------------
@@ -251,76 +273,36 @@ def draft(
         copied: positions of copies, with what stands for them.
         reading: how printed times are read.
     """
-    files: list[tuple[Source, FileReading]] = []
     sources = [look.source() for look in looks]
-    for number, unit in enumerate(units):
-        if number in copied:
-            stub = as_copy(sources[copied[number].of], copied[number])
-        elif unit == NO_UNIT:
-            stub = read.read(sources[number])  # an archive, or a file with a problem: neither is opened
-        else:
-            stub = _stub(facts[unit])
-        files.append((sources[number], stub))
+    files = [
+        (source, _reading_without_rows(number, sources, unit, facts, copied))
+        for number, (source, unit) in enumerate(zip(sources, units, strict=True))
+    ]
     before = [found.notices.height for _, found in files]
     owner, cluster, lives = situated(files, reading, lambda found: _zone(found, reading))
     clusters, places = cluster_numbers(names_of(cluster, lives)), ranks(files, owner, cluster)
-    attributes: list[dict[str, Any]] = []
-    kept: list[pl.DataFrame] = []
-    names: list[pl.DataFrame] = []
-    lines: list[pl.DataFrame] = []
-    notices: list[pl.DataFrame] = []
-    for number, ((source, found), unit) in enumerate(zip(files, units, strict=True)):
-        had = 0 if unit == NO_UNIT else before[number]
-        if found.notices.height > had:
-            more = found.notices.slice(had).with_row_index("seq", offset=had)
-            notices.append(more.with_columns(pl.lit(number, pl.UInt32).alias("source"), pl.col("seq").cast(pl.Int64)))
-        if unit == NO_UNIT:
-            continue
-        one = facts[unit]
-        of_metadata = found.format in METADATA_FORMATS
-        for split, (lines_before, when) in enumerate(one.splits):
-            attributes.append(
-                {
-                    "unit": unit,
-                    "split": split,
-                    "source": number,
-                    "_owner": owner[number],
-                    "_cluster": clusters[cluster[number]],
-                    "_rank": places[number],
-                    "_trace": found.format == "trace",
-                    "_zone": _zone(found, reading),
-                    "_lines": lines_before,
-                    "_when_before": when,
-                    "_rows": found.format not in (*read.NOT_READ, COPY),
-                    "_batches": not (found.format == "dump-log" and found.batches.is_empty()),
-                    "_bytes": of_metadata,
-                    "_topic": found.topic,
-                    "_partition": found.partition,
-                    "path": source.path,
-                    "cluster": cluster[number],
-                }
-            )
-        bytes_kept = found.observations.select("byte").unique() if of_metadata else None
-        if bytes_kept is not None:
-            kept.append(bytes_kept.select(pl.lit(unit, pl.Int64).alias("unit"), "byte"))
-        if one.names is not None:
-            named = one.names if bytes_kept is None else one.names.join(bytes_kept, on="byte", how="semi")
-            names.append(named.filter(pl.col("topic_id").is_not_null()).select("topic_id", "topic"))
-        for rows in [one.context] if one.context is not None else []:
-            if found.format in read.NOT_READ:
-                continue
-            mine = rows if bytes_kept is None else rows.join(bytes_kept, on="byte", how="semi", nulls_equal=True)
-            lines.append(mine.with_columns(pl.lit(unit, pl.Int64).alias("unit")))
+    each = [
+        _Placed.of(number, unit, files[number], facts[unit]) for number, unit in enumerate(units) if unit != NO_UNIT
+    ]
+    attributes = [
+        {
+            **row,
+            "_owner": owner[one.number],
+            "_cluster": clusters[cluster[one.number]],
+            "_rank": places[one.number],
+            "_zone": _zone(one.found, reading),
+            "cluster": cluster[one.number],
+        }
+        for one in each
+        for row in one.attributes()
+    ]
     table = pl.DataFrame(attributes, schema=ATTRIBUTES)
-    found_names = (
-        pl.concat(names).unique() if names else pl.DataFrame(schema={"topic_id": pl.String, "topic": pl.String})
-    )
-    found_names = found_names.sort("topic_id", "topic").unique("topic_id", keep="first", maintain_order=True)
-    all_lines = placed(pl.concat(lines) if lines else empty(CONTEXT_ROWS), table, reading, whole=True)
-    all_lines = clustered(all_lines, lives, clusters)
+    lines = placed(_concat_or(empty(CONTEXT_ROWS), map(_Placed.lines, each)), table, reading, whole=True)
+    lines = clustered(lines, lives, clusters)
     if (keep := in_window(reading)) is not None:
-        all_lines = all_lines.filter(keep)
+        lines = lines.filter(keep)
     of_brokers = pl.col("topic").is_null()
+    rows_of_metadata = pl.DataFrame(schema={"unit": pl.Int64, "byte": pl.Int64})
     return Draft(
         files,
         owner,
@@ -328,24 +310,132 @@ def draft(
         reading,
         listed(files, owner, cluster, reading),
         table,
-        pl.concat(kept) if kept else pl.DataFrame(schema={"unit": pl.Int64, "byte": pl.Int64}),
-        found_names,
-        in_order(all_lines.filter(of_brokers)),
+        _concat_or(rows_of_metadata, map(_Placed.rows_of_metadata, each)),
+        _names(each),
+        in_order(lines.filter(of_brokers)),
         clusters,
         lives,
-        pl.concat(notices) if notices else empty(EXTRA),
-        all_lines.filter(~of_brokers),
-        pl.DataFrame(
-            [
-                (number, None, owner[number] if broker is None else broker, message, 1)
-                for number, unit in enumerate(units)
-                if unit != NO_UNIT and files[number][1].format not in read.NOT_READ
-                for broker, message in sorted(facts[unit].spoken, key=repr)
-            ],
-            schema=SPOKEN,
-            orient="row",
+        _concat_or(
+            empty(EXTRA), map(_notices_since, range(len(files)), _had(units, before), (one for _, one in files))
         ),
+        lines.filter(~of_brokers),
+        pl.DataFrame([row for one in each for row in one.spoken(owner[one.number])], schema=SPOKEN, orient="row"),
     )
+
+
+def _names(each: Iterable[_Placed]) -> pl.DataFrame:
+    """Return the name of each topic id: ``topic_id``, ``topic``."""
+    found = _concat_or(pl.DataFrame(schema={"topic_id": pl.String, "topic": pl.String}), (one.names() for one in each))
+    return found.unique().sort("topic_id", "topic").unique("topic_id", keep="first", maintain_order=True)
+
+
+def _had(units: Sequence[int], before: Sequence[int]) -> list[int]:
+    """Return how many notices of each file its reading gave: those of the others are none of any task."""
+    return [0 if unit == NO_UNIT else count for unit, count in zip(units, before, strict=True)]
+
+
+def _reading_without_rows(
+    number: int,
+    sources: Sequence[Source],
+    unit: int,
+    facts: Mapping[int, Facts],
+    copied: Mapping[int, Twin],
+) -> FileReading:
+    if number in copied:
+        return as_copy(sources[copied[number].of], copied[number])
+    if unit == NO_UNIT:
+        return read.read(sources[number])  # an archive, or a file with a problem: neither is opened
+    return _stub(facts[unit])
+
+
+def _notices_since(number: int, count: int, found: FileReading) -> pl.DataFrame | None:
+    """Return the notices of a file after so many, schema ``EXTRA``; None if there are none."""
+    if found.notices.height <= count:
+        return None
+    more = found.notices.slice(count).with_row_index("seq", offset=count)
+    return more.with_columns(pl.lit(number, pl.UInt32).alias("source"), pl.col("seq").cast(pl.Int64))
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A source that was read, and is in its place.
+
+    Attributes:
+        number, path: of the source.
+        unit: the unit in which it was read.
+        found: its reading, without rows.
+        facts: about its rows.
+        bytes: of a metadata log, the bytes of its rows that count; else None.
+    """
+
+    number: int
+    path: str
+    unit: int
+    found: FileReading
+    facts: Facts
+    bytes: pl.DataFrame | None
+
+    @staticmethod
+    def of(number: int, unit: int, file: tuple[Source, FileReading], facts: Facts) -> _Placed:
+        """From a file of the case."""
+        source, found = file
+        of_metadata = found.format in METADATA_FORMATS
+        kept = found.observations.select("byte").unique() if of_metadata else None
+        return _Placed(number, source.path, unit, found, facts, kept)
+
+    def attributes(self) -> Iterator[dict[str, Any]]:
+        """Yield columns of ``ATTRIBUTES`` for each range of bytes."""
+        found = self.found
+        for split, (lines_before, when) in enumerate(self.facts.splits):
+            yield {
+                "unit": self.unit,
+                "split": split,
+                "source": self.number,
+                "_trace": found.format == "trace",
+                "_lines": lines_before,
+                "_when_before": when,
+                "_rows": found.format not in (*read.NOT_READ, COPY),
+                "_batches": not (found.format == "dump-log" and found.batches.is_empty()),
+                "_bytes": self.bytes is not None,
+                "_topic": found.topic,
+                "_partition": found.partition,
+                "path": self.path,
+            }
+
+    def rows_of_metadata(self) -> pl.DataFrame | None:
+        """Return unit and byte of the rows of a metadata log that count."""
+        if self.bytes is None:
+            return None
+        return self.bytes.select(pl.lit(self.unit, pl.Int64).alias("unit"), "byte")
+
+    def names(self) -> pl.DataFrame | None:
+        """Return the topic ids that it states, with their names."""
+        named = self.facts.names
+        if named is None:
+            return None
+        if self.bytes is not None:
+            named = named.join(self.bytes, on="byte", how="semi")
+        return named.filter(pl.col("topic_id").is_not_null()).select("topic_id", "topic")
+
+    def lines(self) -> pl.DataFrame | None:
+        """Return its rows without a topic, and those that ``opens_caseless`` is about."""
+        rows = self.facts.context
+        if rows is None or self.found.format in read.NOT_READ:
+            return None
+        if self.bytes is not None:
+            rows = rows.join(self.bytes, on="byte", how="semi", nulls_equal=True)
+        return rows.with_columns(pl.lit(self.unit, pl.Int64).alias("unit"))
+
+    def spoken(self, owner: int | None) -> Iterator[tuple[int, None, int | None, str | None, int]]:
+        """Yield a row of ``SPOKEN`` for each broker and message.
+
+        Args:
+            owner: broker of the file.
+        """
+        if self.found.format in read.NOT_READ:
+            return
+        for broker, message in sorted(self.facts.spoken, key=repr):
+            yield self.number, None, owner if broker is None else broker, message, 1
 
 
 ATTRIBUTES: Final[dict[str, pl.DataType]] = {
@@ -393,33 +483,40 @@ def _zone(found: FileReading, reading: Reading) -> str:
 def _stub(facts: Facts) -> FileReading:
     """Return a reading without rows, with the facts for owners, copies of the metadata log and the list of sources."""
     whole = FileReading(**{name: getattr(facts.reading, name) for name in HEADER})
-    parts = []
-    if whole.format in METADATA_FORMATS:
-        if facts.names is not None:
-            parts.append(_rows(byte=facts.names.get_column("byte").unique()))
-        if facts.keys is not None:
-            whole.batches = pl.concat([empty(BATCHES), facts.keys], how="diagonal")
-    else:
-        if facts.context is not None:
-            parts.append(facts.context.select(*OBSERVATIONS))
-        # The one that is named most often counts: so many rows that their order by number is the same.
-        counts = facts.witnesses or {}
-        places = {count: place for place, count in enumerate(sorted(set(counts.values())), start=1)}
-        for witness, count in sorted(counts.items()):
-            parts.append(_rows(witness=pl.Series([witness] * places[count], dtype=pl.Int32)))
-        if facts.metadata_hw is not None:
-            hw = _rows(hw=pl.Series([facts.metadata_hw], dtype=pl.Int64))
-            kind = pl.lit(Kind.HW.value, OBSERVATIONS["kind"]).alias("kind")
-            parts.append(hw.with_columns(kind, pl.lit(METADATA_TOPIC).alias("topic")))
-        if whole.format == "dump-log" and facts.batches:
-            whole.batches = pl.concat([empty(BATCHES), pl.DataFrame({"byte": [0]})], how="diagonal")
+    of_metadata = whole.format in METADATA_FORMATS
+    parts = list(_rows_of_metadata(facts) if of_metadata else _telling_rows(facts))
     if parts:
         whole.observations = pl.concat(parts)
+    if of_metadata and facts.keys is not None:
+        whole.batches = pl.concat([empty(BATCHES), facts.keys], how="diagonal")
+    elif whole.format == "dump-log" and facts.batches:
+        whole.batches = pl.concat([empty(BATCHES), pl.DataFrame({"byte": [0]})], how="diagonal")
     if facts.notices:
         rows = pl.DataFrame({"line": pl.int_range(facts.notices, dtype=pl.Int64, eager=True)})
         line = pl.when(pl.col("line") < facts.noted_lines).then("line").alias("line")  # that there are some counts
         whole.notices = conform(rows.with_columns(line), NOTICES)
     return whole
+
+
+def _rows_of_metadata(facts: Facts) -> Iterator[pl.DataFrame]:
+    """Yield observations for the rows of a metadata log, of which only the place counts."""
+    if facts.names is not None:
+        yield _rows(byte=facts.names.get_column("byte").unique())
+
+
+def _telling_rows(facts: Facts) -> Iterator[pl.DataFrame]:
+    """Yield observations by which the owner of a file is found."""
+    if facts.context is not None:
+        yield facts.context.select(*OBSERVATIONS)
+    # The one that is named most often counts: so many rows that their order by number is the same.
+    counts = facts.witnesses or {}
+    places = {count: place for place, count in enumerate(sorted(set(counts.values())), start=1)}
+    for witness, count in sorted(counts.items()):
+        yield _rows(witness=pl.Series([witness] * places[count], dtype=pl.Int32))
+    if facts.metadata_hw is not None:
+        hw = _rows(hw=pl.Series([facts.metadata_hw], dtype=pl.Int64))
+        kind = pl.lit(Kind.HW.value, OBSERVATIONS["kind"]).alias("kind")
+        yield hw.with_columns(kind, pl.lit(METADATA_TOPIC).alias("topic"))
 
 
 def _rows(**columns: pl.Series) -> pl.DataFrame:

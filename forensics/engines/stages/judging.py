@@ -176,31 +176,39 @@ class Judge:
 
     def judged(self, rows: pl.DataFrame) -> Answers:
         """Return the results for all partitions among the rows."""
-        found: list[tuple[object, ...]] = []
-        states = [pl.DataFrame(schema=STATES)]
-        for name in sorted(rows.get_column("cluster").unique().to_list(), key=lambda name: (name is None, name)):
-            mine = rows.filter(pl.col("cluster").eq_missing(pl.lit(name, pl.String)))
-            case = self.case(mine, name)
-            judged = local.judged(case, self.topics)
-            # Looked up for all partitions at once: each look goes over all rows.
-            refs = {ref for _, judgements in judged for one in judgements for f in one.findings for ref in f.refs}
-            evidence = evidence_of(case, refs) if refs else {}
-            found += (
-                (
-                    name,
-                    history.topic,
-                    history.partition,
-                    history.incarnation,
-                    history.topic_id,
-                    sum(len(judgement.findings) for judgement in judgements),
-                    codec.encode(_lasting(history)),
-                    codec.encode_judgements([_proven(judgement, evidence) for judgement in judgements]),
-                )
-                for history, judgements in judged
+        names = rows.get_column("cluster").unique().to_list()
+        found = [
+            self._of_cluster(name, rows.filter(pl.col("cluster").eq_missing(pl.lit(name, pl.String))))
+            for name in sorted(names, key=lambda name: (name is None, name))
+        ]
+        return Answers(
+            pl.DataFrame([row for judged, _ in found for row in judged], schema=JUDGED, orient="row"),
+            pl.concat([pl.DataFrame(schema=STATES), *(states for _, states in found)]),
+        )
+
+    def _of_cluster(self, name: str | None, rows: pl.DataFrame) -> tuple[list[tuple[object, ...]], pl.DataFrame]:
+        """Return rows of ``JUDGED`` and the states for the partitions of a cluster."""
+        case = self.case(rows, name)
+        judged = local.judged(case, self.topics)
+        # Looked up for all partitions at once: each look goes over all rows.
+        refs = {ref for _, judgements in judged for one in judgements for f in one.findings for ref in f.refs}
+        evidence = evidence_of(case, refs) if refs else {}
+        found: list[tuple[object, ...]] = [
+            (
+                name,
+                history.topic,
+                history.partition,
+                history.incarnation,
+                history.topic_id,
+                sum(len(judgement.findings) for judgement in judgements),
+                codec.encode(_lasting(history)),
+                codec.encode_judgements([_proven(judgement, evidence) for judgement in judgements]),
             )
-            if self.timelines:
-                states.append(tables.timelines(case, (history for history, _ in judged), changes).select(*STATES))
-        return Answers(pl.DataFrame(found, schema=JUDGED, orient="row"), pl.concat(states))
+            for history, judgements in judged
+        ]
+        if not self.timelines:
+            return found, pl.DataFrame(schema=STATES)
+        return found, tables.timelines(case, (history for history, _ in judged), changes).select(*STATES)
 
     def case(self, rows: pl.DataFrame, cluster: str | None) -> Case:
         """A case of some partitions of one cluster, with what concerns all of them."""
@@ -324,25 +332,57 @@ def whole_partitions(incoming: Iterable[pl.DataFrame], *, together: int, most: i
     is looked at a few times, however many there are.
     """
     done: list[pl.DataFrame] = []
-    going_on: list[pl.DataFrame] = []  # rows of one partition that may not be complete
-    limit = most
+    last = _Unfinished(most)
     for rows in incoming:
         if rows.is_empty():
             continue
-        last = pl.all_horizontal([pl.col(name).eq_missing(pl.col(name).last()) for name in KEY])
-        others = rows.filter(~last)
-        if others.height or (going_on and going_on[-1].select(KEY).row(-1) != rows.select(KEY).row(-1)):
-            done += [*going_on, others]
-            going_on, limit = [], most
-        going_on.append(rows.filter(last) if others.height else rows)
-        if _height(done) + _height(going_on) >= together and done:
+        done += last.add(rows)
+        if done and _height(done) + last.height >= together:
             yield pl.concat(done)
             done = []
-        if _height(going_on) > limit:
-            going_on = [_thinned(pl.concat(going_on))]
-            limit = max(most, 2 * going_on[0].height)
-    if done or going_on:
-        yield pl.concat([*done, *going_on])
+        last.thin()
+    if done or last.parts:
+        yield pl.concat([*done, *last.parts])
+
+
+class _Unfinished:
+    """Rows of one partition that may not be complete.
+
+    Attributes:
+        parts: its rows, in order.
+    """
+
+    def __init__(self, most: int) -> None:
+        """Begin with none.
+
+        Args:
+            most: rows that are kept unchanged.
+        """
+        self.parts: list[pl.DataFrame] = []
+        self._most = self._limit = most
+
+    @property
+    def height(self) -> int:
+        """Return how many rows there are."""
+        return _height(self.parts)
+
+    def add(self, rows: pl.DataFrame) -> list[pl.DataFrame]:
+        """Take the rows that come next, and return those of partitions that are complete now."""
+        is_last = pl.all_horizontal([pl.col(name).eq_missing(pl.col(name).last()) for name in KEY])
+        others = rows.filter(~is_last)
+        another = bool(self.parts) and self.parts[-1].select(KEY).row(-1) != rows.select(KEY).row(-1)
+        if not others.height and not another:
+            self.parts.append(rows)
+            return []
+        complete = [*self.parts, others]
+        self.parts, self._limit = [rows.filter(is_last) if others.height else rows], self._most
+        return complete
+
+    def thin(self) -> None:
+        """Leave out rows that cannot matter, if there are too many."""
+        if self.height > self._limit:
+            self.parts = [_thinned(pl.concat(self.parts))]
+            self._limit = max(self._most, 2 * self.height)
 
 
 def _height(frames: Iterable[pl.DataFrame]) -> int:
