@@ -31,6 +31,7 @@ class Kind(StrEnum):
     BROKER_UNFENCED = "broker_unfenced"  # KRaft: replica = broker that may lead and be in ISRs again
     BROKER_REGISTERED = "broker_registered"  # replica = broker, offset = broker epoch
     DIR_FAILED = "dir_failed"  # log_dir
+    DIR_EMPTY = "dir_empty"  # a starting process found no log in it; log_dir
     STORAGE_ERROR = "storage_error"  # reading or writing failed; log_dir, which then goes offline; detail = at what
     CHECKPOINT_ERROR = "checkpoint_error"  # a checkpoint could not be read or written; detail
     LOGS_NOT_CLOSED = "logs_not_closed"  # a stopping broker could not close a log; detail = the exception

@@ -277,6 +277,7 @@ class ShortenedLog:
         fetched_by: that follower.
         cause: event after which the log was shorter.
         dir_failed: its log directory had failed before.
+        dir_empty: its log directory held no log as its process started.
         end_ref: the line of the replica's broker that states ``end``, where one does.
         by: inferences on which ``end`` rests.
     """
@@ -293,6 +294,7 @@ class ShortenedLog:
     end_exact: bool = True
     fetched_by: int | None = None
     dir_failed: bool = False
+    dir_empty: bool = False
     end_ref: Ref | None = None
     by: tuple[Inferred, ...] = ()
 

@@ -283,7 +283,9 @@ def _why(shortened: ShortenedLog, moved: Moved | None) -> str:
     """Return the reason why a log is shorter, in words."""
     if moved is not None:
         return f"log.dirs had changed from {moved.before} to {moved.now}"
-    return "its log directory had failed" if shortened.dir_failed else "no log line explains the difference"
+    if shortened.dir_failed:
+        return "its log directory had failed"
+    return "its log directory held no log" if shortened.dir_empty else "no log line explains the difference"
 
 
 def _finding(history: History, shortened: ShortenedLog) -> Finding:

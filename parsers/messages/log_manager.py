@@ -88,6 +88,31 @@ MESSAGES: tuple[Message, ...] = (
         ),
     ),
     Message(
+        id="M-03a",
+        kind=Kind.DIR_EMPTY,
+        literal="No logs found to be loaded in ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="3.5",
+                until=None,
+                regex=rf"^No logs found to be loaded in {_TO_THE_END}",
+                source_ref="3.5.2 LogManager.loadLogs",
+                examples=(
+                    Example(
+                        "No logs found to be loaded in /srv/kafka/broker-3/data",
+                        ({"log_dir": "/srv/kafka/broker-3/data"},),
+                        "real",
+                    ),
+                    Example(
+                        "No logs found to be loaded in C:\\kafka\\kafka-logs", ({"log_dir": "C:\\kafka\\kafka-logs"},)
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
         id="M-04",
         kind=Kind.UNCLEAN_RESTART,
         literal=" since no clean shutdown file was found",

@@ -77,6 +77,31 @@ def test_a_directory_that_failed_while_the_log_was_empty_explains_nothing_later(
     assert UNEXPLAINED in finding.summary
 
 
+EMPTY = "its log directory held no log"
+
+
+@pytest.mark.parametrize(("found", "words"), [("/d", EMPTY), ("/other", UNEXPLAINED), (None, UNEXPLAINED)])
+def test_a_process_that_found_no_log_in_the_directory_explains_a_new_log(
+    found: str | None, words: str, tmp_path: Path
+) -> None:
+    incident = Incident(tmp_path, brokers=1)
+    node = incident[1].loads(5, 80).leads(10, 4, 80, 80, [1]).starts(50)
+    if found is not None:
+        node.says(51, f"INFO No logs found to be loaded in {found} (kafka.log.LogManager)")
+    node.creates(58).leads(60, 5, 0, 0, [1])
+    (finding,) = incident.findings(SHORTER)
+    assert words in finding.summary
+    assert any("No logs found" in one.text for one in finding.evidence) is (words == EMPTY)
+
+
+def test_an_earlier_process_that_found_no_log_explains_nothing(tmp_path: Path) -> None:
+    incident = Incident(tmp_path, brokers=1)
+    node = incident[1].starts(1).says(2, "INFO No logs found to be loaded in /d (kafka.log.LogManager)")
+    node.creates(5).leads(10, 4, 0, 0, [1]).starts(30).loads(35, 80).leads(40, 5, 80, 80, [1])
+    node.starts(50).creates(58).leads(60, 6, 0, 0, [1])
+    assert [UNEXPLAINED in one.summary for one in incident.findings(SHORTER)] == [True]
+
+
 def test_what_the_only_member_of_the_isr_had_committed_is_suspected_to_be_lost(tmp_path: Path) -> None:
     """Even where it does not lead again."""
     incident = Incident(tmp_path, brokers=1)

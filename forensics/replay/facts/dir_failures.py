@@ -1,7 +1,7 @@
-"""Log directories that failed (KIP-112). A line names the directory and applies to every replica in it.
+"""Log directories that failed (KIP-112), or had no log as a process started: a line about every replica in one.
 
 If a directory fails while the broker runs, the broker also lists its replicas. If it fails at startup, or holds no
-replica yet, the broker names the directory alone.
+replica, the broker names the directory alone.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from parsers.details import ALL_DIRS_FAILED
 from parsers.schema import Kind
 
 Failures = dict[int, list[tuple[Event, str]]]
-"""By broker, in its order: the event, and the directory that failed."""
+"""By broker, in its order: the event, and the directory that failed or was empty."""
 
 
 def told() -> pl.Expr:
-    """Filter for rows that report a failed log directory."""
-    return (pl.col("kind") == Kind.DIR_FAILED.value) & pl.col("topic").is_null() & pl.col("log_dir").is_not_null()
+    """Filter for rows that report a log directory that failed or was empty."""
+    kinds = [Kind.DIR_FAILED.value, Kind.DIR_EMPTY.value]
+    return pl.col("kind").is_in(kinds) & pl.col("topic").is_null() & pl.col("log_dir").is_not_null()
 
 
 def failures(case: Case) -> Failures:
-    """Return the directories that each broker reports as failed."""
+    """Return the directories that each broker reports as failed or empty."""
     rows = case.observations.filter(told() & pl.col("broker").is_not_null() & pl.col("run").is_not_null()).sort("row")
     found: Failures = {}
     for log_dir, *values in rows.select("log_dir", *as_values(COLUMNS)).iter_rows():
@@ -44,7 +45,7 @@ def with_failures(
     Args:
         place: topic, partition and incarnation.
         events: of the partition, by broker.
-        failed: failures that brokers report.
+        failed: failed and empty directories that brokers report.
         homes: for each replica, the log directory that its broker named.
         case: with the settings that brokers printed.
     """
@@ -52,7 +53,7 @@ def with_failures(
     for broker in sorted(events.keys() & failed.keys()):
         # A line that names the replica is better evidence.
         named = {event.run for event in events[broker] if event.kind == Kind.DIR_FAILED}
-        reported = [one for one in failed[broker] if one[0].run not in named]
+        reported = [one for one in failed[broker] if one[0].kind == Kind.DIR_EMPTY or one[0].run not in named]
         if gone := _of_replica(reported, homes.get((*place, broker), ()), case.brokers[broker].log_dirs):
             found[broker] = list(heapq.merge(events[broker], gone))
     return found

@@ -183,7 +183,8 @@ class Reader(Watermarks):
         end = None if self.growing and not self.traced else self.end
         if kind is StepKind.LOADED and target < max(end or 0, self.low):
             self.log_unsure = event.run
-        self.now.steps.append(Step(kind, target, end, self.low, reason, event.time, refs, before, end_ref=self.low_ref))
+        step = Step(kind, target, end, self.low, reason, event.time, refs, before, end_ref=self.low_ref)
+        self.now.steps.append(self._with_empty_directory(step, event))
         self._exact(target, ref)
         self.growing = False
         self.own_first = self.own_hw = self.restored = None
@@ -285,6 +286,17 @@ class Reader(Watermarks):
         if not (steps and steps[-1].kind is StepKind.DELETED):  # otherwise the directory has no log of it
             self.failed = self.failed or Ref(row=event.row, note="its log directory failed")
 
+    def _directory_empty(self, event: Event) -> None:
+        self.emptied = event.run, Ref(row=event.row, note="no log was found in its log directory")
+
+    def _with_empty_directory(self, step: Step, event: Event) -> Step:
+        """Return a step; a new log with the line of its process about an empty directory, if no failure explains it."""
+        found = self.emptied
+        explained = step.kind is not StepKind.CREATED or step.before is LogBefore.DIR_FAILED
+        if explained or found is None or found[0] != event.run:
+            return step
+        return replace(step, dir_empty=True, refs=(*step.refs, found[1]))
+
     def _take_dir_failure(self, before: LogBefore | None, ref: Ref) -> tuple[LogBefore | None, tuple[Ref, ...]]:
         """The state before an empty log, with evidence: after a log directory failed, another gets a new log.
 
@@ -339,7 +351,8 @@ class Reader(Watermarks):
                 for step in last.steps
             ):
                 before, refs = self._take_dir_failure(LogBefore.REPLACED, ref)
-                last.steps.append(Step(StepKind.CREATED, target, None, last.end_low, None, event.time, refs, before))
+                step = Step(StepKind.CREATED, target, None, last.end_low, None, event.time, refs, before)
+                last.steps.append(self._with_empty_directory(step, event))
 
     def _deleted(self, event: Event) -> None:
         if self.moved:
@@ -579,6 +592,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.SHUTDOWN_COMPLETE: Reader._shut_whole,
     Kind.CORRUPTION_CUT: Reader._corrupt,
     Kind.DIR_FAILED: Reader._directory_failed,
+    Kind.DIR_EMPTY: Reader._directory_empty,
     Kind.LOG_CREATED: Reader._created,
     Kind.LOG_DELETED: Reader._deleted,
     Kind.TRANSITION: Reader._told_to_stop,
