@@ -75,6 +75,8 @@ class Broker:
             whatever the names of the files.
         complete: its trace claims to state every change of its replicas, so an absent line proves something.
         claim: the same of its logs or its roles alone; or None.
+        log_within: first and last moment of the span in which its trace claims to state every change of its logs, in
+            microseconds since 1970 UTC, None where it has no bound; or None without such a claim.
         unseen_process: broker epoch of a process that controllers registered and that has no line of its own here,
             while an earlier process has; or None.
     """
@@ -95,6 +97,7 @@ class Broker:
     unseen_process: int | None = None
     complete: bool = False
     claim: PartClaim | None = None
+    log_within: tuple[int | None, int | None] | None = None
 
     @property
     def release(self) -> Release | None:
@@ -162,7 +165,7 @@ def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
     """Mark the brokers for which a trace claims to state every change, and those of which it states the release."""
     claimed = observations.filter(pl.col("kind") == Kind.TRACE.value).get_column("broker").drop_nulls()
     for number in found.keys() & set(claimed.to_list()):
-        claim = _part(observations.filter(pl.col("broker") == number))
+        claim, found[number].log_within = _part(observations.filter(pl.col("broker") == number))
         found[number].complete = claim == PartClaim()
         found[number].claim = None if claim == PartClaim() else claim
     told = (pl.col("kind") == Kind.BROKER_VERSION.value) & (pl.col("message") == TRACE)
@@ -170,23 +173,22 @@ def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
         found[number].configured = True
 
 
-def _part(rows: pl.DataFrame) -> PartClaim | None:
-    """Return the claim of traces about one broker.
+def _part(rows: pl.DataFrame) -> tuple[PartClaim | None, tuple[int | None, int | None] | None]:
+    """Return the claim of traces about one broker, and the span in which it is about its logs.
 
-    A claim for a span holds if all lines of the broker are within it. Else this returns None.
+    A claim for a span holds for all of the trace if all lines of the broker are within it. Else the first is None.
     """
     is_claim = pl.col("kind") == Kind.TRACE.value
     stated = dict(rows.filter(is_claim).select("detail", pl.col("time").cast(pl.Int64)).iter_rows())
     since, until = stated.get(Claim.SINCE.value), stated.get(Claim.UNTIL.value)
     times = rows.filter(~is_claim & (pl.col("message") == TRACE)).get_column("time").cast(pl.Int64).drop_nulls()
-    first, last = times.min(), times.max()
-    if since is not None and isinstance(first, int) and first < since:
-        return None
-    if until is not None and isinstance(last, int) and last > until:
-        return None
     everything = Claim.ALL.value in stated
     log, roles = (everything or what.value in stated for what in (Claim.LOG, Claim.ROLES))
-    return PartClaim(log, roles)
+    within = (since, until) if log else None
+    first, last = times.min(), times.max()
+    before = since is not None and isinstance(first, int) and first < since
+    after = until is not None and isinstance(last, int) and last > until
+    return None if before or after else PartClaim(log, roles), within
 
 
 def _statements(observations: pl.DataFrame) -> pl.DataFrame:

@@ -134,6 +134,11 @@ class Case:
         return frozenset(broker.id for broker in self.brokers.values() if broker.complete)
 
     @functools.cached_property
+    def logs_claimed(self) -> dict[int, tuple[int | None, int | None]]:
+        """Brokers for which a trace claims to state every change of their logs, with the span of the claim."""
+        return {one.id: one.log_within for one in self.brokers.values() if one.log_within is not None}
+
+    @functools.cached_property
     def headers(self) -> dict[int, tuple[int, int]]:
         """Position of each source's batch headers: first row and number of rows."""
         runs = self.batches.get_column("source").rle().struct.unnest()
@@ -362,7 +367,7 @@ def _brokers(
     partly = _told_in_excerpts(files, rows)
     damaged = _told_in_damaged_traces(files, rows)
     for broker in (_left_out(files, owner) | partly | damaged) & set(made):
-        made[broker].complete, made[broker].claim = False, None
+        made[broker].complete, made[broker].claim, made[broker].log_within = False, None, None
         made[broker].server_log = made[broker].state_log = False
     return list(made.values())
 

@@ -215,7 +215,7 @@ class _Read:
         )
         complained = complaints(rows, of_topics.filter(pl.col("broker").is_null()))
         beside = _Beside.of(rows, case)
-        by_themselves = stated(rows, case.complete, _keep_hw(case), beside.doubted)
+        by_themselves = stated(rows, case.logs_claimed, _keep_hw(case), beside.doubted)
         back = went_back(rows)
         named = {place[:3] for events in by_broker for place in events}.union(complained, by_themselves, back)
         present = {(topic, part, 0) for topic, part in disk if internal or topic != METADATA_TOPIC}

@@ -15,7 +15,7 @@ from forensics.replay.history import History, Role, ShortenedBy, ShortenedLog
 from forensics.replay.leadership.elections import outside_isr
 from forensics.replay.lineage import differences, subtract
 from forensics.replay.roles.steps import REMOVES, LogBefore, StepKind
-from forensics.replay.signs.stated import LeaderLogFell
+from forensics.replay.signs.stated import LogFell
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     HERE,
@@ -112,7 +112,7 @@ def judge(history: History, case: Case) -> Judgement:
         or shortened.replica not in _whole(history, shortened)
         or not _measured(history, shortened)
     )
-    findings += tuple(_fell(history, one) for one in history.stated.leader_log_fell if not _is_told(history, one))
+    findings += tuple(_fell(history, one) for one in history.stated.log_fell if not _is_told(history, one))
     missing = [*_replaced(history), *_created_again(history), *_unmeasured(history), *_flushed(history)]
     missing += missing_logs(history)
     return judgement(ID, findings, missing or _untold(history))
@@ -345,18 +345,18 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
     )
 
 
-def _is_told(history: History, fell: LeaderLogFell) -> bool:
+def _is_told(history: History, fell: LogFell) -> bool:
     """Return whether a log that was found shorter explains that a leader's log end offset fell."""
     return any(one.replica == fell.replica and one.target <= fell.after for one in history.shortened_logs)
 
 
-def _fell(history: History, fell: LeaderLogFell) -> Finding:
+def _fell(history: History, fell: LogFell) -> Finding:
     broker = fell.replica
     earlier, later = fell.refs
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        weak=(Weakness.LINES_BETWEEN,),
+        weak=() if fell.claimed else (Weakness.LINES_BETWEEN,),
         **place(history),
         replicas=(broker,),
         epochs=(fell.epoch,) if fell.epoch >= 0 else (),
@@ -365,6 +365,9 @@ def _fell(history: History, fell: LeaderLogFell) -> Finding:
         summary=(
             f"broker {broker} was the leader in {epoch_text(fell.epoch)}, and its log end offset fell from "
             f"{fell.before} to {fell.after}. No log line explains it: a leader only appends"
+            if fell.leads
+            else f"the log end offset of broker {broker} fell from {fell.before} to {fell.after}. The trace claims to "
+            "state each change in between, and none explains it"
         ),
         facts=(
             Fact(f"had log end offset {fell.before}", broker=broker, refs=(earlier,)),

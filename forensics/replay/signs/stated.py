@@ -11,8 +11,9 @@ a release, a high watermark stated after a truncation, with nothing appended sin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import polars as pl
 
@@ -35,8 +36,13 @@ _STATES = (
     Kind.HW_CHECKPOINT,
     Kind.ISR_SHRINK,
     Kind.ISR_EXPAND,
+    Kind.PRODUCED,
+    Kind.CONSUMED,
 )
 """Kinds that state the high watermark or the log end offset of a replica at that moment."""
+
+_IMPLY = (Kind.PRODUCED, Kind.CONSUMED)
+"""Kinds that imply the least that the high watermark of a replica is."""
 
 _SHORTENS = (
     Kind.TRUNCATE,
@@ -56,6 +62,10 @@ _BEGINS = (Kind.PROCESS_START, Kind.LOG_LOADED, *_BOTH)
 _EPOCHS = (Kind.EPOCH_ASSIGNED, Kind.EPOCH_ENTRY)
 _TRIMS = (Kind.LOG_START, Kind.LOG_START_CHECKPOINT, Kind.SEGMENTS_DELETED, Kind.COMPACTED)
 """Kinds after which an epoch entry may name a later offset than the first record of its epoch had."""
+
+
+Span = tuple[int | None, int | None]
+"""First and last moment, microseconds since 1970 UTC; None where there is no bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +106,15 @@ class EpochStarts:
 
 
 @dataclass(frozen=True, slots=True)
-class LeaderLogFell:
-    """A log end offset of a leader that fell within its leader epoch. A leader only appends.
+class LogFell:
+    """A log end offset that fell: of a leader within its leader epoch, as a leader only appends; or of any replica,
+    where its trace claims to state each change, and states none.
 
     Attributes:
-        replica: broker id of the leader, which states both values.
+        replica: broker id of the replica, which states both values.
         epoch: leader epoch.
+        leads: it is the leader.
+        claimed: the trace claims to state each change between the two.
         before, after: the two log end offsets.
         time: of the later one, microseconds since 1970 UTC, or None.
         refs: the two lines.
@@ -109,6 +122,8 @@ class LeaderLogFell:
 
     replica: int
     epoch: int
+    leads: bool
+    claimed: bool
     before: int
     after: int
     time: int | None
@@ -122,12 +137,12 @@ class Stated:
     Attributes:
         hw_above_leo: the first of each replica.
         epoch_starts: leader epochs with several first offsets, by number.
-        leader_log_fell: the first of each replica.
+        log_fell: the first of each replica.
     """
 
     hw_above_leo: tuple[HwAboveLeo, ...] = ()
     epoch_starts: tuple[EpochStarts, ...] = ()
-    leader_log_fell: tuple[LeaderLogFell, ...] = ()
+    log_fell: tuple[LogFell, ...] = ()
 
 
 NOTHING = Stated()
@@ -139,7 +154,7 @@ class _Known:
 
     Attributes:
         broker, replica: the witness, and the replica that it describes.
-        exact: the witness states every change, so a value holds until the next one is stated.
+        exact: the witness states every change here, so a value holds until the next one is stated.
         keeps: a truncation leaves its high watermark in memory, by its release.
         epoch: leader epoch of its last role.
         time: moment of the last values, microseconds since 1970 UTC.
@@ -174,10 +189,10 @@ class _Known:
 
     def add(self, line: StatementLine) -> None:
         """Store the values that a line states."""
-        if not self.exact and (line.time is None or line.time != self.time):
-            self.hw = self.leo = None
         self.time = line.time
-        if line.hw is not None:
+        if line.kind in _IMPLY:
+            self._imply(line)
+        elif line.hw is not None:
             value = line.hw, Ref(row=line.row, note=f"high watermark {line.hw}")
             if line.kind == Kind.HW_CHECKPOINT:
                 self.checkpoint = value
@@ -191,22 +206,39 @@ class _Known:
         states = line.kind != Kind.APPEND or line.hw is not None or self.exact
         self.leo = (line.leo, Ref(row=line.row, note=f"log end offset {line.leo}")) if states else None
 
+    def hold(self, line: StatementLine, *, exact: bool) -> None:
+        """Forget the values before a line if others may have been reached in between."""
+        if not (self.exact and exact) and (line.time is None or line.time != self.time):
+            self.hw = self.leo = None
+        self.exact = exact
+
+    def _imply(self, line: StatementLine) -> None:
+        """A high watermark that clients imply; they may state it later, so it counts where no change is left out."""
+        if self.exact and line.hw is not None and (self.hw is None or self.hw[0] < line.hw):
+            self.hw = line.hw, Ref(row=line.row, note=f"high watermark {line.hw} or higher")
+
     def ended(self, line: StatementLine) -> bool:
         """Return whether a line states a shorter log than the process had: it was looked at after that had ended."""
         if line.kind != Kind.LOG_END or line.leo is None or self.leo is None:
             return False
         return line.leo < self.leo[0]
 
-    def fell(self, line: StatementLine) -> LeaderLogFell | None:
-        """Return the log end offset of a leader that a line states below an earlier one, or None."""
-        if not self.leads or line.leo is None or line.kind == Kind.APPEND:
+    def fell(self, line: StatementLine) -> LogFell | None:
+        """Return the log end offset that a line states below an earlier one, or None."""
+        if line.leo is None or line.kind == Kind.APPEND:
             return None  # appends may be stated in another order than they were made in
         ref = Ref(row=line.row, note=f"log end offset {line.leo}")
+        if self.exact and self.leo is not None and line.leo < self.leo[0]:
+            before, earlier = self.leo
+            refs = earlier, ref
+            return LogFell(self.replica, self.epoch, self.leads, True, before, line.leo, line.time, refs)
+        if not self.leads:
+            return None
         if self.longest is None or line.leo >= self.longest[0]:
             self.longest = line.leo, ref
             return None
         before, earlier = self.longest
-        return LeaderLogFell(self.replica, self.epoch, before, line.leo, line.time, (earlier, ref))
+        return LogFell(self.replica, self.epoch, True, False, before, line.leo, line.time, (earlier, ref))
 
     def above(self) -> HwAboveLeo | None:
         """Return the high watermark above the log end offset at the last moment, or None."""
@@ -228,7 +260,7 @@ class _Known:
 class _Partition:
     replicas: dict[tuple[int, int], _Known] = field(default_factory=dict)
     above: dict[int, HwAboveLeo] = field(default_factory=dict)
-    fell: dict[int, LeaderLogFell] = field(default_factory=dict)
+    fell: dict[int, LogFell] = field(default_factory=dict)
     starts: dict[int, dict[int, tuple[int, Ref, bool]]] = field(default_factory=dict)
     trimmed: set[int] = field(default_factory=set)
     reloaded: dict[int, int | None] = field(default_factory=dict)
@@ -237,7 +269,7 @@ class _Partition:
 
 def stated(
     rows: pl.DataFrame,
-    complete: frozenset[int] = frozenset(),
+    complete: Mapping[int, Span] = MappingProxyType({}),
     keep: frozenset[int] = frozenset(),
     doubted: frozenset[Key] = frozenset(),
 ) -> dict[Key, Stated]:
@@ -245,7 +277,7 @@ def stated(
 
     Args:
         rows: observations of partitions in order, with ``broker``, ``row`` and ``incarnation``.
-        complete: brokers that state every change of their replicas, by the claim of their trace.
+        complete: brokers that state every change of their logs, by the claim of their trace, with its span.
         keep: brokers of releases in which a truncation leaves the high watermark in memory.
         doubted: incarnations about which a trace contradicts itself: its claim does not count there.
     """
@@ -254,13 +286,24 @@ def stated(
     wanted = rows.filter(pl.col("kind").is_in(kinds) & ((pl.col("message") == TRACE) | both.fill_null(False)))
     found: dict[Key, _Partition] = {}
     for line in statement_lines(wanted):
-        exact = complete if line.key not in doubted else frozenset[int]()
-        _take(found.setdefault(line.key, _Partition()), line, exact, keep)
+        exact = line.key not in doubted and _is_exact(line, complete)
+        _take(found.setdefault(line.key, _Partition()), line, keep, exact=exact)
     results = ((key, _result(partition)) for key, partition in found.items())
     return {key: result for key, result in results if result != NOTHING}
 
 
-def _take(partition: _Partition, line: StatementLine, complete: frozenset[int], keep: frozenset[int]) -> None:
+def _is_exact(line: StatementLine, complete: Mapping[int, Span]) -> bool:
+    """Return whether a line is where its witness states every change of its own log."""
+    span = complete.get(line.broker)
+    if span is None or line.broker != line.replica:
+        return False
+    since, until = span
+    if line.time is None:
+        return since is None and until is None
+    return (since is None or since <= line.time) and (until is None or line.time <= until)
+
+
+def _take(partition: _Partition, line: StatementLine, keep: frozenset[int], *, exact: bool) -> None:
     """Add one statement of a witness about a replica."""
     if line.kind in _TRIMS or (line.log_start or 0) > 0:
         partition.trimmed.add(line.replica)
@@ -270,18 +313,18 @@ def _take(partition: _Partition, line: StatementLine, complete: frozenset[int], 
     if line.kind == Kind.LOG_LOADED:
         partition.reloaded[line.replica] = None
     place = line.broker, line.replica
-    exact = line.broker == line.replica and line.broker in complete
     known = partition.replicas.setdefault(place, _Known(*place, exact, line.replica in keep))
     anew = line.kind in (*_BEGINS, *_SHORTENS) or known.ended(line)
     if anew or line.time is None or line.time != known.time:
         _note(partition, known.above())  # the moment before has ended
     if anew:
         known.begin(line)
+    known.hold(line, exact=exact)
     if line.kind in _STATES:
-        known.add(line)
         if (fell := known.fell(line)) is not None:
             partition.fell.setdefault(fell.replica, fell)
-    if line.hw is not None and line.leo is not None:
+        known.add(line)
+    if line.hw is not None and (line.leo is not None or (exact and line.kind in _IMPLY)):
         _note(partition, known.above())
 
 
