@@ -252,8 +252,9 @@ def _dumps(text: Source) -> Iterator[Source]:
 
 
 def _parts_of_trace(text: Source) -> Iterator[Source]:
-    """Split traces of several clusters in one file, and each trace into its statements and the files that follow, each
-    under the path that it had; or yield the trace itself.
+    """Split a text into the traces of several clusters, and each into its statements and the files that follow.
+
+    A file has the path that it had. If there is but one trace, without files, the text itself is yielded.
     """
     parts = trace_files.Parts(f"{PurePosixPath(text.name).stem}.jsonl", limits.MEMBERS.value)
     with text.open() as stream:

@@ -75,8 +75,8 @@ class Broker:
             whatever the names of the files.
         complete: its trace claims to state every change of its replicas, so an absent line proves something.
         claim: the same of its logs or its roles alone; or None.
-        log_within: first and last moment of the span in which its trace claims to state every change of its logs, in
-            microseconds since 1970 UTC, None where it has no bound; or None without such a claim.
+        log_within: first and last moment of the span in which its trace claims to state every change of its logs; None
+            without such a claim. A moment is in microseconds since 1970 UTC, or None for no bound.
         unseen_process: broker epoch of a process that controllers registered and that has no line of its own here,
             while an earlier process has; or None.
     """

@@ -1,4 +1,4 @@
-"""Traces that name no cluster: if the same witness speaks in two folders, these are of two clusters."""
+"""Traces that name no cluster: if the same witness states lines in two folders, these are of two clusters."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def told_apart_by_folder(
 ) -> list[str | None]:
     """Return the cluster of each file, named after the folder for traces without a cluster that cannot be of one.
 
-    Brokers of one cluster have different ids, and each writes one trace. So if the same witness speaks in two folders,
-    the folders are of two clusters, and each such file gets a notice. This also holds if the trace in the other folder
-    names its cluster. If all witnesses differ, the files are of one cluster. A witness that only the first line names
-    does not speak.
+    Brokers of one cluster have different ids, and each writes one trace. So if the same witness states lines in two
+    folders, the folders are of two clusters, and each such file gets a notice. This also holds if the trace in the
+    other folder names its cluster. If all witnesses differ, the files are of one cluster. A broker that only the first
+    line names is no witness.
 
     Args:
         files: sources with their contents; notices are added.
@@ -66,7 +66,7 @@ def _short(folder: str, folders: Iterable[str]) -> str:
 def _notice(shared: Mapping[str, set[int]], folders: Iterable[str]) -> pl.DataFrame:
     other, both = min(shared.items())
     return note(
-        f"this trace names no cluster, and broker {min(both)} speaks in the folder {_short(other, folders)} too: the "
+        f"this trace names no cluster, and broker {min(both)} is a witness in the folder {_short(other, folders)} too: the "
         "traces of each folder are taken as those of a cluster of their own. If they are of one cluster, name it in "
         'the first line ("cluster")'
     )

@@ -19,6 +19,7 @@ from forensics.replay.signs.stated import NOTHING, Stated
 if TYPE_CHECKING:
     from forensics.replay.played import Played
     from forensics.replay.roles.steps import RoleSpan
+    from forensics.replay.signs.unlike_appends import UnlikeAppends
     from forensics.replay.signs.went_back import WentBack
 
 
@@ -455,6 +456,7 @@ class History:
     deletions: list[Deletion] = field(default_factory=list)  # what leaders removed from the beginning of the log
     regressions_in_doubt: list[Regression] = field(default_factory=list)  # while lines of their broker are missing
     went_back: list[WentBack] = field(default_factory=list)  # values that a witness states below earlier ones
+    unlike_appends: list[UnlikeAppends] = field(default_factory=list)  # by the lines of a trace, complete or not
     last_stable: LastStable = NOT_STATED
     appends_stated: bool = False  # a trace states appends to its logs
     stated: Stated = NOTHING  # statements that break an invariant by themselves

@@ -55,6 +55,7 @@ from forensics.replay.played_holes import without_records
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.signs.last_stable import NOT_STATED, LastStable, last_stable
 from forensics.replay.signs.stated import NOTHING, Stated, stated
+from forensics.replay.signs.unlike_appends import UnlikeAppends, unlike_appends
 from forensics.replay.signs.went_back import WentBack, went_back
 from parsers.details import against_settings, log_properties
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
@@ -97,7 +98,7 @@ class _Beside:
     Attributes:
         topic_ids, leaders_with_id, removed, log_starts, printed_hws, without_records: as ``PartitionFacts`` has them.
         deleted: log start offsets that deletions state, as ``deletions`` takes them.
-        last_stable, played: what lines show by themselves.
+        last_stable, unlike_appends, played: what lines show by themselves.
         appended: a trace states appends to their logs.
     """
 
@@ -109,6 +110,7 @@ class _Beside:
     printed_hws: Mapping[Place, list[PrintedHw]]
     without_records: Mapping[Place, Mapping[int, tuple[Range, ...]]]
     last_stable: Mapping[Place, LastStable]
+    unlike_appends: Mapping[Place, list[UnlikeAppends]]
     played: Mapping[Place, Played]
     appended: Set[Place]
 
@@ -129,6 +131,7 @@ class _Beside:
             printed_hws=printed_hws(rows, texts(case)),
             without_records=without_records(rows, case.complete),
             last_stable=last_stable(rows, case.complete),
+            unlike_appends=unlike_appends(rows),
             played=play(rows, case.complete),
             appended=appended(rows),
         )
@@ -260,6 +263,7 @@ class _Read:
         history = reconstruct(facts, events, told, brokers, self.stated_twice.get(place, ()), missing)
         history.stated = self.stated.get(place, NOTHING)
         history.went_back = self.went_back.get(place, [])
+        history.unlike_appends = self.beside.unlike_appends.get(place, [])
         history.last_stable = self.beside.last_stable.get(place, NOT_STATED)
         history.appends_stated = place in self.beside.appended
         _take_played(history, self.beside.played.get(place))

@@ -23,7 +23,7 @@ from forensics.replay.facts.statement_lines import Key
 from forensics.replay.history import Regression, RegressionKind, ShortenedBy, ShortenedLog
 from forensics.replay.lineage import Lineage, Range, intersect, merge, subtract
 from forensics.replay.played_isr import ABOUT_ISR, InSync
-from forensics.replay.played_log import BEFORE, Log, Piece, Writer, lineage_of
+from forensics.replay.played_log import BEFORE, Log, Piece, Writer, lineage_of, unlike
 from forensics.replay.signs.stated import EpochStarts
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
@@ -325,7 +325,7 @@ class _Player:
             replica.log.append(Piece(start, end, BEFORE, whole=False), ref)
 
     def _shorter(self, replica: _Replica, end: int, kept: int, line: PlayedLine) -> None:
-        """A line states a lower log end offset than those before, and none says why.
+        """A line states a lower log end offset than those before, and no line shows a reason.
 
         Args:
             replica: the replica.
@@ -387,10 +387,10 @@ class _Player:
         """Return what an append adds at offsets that the log had already, below its end."""
         log, first = replica.log, pieces[0].first
         had = [*log.within(first, log.end)][::-1]
-        if end < log.end or any(one[2].writer[0] != one[1].writer[0] for one in _unlike(had, pieces)):
+        if end < log.end or any(one[2].writer[0] != one[1].writer[0] for one in unlike(had, pieces)):
             self._shorter(replica, end if end < log.end else first, first, line)
             return pieces
-        if any(_unlike(had, pieces)):
+        if any(unlike(had, pieces)):
             raise Undecided(f"appends from offset {first} on; by the lines before, its log ends at {log.end}")
         return [one._replace(first=max(one.first, log.end)) for one in pieces if one.end > log.end]
 
@@ -417,7 +417,7 @@ class _Player:
         text += leader if replica.leader is not None else "no line says whom it follows"
         if epoch is None or epoch == replica.epoch or any(epoch == piece.writer[0] for piece in found):
             raise Undecided(text)
-        self._contradicts(line, text)  # whoever wrote them, they are other records than those of its leader
+        self._contradicts(line, text)  # in any case these are other records than those of its leader
         return [Piece(first, end, (epoch, f"line {line.row}"), whole=False)]
 
     def _of_leader(self, replica: _Replica, first: int, end: int) -> list[Piece]:
@@ -500,7 +500,7 @@ class _Player:
             self._commits(replica, commit)
 
     def _commits(self, replica: _Replica, commit: Commit) -> None:
-        """What a replica has below a high watermark is committed."""
+        """Add what a replica has below a high watermark to what is committed."""
         for piece in replica.log.within(replica.passed, commit.high_watermark):
             self.committed.add(piece.writer, piece.first, piece.end, commit)
         replica.passed = max(replica.passed, commit.high_watermark)
@@ -608,7 +608,7 @@ class _Player:
         brokers = sorted(counted)
         for at, left in enumerate(brokers):
             for right in brokers[at + 1 :]:
-                pairs = [*_unlike(counted[left], counted[right])]
+                pairs = [*unlike(counted[left], counted[right])]
                 if pairs:
                     one, two = pairs[0][1:]
                     refs = self.replicas[left].log.refs[one.writer], self.replicas[right].log.refs[two.writer]
@@ -622,19 +622,6 @@ class _Player:
             spans = [span for span, _ in self.committed.of(piece)] + intersect([piece[:2]], [(0, hw)])
             found += [piece._replace(first=first, end=end) for first, end in merge(spans)]
         return found
-
-
-def _unlike(left: list[Piece], right: list[Piece]) -> Iterator[tuple[Range, Piece, Piece]]:
-    """Yield the offsets at which two logs have different records; both are in order."""
-    at = 0
-    for one in left:
-        while at < len(right) and right[at].end <= one.first:
-            at += 1
-        for two in right[at:]:
-            if two.first >= one.end:
-                break
-            if one.writer != two.writer:
-                yield (max(one.first, two.first), min(one.end, two.end)), one, two
 
 
 _NOBODY: Final = Commit(-1, -1, 0, None, Ref())

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from forensics.replay.facts.directory import Ref
-from forensics.replay.lineage import Lineage
+from forensics.replay.lineage import Lineage, Range
 
 Writer = tuple[int, str]
 """Leader epoch and append of a record: its checksum, or the line of the leader that wrote it."""
 
 
 BEFORE: Final[Writer] = (-1, "before the trace")
-"""The records with which a replica begins. Those of all replicas are alike, as no line says otherwise."""
+"""The records with which a replica begins. Those of all replicas are taken as alike."""
 
 
 class Piece(NamedTuple):
@@ -84,3 +84,16 @@ def lineage_of(pieces: list[Piece]) -> Lineage:
         if not entries or entries[-1][0] != piece.writer[0]:
             entries.append((piece.writer[0], piece.first))
     return Lineage(tuple(entries))
+
+
+def unlike(left: list[Piece], right: list[Piece]) -> Iterator[tuple[Range, Piece, Piece]]:
+    """Yield the offsets at which two logs have different records; both are in order."""
+    at = 0
+    for one in left:
+        while at < len(right) and right[at].end <= one.first:
+            at += 1
+        for two in right[at:]:
+            if two.first >= one.end:
+                break
+            if one.writer != two.writer:
+                yield (max(one.first, two.first), min(one.end, two.end)), one, two

@@ -51,7 +51,7 @@ HELP = Help(
         """\
 A broker loads or recovers a log with a lower log end offset than the replica is known to have
 reached. Or it finds an empty log where there were records. In a trace, also a leader's log end
-offset that falls while it leads, and any that falls without a line where each change is stated.""",
+offset that falls while it leads. If the trace states each change, this holds for any replica.""",
     ),
     matters=(
         """\

@@ -207,6 +207,17 @@ SUSPECTS: tuple[Suspect, ...] = (
         ),
     ),
     Suspect(
+        Sign.TRUNCATED_BELOW_STATED,
+        "truncation-below-committed",
+        "broker {replica} truncated its log to {target}, below high watermark {end} that it had stated before, and no "
+        "line shows another role in between: committed offsets {span} may be missing from its log",
+        "truncated its log to {target}",
+        (
+            "it had copied the high watermark from its leader before it truncated its own log (KAFKA-14704)",
+            REMADE,
+        ),
+    ),
+    Suspect(
         Sign.FOLLOWED_BELOW_OWN_HIGH_WATERMARK,
         "truncation-below-committed",
         "broker {replica} became a follower ({role}) with log end offset {target}, below high watermark {end} that it "
@@ -324,6 +335,22 @@ SUSPECTS: tuple[Suspect, ...] = (
         ("lines in between are missing, and one of them shows a truncation", REMADE),
         before=LEO,
     ),
+    *(
+        Suspect(
+            Sign.APPENDS_DISAGREE,
+            rule,
+            "broker {replica} and broker {witness} appended records of two leader epochs, {since} and {later}, at "
+            "offsets {span}, below the high watermarks of both",
+            "appended offsets {span} in two leader epochs",
+            (
+                "lines in between are missing: one of the two truncated its log, and appended the records of the other",
+                REMADE,
+            ),
+            before=LEO,
+            settle=(COMPARE,),
+        )
+        for rule in ("replica-divergence", "epoch-divergence")
+    ),
     Suspect(
         Sign.EPOCH_ENTRIES_FALL,
         "epoch-divergence",
@@ -430,6 +457,7 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
         "first_kept": one.end,
         "target": one.target if one.target is not None else one.first,
         "role": epoch_text(one.epoch),
+        "later": one.epoch,
         "span": span_text([(one.first, one.end)]) if one.end is not None else "",
     }
 

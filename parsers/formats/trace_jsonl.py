@@ -45,7 +45,7 @@ inter-broker protocol is at least that of the message format, and below 0.11 not
 OF_HEADER: Final[pl.Expr] = (pl.col("message") == NAME) & pl.col("kind").is_in(
     [kind.value for kind in (Kind.TRACE, Kind.BROKER_CLUSTER, Kind.BROKER_VERSION, Kind.BROKER_CONFIG)]
 )
-"""Of an observation: the first line of a trace states it of a broker, which need not speak itself."""
+"""Of an observation: the first line of a trace states it of a broker, which need not be a witness."""
 
 
 class Trace(NamedTuple):

@@ -75,7 +75,7 @@ def _header(line: bytes) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Parts:
-    """Where the parts of a text begin that is a trace, or several traces one after another.
+    """The parts of a text that is a trace, or several traces one after another.
 
     A line of kind ``trace`` that names another cluster than the one before it begins the trace of that cluster. A line
     of kind ``file`` begins a file, in a trace that says that files follow.

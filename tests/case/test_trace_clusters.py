@@ -85,7 +85,7 @@ def test_a_trace_without_a_cluster_is_not_of_the_cluster_of_another_folder(tmp_p
     assert [partition.history.cluster for partition in result.partitions] == ["a", "folder two"]
     assert not any(f.rule == "two-leaders-one-epoch" for f in result.findings)
     (told,) = result.case.notices.get_column("reason").to_list()
-    assert "broker 1 speaks in the folder one too" in told
+    assert "broker 1 is a witness in the folder one too" in told
 
 
 def test_a_trace_without_a_cluster_is_of_the_one_that_other_brokers_name(tmp_path: Path) -> None:

@@ -36,6 +36,8 @@ class Sign(StrEnum):
     LOG_START_ABOVE_HIGH_WATERMARK = "the log of a leader started above the high watermark of a follower"
     EPOCH_BEGAN_EARLIER = "a leader epoch began below the start of the epoch before it"
     APPEND_REFUSED = "a leader sent records at offsets that its follower had already"
+    TRUNCATED_BELOW_STATED = "a replica truncated its log below a high watermark that it stated before"
+    APPENDS_DISAGREE = "two replicas appended records of two leader epochs at offsets that both have committed"
     HIGH_WATERMARK_FELL = "the high watermark of a leader fell within its leader epoch"
     END_BELOW_HIGH_WATERMARK = "a log ended below a high watermark that its broker stated before"
     LOG_END_FELL = "a log ended lower than its broker stated before"

@@ -36,6 +36,7 @@ _STATES = (
     Kind.HW_CHECKPOINT,
     Kind.ISR_SHRINK,
     Kind.ISR_EXPAND,
+    Kind.LEADER_HW,
     Kind.PRODUCED,
     Kind.CONSUMED,
 )

@@ -589,6 +589,15 @@ def _stated_lower(sign: Sign, history: History) -> Iterator[Suspicion]:
             )  # fmt: skip
 
 
+def _appends_disagree(history: History) -> Iterator[Suspicion]:
+    """Yield pairs of replicas that appended records of two leader epochs at offsets below both high watermarks."""
+    for one in history.unlike_appends if history.facts.lives == 1 else ():
+        yield Suspicion(
+            Sign.APPENDS_DISAGREE, one.left, one.right, one.epochs[1], one.epochs[0], one.first, one.end, one.time,
+            one.refs,
+        )  # fmt: skip
+
+
 SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.EPOCH_BELOW_HIGH_WATERMARK: _began_below,
     Sign.LAST_IN_ISR_CAME_BACK_SHORTER: _last_came_back,
@@ -609,6 +618,8 @@ SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.LOG_START_ABOVE_HIGH_WATERMARK: starts_above,
     Sign.EPOCH_BEGAN_EARLIER: _began_earlier,
     Sign.APPEND_REFUSED: append_refused,
+    Sign.TRUNCATED_BELOW_STATED: partial(_stated_lower, Sign.TRUNCATED_BELOW_STATED),
+    Sign.APPENDS_DISAGREE: _appends_disagree,
     Sign.HIGH_WATERMARK_FELL: _high_watermark_fell,
     Sign.END_BELOW_HIGH_WATERMARK: partial(_stated_lower, Sign.END_BELOW_HIGH_WATERMARK),
     Sign.LOG_END_FELL: partial(_stated_lower, Sign.LOG_END_FELL),

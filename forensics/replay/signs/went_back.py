@@ -112,6 +112,10 @@ class _Known:
             self.role = epoch, line.time, ref
 
     def _begin(self, line: StatementLine) -> None:
+        if line.kind == Kind.TRUNCATE and line.broker == line.replica and line.offset is not None:
+            ref = Ref(row=line.row, note=f"truncated to {line.offset}")
+            if self.hw is not None and line.offset < self.hw[0]:
+                self._note(Sign.TRUNCATED_BELOW_STATED, line, self.hw, line.offset, ref)
         self.hw = self.leo = None
         self.entries.clear()
         self.follows = line.kind == Kind.BECOME_FOLLOWER

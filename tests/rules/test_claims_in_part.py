@@ -1,0 +1,119 @@
+"""Traces that claim to state a part: within it a value holds, and what one witness says alone needs no claim."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forensics.rules.finding import Verdict
+from parsers.details import Claim
+from parsers.formats.trace_kinds import CLAIMED_BY
+from tests.rules.traced import LEADS, Line, judged, said
+
+LOG = {"kinds": [kind.value for kind in CLAIMED_BY[Claim.LOG]]}
+SPAN = {"from": "2026-01-01T10:00:03Z", "to": "2026-01-01T10:00:09Z"}
+BEGUN = [*LEADS, said(1, 1, "append", offset=0, leo=40), said(2, 1, "hw", hw=40)]
+
+
+def head(*claims: object) -> Line:
+    return {"kind": "trace", "replicas": [1, 2], "cluster": "one", "release": "3.9.1", "complete": [*claims]}
+
+
+@pytest.mark.parametrize("claim", [LOG, SPAN, LOG | SPAN], ids=["log", "span", "both"])
+def test_a_value_holds_within_a_claim(claim: object, tmp_path: Path) -> None:
+    lines = [*BEGUN, said(4, 1, "leo", leo=40), said(6, 1, "hw", hw=41)]
+    (finding,) = judged(tmp_path, [head(claim), *lines])["hw-above-leo"].findings
+    assert (finding.replicas, finding.offsets) == ((1,), ((40, 41),))
+
+
+@pytest.mark.parametrize("second", [2, 10], ids=["before", "after"])
+def test_no_value_holds_across_the_edge_of_a_claim(second: int, tmp_path: Path) -> None:
+    other = said(second, 1, "hw", hw=41)
+    lines = [*LEADS, *sorted([said(4, 1, "leo", leo=40), other], key=lambda line: str(line["time"]))]
+    assert judged(tmp_path, [head(SPAN), *lines])["hw-above-leo"].verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("claim", [LOG, SPAN], ids=["log", "span"])
+def test_the_log_of_a_follower_does_not_fall_within_a_claim(claim: object, tmp_path: Path) -> None:
+    lines = [*BEGUN, said(4, 2, "leo", leo=40), said(6, 2, "leo", leo=33)]
+    (finding,) = judged(tmp_path, [head(claim), *lines])["leo-regression"].findings
+    assert (finding.replicas, finding.offsets, finding.confidence.value) == ((2,), ((33, 40),), "proven")
+    told = [*lines[:-1], said(5, 2, "truncate", offset=33), lines[-1]]
+    assert not judged(tmp_path, [head(claim), *told])["leo-regression"].findings
+
+
+@pytest.mark.parametrize("claim", [LOG, SPAN], ids=["log", "span"])
+def test_a_high_watermark_may_fall_in_a_role_that_is_not_claimed(claim: object, tmp_path: Path) -> None:
+    """Broker 1 may have followed another leader by then, whose high watermark is lower for a while."""
+    lines = [*BEGUN, said(4, 1, "hw", hw=40), said(6, 1, "hw", hw=30)]
+    answer = judged(tmp_path, [head(claim), *lines])["hw-regression"]
+    assert [finding.confidence.value for finding in answer.findings] == ["suspected"]
+
+
+WHOLE = {"replicas": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("line", "offsets"),
+    [
+        (said(5, 1, "consumed", offset=55), ((40, 56),)),
+        (said(5, 1, "produced", offset=30, hw=90, detail="acks=all"), ((40, 90),)),
+        (said(5, 1, "consumed", offset=39), ()),
+        (said(5, 1, "produced", offset=30, hw=40, detail="acks=all"), ()),
+        (said(5, 1, "produced", offset=60, detail="acks=1"), ()),
+    ],
+    ids=["read above", "acknowledged above", "read", "acknowledged", "acks=1"],
+)
+def test_clients_imply_a_high_watermark(line: Line, offsets: tuple[tuple[int, int], ...], tmp_path: Path) -> None:
+    lines = [*BEGUN[:3], said(1, 2, "append", offset=0, leo=40), said(2, 1, "hw", hw=40), line]
+    answer = judged(tmp_path, [head(WHOLE), *lines])["hw-above-leo"]
+    assert answer.verdict is (Verdict.VIOLATED if offsets else Verdict.CLEAN)
+    assert tuple(span for finding in answer.findings for span in finding.offsets) == offsets
+    assert judged(tmp_path, [head(), *lines])["hw-above-leo"].verdict is Verdict.UNKNOWN
+
+
+def test_a_truncation_below_what_the_same_witness_stated_is_suspected(tmp_path: Path) -> None:
+    lines = [said(0, 1, "hw", hw=90, leo=100), said(1, 1, "truncate", offset=60)]
+    (finding,) = judged(tmp_path, lines)["truncation-below-committed"].findings
+    assert (finding.replicas, finding.offsets, finding.confidence.value) == ((1,), ((60, 90),), "suspected")
+    role = said(0.5, 1, "become_follower", leader=2, leader_epoch=4, leo=100)
+    assert not judged(tmp_path, [lines[0], role, lines[1]])["truncation-below-committed"].findings
+    assert not judged(tmp_path, [lines[0], said(1, 1, "truncate", offset=95)])["truncation-below-committed"].findings
+
+
+def appended(witness: int, at: int, *, hw: int = 20) -> list[Line]:
+    """Twenty records, those of epoch 2 from an offset on."""
+    return [
+        said(1, witness, "append", offset=0, leo=at, leader_epoch=1),
+        said(2, witness, "append", offset=at, leo=20, leader_epoch=2),
+        said(3, witness, "hw", hw=hw),
+    ]
+
+
+def test_appends_of_two_lineages_are_suspected(tmp_path: Path) -> None:
+    answers = judged(tmp_path, [*appended(1, 10), *appended(2, 14)])
+    for rule in ("replica-divergence", "epoch-divergence"):
+        (finding,) = answers[rule].findings
+        assert (finding.offsets, finding.epochs, finding.confidence.value) == (((10, 14),), (1, 2), "suspected"), rule
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [*appended(1, 10), *appended(2, 10)],
+        [*appended(1, 10, hw=10), *appended(2, 14)],
+        [*appended(1, 10), *appended(2, 14), said(4, 2, "truncate", offset=10)],
+    ],
+    ids=["alike", "not committed", "truncated"],
+)
+def test_appends_that_agree_are_not(lines: list[Line], tmp_path: Path) -> None:
+    answers = judged(tmp_path, lines)
+    assert not answers["replica-divergence"].findings
+    assert not answers["epoch-divergence"].findings
+
+
+def test_without_appends_no_trace_shows_which_records_a_replica_has(tmp_path: Path) -> None:
+    without = [*LEADS, said(1, 1, "hw", hw=0)]
+    assert judged(tmp_path, without)["replica-divergence"].verdict is Verdict.NOT_APPLICABLE
+    assert judged(tmp_path, BEGUN)["replica-divergence"].verdict is Verdict.UNKNOWN
