@@ -66,7 +66,7 @@ def _short(folder: str, folders: Iterable[str]) -> str:
 def _notice(shared: Mapping[str, set[int]], folders: Iterable[str]) -> pl.DataFrame:
     other, both = min(shared.items())
     return note(
-        f"this trace names no cluster, and broker {min(both)} is a witness in the folder {_short(other, folders)} too: the "
-        "traces of each folder are taken as those of a cluster of their own. If they are of one cluster, name it in "
-        'the first line ("cluster")'
+        f"this trace names no cluster, and broker {min(both)} is a witness in the folder {_short(other, folders)} too: "
+        "the traces of each folder are taken as those of a cluster of their own. If they are of one cluster, name it "
+        'in the first line ("cluster")'
     )

@@ -101,23 +101,28 @@ class Parts:
     def add(self, line: bytes) -> None:
         """Take the next line."""
         said = _header(line)
-        cluster = said.get("cluster")
+        named = said.get("cluster")
+        cluster = named if isinstance(named, str) else None
         if not self.places:
-            self.clusters.append(cluster if isinstance(cluster, str) else None)
-            self.places.append((0, self.name))
-        elif isinstance(cluster, str) and cluster != self.clusters[-1] and len(self.places) < self.most:
-            if len(self.clusters) == 1:
-                self.places = [(at, f"{self._folder()}/{path}") for at, path in self.places]
             self.clusters.append(cluster)
-            self.files = False
-            self.places.append((self.at, f"{self._folder()}/{self.name}"))
-            self.container = self.container or SEVERAL
+            self.places.append((0, self.name))
+        elif cluster not in (None, self.clusters[-1]) and len(self.places) < self.most:
+            self._begin(cluster)
         if said.get("files") is True:
             self.files, self.container = True, CONTAINER
         if self.files and begins_file(line) and len(self.places) < self.most:
             folder = f"{self._folder()}/" if len(self.clusters) > 1 else ""
             self.places.append((self.at, f"{folder}{path_of(line)}"))
         self.at += len(line)
+
+    def _begin(self, cluster: str | None) -> None:
+        """Begin the trace of another cluster."""
+        if len(self.clusters) == 1:
+            self.places = [(at, f"{self._folder()}/{path}") for at, path in self.places]
+        self.clusters.append(cluster)
+        self.files = False
+        self.places.append((self.at, f"{self._folder()}/{self.name}"))
+        self.container = self.container or SEVERAL
 
     def _folder(self) -> str:
         """A folder for the parts of the present trace."""

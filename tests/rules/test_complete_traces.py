@@ -316,7 +316,7 @@ def test_nothing_is_clean_in_a_trace_that_contradicts_itself(name: str, tmp_path
 
 
 def test_what_contradictory_lines_show_counts(tmp_path: Path) -> None:
-    """Nobody led epoch 6, but both replicas state a high watermark above its records."""
+    """No broker led epoch 6, but both replicas state a high watermark above its records."""
     lines = [
         said(5, 2, "append", offset=10, leo=15, leader_epoch=6),
         said(5, 1, "append", offset=10, leo=15),
