@@ -6,8 +6,9 @@ that reports how many segment files it loaded, and the lines about segments that
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from forensics.replay.coverage import Coverage, Printed
 from forensics.replay.facts.directory import Copy, Disk
@@ -42,33 +43,60 @@ class _Told:
 
     def hear(self, event: Event) -> None:
         """Add one more line of the broker."""
-        kind, offset = event.kind, event.offset
-        if kind == Kind.LOG_CREATED or (kind == Kind.LOG_LOADED and event.leo == 0 and event.detail != MOVED):
+        if (hear := _HEARD.get(event.kind)) is not None:
+            hear(self, event)
+
+    def _created(self, _: Event) -> None:
+        self._anew(0)
+
+    def _loaded(self, event: Event) -> None:
+        if event.leo == 0 and event.detail != MOVED:
             self._anew(0)
-        elif kind == Kind.LOG_LOADED and event.leo is not None:
+        elif event.leo is not None:
             self._anew(None)
             count = segments(event.detail)
             self.known = count is not None
             self.loaded = (event.log_start or 0, event.leo, count) if count is not None else None
-        elif kind == Kind.LOG_DELETED:
-            self._anew(None)
-            self.known = False
-        elif kind == Kind.TRUNCATE_FULL and offset is not None:
-            self._anew(offset)
-        elif kind == Kind.FETCH_RESET and event.log_start is not None and (offset or 0) < event.log_start:
+
+    def _deleted(self, _: Event) -> None:
+        self._anew(None)
+        self.known = False
+
+    def _emptied(self, event: Event) -> None:
+        if event.offset is not None:
+            self._anew(event.offset)
+
+    def _reset(self, event: Event) -> None:
+        if event.log_start is not None and (event.offset or 0) < event.log_start:
             self._anew(event.log_start)
-        elif kind in (Kind.TRUNCATE, Kind.CORRUPTION_CUT) and offset is not None:
-            self.rolled = [base for base in self.rolled if base <= offset]
+
+    def _truncated(self, event: Event) -> None:
+        if event.offset is not None:
+            self.rolled = [base for base in self.rolled if base <= event.offset]
             self.thinned = True  # unknown how many of the loaded files were removed
-        elif kind == Kind.ROLLED:
-            if offset is None:
-                self.blind = True
-            else:
-                self.rolled.append(offset)
+
+    def _rolled(self, event: Event) -> None:
+        if event.offset is None:
+            self.blind = True
+        else:
+            self.rolled.append(event.offset)
 
     def _anew(self, start: int | None) -> None:
         self.known, self.loaded, self.rolled = True, None, [] if start is None else [start]
         self.blind = self.thinned = False
+
+
+_HEARD: Final[Mapping[str, Callable[[_Told, Event], None]]] = {
+    Kind.LOG_CREATED: _Told._created,
+    Kind.LOG_LOADED: _Told._loaded,
+    Kind.LOG_DELETED: _Told._deleted,
+    Kind.TRUNCATE_FULL: _Told._emptied,
+    Kind.FETCH_RESET: _Told._reset,
+    Kind.TRUNCATE: _Told._truncated,
+    Kind.CORRUPTION_CUT: _Told._truncated,
+    Kind.ROLLED: _Told._rolled,
+}
+"""Lines that change which segment files a broker has."""
 
 
 def copies(events: Mapping[int, Sequence[Event]], disks: Mapping[int, Disk], coverage: Coverage) -> dict[int, Copy]:
@@ -116,10 +144,14 @@ def _end(disk: Disk, told: _Told, others: Sequence[Disk], *, sure: bool) -> tupl
     point = disk.recovery_point
     if point is not None and point[0] > disk.end:
         return False, f"its recovery point is {point[0]}"
-    torn = any(damage.kind in (DamageKind.TORN_TAIL, DamageKind.ZERO_TAIL) for damage in disk.damage)
-    if torn or any(other.end is not None and _spans(other, disk.end) for other in others):
+    if _torn(disk) or any(_spans(other, disk.end) for other in others):
         return True, ""
     return None, "no line and no other replica shows where its last segment began"
+
+
+def _torn(disk: Disk) -> bool:
+    """Return whether the last segment ends within a batch or in zeros: only the one in use does."""
+    return any(damage.kind in (DamageKind.TORN_TAIL, DamageKind.ZERO_TAIL) for damage in disk.damage)
 
 
 def _earlier(disk: Disk) -> str:

@@ -350,10 +350,10 @@ def rising(log: Lineage) -> Lineage:
         highest = max((known for known, _ in entries), default=UNKNOWN)
         if 0 <= epoch < max(highest, least):
             least = max(highest, least)
-            fell = min(place for known, place in entries if known > epoch) if highest > epoch else start
-            entries = [*(entry for entry in entries if entry[1] < fell), *([(UNKNOWN, fell)] if fell < start else [])]
+            fell = min((place for known, place in entries if known > epoch), default=start)
+            entries = [entry for entry in entries if entry[1] < fell]
             if not entries or entries[-1][0] != UNKNOWN:
-                entries.append((UNKNOWN, start))
+                entries.append((UNKNOWN, fell))
         elif not entries or entries[-1][0] != epoch:
             entries.append((epoch, start))
     return Lineage(tuple(entries))

@@ -32,18 +32,26 @@ def states(events: Iterable[Event]) -> States:
     for event in events:
         if event.leader_epoch is not None and event.kind in ROLES:
             serves[event.broker] = event.leader_epoch
-        if event.partition_epoch is None or event.partition_epoch < 0:
-            continue
-        if event.kind in _CHANGES and event.previous_epoch is not None and event.isr_before is not None:
-            found.setdefault(event.partition_epoch - 1, (event.previous_epoch, broker_set(event.isr_before)))
-        epoch, isr = found.get(event.partition_epoch, (None, None))
-        # A leader that changes the ISR may log no leader epoch: then it is the epoch that it leads.
-        number = serves.get(event.broker) if event.leader_epoch is None else event.leader_epoch
-        found[event.partition_epoch] = (
-            epoch if epoch is not None else number,
-            isr if isr is not None else broker_set(event.isr),
-        )
+        if event.partition_epoch is not None and event.partition_epoch >= 0:
+            # A leader that changes the ISR may log no leader epoch: then it is the epoch that it leads.
+            number = serves.get(event.broker) if event.leader_epoch is None else event.leader_epoch
+            _add_state(found, event.partition_epoch, number, event)
     return found
+
+
+def _add_state(found: States, at: int, number: int | None, event: Event) -> None:
+    """Add what a line states of a partition epoch, and of the one before; what an earlier line stated counts.
+
+    Args:
+        found: the states so far.
+        at: partition epoch.
+        number: leader epoch, or None.
+        event: the line.
+    """
+    if event.kind in _CHANGES and event.previous_epoch is not None and event.isr_before is not None:
+        found.setdefault(at - 1, (event.previous_epoch, broker_set(event.isr_before)))
+    epoch, isr = found.get(at, (None, None))
+    found[at] = (epoch if epoch is not None else number, isr if isr is not None else broker_set(event.isr))
 
 
 def isr_before(history: History, epoch: Epoch) -> frozenset[int] | None:

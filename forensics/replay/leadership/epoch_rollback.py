@@ -7,7 +7,7 @@ copy, the controller assigns epochs again that it had assigned before. Then epoc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -84,20 +84,26 @@ def begun_twice(history: History) -> list[EpochRollback]:
     if not history.members <= history.coverage.replicas_with(Printed.LOG):
         return []
     first: dict[int, tuple[int, int, Ref]] = {}
+    for broker, number, start, ref in _beginnings(history):
+        other, at, earlier = first.setdefault(number, (broker, start, ref))
+        if at != start:
+            text = f"leader epoch {number} begins at offset {at} on broker {other}, at {start} on broker {broker}"
+            return [EpochRollback(text, number, None, (earlier, ref))]
+    return []
+
+
+def _beginnings(history: History) -> Iterator[tuple[int, int, int, Ref]]:
+    """Yield the offsets at which replicas' files have the first records of epochs: broker, epoch, offset and place."""
+    disks = history.facts.disks
     # A leader that deleted older records knows epochs from there on only; its followers keep their own entries below.
-    deleted = {disk.log_start for disk in history.facts.disks.values() if disk.log_start > 0}
-    for broker, disk in sorted(history.facts.disks.items()):
+    deleted = {disk.log_start for disk in disks.values() if disk.log_start > 0}
+    for broker, disk in sorted(disks.items()):
         if disk.cleaner_point is not None or disk.damage or disk.skipped or disk.falls:
             continue  # whole epochs may be missing
-        blindly = _fetched_blindly_from(history, broker)
+        unfit = deleted | _fetched_blindly_from(history, broker)
         for number, start in _borne_out(disk):
-            if start <= disk.log_start or start in blindly or start in deleted:
-                continue
-            other, at, ref = first.setdefault(number, (broker, start, disk.refs[number]))
-            if at != start:
-                text = f"leader epoch {number} begins at offset {at} on broker {other}, at {start} on broker {broker}"
-                return [EpochRollback(text, number, None, (ref, disk.refs[number]))]
-    return []
+            if start > disk.log_start and start not in unfit:
+                yield broker, number, start, disk.refs[number]
 
 
 def _fetched_blindly_from(history: History, broker: int) -> set[int]:
@@ -193,27 +199,27 @@ def stepped_down(history: History) -> list[SteppedDown]:
     The order of epochs does not show this loss. A broker's own lines are in order, whatever the epochs: the old leader
     itself followed the successor later. The differences are read from the segments of both.
     """
-    found = []
-    for broker, spans in sorted(history.role_spans.items()):
-        if not spans or spans[-1].role is not Role.FOLLOWER or spans[-1].leader in (None, broker):
-            continue
-        last = spans[-1]
-        led = [role_span for role_span in spans if role_span.role is Role.LEADER and role_span.epoch >= last.epoch >= 0]
-        successor = last.leader
-        theirs = history.role_spans.get(successor, []) if successor is not None else []
-        if not led or successor is None or not theirs or theirs[-1].role is not Role.LEADER:
-            continue
-        # Its high watermark when it began to follow: later ones come from its leader.
-        reached = [sample for sample in (led[-1].hw, last.start_hw) if sample is not None]
-        if not reached:
-            continue
-        sample = max(reached, key=lambda sample: sample.value)
-        ranges = intersect(history.facts.diverging_ranges(broker, successor), [(0, sample.value)])
-        if not ranges:
-            continue
-        how = sample.how or HwSource.STEPPED_DOWN
-        lineage = led[-1].log.begin(led[-1].epoch, ranges[0][0])
-        statement = HwStatement(broker, led[-1].epoch, lineage, sample.value, False, how, sample.time, (sample.ref,))
-        refs = (last.refs[0],)
-        found.append(SteppedDown(successor, last.epoch, last.time, refs, tuple(ranges), statement))
-    return found
+    found = (_stepped_down(history, broker, spans) for broker, spans in sorted(history.role_spans.items()))
+    return [one for one in found if one is not None]
+
+
+def _stepped_down(history: History, broker: int, spans: Sequence[RoleSpan]) -> SteppedDown | None:
+    """Return that loss for one old leader."""
+    if not spans or spans[-1].role is not Role.FOLLOWER or spans[-1].leader in (None, broker):
+        return None
+    last, successor = spans[-1], spans[-1].leader
+    led = [role_span for role_span in spans if role_span.role is Role.LEADER and role_span.epoch >= last.epoch >= 0]
+    theirs = history.role_spans.get(successor, []) if successor is not None else []
+    if not led or successor is None or not theirs or theirs[-1].role is not Role.LEADER:
+        return None
+    # Its high watermark when it began to follow: later ones come from its leader.
+    reached = [sample for sample in (led[-1].hw, last.start_hw) if sample is not None]
+    sample = max(reached, key=lambda sample: sample.value, default=None)
+    parted = history.facts.diverging_ranges(broker, successor)
+    ranges = intersect(parted, [(0, sample.value)]) if sample is not None else []
+    if sample is None or not ranges:
+        return None
+    how = sample.how or HwSource.STEPPED_DOWN
+    lineage = led[-1].log.begin(led[-1].epoch, ranges[0][0])
+    statement = HwStatement(broker, led[-1].epoch, lineage, sample.value, False, how, sample.time, (sample.ref,))
+    return SteppedDown(successor, last.epoch, last.time, (last.refs[0],), tuple(ranges), statement)

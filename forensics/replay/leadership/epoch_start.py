@@ -55,39 +55,48 @@ def had_part(history: History, before: RoleSpan, role_span: RoleSpan) -> int | N
     It may have had a role in an epoch in between if it was in the first ISR of that epoch, or if it led itself. An
     unknown ISR or leader counts too. So does a process in between that never logged that it loaded this log.
     """
-    broker, known = before.replica, None
+    broker = before.replica
     part = role_span.run - before.run > max(1, sum(step.kind is StepKind.LOADED for step in before.steps))
+    first: int | None = None  # where the first epoch in between began
     for epoch in _since(history, before.epoch, role_span.epoch):
-        number = epoch.epoch
-        if epoch.leader == -1 or (epoch.leader == broker and number == role_span.epoch):
+        if epoch.leader == -1 or (epoch.leader == broker and epoch.epoch == role_span.epoch):
             continue
-        named = number in history.epochs
-        untold = (
-            epoch.leader == broker
-            and named
-            and not epoch.leader_took_up
-            and _may_have_led(history, before, role_span, epoch)
-        )
-        if named and not epoch.leader_took_up and not untold:
-            continue
+        named = epoch.epoch in history.epochs
+        untold = named and _may_have_led_untold(history, before, role_span, epoch)
         if untold or not named:
-            # Lines of this broker, or of all brokers, are missing, so it may have had a role in that epoch. It may have
-            # fetched the log that it restarted with since then, or since another leader began to write. If only one
-            # epoch has no line, a restarted leader may have been down in it.
-            alone = before.role is Role.LEADER and number in history.coverage.unnamed and not untold
-            low = before.end_low if alone else before.start_low
-            return low if known is None else min(low, known)
-        if known is None:
-            known = epoch.begins.low
-        if epoch.leader == broker:
-            part = True
-            continue
-        members = [isr for isr, _ in epoch.isr]
-        # It had a role in the epoch before its restart if it was removed from the ISR in between.
-        out = number < role_span.epoch or any(broker not in isr for isr in members)
-        heard = not _joined_unseen(history, before, epoch)
-        part = part or (out and (not members or not heard or broker in members[0]))
-    return known if part else None
+            # It may have fetched the log that it restarted with since then, or since another leader began to write.
+            low = _bound_without_lines(history, before, epoch, untold=untold)
+            return low if first is None else min(low, first)
+        if epoch.leader_took_up:
+            first = epoch.begins.low if first is None else first
+            part = part or epoch.leader == broker or _may_have_followed(history, before, role_span, epoch)
+    return first if part else None
+
+
+def _may_have_led_untold(history: History, before: RoleSpan, role_span: RoleSpan, epoch: Epoch) -> bool:
+    """Return whether a replica may have led an epoch that nothing shows it to have taken up."""
+    if epoch.leader != before.replica or epoch.leader_took_up:
+        return False
+    return _may_have_led(history, before, role_span, epoch)
+
+
+def _bound_without_lines(history: History, before: RoleSpan, epoch: Epoch, *, untold: bool) -> int:
+    """Return the offset from which a replica's records are unknown, if lines on an epoch are missing.
+
+    Lines of this broker (``untold``) or of all brokers are missing, so it may have had a role in that epoch. If only
+    one epoch has no line, a leader that restarted may have been down in it.
+    """
+    alone = before.role is Role.LEADER and epoch.epoch in history.coverage.unnamed and not untold
+    return before.end_low if alone else before.start_low
+
+
+def _may_have_followed(history: History, before: RoleSpan, role_span: RoleSpan, epoch: Epoch) -> bool:
+    """Return whether a replica may have followed in an epoch before its restart: as a member of its first ISR that was
+    removed later, or without a line about it.
+    """
+    members = [isr for isr, _ in epoch.isr]
+    out = epoch.epoch < role_span.epoch or any(before.replica not in isr for isr in members)
+    return out and (not members or before.replica in members[0] or _joined_unseen(history, before, epoch))
 
 
 def _joined_unseen(history: History, before: RoleSpan, epoch: Epoch) -> bool:
@@ -142,6 +151,15 @@ def _may_have_led(history: History, before: RoleSpan, role_span: RoleSpan, epoch
     ]
     known = [start for start in starts if start is not None]
     return bool(known) and role_span.start_hw is not None and role_span.start_hw.value > min(known)
+
+
+def _leaders_ends(role_span: RoleSpan) -> list[tuple[int, Ref]]:
+    """Return the log end offsets of its leader to which a follower truncated in a role, and the lines."""
+    return [
+        (step.target, step.refs[0])
+        for step in role_span.steps
+        if step.kind is StepKind.TRUNCATED and step.reason is TruncationReason.LEADER_END_OFFSET
+    ]
 
 
 def unknown_from(history: History, before: RoleSpan, role_span: RoleSpan) -> int | None:
@@ -224,16 +242,7 @@ class EpochStart:
         epoch.begins = self._begins(epoch, leader, role_span)
         epoch.refs += epoch.begins.because
         if epoch.start is not None:
-            below = self._own_prefix(leader, epoch.epoch, epoch.start)
-            if below is not None:
-                # Batches from before an upgrade carry no epochs: only log lines show which leader wrote them.
-                dated = below.entries[0][1] if below.entries else epoch.start
-                below = Lineage((*log.truncated(dated).entries, *below.entries))
-            else:
-                below = log.truncated(epoch.start)
-                if epoch.start > 0 and below.epoch_at(epoch.start - 1) < 0:
-                    below = self._prefix(epoch.epoch, epoch.start) or below
-            epoch.lineage = below.begin(epoch.epoch, epoch.start)
+            epoch.lineage = self._below(epoch.epoch, epoch.start, leader, log).begin(epoch.epoch, epoch.start)
         elif role_span is not None and self._goes_on(leader, role_span) and not self._dated(epoch.epoch):
             # The same leader continues the same log. Where one epoch ends and the next begins changes no record, as
             # long as no batch states an epoch.
@@ -247,6 +256,25 @@ class EpochStart:
         else:
             epoch.lineage = log  # nothing shows that the leader ever took it up
         self._clear_undated(epoch, leader)
+
+    def _below(self, number: int, start: int, leader: int, log: Lineage) -> Lineage:
+        """Return the leader's log below the start of its epoch.
+
+        Args:
+            number: the epoch.
+            start: its start.
+            leader: its leader.
+            log: the leader's log, as its lines show it.
+        """
+        below = self._own_prefix(leader, number, start)
+        if below is not None:
+            # Batches from before an upgrade carry no epochs: only log lines show which leader wrote them.
+            dated = below.entries[0][1] if below.entries else start
+            return Lineage((*log.truncated(dated).entries, *below.entries))
+        below = log.truncated(start)
+        if start > 0 and below.epoch_at(start - 1) < 0:
+            return self._prefix(number, start) or below
+        return below
 
     def _clear_undated(self, epoch: Epoch, leader: int) -> None:
         """Offsets of an older epoch than its followers' have are of no known epoch: lines of the leader are missing."""
@@ -384,14 +412,8 @@ class EpochStart:
             for position, one in enumerate(spans):
                 # It may not have received a later epoch of the same leader.
                 told = spans[position + 1].epoch if position + 1 < len(spans) else max(self.history.epochs)
-                if one.epoch != epoch.epoch or any(epoch.epoch < number <= told for number in again):
-                    continue
-                heard = [
-                    s
-                    for s in one.steps
-                    if s.kind is StepKind.TRUNCATED and s.reason is TruncationReason.LEADER_END_OFFSET
-                ]
-                found += [(step.target, step.refs[0]) for step in heard]
+                if one.epoch == epoch.epoch and not any(epoch.epoch < number <= told for number in again):
+                    found += _leaders_ends(one)
         return min(found, key=lambda one: one[0], default=None)
 
     def _agreed(self, epoch: Epoch, leader: int) -> int:
