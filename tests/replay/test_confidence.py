@@ -143,7 +143,7 @@ def test_each_value_needs_bearers_of_its_own(states: States) -> None:
     made = Finding("committed-data-lost", Severity.CRITICAL, "orders", 0, "", facts=facts)
     alone = proved(made, places)
     assert (alone.confidence, alone.weak) == (Confidence.INFERRED, (Weakness.ONE_BEARER,))
-    assert alone.uncertain == (f"committed-data-lost is not proven: only one file shows the {states.value}",)
+    assert alone.uncertain == (f"committed-data-lost is not proven: the {states.value} is in one file only",)
     both = proved(replace(made, facts=(*facts, Fact("again", refs=(other,), states=states))), places)
     assert (both.confidence, both.weak) == (Confidence.PROVEN, ())
 

@@ -209,8 +209,8 @@ def _stepped_down(history: History, broker: int, spans: Sequence[RoleSpan]) -> S
         return None
     last, successor = spans[-1], spans[-1].leader
     led = [role_span for role_span in spans if role_span.role is Role.LEADER and role_span.epoch >= last.epoch >= 0]
-    theirs = history.role_spans.get(successor, []) if successor is not None else []
-    if not led or successor is None or not theirs or theirs[-1].role is not Role.LEADER:
+    theirs = history.role_spans.get(successor, [])
+    if not led or not theirs or theirs[-1].role is not Role.LEADER:
         return None
     # Its high watermark when it began to follow: later ones come from its leader.
     reached = [sample for sample in (led[-1].hw, last.start_hw) if sample is not None]
