@@ -9,14 +9,27 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from json.encoder import encode_basestring
 from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from forensics.errors import UnwritableOutput
 from parsers.files.sources import Source
 
-_STEERING = re.compile(r"[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+STEERING: Final = r"\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
+"""Characters beyond ASCII that steer a terminal, turn the reading order, are invisible, or are no text, for ``re``."""
+_IN_JSON: Final = re.compile(f"[{STEERING}]")
+_IN_TEXT: Final = re.compile(rf"[\x00-\x1f{STEERING}]")
+
+
+def plain(text: str) -> str:
+    r"""Return a text that cannot steer a terminal: evidence is written by others.
+
+    >>> plain("a\x1b[2Jb\u200e")
+    'a\\x1b[2Jb\\u200e'
+    """
+    return _IN_TEXT.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def as_json(value: object, *, indent: int | None = None) -> str:
@@ -30,7 +43,7 @@ def as_json(value: object, *, indent: int | None = None) -> str:
 
 def _safe(text: str) -> str:
     """Return JSON in which no character steers a terminal; they occur only in strings."""
-    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def members_as_json(members: Iterable[tuple[str, object]]) -> Iterator[str]:
@@ -69,27 +82,88 @@ def _each(values: Iterator[object]) -> Iterator[str]:
     yield "[]" if begin == "[\n  " else "\n ]"
 
 
+NAME: Final = "\0"
+"""Stands for the name in what is ``Alike``. No path and no name of a topic can contain it."""
+_NAME_IN_JSON: Final = re.compile(r"((?<!\\)(?:\\\\)*)\\u0000")
+
+
+class Alike:
+    """A value of which a document has many that differ in one name alone: its text is made once.
+
+    Args:
+        value: with ``NAME`` where the name belongs.
+    """
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+        self._pieces: dict[str, list[str]] = {}
+
+    def text(self, name: str, line: str) -> str:
+        r"""Return the value with a name as JSON; for ``line`` see ``_indented``.
+
+        >>> Alike({"missing": "logs of \0, not \\u0000"}).text('a"b', "")
+        '{ "missing": "logs of a\\"b, not \\\\u0000"}'
+        """
+        if line not in self._pieces:
+            self._pieces[line] = _NAME_IN_JSON.sub(r"\1\0", _indented(self._value, line)).split(NAME)
+        return encode_basestring(name)[1:-1].join(self._pieces[line])
+
+
+class Named(NamedTuple):
+    """One of the values that are ``Alike``, with its name."""
+
+    alike: Alike
+    name: str
+
+
 def _indented(value: object, line: str) -> str:
-    """Return what ``json.dumps`` does with an indent of one, which takes it five times as long.
+    """Return what ``json.dumps`` does with an indent of one, which takes it ten times as long.
 
     Args:
         value: the value.
         line: a line end, and the spaces before what begins a line at this depth.
     """
-    if isinstance(value, str):
-        return encode_basestring(value)
+    return _TEXTS.get(type(value), _other)(value, line)
+
+
+def _object(value: dict[object, object], line: str) -> str:
+    if not value:
+        return "{}"
     inner = f"{line} "
-    if isinstance(value, dict) and value:
-        between = f",{inner}"
-        members = [
-            f"{encode_basestring(name if isinstance(name, str) else json.dumps(name))}: {_indented(one, inner)}"
-            for name, one in value.items()
-        ]
-        return f"{{{inner}{between.join(members)}{line}}}"
-    if isinstance(value, list | tuple) and value:
-        between = f",{inner}"
-        return f"[{inner}{between.join([_indented(one, inner) for one in value])}{line}]"
+    members = [
+        f"{encode_basestring(name if isinstance(name, str) else json.dumps(name))}: "
+        f"{encode_basestring(one) if type(one) is str else _TEXTS.get(type(one), _other)(one, inner)}"
+        for name, one in value.items()
+    ]
+    return f"{{{inner}{f',{inner}'.join(members)}{line}}}"
+
+
+def _array(value: Sequence[object], line: str) -> str:
+    if not value:
+        return "[]"
+    inner = f"{line} "
+    return f"[{inner}{f',{inner}'.join([_TEXTS.get(type(one), _other)(one, inner) for one in value])}{line}]"
+
+
+def _other(value: object, line: str) -> str:
+    """Return a value of another type; also of one that is made of a type of JSON, such as a member of an ``Enum``."""
+    for base, text in _TEXTS.items():
+        if isinstance(value, base):
+            return text(value, line)
     return json.dumps(value)
+
+
+_TEXTS: Final[Mapping[type, Callable[[Any, str], str]]] = {
+    Named: lambda value, line: value.alike.text(value.name, line),
+    str: lambda value, _: encode_basestring(value),
+    type(None): lambda *_: "null",
+    bool: lambda value, _: "true" if value else "false",
+    int: lambda value, _: int.__repr__(value),
+    dict: _object,
+    list: _array,
+    tuple: _array,
+}
+"""The text of a value, by its type."""
 
 
 def no_formula(cell: str) -> str:

@@ -147,19 +147,12 @@ def finish(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Se
     """Order everything and attach the evidence behind each fact."""
     findings = [finding for _, judgements in judged for judgement in judgements for finding in judgement.findings]
     evidence = _evidence(case, {ref for finding in findings for ref in finding.refs})
-    proven = (
-        (
-            history,
-            [
-                replace(one, findings=tuple(proved(finding, evidence) for finding in one.findings))
-                if one.findings
-                else one
-                for one in judgements
-            ],
-        )
-        for history, judgements in judged
-    )
-    return replace(ordered(inputs, case, proven), problems=problems_of(case))
+
+    def proven(one: Judgement) -> Judgement:
+        return Judgement(one.rule, one.verdict, tuple(proved(f, evidence) for f in one.findings), one.missing)
+
+    shown = ((history, [proven(one) if one.findings else one for one in found]) for history, found in judged)
+    return replace(ordered(inputs, case, shown), problems=problems_of(case))
 
 
 def problems_of(case: Case) -> list[Problem]:

@@ -18,7 +18,7 @@ from typing import Any
 from forensics.errors import BadBaseline, BadConfiguration
 from forensics.result import Changes, Partition, Result
 from forensics.rules import RULES
-from forensics.rules.finding import Finding, Severity
+from forensics.rules.finding import Finding, Judgement, Severity
 
 FILE = "forensics.toml"
 PROJECT = "pyproject.toml"
@@ -200,33 +200,20 @@ _KEYS = {
 
 def tune(result: Result, tuning: Tuning) -> Result:
     """Apply the user's settings to a result."""
-    made: dict[int, Finding] = {}
-
-    def finding(one: Finding) -> Finding:
-        return made.setdefault(id(one), _rated(one, tuning.severities))
-
-    partitions = [
-        Partition(
-            partition.history,
-            {
-                rule: replace(judgement, findings=tuple(finding(one) for one in judgement.findings))
-                for rule, judgement in partition.judgements.items()
-                if rule not in tuning.disabled
-            },
-        )
-        for partition in result.partitions
-        if _wanted(partition.history.topic, tuning)
-    ]
-    partitions.sort(key=lambda one: one.order)
-    told = sorted(
-        (f for p in partitions for judgement in p.judgements.values() for f in judgement.findings),
-        key=lambda one: one.order,
-    )
+    partitions, told = result.partitions, result.whole().findings
+    if tuning.severities or tuning.disabled or tuning.topics or tuning.skip_topics:
+        partitions = _tuned(partitions, tuning)
+        found = (f for p in partitions for judgement in p.judgements.values() for f in judgement.findings)
+        told = sorted(found, key=lambda one: one.order)
+    new, known = told, list[Finding]()
+    if tuning.known:
+        new = [one for one in told if not _known(one, tuning.known)]
+        known = [one for one in told if _known(one, tuning.known)]
     return replace(
         result,
         partitions=partitions,
-        findings=[one for one in told if not _known(one, tuning.known)],
-        known=[one for one in told if _known(one, tuning.known)],
+        findings=new,
+        known=known,
         changes=Changes(
             config=tuning.config,
             severities={rule.id: tuning.severities[rule.id] for rule in RULES if rule.id in tuning.severities},
@@ -234,10 +221,26 @@ def tune(result: Result, tuning: Tuning) -> Result:
             topics=tuning.topics,
             skipped_topics=tuning.skip_topics,
             baseline=tuning.baseline,
-            gone=len(tuning.known.keys() - {one.fingerprint for one in told}),
+            gone=len(tuning.known.keys() - {one.fingerprint for one in told}) if tuning.known else 0,
         ),
         problems=[one for one in result.problems if one.topic is None or _wanted(one.topic, tuning)],
     )
+
+
+def _tuned(partitions: Iterable[Partition], tuning: Tuning) -> list[Partition]:
+    """Return the partitions of the topics that are wanted, with the user's severities, worst first."""
+    made: dict[int, Finding] = {}
+
+    def rated(one: Judgement) -> Judgement:
+        findings = tuple(made.setdefault(id(f), _rated(f, tuning.severities)) for f in one.findings)
+        return replace(one, findings=findings)
+
+    def judgements(partition: Partition) -> dict[str, Judgement]:
+        asked = ((rule, one) for rule, one in partition.judgements.items() if rule not in tuning.disabled)
+        return {rule: rated(one) if one.findings else one for rule, one in asked}
+
+    wanted = (one for one in partitions if _wanted(one.history.topic, tuning))
+    return sorted((Partition(one.history, judgements(one)) for one in wanted), key=lambda one: one.order)
 
 
 def _wanted(topic: str, tuning: Tuning) -> bool:

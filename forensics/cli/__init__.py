@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from errno import ENOSPC
 from importlib import import_module
+from io import StringIO
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from forensics import __version__
 from forensics.cli.choosing import did_you_mean
 from forensics.cli.examples import example
-from forensics.cli.exits import INTERRUPTED, TERMINATED
-from forensics.errors import ForensicsError
+from forensics.cli.exits import INTERRUPTED, NOBODY_READS, TERMINATED
+from forensics.errors import ForensicsError, UnwritableOutput
+from forensics.outputs import plain
 from parsers.containment import Defect, contained
 
 COMMANDS = {
@@ -88,12 +91,14 @@ def main(prog_name: str | None = None) -> None:
     signal.signal(signal.SIGTERM, _terminated)
     expected = (ForensicsError, click.ClickException, click.Abort)
     try:
-        found = contained(lambda: cli.main(prog_name=prog_name, standalone_mode=False), expected=expected)
+        found = contained(lambda: _run(prog_name), expected=expected)
     except ForensicsError as error:
-        click.echo(f"forensics: {error}", err=True)
+        click.echo(f"forensics: {plain(str(error))}", err=True)
         sys.exit(2)
     except click.ClickException as error:
-        error.show()
+        shown = StringIO()
+        error.show(file=shown)
+        click.echo(_lines(shown.getvalue()), err=True, nl=False)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         _end(INTERRUPTED, "interrupted; files that were to be written are as they were before")
@@ -101,9 +106,35 @@ def main(prog_name: str | None = None) -> None:
         _end(TERMINATED, "terminated; files that were to be written are as they were before")
     if isinstance(found, Defect):
         # Exit code 1 means findings: a defect must never look like one.
-        click.echo(f"{found.trace}forensics: {found}, with the lines above", err=True)
+        click.echo(f"{_lines(found.trace)}forensics: {plain(str(found))}, with the lines above", err=True)
         sys.exit(2)
     sys.exit(found)
+
+
+def _lines(text: str) -> str:
+    """Return a text of several lines that cannot steer a terminal."""
+    return "\n".join(map(plain, text.split("\n")))
+
+
+def _run(prog_name: str | None) -> Any:
+    """Run the command that is asked for.
+
+    Raises:
+        UnwritableOutput: the disk is full to which standard output goes; help texts are written by click.
+        SystemExit: as ``main`` says.
+    """
+    output = sys.stdout
+    try:
+        return cli.main(prog_name=prog_name, standalone_mode=False)
+    except SystemExit:
+        # If its reader closed standard output, click replaces it and ends with 1, the code of findings.
+        if sys.stdout is not output:
+            raise SystemExit(NOBODY_READS) from None
+        raise
+    except OSError as error:
+        if error.errno == ENOSPC and error.filename is None:
+            raise UnwritableOutput(f"standard output: {error.strerror}; nothing more was written") from None
+        raise
 
 
 class Terminated(SystemExit):

@@ -20,7 +20,7 @@ from forensics.cli import reading, speaking
 from forensics.cli.examples import example
 from forensics.cli.exits import NOT_JUDGED, failures_text
 from forensics.cli.tuned import tuned
-from forensics.outputs import as_json
+from forensics.outputs import as_json, plain
 from forensics.reports import jsonl
 from forensics.rules.finding import Severity
 from forensics.tuning import Tuning, tune
@@ -149,7 +149,7 @@ def batch(
 
     def say(said: str) -> None:
         if not quiet:
-            click.echo(f"forensics: {said}", err=True)
+            click.echo(f"forensics: {plain(said)}", err=True)
 
     job = jobs.prepared(paths, folder)
     result = None if explained else jobs.unchanged(job, options)
@@ -244,9 +244,9 @@ def _plan(found: Explained) -> str:
         f"{found.tasks:,} tasks read {found.new:,} sources",
     ]
     for path, count in found.splits[:_SHOWN]:
-        lines.append(f"  {path}: by ranges of bytes, in {count} tasks")
+        lines.append(f"  {plain(path)}: by ranges of bytes, in {count} tasks")
     for path, weight, why in found.giants[:_SHOWN]:
-        lines.append(f"  {path}: about {weight / 1e6:,.0f} MB in one task: {why}")
+        lines.append(f"  {plain(path)}: about {weight / 1e6:,.0f} MB in one task: {why}")
     return "\n".join(lines) + "\n"
 
 
@@ -272,9 +272,9 @@ def _told(result: Result, found: _Found, folder: str, stated: Result) -> str:
     for row in (
         sources.filter(sources["format"].is_in(["failed", "unreadable", "unknown"])).head(_SHOWN).iter_rows(named=True)
     ):
-        lines.append(f"  not read: {row['path']} ({row['format']})")
+        lines.append(f"  not read: {plain(row['path'])} ({row['format']})")
     damaged = sources.filter(sources["notices"] > 0).sort("notices", "id", descending=[True, False])
     for path, count in damaged.select("path", "notices").head(_SHOWN).iter_rows():
-        lines.append(f"  {count:,} notices: {path}")
+        lines.append(f"  {count:,} notices: {plain(path)}")
     lines.append(f"see: forensics report {folder}   forensics timeline {folder} -p TOPIC-N")
     return "\n".join(lines) + "\n"

@@ -6,14 +6,14 @@ import click
 
 from forensics.cli.choosing import OneOf
 from forensics.cli.examples import example
+from forensics.cli.speaking import say, say_pieces
 from forensics.rules import RULES
 
 
 @click.command(epilog=example("forensics rules"))
 def rules() -> None:
     """List the rules, with the severity of a violation."""
-    for rule in RULES:
-        click.echo(f"{rule.id:30} {rule.severity.value:9} {rule.summary}")
+    say_pieces(f"{rule.id:30} {rule.severity.value:9} {rule.summary}\n" for rule in RULES)
 
 
 @click.command(epilog=example("forensics explain committed-data-lost"))
@@ -24,4 +24,4 @@ def explain(rule: str) -> None:
     RULE is a name that `forensics scan` prints; `forensics rules` lists all.
     """
     asked = next(one for one in RULES if one.id == rule)
-    click.echo(f"{asked.summary}\n\n{asked.help.text}")
+    say(f"{asked.summary}\n\n{asked.help.text}\n")

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from forensics.cli.examples import example
+from forensics.cli.exits import NOT_JUDGED, failures_text
 from forensics.cli.speaking import say_pieces
 from forensics.cli.tuned import tuned
 from forensics.outputs import put_text, writable
@@ -36,18 +37,24 @@ def report(folder: Path, format_name: str, output: str | None, tuning: Tuning, r
 
     An HTML page quotes the lines of files that still exist.
 
-    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 no batch was completed there.
+    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 no batch was completed there. Exit code 3: no
+    findings, but this program failed on a part of the evidence.
     """
     from forensics.engines.spark.stored import Stored
 
     writable(output)
     result = tune(Stored(folder).result(whole=format_name == "html"), tuning)
+    evidence = result.case.files
     if redacted:
         result = redact(result)
     pieces = next(report for report in REPORTS if report.name == format_name).pieces(result)
     if output is None:
         say_pieces(pieces)
     else:
-        put_text(output, pieces)
+        put_text(output, pieces, evidence)
+    if any(result.failures):
+        click.echo(failures_text(*result.failures), err=True)
     if tuning.fails(result.worst, result.unknown):
         sys.exit(1)
+    if any(result.failures):
+        sys.exit(NOT_JUDGED)

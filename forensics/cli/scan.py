@@ -112,7 +112,7 @@ def scan(
     if folder is not None:
         tables.usable(Path(folder))
     how = Reading(zone, skews, reading.moment(since, zone), reading.moment(until, zone))
-    result = tune(local.scan(paths, reading=how, topics=tuning.topics, jobs=jobs), tuning)
+    result = tune(local.scan(paths, reading=how, topics=tuning.topics, jobs=jobs, lasting=True), tuning)
     _named(result, skews, tuning)
     evidence = result.case.files
     if output == "-":

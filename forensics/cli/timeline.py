@@ -15,7 +15,8 @@ from forensics.cli import reading
 from forensics.cli.examples import example
 from forensics.cli.speaking import page, say_pieces
 from forensics.engines import local
-from forensics.errors import NothingMatched, UnreadableInput
+from forensics.engines.salvage import replayed
+from forensics.errors import DefectOfProgram, NothingMatched, UnreadableInput
 from forensics.replay.history import History
 from forensics.replay.partitions import histories
 from forensics.replay.timeline import timeline as replay
@@ -92,8 +93,9 @@ def _chosen(name: str, case: Case, tables: Stored | None) -> list[History]:
 
     Raises:
         UnreadableInput: there is none.
+        DefectOfProgram: replay fails on it.
     """
-    every = [history for part in case.parts for history in histories(part)]
+    every = _replayed(name, case)
     chosen = sorted((h for h in every if h.name == name), key=lambda h: (h.cluster or "", -h.incarnation))
     if not chosen:
         names = sorted({history.name for history in every}) if tables is None else tables.names()
@@ -101,6 +103,21 @@ def _chosen(name: str, case: Case, tables: Stored | None) -> list[History]:
         hint = f"; there is {', '.join(near)}" if near else ""
         raise UnreadableInput(f"no partition {name} in the evidence{hint}")
     return chosen
+
+
+def _replayed(name: str, case: Case) -> list[History]:
+    """Return all partitions on which replay does not fail.
+
+    Raises:
+        DefectOfProgram: it fails on the one that is to be shown.
+    """
+    every: list[History] = []
+    for part in case.parts:
+        good, failed = replayed(part, histories)
+        every += good
+        for why in [judged[0].missing[0].because for history, judged in failed if history.name == name][:1]:
+            raise DefectOfProgram(f"{name} cannot be replayed: {why.text if why is not None else 'unknown'}")
+    return every
 
 
 def _findings(paths: Sequence[str], case: Case, chosen: Sequence[History]) -> list[Finding]:

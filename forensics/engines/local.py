@@ -19,7 +19,6 @@ from forensics.replay.history import History
 from forensics.replay.partitions import histories
 from forensics.result import Result, finish
 from forensics.rules import Shared, judgements
-from forensics.rules.finding import Judgement
 from parsers import read
 from parsers.containment import Defect, contained
 from parsers.file_reading import FileReading, Packing
@@ -40,6 +39,7 @@ def scan(
     topics: Sequence[str] = (),
     progress: Progress | None = None,
     jobs: int | None = None,
+    lasting: bool = False,
 ) -> Result:
     """Read, replay and judge.
 
@@ -49,13 +49,14 @@ def scan(
         topics: patterns; only topics that match one are judged. None means all.
         progress: called after each file.
         jobs: how many processes judge side by side, if there is enough to judge. None means one for each processor.
+        lasting: the result is needed until the process ends, so the collector never walks it.
 
     Raises:
         UnreadableInput: a path does not exist.
         NothingUnderstood: nothing in the input is a broker's.
     """
     case = take_in(paths, reading=reading, progress=progress)
-    with no_cycles():
+    with no_cycles(lasting=lasting):
         return finish(paths, case, _judged_by(jobs or cores(), case, topics))
 
 
@@ -79,15 +80,10 @@ def judged(case: Case, topics: Sequence[str] = ()) -> list[Judged]:
         topics: patterns; only topics that match one are judged. None means all.
     """
     found: list[Judged] = []
-    known: dict[Judgement, Judgement] = {}  # partitions without findings mostly have equal answers: each is kept once
     for part in case.parts:
         good, failed = replayed(part, histories)
-        shared: Shared = {}
-        judged = [
-            (one, [a if a.findings else known.setdefault(a, a) for a in judgements(one, part, shared)])
-            for one in good
-            if _asked(one, topics)
-        ]
+        shared = Shared()
+        judged = [(one, judgements(one, part, shared)) for one in good if _asked(one, topics)]
         judged += [one for one in failed if _asked(one[0], topics)]
         found += sorted(judged, key=lambda one: (one[0].topic, one[0].partition, one[0].incarnation))
     return found
@@ -98,13 +94,19 @@ def _asked(history: History, topics: Sequence[str]) -> bool:
 
 
 @contextlib.contextmanager
-def no_cycles() -> Iterator[None]:
-    """Keep the collector from walking millions of young objects again and again: replay makes no cycles."""
+def no_cycles(*, lasting: bool = False) -> Iterator[None]:
+    """Keep the collector from walking millions of young objects again and again: replay makes no cycles.
+
+    Args:
+        lasting: it passes over all objects of this process from now on, too.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if lasting:
+            gc.freeze()
         if enabled:
             gc.enable()
 

@@ -18,11 +18,14 @@ import polars as pl
 from forensics.case import Case, Reading
 from forensics.case.brokers import Broker
 from forensics.case.order import METADATA_TOPIC
+from forensics.replay.facts.disks import CHECKPOINTS
 from forensics.replay.facts.partition_lines import of_process
 
 KEY: Final = ("topic", "partition")
 _FIXED: Final = 500
 """So many rows take as long to judge as a partition takes whatever its rows are, about."""
+
+_OF_CHECKPOINTS: Final = pl.col("kind").is_in([kind.value for kind in CHECKPOINTS])
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,8 @@ class Division:
 
     Attributes:
         case: one cluster's.
+        quick: partitions that only checkpoint files name: ``topic``, ``partition``. Judging them takes less time than
+            handing over the results, so they are of no part.
     """
 
     def __init__(self, case: Case, topics: Sequence[str] = ()) -> None:
@@ -105,6 +110,14 @@ class Division:
             names = keys.get_column("topic").unique().to_list()
             asked = [name for name in names if any(fnmatchcase(name, pattern) for pattern in topics)]
             keys = keys.filter(pl.col("topic").is_in(asked))
+        of_more = pl.concat(
+            [
+                *(frame.select("topic", pl.col("partition").cast(pl.Int32)) for frame in (case.sources, case.batches)),
+                case.observations.filter(~_OF_CHECKPOINTS).select("topic", pl.col("partition").cast(pl.Int32)),
+            ]
+        ).unique()
+        self.quick = keys.join(of_more, on=KEY, how="anti", nulls_equal=True).select(*KEY)
+        keys = keys.join(of_more, on=KEY, how="semi", nulls_equal=True)
         self._keys = keys.sort(*KEY, nulls_last=True)
 
     @property

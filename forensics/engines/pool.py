@@ -59,6 +59,9 @@ def judged(divisions: Sequence[Division], jobs: int) -> list[Judged]:
     with Workers(jobs) as workers:
         for part, rows in _answers(workers, parts):
             found[id(part.division)] += [_read(one, known) if isinstance(one, _Row) else one for one in rows]
+    for division in divisions:
+        for quick in division.packed([division.quick]):
+            found[id(division)] += local.judged(division.common.case(quick))
     order = attrgetter("topic", "partition", "incarnation")
     return [one for mine in found.values() for one in sorted(mine, key=lambda one: order(one[0]))]
 

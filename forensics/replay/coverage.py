@@ -346,6 +346,8 @@ class Coverage:
         A replica that is not among them may be silent, so nothing follows from that.
         """
         asked, found = (span, *spans), dict[int, MissingLines]()
+        if not self.known_missing:  # as with most of very many partitions
+            return found
         for replica, known in sorted(self.known_missing.items()):
             for one in known:
                 if one.span in asked:

@@ -15,6 +15,7 @@ import polars as pl
 from forensics.case import Case
 from forensics.case.dates import EpochDate, chosen, epoch_dates
 from forensics.case.order import METADATA_TOPIC
+from forensics.outputs import plain
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.disks import disks
 from forensics.replay.facts.forks import forks
@@ -22,7 +23,6 @@ from forensics.replay.facts.live_dirs import PLACE
 from forensics.replay.facts.partition_facts import Fork
 from forensics.replay.lineage import UNKNOWN, Range, size
 from forensics.reports.remarks import dated
-from forensics.reports.terminal import plain
 from forensics.rules.finding import brokers_text, count_text, offsets_text, span_text
 
 SCHEMA = "forensics.compare/1"

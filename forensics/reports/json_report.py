@@ -6,17 +6,17 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib import resources
-from typing import Any
+from typing import Any, Final
 
 from forensics import __version__
 from forensics.case.brokers import Broker
 from forensics.case.coverage import coverage
-from forensics.outputs import members_as_json
+from forensics.outputs import NAME, Alike, Named, members_as_json
 from forensics.replay.history import Epoch, History
 from forensics.replay.lineage import UNKNOWN
 from forensics.result import Partition, Result
 from forensics.rules.causes import BY_ID
-from forensics.rules.finding import Evidence, Finding
+from forensics.rules.finding import Evidence, Finding, Judgement
 from forensics.rules.stated_problems import Problem
 from forensics.rules.wording import want_texts
 
@@ -43,7 +43,7 @@ def schema() -> dict[str, Any]:
 
 def document(result: Result) -> dict[str, Any]:
     """The document as plain values."""
-    return {name: list(value) if isinstance(value, Iterator) else value for name, value in _members(result)}
+    return dict(json.loads(render(result)))
 
 
 def _members(result: Result) -> Iterator[tuple[str, object]]:
@@ -57,7 +57,7 @@ def _members(result: Result) -> Iterator[tuple[str, object]]:
     yield "brokers", map(_broker, case.everyone)
     yield "sources", map(_source, case.sources.iter_rows(named=True))
     yield "coverage", map(_coverage, coverage(case).iter_rows(named=True))
-    yield "partitions", map(_partition, result.partitions)
+    yield "partitions", _partitions(result)
     yield "findings", map(finding_document, result.findings)
     yield "problems", map(problem_document, result.problems)
     yield "notices", _notices(result)
@@ -112,6 +112,38 @@ def _source(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+_MOST_ALIKE: Final = 4096
+"""Answers whose text is kept, so that it need not be made for each partition that has them."""
+
+
+def _partitions(result: Result) -> Iterator[dict[str, Any]]:
+    """Yield each partition; most of many partitions have answers that differ in the partition's name alone."""
+    known: dict[int, tuple[Judgement, Alike]] = {}
+
+    def verdict(judgement: Judgement, name: str) -> object:
+        if judgement.findings:
+            return _verdict(judgement, name)
+        if len(known) == _MOST_ALIKE:
+            known.clear()
+        found = known.get(id(judgement))
+        if found is None:
+            found = known[id(judgement)] = judgement, Alike(_verdict(judgement, NAME))
+        return Named(found[1], name)
+
+    for one in result.partitions:
+        name = one.history.name
+        verdicts = {rule: verdict(judgement, name) for rule, judgement in one.judgements.items()}
+        yield {**_partition(one), "verdicts": verdicts}
+
+
+def _verdict(judgement: Judgement, name: str) -> dict[str, Any]:
+    return {
+        "verdict": judgement.verdict.value,
+        "missing": list(want_texts(judgement.missing, name)),
+        "findings": [finding.fingerprint for finding in judgement.findings],
+    }
+
+
 def _partition(partition: Partition) -> dict[str, Any]:
     history = partition.history
     return {
@@ -131,14 +163,6 @@ def _partition(partition: Partition) -> dict[str, Any]:
             for e in sorted((*history.epochs.values(), *map(Epoch, history.coverage.unnamed)), key=lambda e: e.epoch)
         ],
         "replicas": [_replica(history, broker) for broker in sorted(history.replicas)],
-        "verdicts": {
-            rule: {
-                "verdict": judgement.verdict.value,
-                "missing": list(want_texts(judgement.missing, history.name)),
-                "findings": [finding.fingerprint for finding in judgement.findings],
-            }
-            for rule, judgement in partition.judgements.items()
-        },
     }
 
 

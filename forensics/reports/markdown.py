@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from forensics import __version__
+from forensics.outputs import plain
 from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import answers
 from forensics.reports.collecting import WHERE, commands, wanted
 from forensics.reports.incidents import Incident, Step, grouped, incidents, story
 from forensics.reports.remarks import by_problem
-from forensics.reports.terminal import plain
 from forensics.reports.titles import (
     causes_of,
     first_names,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from forensics.outputs import plain
+
 LEAST, MOST = 60, 200
 """Columns of the narrowest and of the widest page."""
 
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _RESET = "\x1b[0m"
 
 
@@ -42,15 +42,6 @@ class Line:
     styled: int = 0
     style: Style = Style.NONE
     link: str | None = None
-
-
-def plain(text: str) -> str:
-    r"""Text that cannot steer a terminal: evidence is written by others.
-
-    >>> plain("a\x1b[2Jb")
-    'a\\x1b[2Jb'
-    """
-    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 @dataclass(slots=True)

@@ -14,10 +14,10 @@ import polars as pl
 from forensics.case import Case
 from forensics.case.dates import chosen, epoch_dates
 from forensics.case.quotes import places
+from forensics.outputs import plain
 from forensics.replay.history import History
 from forensics.replay.timeline import DELETED, LOADING, ON_DISK, SILENT, STOPPED
 from forensics.reports.remarks import dated
-from forensics.reports.terminal import plain
 from forensics.reports.timeline_steps import Mark, Shown, micros_of
 from forensics.reports.titles import earlier
 from parsers.schema import Kind

@@ -11,8 +11,7 @@ import csv
 import io
 from datetime import UTC, datetime
 
-from forensics.outputs import no_formula
-from forensics.reports.terminal import plain
+from forensics.outputs import no_formula, plain
 from forensics.result import Result
 from forensics.rules.finding import Evidence, Fact, Finding
 

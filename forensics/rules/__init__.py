@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 
 from forensics.case import Case
@@ -110,8 +110,22 @@ _BY_RECORDS = frozenset(
 )
 """Rules that a complete trace answers by its records."""
 
-Shared = dict[Hashable, tuple[list[Judgement], frozenset[str]]]
-"""Answers of rules by ``bare.shape``, and the rules among them that found something: these name the partition."""
+
+class Shared:
+    """Answers for partitions of one case, of which equal ones are in memory once.
+
+    Attributes:
+        alike: answers of rules by ``bare.shape``, and the rules among them that found something: these name the
+            partition.
+    """
+
+    def __init__(self) -> None:
+        self.alike: dict[Hashable, tuple[list[Judgement], frozenset[str]]] = {}
+        self._once: dict[Judgement, Judgement] = {}
+
+    def once(self, answers: Iterable[Judgement]) -> list[Judgement]:
+        """Return answers; partitions without findings mostly have equal ones."""
+        return [one if one.findings else self._once.setdefault(one, one) for one in answers]
 
 
 def judgements(history: History, case: Case, shared: Shared | None = None) -> list[Judgement]:
@@ -126,15 +140,14 @@ def judgements(history: History, case: Case, shared: Shared | None = None) -> li
     if others := _in_its_directory(history, case):
         judged = _suspecting(history, _asked(history, case))
         return [_without_own_records(answer, others) for answer in judged]
-    alike = shape(history) if shared is not None else None
-    if shared is None or alike is None:
-        return _with_assumption(history, _suspecting(history, _asked(history, case)))
-    if alike in shared:
-        return _with_assumption(history, _shared(history, case, *shared[alike]))
+    shared = shared if shared is not None else Shared()
+    alike = shape(history)
+    if alike in shared.alike:
+        return _with_assumption(history, _shared(history, case, *shared.alike[alike]))
     judged = _asked(history, case)
-    answers = _suspecting(history, judged)
-    if answers == judged:  # a suspicion is no rule's own answer
-        shared[alike] = answers, frozenset(one.rule for one in answers if one.findings)
+    answers = shared.once(_suspecting(history, judged))
+    if alike is not None and answers == judged:  # a suspicion is no rule's own answer
+        shared.alike[alike] = answers, frozenset(one.rule for one in answers if one.findings)
     return _with_assumption(history, answers)
 
 
@@ -180,9 +193,9 @@ def _with_assumption(history: History, found: list[Judgement]) -> list[Judgement
     """Add to findings that the protocol was assumed, if the evidence does not show it."""
     if history.protocol_known:
         return found
-    return [
-        replace(one, findings=tuple(replace(f, inferences=(*f.inferences, READ_AS)) for f in one.findings))
-        if one.findings
-        else one
-        for one in found
-    ]
+
+    def assuming(one: Judgement) -> Judgement:
+        findings = tuple(replace(f, inferences=(*f.inferences, READ_AS)) for f in one.findings)
+        return Judgement(one.rule, one.verdict, findings, one.missing)
+
+    return [assuming(one) if one.findings else one for one in found]

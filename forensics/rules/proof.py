@@ -53,7 +53,7 @@ def shown(
         values: the bearers of each value on which it rests. If one file alone states a value, a mistake in that file
             makes the finding wrong, whatever other files state about the other values.
     """
-    found = replace(finding, evidence=evidence)
+    found = replace(finding, evidence=evidence) if evidence != finding.evidence else finding
     needed = _NEEDED[finding.rule]
     apart = Bearers.ONE if needed is Bearers.ONE else Bearers.TWO
     alone = [f"the {states.value}" for states, bearers in values.items() if borne(bearers, apart)]

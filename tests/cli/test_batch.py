@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from forensics.case import Case
+from forensics.engines import local
 from forensics.engines.spark.output import Output
+from forensics.replay.history import History
+from forensics.result import Result
 from tests.cli.conftest import Run
 
 
@@ -104,3 +109,37 @@ def test_a_report_needs_a_finished_batch(tmp_path: Path, run: Run) -> None:
     assert (done.code, "no such folder; give one that `forensics batch -o` wrote" in done.err) == (2, True)
     done = run("report", tmp_path)
     assert (done.code, "no completed batch in this directory" in done.err) == (2, True)
+
+
+class Tables:
+    """The tables of a batch, as far as ``forensics report`` reads them."""
+
+    found: Result
+
+    def __init__(self, _folder: Path) -> None: ...
+
+    def result(self, *, whole: bool) -> Result:
+        return self.found
+
+
+def test_a_report_is_not_written_over_evidence_and_names_a_failure(
+    sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    case = Path(shutil.copytree(sample_traces / "unclean-0.10.2.2", tmp_path / "case"))
+    Tables.found = local.scan([str(case)])
+    monkeypatch.setattr("forensics.engines.spark.stored.Stored", Tables)
+    assert run("report", tmp_path).code == 1
+    log = case / "broker-1" / "logs" / "server.log"
+    before = log.read_bytes()
+    (tmp_path / "link").hardlink_to(log)
+    done = run("report", tmp_path, "-o", tmp_path / "link")
+    assert (done.code, log.read_bytes()) == (2, before)
+    assert "is part of the evidence, which is never written to" in done.err
+
+    def failing(_case: Case) -> list[History]:
+        raise ZeroDivisionError("made by a test")
+
+    monkeypatch.setattr("forensics.engines.local.histories", failing)
+    Tables.found = local.scan([str(case)])
+    done = run("report", tmp_path)
+    assert (done.code, done.err.partition(";")[0]) == (3, "forensics: this program failed on 1 partition")

@@ -20,8 +20,8 @@ from forensics.result import Result
 from forensics.tables import save
 from tests.cli.conftest import Run
 
-STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-HOSTILE = "\x9b31m\u202eevil\u2066\x1b[2J"
+STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+HOSTILE = "\x9b31m\u202eevil\u2066\u200e\u200f\u061c\u200b\ufeff\x1b[2J"
 LINE = "[2026-11-21 04:11:02,000] INFO Truncating log orders-0 to offset 5. (kafka.log.Log)\n"
 
 
@@ -43,6 +43,27 @@ def test_no_format_lets_it_through(report: Report, hostile: Result) -> None:
     told = "".join(report.pieces(hostile))
     assert "evil" in told, "nothing hostile is told, so the test shows nothing"
     assert STEERS.findall(re.sub(r"<script.*?</script>", "", told, flags=re.DOTALL)) == []
+
+
+ASKED: dict[str, list[str]] = {
+    "compare": ["-p", "orders-0"],
+    "inspect": ["--records", "3"],
+    "inspect coverage": ["--coverage"],
+    "inspect json": ["--coverage", "--format", "json"],
+    "scan output": ["-o", f"/none{HOSTILE}/out"],
+    "scan nothing": [],
+    "scan option": ["--fail-on", HOSTILE],
+}
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_no_command_lets_it_through(what: str, hostile: Result, run: Run) -> None:
+    """Neither in what it shows, nor in a sentence about what it cannot do."""
+    (folder,) = hostile.inputs
+    path = next(Path(folder).glob("=cmd*")) if what == "scan nothing" else folder
+    done = run(what.split(maxsplit=1)[0], path, *ASKED[what])
+    assert "evil" in done.out + done.err
+    assert STEERS.findall(done.out + done.err) == []
 
 
 def archived(name: str, data: bytes) -> bytes:

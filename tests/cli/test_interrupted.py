@@ -62,24 +62,22 @@ def test_a_signal_is_no_finding(number: int, code: int, said: str, case: Path, t
     }
 
 
-def test_nobody_reads_the_output(case: Path) -> None:
+@pytest.mark.parametrize("asked", ["scan", "rules", "explain epoch-divergence", "scan --help", "--version"])
+def test_nobody_reads_the_output(asked: str, case: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(
-        [*RUN, str(case)], stdout=writing, stderr=subprocess.PIPE, text=True, check=False, timeout=600
-    )
+    command = [*RUN[:-1], *asked.split(), *([str(case)] if asked == "scan" else [])]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False, timeout=600)
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-@pytest.mark.parametrize("to", ["stdout", "-o"])
-def test_a_full_disk_is_one_sentence(to: str, case: Path) -> None:
-    more = ["-o", "/dev/full"] if to == "-o" else []
+@pytest.mark.parametrize("asked", ["scan case", "scan case -o /dev/full", "rules", "scan --help"])
+def test_a_full_disk_is_one_sentence(asked: str, case: Path) -> None:
+    command = [*RUN[:-1], *(str(case) if word == "case" else word for word in asked.split())]
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [*RUN, str(case), *more], stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=600
-        )
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=600)
     assert done.returncode == 2
     assert done.stderr.startswith("forensics: ")
     assert "No space left on device" in done.stderr

@@ -9,6 +9,9 @@ from pathlib import Path
 import click
 import pytest
 
+from forensics.case import Case
+from forensics.replay.history import History
+from forensics.replay.partitions import histories
 from forensics.reports.timeline_steps import SCHEMA
 from tests.cli.conftest import Run
 
@@ -96,3 +99,21 @@ def test_a_pager_opens_on_a_terminal_alone(
     assert bool(seen) is paged
     assert bool(ran.out) is not paged
     assert "04:06:21.521" in (seen[0] if paged else ran.out)
+
+
+def test_a_timeline_of_another_partition_is_shown_if_replay_fails_on_one(
+    sample_traces: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    def failing(case: Case) -> list[History]:
+        found = histories(case)
+        if any(one.name == "orders-1" for one in found):
+            raise ZeroDivisionError("made by a test")
+        return found
+
+    case = sample_traces / "dirfail-3.9.1"
+    shown = run("timeline", case, "-p", "orders-0")
+    monkeypatch.setattr("forensics.cli.timeline.histories", failing)
+    assert run("timeline", case, "-p", "orders-0") == shown
+    failed = run("timeline", case, "-p", "orders-1")
+    assert failed.code == 2
+    assert failed.err.startswith("forensics: orders-1 cannot be replayed: a defect of this program at ")

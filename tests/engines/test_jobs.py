@@ -68,6 +68,8 @@ def in_parts(case: Case) -> list[Judged]:
             mine = local.judged(division.common.case(packed))
             assert len({(history.topic, history.partition) for history, _ in mine}) <= 1
             found += mine
+        for packed in division.packed([division.quick]):
+            found += local.judged(division.common.case(packed))
     return found
 
 
@@ -86,9 +88,22 @@ def test_parts_are_about_as_heavy(sample_traces: Path) -> None:
     divided = list(division.parts(division.weight // 4))
     assert 4 <= len(divided) <= 5
     assert max(part.height for part in divided) <= 8
-    named = [key for part in divided for key in part.rows()]
+    named = [key for part in (*divided, division.quick) for key in part.rows()]
     assert len(named) == len(set(named))
     assert set(named) >= {(history.topic, history.partition) for history, _ in local.judged(case)}
+
+
+def test_partitions_of_which_checkpoints_alone_are_known_are_in_no_part(tmp_path: Path) -> None:
+    """Workers would take longer to hand over what was found than finding it takes."""
+    data = tmp_path / "broker-1/data"
+    log = data / "orders-0/leader-epoch-checkpoint"
+    log.parent.mkdir(parents=True)
+    log.write_text("0\n1\n0 0\n")
+    rows = "".join(f"{topic} 0 {number}\n" for number, topic in enumerate(["orders", "bare", "alike"]))
+    (data / "replication-offset-checkpoint").write_text(f"0\n3\n{rows}")
+    division = parts.Division(local.take_in([str(tmp_path)]))
+    assert division.quick.sort("topic").rows() == [("alike", 0), ("bare", 0)]
+    assert [part.rows() for part in division.parts(1)] == [[("orders", 0)]]
 
 
 # -- what becomes of processes -----------------------------------------------------------------------------------------

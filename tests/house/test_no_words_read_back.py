@@ -39,7 +39,6 @@ SEARCHES = frozenset({"match", "search", "fullmatch", "findall", "finditer", "su
 PATTERNS = {
     "forensics.reports.redaction": "replaces names in any text, foreign or the tool's own",
     "forensics.reports.elision": "leaves out the middle of a quoted line",
-    "forensics.reports.terminal": "makes characters visible",
     "forensics.reports.text": "leaves out the date in front of a quoted line",
     "forensics.reports.html.wording": "makes characters visible",
     "forensics.reports.markdown": "escapes what Markdown reads",
@@ -51,7 +50,6 @@ EXCUSED = {
     ("forensics.reports.html.wording", "plain"): "makes characters visible, and cuts what nobody would read",
     ("forensics.rules.finding", "sentence"): "sets a full stop where there is none",
     ("forensics.reports.elision", "elided"): "leaves out the middle of a quoted line",
-    ("forensics.reports.terminal", "plain"): "makes characters visible",
     ("forensics.reports.terminal", "_drawn"): "colours the beginning of a line",
     ("forensics.reports.text", "piece"): "leaves out the date in front of a quoted line",
     ("forensics.reports.redaction", "text"): "replaces names in any text",
@@ -64,6 +62,7 @@ EXCUSED = {
 """Functions that may take words apart, and what for."""
 
 READERS = {
+    ("forensics.outputs", "plain"): "makes characters visible",
     ("parsers.details", "assigned"): "the parsers that write the column also say how it is read",
     ("forensics.reports.html.overview", "_spoken"): "cuts a setting's value that nobody would read",
 }

@@ -13,8 +13,8 @@ import pytest
 
 from forensics.case import Reading
 from forensics.engines.local import scan
+from forensics.outputs import plain
 from forensics.reports.incidents import Incident, incidents
-from forensics.reports.terminal import plain
 from forensics.reports.text import BRIEF, FULL, clock, render
 from forensics.result import Result
 from forensics.rules.finding import Action, Finding, Severity

@@ -20,7 +20,8 @@ _END = pl.when(pl.col("log_end").last().is_not_null()).then(pl.col("log_end").ma
 Key = tuple[str, int]
 """(topic, partition)."""
 
-_CHECKPOINTS = (Kind.HW_CHECKPOINT, Kind.LOG_START_CHECKPOINT, Kind.RECOVERY_POINT, Kind.CLEANER_CHECKPOINT)
+CHECKPOINTS = (Kind.HW_CHECKPOINT, Kind.LOG_START_CHECKPOINT, Kind.RECOVERY_POINT, Kind.CLEANER_CHECKPOINT)
+"""Kinds of the offsets in checkpoint files of a log directory."""
 
 
 def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
@@ -179,7 +180,7 @@ def _checkpoints(case: Case, sources: pl.DataFrame, stale: pl.DataFrame, at) -> 
     for topic, partition, broker, topic_id in _topic_ids(case, sources, PLACE).iter_rows():
         at(topic, partition, broker).topic_id = topic_id
     rows = (
-        _told_in(case, (*_CHECKPOINTS, Kind.EPOCH_ENTRY))
+        _told_in(case, (*CHECKPOINTS, Kind.EPOCH_ENTRY))
         # A checkpoint in a directory whose copy of the partition is stale is about that copy.
         .join(stale.select(*PLACE, "root").unique(), on=[*PLACE, "root"], how="anti", maintain_order="left")
         .filter((pl.col("kind") != Kind.EPOCH_ENTRY.value) | pl.col("source").is_in(sources.get_column("id").implode()))

@@ -11,6 +11,7 @@ from posixpath import commonpath
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from forensics.outputs import STEERING
 from forensics.replay.lineage import Range
 from forensics.reports.titles import earlier
 
@@ -26,9 +27,7 @@ a page must stay small whatever a damaged file contains.
 THIN = "\u202f"
 """Between groups of three digits: a comma would be read as the one inside an interval."""
 
-_INVISIBLE = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff\ud800-\udfff]"
-)
+_INVISIBLE = re.compile(rf"[\x00-\x08\x0b-\x1f{STEERING}\ufff9-\uffff]")
 
 
 def number(value: int) -> str:
