@@ -10,12 +10,14 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import polars as pl
 
 from parsers.details import Claim
 from parsers.formats.trace_kinds import (
+    ACKS,
     BROKERS,
     CLAIMED_BY,
     COUNTED,
@@ -89,7 +91,9 @@ def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
     for name in NOT_NEGATIVE:
         rows = own if name in PLACE else counted
         yield Wrong(rows.filter((pl.col(name) < 0).fill_null(False)), f'"{name}" is negative')
+    yield from _twice(own)
     yield from _refuted(own)
+    yield from _acks(own)
     yield from _null(own)
     yield from _misspelt(own)
     yield Wrong(
@@ -128,6 +132,37 @@ def _refuted(own: pl.DataFrame) -> Iterator[Wrong]:
     yield Wrong(rows, 'a line of kind append has an "offset" that is not below its "log_end_offset"')
     below = (pl.col("log_end_offset") < pl.col("log_start_offset")).fill_null(False)
     yield Wrong(own.filter(below), '"log_end_offset" is below "log_start_offset"')
+    above = (pl.col("offset") > pl.col("log_end_offset")).fill_null(False)
+    rows = own.filter((pl.col("kind") == Kind.TRUNCATE.value) & above)
+    yield Wrong(rows, 'a line of kind truncate has an "offset" above its "log_end_offset", which is its end before')
+    of_state = OF_KIND[Kind.STATE].may
+    empty = (pl.col("kind") == Kind.STATE.value) & pl.all_horizontal(pl.col(name).is_null() for name in of_state)
+    yield Wrong(own.filter(empty), f"a line of kind state has none of its fields: {', '.join(of_state)}")
+    itself = (pl.col("leader") == pl.col("witness")) & pl.col("replica").is_null()
+    rows = own.filter((pl.col("kind") == Kind.BECOME_FOLLOWER.value) & itself.fill_null(False))
+    yield Wrong(rows, 'a line of kind become_follower names its own "witness" as "leader"')
+    for name in ("isr", "isr_before"):
+        ids = pl.col(name).str.split(",")
+        twice = (ids.list.n_unique() < ids.list.len()).fill_null(False)
+        yield Wrong(own.filter(twice), f'"{name}" names a broker twice')
+
+
+def _twice(own: pl.DataFrame) -> Iterator[Wrong]:
+    """Lines with a field that is there twice."""
+    names = own.select("line", "text", pl.col("text").str.extract_all(r'"[a-z_]+"\s*:').alias("_names"))
+    names = names.explode("_names").with_columns(pl.col("_names").str.extract(r'"([a-z_]+)"').alias("_name"))
+    several = names.group_by("line", "text", "_name", maintain_order=True).len().filter(pl.col("len") > 1)
+    for (field,), part in several.partition_by("_name", as_dict=True, maintain_order=True).items():
+        yield Wrong(part, f'"{field}" is there twice')
+
+
+def _acks(own: pl.DataFrame) -> Iterator[Wrong]:
+    """Lines about a producer's records with ``acks`` of another form."""
+    of_producer = pl.col("kind").is_in([kind.value for kind in (Kind.APPEND, Kind.PRODUCED)])
+    rows = own.filter(of_producer & ~pl.col("detail").str.contains(ACKS).fill_null(True))
+    yield Wrong(rows, '"detail" is not acks=0, acks=1 or acks=all', True)
+    apart = own.filter(of_producer & pl.col("detail").is_null() & pl.col("text").str.contains(r'"acks"\s*:'))
+    yield Wrong(apart, 'no field "acks" is known: "detail" has it, as in "acks=all"', True)
 
 
 def _too_large(found: pl.DataFrame) -> Iterator[Wrong]:
@@ -297,7 +332,18 @@ def _header_field(name: str, value: Any) -> str | None:
     if name not in HEADER:
         near = difflib.get_close_matches(name, HEADER, n=1, cutoff=0.65)
         return f'no field "{name}" is known: "{near[0]}" may be meant' if near else None
-    return None if _HEADER[name](value) else f'"{name}" is not what it should be: {HEADER[name]["description"]}'
+    if not _HEADER[name](value):
+        return f'"{name}" is not what it should be: {HEADER[name]["description"]}'
+    odd = [key for key, pattern in _SETTINGS.items() if key in value] if name == "settings" else []
+    wrong = [key for key in odd if not re.fullmatch(_SETTINGS[key], _setting(value[key]))]
+    return f'"settings" has {wrong[0]}={_setting(value[wrong[0]])[:40]}, which is no value of it' if wrong else None
+
+
+_SETTINGS: Final = {
+    "min.insync.replicas": "[1-9][0-9]{0,8}",
+    "unclean.leader.election.enable": "true|false",
+}
+"""Values of settings that rules read, as a regular expression."""
 
 
 def _is_claim(value: Any) -> bool:
@@ -309,9 +355,19 @@ def _is_claim(value: Any) -> bool:
         value.keys() <= {"replicas", "kinds", "from", "to"}
         and _ids(value.get("replicas", []))
         and all(isinstance(time, str) and re.match(TIME, time) for time in times)
+        and _in_order(times)
         and isinstance(kinds, list)
         and all(kind in _KIND_NAMES for kind in kinds)
     )
+
+
+def _in_order(times: Sequence[str]) -> bool:
+    """Return whether the first moment of a span is not after the last."""
+    try:
+        moments = [datetime.fromisoformat(time) for time in times]
+    except ValueError:
+        return False
+    return moments == sorted(moments)
 
 
 def _ids(value: Any) -> bool:

@@ -178,6 +178,13 @@ def test_what_is_wrong_is_told_and_the_rest_counts() -> None:
         (own(high_watermark=3), 'a line needs a "kind": the line is left out', False),
         (own(kind="append", offset=9, log_end_offset=4), 'a line of kind append has an "offset" that is not', False),
         (own(kind="log_end", log_end_offset=4, log_start_offset=5), '"log_end_offset" is below "log_start_off', False),
+        (own(kind="state"), "a line of kind state has none of its fields: high_watermark, log_end_offset,", False),
+        (own(kind="truncate", offset=8, log_end_offset=6), 'a line of kind truncate has an "offset" above', False),
+        (own(kind="become_follower", leader=1, leader_epoch=3), "a line of kind become_follower names its own", False),
+        (own(kind="isr_shrink", isr="1,1,2"), '"isr" names a broker twice: the line is left out', False),
+        (GOOD[:-1] + ', "high_watermark": 4}', '"high_watermark" is there twice: the line is left out', False),
+        (own(kind="append", log_end_offset=4, acks="all"), 'no field "acks" is known: "detail" has it, as in', True),
+        (own(kind="append", log_end_offset=4, detail="acks=7"), '"detail" is not acks=0, acks=1 or acks=all', True),
     ],
 )
 def test_each_line_is_checked_against_its_kind(line: str, reason: str, counts: bool) -> None:
@@ -196,8 +203,15 @@ def test_each_line_is_checked_against_its_kind(line: str, reason: str, counts: b
         own(kind="become_follower", leader=-1, leader_epoch=3),
         own(kind="become_leader", leader_epoch=3, isr=""),
         own(kind="hw", message="P-20", time="2024-03-01T09:00:00Z"),
+        own(kind="truncate", offset=6, log_end_offset=6),
+        own(kind="append", log_end_offset=4, detail="acks=all"),
+        own(kind="truncate", offset=6, detail='said "high_watermark": 3, "high_watermark": 4'),
+        own(kind="state", isr="1"),
     ],
-    ids=["unlike any field", "another witness", "none", "no leader", "an empty ISR", "of a log, late"],
+    ids=[
+        *("unlike any field", "another witness", "none", "no leader", "an empty ISR", "of a log, late"),
+        *("nothing truncated", "acks", "a text with fields", "an ISR alone"),
+    ],
 )
 def test_near_misses_of_bad_lines(line: str) -> None:
     reading = read(source("\n".join([GOOD, line, GOOD]).encode(), "trace.jsonl"))
@@ -255,6 +269,12 @@ def test_the_first_line_says_of_what_the_others_are() -> None:
         ({"protocol": "raft"}, '"protocol" is not what it should be'),
         ({"settings": {"a": [1]}}, '"settings" is not what it should be'),
         ({"settings": [], "complete": "yes"}, '"settings" is not what it should be'),
+        ({"settings": {"min.insync.replicas": "two"}}, '"settings" has min.insync.replicas=two, which is no value'),
+        ({"settings": {"min.insync.replicas": 2, "unclean.leader.election.enable": False}}, None),
+        (
+            {"complete": [{"replicas": [1], "from": "2026-01-01T10:00:00Z", "to": "2026-01-01T09:00:00Z"}]},
+            '"complete" is not what it should be',
+        ),
     ],
 )
 def test_what_is_wrong_in_the_first_line(fields: dict[str, object], reason: str | None) -> None:
