@@ -249,7 +249,9 @@ def append(
     made = []
     first = log.end
     for group in groups:
-        batch = Batch(log.end, log.end + len(group), replica.leader_epoch, group, cluster.now, acks, producer, marker)
+        had = sum(len(one.values) for one in log.batches if one.producer == producer >= 0 and not one.marker)
+        epoch, end = replica.leader_epoch, log.end + len(group)
+        batch = Batch(log.end, end, epoch, group, cluster.now, acks, producer, marker, had)
         log.append(batch)
         made.append(batch)
     if cluster.trace.on:

@@ -47,7 +47,7 @@ def _record(delta: int, key: bytes | None, value: bytes) -> bytes:
     return _varint(len(body)) + body
 
 
-def _batch_v2(batch: Batch, sequence: int) -> bytes:
+def _batch_v2(batch: Batch) -> bytes:
     at = epoch_ms(batch.at)
     attributes = (TRANSACTIONAL if batch.producer >= 0 else 0) | (CONTROL if batch.marker else 0)
     if batch.marker:
@@ -55,6 +55,7 @@ def _batch_v2(batch: Batch, sequence: int) -> bytes:
     else:
         records = b"".join(_record(n, None, value.encode()) for n, value in enumerate(batch.values))
     count = batch.end - batch.base
+    sequence = -1 if batch.marker else batch.sequence
     producer = (batch.producer, 0 if batch.producer >= 0 else -1, sequence if batch.producer >= 0 else -1)
     checked = struct.pack(">hiqqqhii", attributes, count - 1, at, at, *producer, count) + records
     head = struct.pack(">ibI", batch.epoch, 2, google_crc32c.value(checked))
@@ -62,25 +63,16 @@ def _batch_v2(batch: Batch, sequence: int) -> bytes:
 
 
 @lru_cache(maxsize=65536)
-def encode(batch: Batch, magic: Literal[1, 2], sequence: int = 0) -> bytes:
-    """Return one batch as it is in a segment. ``sequence`` is a transactional producer's number for its first
-    record.
-    """
+def encode(batch: Batch, magic: Literal[1, 2]) -> bytes:
+    """Return one batch as it is in a segment."""
     if magic == 2:
-        return _batch_v2(batch, -1 if batch.marker else sequence)
+        return _batch_v2(batch)
     return b"".join(_message_v1(offset, value, batch.at) for offset, value in enumerate(batch.values, batch.base))
 
 
 def segment(log: Log, magic: Literal[1, 2]) -> bytes:
     """A whole log as its one segment, ``00000000000000000000.log``."""
-    sequences: dict[int, int] = {}
-    parts = []
-    for batch in log.batches:
-        sequence = sequences.get(batch.producer, 0)
-        parts.append(encode(batch, magic, sequence))
-        if batch.producer >= 0 and not batch.marker:
-            sequences[batch.producer] = sequence + len(batch.values)
-    return b"".join(parts)
+    return b"".join(encode(batch, magic) for batch in log.batches)
 
 
 def size(batches: list[Batch], magic: Literal[1, 2]) -> int:

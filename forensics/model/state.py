@@ -39,6 +39,8 @@ class Batch(NamedTuple):
     """Producer id of a transaction, else -1."""
     marker: str = ""
     """``commit`` or ``abort`` for the control batch that ends a transaction."""
+    sequence: int = 0
+    """A transactional producer's number for the first record: what the leader had of it before."""
 
 
 class Record(NamedTuple):
