@@ -415,9 +415,8 @@ def _gone_with_leader(history: History, case: Case, loss: Loss, shortened: Short
     leader = loss.epoch.leader
     isr = loss.epoch.last_isr or frozenset()
     alone = ", the only replica in the ISR," if isr == {leader} else ""
-    brokers = brokers_text(tuple(loss.holders))
     stop = f"stop broker {leader}, if it runs: once it leads, each follower truncates what broker {leader} lacks"
-    never = f"start {brokers} while broker {leader} runs" if loss.holders else ""
+    never = f"start {brokers_text(tuple(loss.holders))} while broker {leader} runs" if loss.holders else ""
     return _served_no_more(
         history,
         case,

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import shutil
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from forensics.engines.local import scan
+from forensics.replay.committed.proof import Loss
+from forensics.replay.committed.short_current_leader import left_with_less
+from forensics.replay.history import History, ShortenedLog
 from forensics.result import Partition
+from forensics.rules import committed_data_lost
 from forensics.rules.finding import Verdict
 from tests.incident import Incident, wishes
 
@@ -40,6 +45,17 @@ def test_what_the_leader_lost_and_nobody_has_is_lost_before_anybody_leads(wiped:
     assert (loss.keep or "").endswith("the only one with offsets 0 to 32 of the lost records")
     assert loss.next_steps[0].text.startswith("stop broker 1")
     assert loss.do_not[0] == "start broker 2 while broker 1 runs"
+
+
+def test_what_no_copy_has_any_of_is_lost_too(wiped: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def in_no_copy(history: History) -> tuple[Loss, ShortenedLog] | None:
+        found = left_with_less(history)
+        return (replace(found[0], holders={}), found[1]) if found is not None else None
+
+    monkeypatch.setattr(committed_data_lost, "left_with_less", in_no_copy)
+    (loss,) = judged(wiped)["payments.eu-west_1"].judgements[LOSS].findings
+    assert loss.offsets == ((0, 52),)
+    assert not any(text.startswith("start ") for text in loss.do_not)
 
 
 def test_what_another_copy_has_in_full_is_not_lost_yet(wiped: Path) -> None:
