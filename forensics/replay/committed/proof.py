@@ -235,7 +235,7 @@ class _Gone:
             epoch = _written_again(history, statement, piece[0]) or history.current
         if epoch is None:
             return
-        if epoch.epoch in contested:
+        if epoch.epoch in contested or epoch.only_elected:
             self.unclear.append(piece)  # it is unknown which log the partition kept
         else:
             _add_to_its_log(self._by_epoch.setdefault(epoch.epoch, []), statement, piece)

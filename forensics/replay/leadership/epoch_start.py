@@ -419,11 +419,22 @@ class EpochStart:
     def _agreed(self, epoch: Epoch, leader: int) -> int:
         """Return the lowest offset at which an epoch can have begun, for a log without epochs.
 
-        Below it the leader's segments agree with a log that existed before the epoch and was not truncated since.
+        Below it the leader's segments agree with a log that existed before the epoch and was not truncated since. It is
+        within the log that the leader had next, or the leader may have fetched these records later.
         """
         if not self.history.truncates_to_hw:
             return 0
-        return max((self._agreed_with(broker, epoch, leader) for broker in self.history.replicas), default=0)
+        known = max((self._agreed_with(broker, epoch, leader) for broker in self.history.replicas), default=0)
+        return min([known, *self._next_ends(leader, epoch.epoch)])
+
+    def _next_ends(self, leader: int, number: int) -> list[int]:
+        """Return the log end offsets that a leader is known to have had as its role in an epoch ended, and next."""
+        spans = self.role_spans.get(leader, ())
+        found = [step.target for role_span in spans if role_span.epoch == number for step in role_span.steps]
+        after = next((role_span for role_span in spans if role_span.epoch > number), None)
+        if after is not None:
+            found += [end for end in (after.start_end, *(step.end for step in after.steps[:1])) if end is not None]
+        return found
 
     def _agreed_with(self, broker: int, epoch: Epoch, leader: int) -> int:
         """Return the offset up to which one replica shows that; 0 if it shows nothing."""
