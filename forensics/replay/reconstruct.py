@@ -247,9 +247,9 @@ class _Pass:
             history.coverage = history.coverage.lowered(counted)
             whose -= {one.replica for one in counted}
             history.epochs = leadership.collect(role_spans, self.cluster_events, disks, whose)
-            for one in counted:
-                if one.shown_by == ELECTED.id and one.epoch is not None:
-                    history.epochs[one.epoch].only_elected = True
+            elected = {one.epoch for one in counted if one.shown_by == ELECTED.id}
+            for epoch in history.epochs.values():
+                epoch.only_elected = epoch.epoch in elected
         named = {broker for epoch in history.epochs.values() for isr, _ in epoch.isr for broker in isr}
         # If every change of each replica is stated, no broker led in an epoch that none of them names.
         claimed = named | set(history.replicas) <= history.coverage.claimed
