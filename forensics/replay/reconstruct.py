@@ -242,14 +242,8 @@ class _Pass:
         roles = Roles(spans, history.epochs, self.facts, linked(self.events), ends, history.facts.removed)
         missed = missed_epochs(roles, rising=not history.epoch_rollbacks and not served_again(role_spans))
         if counted := history.coverage.counted(missed.values()):
-            for one in counted:
-                self._add_place(one)
-            history.coverage = history.coverage.lowered(counted)
             whose -= {one.replica for one in counted}
-            history.epochs = leadership.collect(role_spans, self.cluster_events, disks, whose)
-            elected = {one.epoch for one in counted if one.shown_by == ELECTED.id}
-            for epoch in history.epochs.values():
-                epoch.only_elected = epoch.epoch in elected
+            self._collect_without(counted, whose)
         named = {broker for epoch in history.epochs.values() for isr, _ in epoch.isr for broker in isr}
         # If every change of each replica is stated, no broker led in an epoch that none of them names.
         claimed = named | set(history.replicas) <= history.coverage.claimed
@@ -259,6 +253,22 @@ class _Pass:
         )
         history.coverage = history.coverage.with_unnamed(unnamed)
         history.coverage = history.coverage.lowered(passed_over(history))
+
+    def _collect_without(self, counted: Sequence[MissingLines], whose: Container[int]) -> None:
+        """Collect the epochs again, without relying on replicas of which lines are missing.
+
+        Args:
+            counted: the missing lines.
+            whose: replicas whose lines about their roles are all there.
+        """
+        history = self.history
+        for one in counted:
+            self._add_place(one)
+        history.coverage = history.coverage.lowered(counted)
+        history.epochs = leadership.collect(history.role_spans, self.cluster_events, history.facts.disks, whose)
+        elected = {one.epoch for one in counted if one.shown_by == ELECTED.id}
+        for epoch in history.epochs.values():
+            epoch.only_elected = epoch.epoch in elected
 
     def _add_place(self, missing: MissingLines) -> None:
         """Add to the coverage where a replica's lines on an epoch are missing: after those on the role before.
