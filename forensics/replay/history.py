@@ -278,7 +278,7 @@ class ShortenedLog:
         fetched_by: that follower.
         cause: event after which the log was shorter.
         dir_failed: its log directory had failed before.
-        dir_empty: its log directory held no log as its process started.
+        dir_empty: line that its log directory held no log as its process started, or None.
         end_ref: the line of the replica's broker that states ``end``, where one does.
         by: inferences on which ``end`` rests.
     """
@@ -295,7 +295,7 @@ class ShortenedLog:
     end_exact: bool = True
     fetched_by: int | None = None
     dir_failed: bool = False
-    dir_empty: bool = False
+    dir_empty: Ref | None = None
     end_ref: Ref | None = None
     by: tuple[Inferred, ...] = ()
 

@@ -169,12 +169,22 @@ def shortened_fact(shortened: ShortenedLog) -> Fact:
 
 
 def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
-    """The facts of a log that was shorter after a restart, after the line that states its length before, if any."""
-    came_back, before = shortened_fact(shortened), shortened.end_ref
+    """The facts of a log that was shorter after a restart, after the line that states its length before, if any.
+
+    The line that its directory held no log says why, and bears nothing: it names no partition.
+    """
+    before = shortened.end_ref
+    empty = "found no log in its log directory as it started"
+    why = (
+        (Fact(empty, broker=shortened.replica, refs=(shortened.dir_empty,), states=States.CONTEXT),)
+        if shortened.dir_empty is not None
+        else ()
+    )
+    came_back = (*why, shortened_fact(shortened))
     if before is None or before in shortened.refs:
-        return (came_back,)
+        return came_back
     had = f"had log end offset {shortened.end}{'' if shortened.end_exact else ' or higher'}"
-    return (Fact(had, broker=shortened.replica, refs=(before,), states=States.LOG_END), came_back)
+    return (Fact(had, broker=shortened.replica, refs=(before,), states=States.LOG_END), *came_back)
 
 
 SHORTENED_BY = {

@@ -295,7 +295,7 @@ class Reader(Watermarks):
         explained = step.kind is not StepKind.CREATED or step.before is LogBefore.DIR_FAILED
         if explained or found is None or found[0] != event.run:
             return step
-        return replace(step, dir_empty=True, refs=(*step.refs, found[1]))
+        return replace(step, dir_empty=found[1])
 
     def _take_dir_failure(self, before: LogBefore | None, ref: Ref) -> tuple[LogBefore | None, tuple[Ref, ...]]:
         """The state before an empty log, with evidence: after a log directory failed, another gets a new log.

@@ -69,7 +69,7 @@ class Step:
         repeats: how often the same was logged again, with nothing in between that moved the replica.
         last: when, and by which line, the last time; None if it was logged once.
         dir_failed: of a load that found less than the log had: its log directory had failed before.
-        dir_empty: of an empty log, its log directory held no log as its process started.
+        dir_empty: of a new log, the line that its log directory held no log as its process started, or None.
         own_hw: of a truncation, a high watermark above its target that the replica had stated before.
         answer: of a truncation, the answer of the leader that made the replica truncate, if a line states it.
         end_ref: what states the log end offset before, or the least that it can have been.
@@ -88,7 +88,7 @@ class Step:
     repeats: int = 0
     last: tuple[int | None, Ref] | None = None
     dir_failed: bool = False
-    dir_empty: bool = False
+    dir_empty: Ref | None = None
     own_hw: OwnHw | None = None
     answer: EpochAnswer | None = None
     end_ref: Ref | None = None
