@@ -25,7 +25,7 @@ from parsers.file_reading import FileReading, Packing
 from parsers.files.sources import Source
 from parsers.walk import walk
 
-WORTH_WORKERS = 300_000
+WORTH_WORKERS = 500_000
 """Weight of a case's partitions below which starting workers takes longer than judging."""
 
 Progress = Callable[[int, int], None]

@@ -15,12 +15,13 @@ from forensics.engines.parts import Common, Division, Packed
 from forensics.engines.salvage import Judged, gave_up
 from forensics.engines.workers import Load, Workers
 from forensics.replay.facts.partition_facts import PartitionFacts
+from forensics.replay.history import History
 from forensics.rules.finding import Judgement
 from parsers.containment import Defect
 
 _PARTS: Final = 4
 """Parts for each process: all of them are busy to the end, about."""
-_LEAST: Final = 40_000
+_LEAST: Final = 100_000
 _MOST: Final = 400_000
 """Bounds of the weight of a part: below, its fixed costs would count; above, its histories take memory."""
 
@@ -43,6 +44,11 @@ class _Row(NamedTuple):
     history: str
     judgements: str
     findings: bool
+
+    def kept(self) -> KeptHistory:
+        """Return the history."""
+        names = PartitionFacts(self.topic, self.partition, self.topic_id, self.cluster, self.incarnation)
+        return KeptHistory.of(self.history, names)
 
 
 def judged(divisions: Sequence[Division], jobs: int) -> list[Judged]:
@@ -69,14 +75,14 @@ def judged(divisions: Sequence[Division], jobs: int) -> list[Judged]:
 def _answers(workers: Workers, parts: list[_Part]) -> Iterator[tuple[_Part, Sequence[_Row | Judged]]]:
     """Yield what is found in each part. A part on which a worker dies is tried again in two halves."""
     again: list[_Part] = []
-    for number, found in workers.ask(_judge, _loads(parts)):
+    for number, found in workers.ask(_judge, _loads(parts), _judge_here):
         if isinstance(found, Defect):
             division, keys = parts[number]
             half = (keys.height + 1) // 2
             again += [_Part(division, some) for some in (keys[:half], keys[half:]) if some.height]
         else:
             yield parts[number], found
-    for number, found in workers.ask(_judge, _loads(again), here=False) if again else ():
+    for number, found in workers.ask(_judge, _loads(again)) if again else ():
         division, keys = again[number]
         failed = isinstance(found, Defect)
         yield again[number], gave_up(division.case, keys.drop_nulls().rows(), found) if failed else found
@@ -90,29 +96,36 @@ def _loads(parts: Sequence[_Part]) -> Iterator[Load]:
 
 
 def _judge(common: Common, part: Packed) -> list[_Row]:
-    """Judge a part."""
+    """Judge a part: the work of a worker."""
     with local.no_cycles():
         return [
-            _Row(
-                history.topic,
-                history.partition,
-                history.topic_id,
-                history.cluster,
-                history.incarnation,
-                codec.encode(history),
-                codec.encode_judgements(found),
-                any(one.findings for one in found),
-            )
+            _row(history, codec.encode_judgements(found), findings=any(one.findings for one in found))
             for history, found in local.judged(common.case(part))
         ]
 
 
+def _judge_here(common: Common, part: Packed) -> list[Judged]:
+    """Judge a part in this process. Its histories are kept as those of other parts are: they take much less memory."""
+    return [(_row(history, "").kept(), found) for history, found in local.judged(common.case(part))]
+
+
+def _row(history: History, judgements: str, *, findings: bool = False) -> _Row:
+    return _Row(
+        history.topic,
+        history.partition,
+        history.topic_id,
+        history.cluster,
+        history.incarnation,
+        codec.encode(history),
+        judgements,
+        findings,
+    )
+
+
 def _read(row: _Row, known: dict[str, list[Judgement]]) -> Judged:
-    names = row._asdict()
-    text, said, findings = names.pop("history"), names.pop("judgements"), names.pop("findings")
-    judgements = known.get(said)
+    judgements = known.get(row.judgements)
     if judgements is None:
-        judgements = codec.decode_judgements(said)
-        if not findings:
-            known[said] = judgements
-    return KeptHistory.of(text, PartitionFacts(**names)), judgements
+        judgements = codec.decode_judgements(row.judgements)
+        if not row.findings:
+            known[row.judgements] = judgements
+    return row.kept(), judgements

@@ -140,25 +140,25 @@ class Workers:
             for worker in self._all:
                 worker.end()
 
-    def ask(self, work: Work, loads: Iterable[Load], *, here: bool = True) -> Iterator[tuple[int, Any]]:
+    def ask(self, work: Work, loads: Iterable[Load], here: Work | None = None) -> Iterator[tuple[int, Any]]:
         """Yield the number of each load with its answer, as they are known: see ``Worker.ask``.
 
         Each process takes the next load when it is done with one. A worker that has not started yet takes none.
 
         Args:
-            work: what is done with a load.
+            work: what workers do with a load.
             loads: what it is done with, made as it is needed.
-            here: this process takes loads as well, not only if no worker can be started.
+            here: what this process does with a load. Without it, it takes none unless no worker can be started.
         """
         left = _Left(loads)
         for _ in range(self._more):
             left.begun()
             threading.Thread(target=self._take_turns, args=(work, left), daemon=True).start()
-        if not here:
+        if here is None:
             yield from left.until_ended()
         while (mine := left.take()) is not None:  # in this thread, so that an interrupt ends it
             number, load = mine
-            yield number, contained(partial(work, load.common, *load.given))
+            yield number, contained(partial(here or work, load.common, *load.given))
             yield from left.so_far()
         yield from left.until_answered()
 

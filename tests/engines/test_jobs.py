@@ -115,20 +115,20 @@ def loads(*common: object) -> Iterator[workers.Load]:
 
 def test_answers_come_from_workers() -> None:
     with workers.Workers(3) as some:
-        found = dict(some.ask(abs, loads(*range(-9, 0)), here=False))
+        found = dict(some.ask(abs, loads(*range(-9, 0))))
     assert found == {number: 9 - number for number in range(9)}
 
 
 def test_this_process_answers_as_well() -> None:
     with workers.Workers(1) as alone:
+        assert dict(alone.ask(abs, loads(-1, -2), abs)) == {0: 1, 1: 2}
         assert dict(alone.ask(abs, loads(-1, -2))) == {0: 1, 1: 2}
-        assert dict(alone.ask(abs, loads(-1, -2), here=False)) == {0: 1, 1: 2}
         assert dict(alone.ask(abs, loads())) == {}
 
 
 def test_what_fails_in_a_worker_is_a_defect() -> None:
     with workers.Workers(2) as some:
-        ((_, found),) = some.ask(abs, loads("no number"), here=False)
+        ((_, found),) = some.ask(abs, loads("no number"))
     assert isinstance(found, Defect)
     assert "TypeError" in found.error
 
@@ -139,7 +139,7 @@ def test_a_load_that_cannot_be_made_is_not_passed_over() -> None:
         raise ZeroDivisionError("made by a test")
 
     with workers.Workers(2) as some, pytest.raises(Exception, match="made by a test"):
-        list(some.ask(abs, failing(), here=False))
+        list(some.ask(abs, failing()))
 
 
 def signalled(asking: int, number: int) -> None:
@@ -152,7 +152,7 @@ def test_a_worker_that_dies_is_told_and_another_goes_on() -> None:
     me = os.getpid()
     given = [workers.Load(me, (signal.SIGKILL,)), workers.Load(me, (0,))]
     with workers.Workers(2) as some:
-        found = dict(some.ask(signalled, given, here=False))
+        found = dict(some.ask(signalled, given))
     assert isinstance(found[0], workers.Died)
     assert str(found[0]) == "a process that judged it ended with signal 9; memory may be short: fewer --jobs need less"
     assert found[1] is None
@@ -163,12 +163,14 @@ class Dying(workers.Workers):
 
     asked: ClassVar[list[tuple[set[str], bool]]] = []
 
-    def ask(self, work: workers.Work, loads: Iterable[workers.Load], *, here: bool = True) -> Iterator[tuple[int, Any]]:
+    def ask(
+        self, work: workers.Work, loads: Iterable[workers.Load], here: workers.Work | None = None
+    ) -> Iterator[tuple[int, Any]]:
         for number, load in enumerate(loads):
             common, (part,) = load.common, load.given
             assert isinstance(common, parts.Common)
             topics = set(parts.unpacked(part[1]).get_column("topic"))
-            self.asked.append((topics, here))
+            self.asked.append((topics, here is not None))
             dies = "compacted" in topics
             yield number, workers.Died.of_status(-9) if dies else work(common, part)
 
@@ -210,7 +212,7 @@ def loads():
     time.sleep(600)
 if __name__ == "__main__":
     with Workers(2) as some:
-        for _, found in some.ask(os.getpgid, loads(), here=False):
+        for _, found in some.ask(os.getpgid, loads()):
             print(some._all[0]._process.pid, flush=True)
 """
 
@@ -246,5 +248,5 @@ def test_workers_import_nothing_from_the_folder_they_run_in(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [one for one in sys.path if one] + [str(repository)])
     with workers.Workers(2) as some:
-        assert dict(some.ask(abs, loads(-1), here=False)) == {0: 1}
+        assert dict(some.ask(abs, loads(-1))) == {0: 1}
         assert len(some._all) == 1
