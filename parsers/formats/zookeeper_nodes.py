@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from parsers.errors import NotThisFormat
@@ -26,8 +26,12 @@ _NODE: Final = re.compile(
     r"|(?P<other>controller_epoch|controller))(?![A-Za-z0-9._/-])"
 )
 _FILE: Final = re.compile(
-    r"(?:^|/)brokers/topics/(?P<topic>[A-Za-z0-9._-]+)/partitions/(?P<partition>[0-9]{1,9})/state(?:\.json|\.txt)?$"
+    r"(?:^|/)(?:brokers/topics/(?P<topic>[A-Za-z0-9._-]+)/partitions/(?P<partition>[0-9]{1,9})/state"
+    r"|(?P<other>controller_epoch|controller))(?:\.json|\.txt)?$"
 )
+_MOST_LINES: Final = 100
+"""Lines of one object that a tool has printed in several, at most."""
+
 _KEY: Final = re.compile(
     r'\s*\{\s*"/(?:brokers/topics/[^"/]+/partitions/[0-9]+/state|controller_epoch|controller)"\s*:'
 )
@@ -57,7 +61,12 @@ def is_nodes(path: str, head: bytes) -> bool:
 
     A log may name a node as well. Contents as the node has them must be there.
     """
-    if _FILE.search(path) is not None:
+    named = _FILE.search(path)
+    if named is not None and named["other"] == "controller_epoch":
+        return _EPOCH.match(head.decode("utf-8", "replace").strip()) is not None
+    if named is not None and named["other"] == "controller":
+        return b'"brokerid"' in head and head.lstrip().startswith(b"{")
+    if named is not None:
         return b'"leader_epoch"' in head and b'"isr"' in head
     if b'"leader_epoch"' not in head and b'"brokerid"' not in head and b"controller_epoch" not in head:
         return False
@@ -117,7 +126,7 @@ def _mapped(whole: dict[str, Any]) -> Iterator[Node]:
 def _printed(text: str, node: Node | None) -> Iterator[Node]:
     """Nodes of a transcript: a line that names the node, then its contents, then its stat where that was asked for."""
     waiting: Node | None = None
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in _whole_objects(text.splitlines()):
         named = _NODE.search(line) if not line.startswith("{") else None
         stat = _STAT.match(line)
         if named is not None:
@@ -130,6 +139,23 @@ def _printed(text: str, node: Node | None) -> Iterator[Node]:
             waiting, node = node._replace(content=line.strip(), line=number), None
     if waiting is not None:
         yield waiting
+
+
+def _whole_objects(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield lines with their numbers; the lines of an object that a tool has printed in several are one."""
+    at = 0
+    while at < len(lines):
+        count = _length(lines, at) if lines[at].strip().startswith("{") else 1
+        yield at + 1, " ".join(line.strip() for line in lines[at : at + count])
+        at += count
+
+
+def _length(lines: Sequence[str], at: int) -> int:
+    """The number of lines of the object that begins at one of them; 1 if it does not end."""
+    for end in range(at + 1, min(at + _MOST_LINES, len(lines)) + 1):
+        if lines[end - 1].rstrip().endswith("}") and _loaded("\n".join(lines[at:end])) is not None:
+            return end - at
+    return 1
 
 
 def _found(named: re.Match[str]) -> Node:

@@ -104,3 +104,40 @@ def test_what_names_no_node_or_is_a_log_is_none_of_them(text: str) -> None:
 def test_the_reader_refuses_a_text_without_nodes() -> None:
     with pytest.raises(NotThisFormat):
         read_nodes("nothing", "zk.txt")
+
+
+@pytest.mark.parametrize("ending", ["", ".json", ".txt"])
+@pytest.mark.parametrize(
+    ("name", "content", "row"),
+    [
+        ("controller", '{"version":1,"brokerid":3,"timestamp":"1700000000000"}\n', (3, "controller")),
+        ("controller_epoch", "7\n", (None, "controller_epoch=7")),
+    ],
+)
+def test_a_file_of_the_controller(name: str, content: str, row: tuple[object, ...], ending: str) -> None:
+    reading = read(source(content.encode(), f"saved/zookeeper/{name}{ending}"))
+    assert (reading.format, reading.notices.height) == ("zookeeper-nodes", 0)
+    assert reading.observations.select("replica", "detail").rows() == [row]
+
+
+@pytest.mark.parametrize(("name", "content"), [("controller", "started\n"), ("controller_epoch", "7 8\n")])
+def test_another_file_of_that_name(name: str, content: str) -> None:
+    assert read(source(content.encode(), f"saved/{name}")).format != "zookeeper-nodes"
+
+
+def test_an_object_in_several_lines() -> None:
+    """As jq prints it, in a file of the node and behind the command of a shell."""
+    shown = json.dumps(json.loads(STATE), indent=4)
+    path = "brokers/topics/a.b-c/partitions/0/state"
+    for name, content in ((path, shown), ("zk.txt", f"get -s /{path}\n{shown}\ncZxid = 0x1a\ndataVersion = 7\n")):
+        reading = read(source(content.encode(), name))
+        assert (reading.format, reading.notices.height) == ("zookeeper-nodes", 0)
+        assert reading.observations.select("topic", "leader", "leader_epoch", "isr").rows() == [("a.b-c", 2, 5, "2,3")]
+        assert reading.observations.get_column("partition_epoch").to_list() == [7 if name == "zk.txt" else None]
+
+
+def test_an_object_that_does_not_end_is_a_notice() -> None:
+    shown = json.dumps(json.loads(STATE), indent=4)
+    reading = read(source(shown[:-2].encode(), "brokers/topics/a.b-c/partitions/0/state"))
+    assert reading.observations.is_empty()
+    assert "contents of another form" in reading.notices.get_column("reason")[0]
