@@ -153,7 +153,7 @@ ANSWERS: dict[str, Answer] = {
         "WARNING stated by a log line: High watermark fell. ", stated=("high-watermark-fell",)
     ),
     "leader-high-watermark-fell": Answer(
-        f"{SUSPECTED}HW REGRESSION   offsets 420 to 449",
+        f"{SUSPECTED}HIGH WATERMARK WENT BACK (hw-regression)   offsets 420 to 449",
         found((FELL, 4, (420, 450))),
         ("high-watermark-fell",),
     ),
@@ -164,7 +164,9 @@ ANSWERS: dict[str, Answer] = {
     "fetch-reset-to-shorter-leader": Answer(f"{SUSPECTED}COMMITTED DATA LOST", found((LOSS, 5, (205, 391)))),
     "append-refused": Answer(f"{SUSPECTED}REPLICA DIVERGENCE", found((FORK, 5, (205, 391))), ("append-refused",)),
     "log-start-above": Answer(
-        f"{SUSPECTED}HW REGRESSION", found((FELL, 5, (388, 391))), ("log-start-above-high-watermark",)
+        f"{SUSPECTED}HIGH WATERMARK WENT BACK (hw-regression)",
+        found((FELL, 5, (388, 391))),
+        ("log-start-above-high-watermark",),
     ),
     "consumer-saw-truncation": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST", found((LOSS, 4, (205, 391))), ("fetch-above-log-end",)
