@@ -36,14 +36,16 @@ class Inference:
         says: the conclusion, in one sentence.
         source: KIP, KAFKA issue, or Kafka's class and method that makes it true.
         function: the function that draws it, as module below ``forensics.replay`` and name.
-        behaviours: rows of ``protocol.BEHAVIOURS`` on which it depends.
+        needs: rows of ``protocol.BEHAVIOURS`` that must hold for it.
+        unless: rows of ``protocol.BEHAVIOURS`` that must not hold.
     """
 
     id: Inferred
     says: str
     source: str
     function: str
-    behaviours: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
 
 
 INFERENCES = (
@@ -58,21 +60,20 @@ INFERENCES = (
         "A replica that stated high watermark h held the offsets below h.",
         "UnifiedLog.maybeUpdateHighWatermark takes no high watermark above the log end offset",
         "truncations.held_ends:HeldEnds.by_high_watermarks",
-        ("hw_survives_truncation",),
+        unless=("hw_survives_truncation",),
     ),
     Inference(
         Inferred.LEADER_HAS_WHAT_WAS_FETCHED,
         "A leader held what a follower fetched from it after both logs were reconciled by leader epoch.",
         "KIP-101: a follower truncates to where its leader's epoch ends before it fetches",
         "truncations.held_ends:HeldEnds.by_fetches",
-        ("truncates_by_epoch",),
+        needs=("truncates_by_epoch",),
     ),
     Inference(
         Inferred.FOLLOWER_HW_IS_LEADERS,
         "A high watermark that a follower states in a leader epoch is about the log of the leader of that epoch.",
-        "ReplicaFetcherThread.processPartitionData takes it from the leader's response",
+        "ReplicaFetcherThread.processPartitionData takes it from the leader's response, also before it truncates",
         "high_watermarks.hw_attribution:HwAttribution._state",
-        ("takes_hw_before_truncation",),
     ),
     Inference(
         Inferred.READ_BACK_WAS_REACHED,
@@ -83,9 +84,9 @@ INFERENCES = (
     Inference(
         Inferred.ALONE_COMMITS,
         "A leader that is alone in the ISR, and from which no replica fetches, commits what it appends.",
-        "Partition.maybeIncrementLeaderHW",
+        "Partition.maybeIncrementLeaderHW; with min.insync.replicas 1 in all releases",
         "high_watermarks.hw_attribution:HwAttribution._state_reached",
-        ("hw_needs_min_isr",),
+        unless=("hw_needs_min_isr",),
     ),
     Inference(
         Inferred.RECORDS_OF_LATER_EPOCH,
@@ -98,7 +99,7 @@ INFERENCES = (
         "A high watermark of a follower above the start of its leader's next epoch is about that epoch.",
         "KIP-320: before it a fetch names no leader epoch, so the leader answers it in a later one",
         "high_watermarks.hw_attribution:HwAttribution._follow_on",
-        ("fences_fetch_sessions",),
+        unless=("fences_fetch_sessions",),
     ),
     Inference(
         Inferred.FOLLOWED_UNTIL_ELECTED,

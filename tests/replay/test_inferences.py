@@ -35,7 +35,7 @@ def test_the_function_of_a_row_draws_it_and_its_behaviours_are_those_of_the_prot
     found: object = reduce(getattr, name.split("."), importlib.import_module(f"forensics.replay.{module}"))
     assert callable(found)
     assert f"Inferred.{one.id.name}" in inspect.getsource(found)
-    assert {*one.behaviours} <= {behaviour.name for behaviour in BEHAVIOURS}
+    assert {*one.needs, *one.unless} <= {behaviour.name for behaviour in BEHAVIOURS}
 
 
 def test_the_page_is_that_of_the_table() -> None:
