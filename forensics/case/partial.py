@@ -18,6 +18,7 @@ from parsers.file_reading import FileReading, note
 from parsers.files.sources import Source
 from parsers.formats.describe_text import NAME as DESCRIBED
 from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.messages.logs import LOG_OF
 from parsers.schema import Kind
 from parsers.takers.trace_files import CONTAINER as OF_FILES
 from parsers.text.broker_log import NAME as LOG
@@ -148,14 +149,24 @@ def _repeats(found: FileReading, name: str | None, logs: _Spans) -> bool:
 
 def _leave_of_broker(excerpts: Sequence[FileReading], logs: Sequence[FileReading]) -> None:
     """Leave out excerpts of one broker's logs that repeat these logs, or each other."""
-    spans = [span for found in logs if (span := _span(found)) is not None]
-    timed = bool(spans) or any(_span(found) is not None for found in excerpts)
+    timed = any(_span(found) is not None for found in (*logs, *excerpts))
     for found in excerpts:
-        span = _span(found)
+        span, mine = _span(found), _logs_of(found)
+        alike = [log for log in logs if not mine or not (others := _logs_of(log)) or mine & others]
+        spans = [other for one in alike if (other := _span(one)) is not None]
         if span is None and timed:
             _leave(found, _UNORDERED)
         elif span is not None and spans and _meets(span, spans):
             _leave(found, _AT_HAND)
+
+
+def _logs_of(found: FileReading) -> set[str]:
+    """Return the logs of a broker, such as server.log, in which it prints the lines of a file; none if unknown.
+
+    A state-change.log does not hold the lines of an excerpt of server.log.
+    """
+    messages = found.observations.get_column("message").drop_nulls().unique()
+    return {LOG_OF[message].value for message in messages if message in LOG_OF}
 
 
 def say_whose_is_unknown(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None]) -> None:

@@ -439,8 +439,9 @@ class _Page(Page):
         if not there:
             return []
         names = ", ".join(kind.removesuffix(".log") or "log" for kind in _LOGS if kind in kinds)
-        first = min((t for row in there if isinstance(t := row["first_time"], datetime)), default=None)
-        last = max((t for row in there if isinstance(t := row["last_time"], datetime)), default=None)
+        stated = [time for row in there for time in (row["first_time"], row["last_time"])]  # lines may be out of order
+        times = [time for time in stated if isinstance(time, datetime)]
+        first, last = min(times, default=None), max(times, default=None)
         span = (
             f" {clock(_micros(first), dated=self.dated)} to {clock(_micros(last), dated=self.dated)}"
             if first is not None and last is not None
@@ -463,7 +464,8 @@ class _Page(Page):
         """Print what was read, and how much of it was not understood."""
         case = self.result.case
         sources = case.sources
-        first, last = sources.get_column("first_time").min(), sources.get_column("last_time").max()
+        times = pl.concat([sources.get_column("first_time"), sources.get_column("last_time")])
+        first, last = times.min(), times.max()
         span = ""
         if isinstance(first, datetime) and isinstance(last, datetime):
             same = first.date() == last.date()
@@ -474,7 +476,7 @@ class _Page(Page):
         self.put(
             "",
             f"{brokers:,} broker{'' if brokers == 1 else 's'}, {count:,} file{'' if count == 1 else 's'}{below}, "
-            f"{total / 1e6:,.1f} MB{span} "
+            f"{_size(total)}{span} "
             f"(timestamps without a zone were read as {case.reading.assumed}{self.zones()}{_skews(case.reading.skew)})",
             indent=2,
         )
@@ -596,6 +598,17 @@ def _lacking(kinds: dict[str, dict[str, object]]) -> list[str]:
 
 def _skews(skew: dict[int, int]) -> str:
     return "".join(f", broker {broker} shifted by {shift / 1e6:+g} s" for broker, shift in sorted(skew.items()))
+
+
+def _size(count: int) -> str:
+    """A number of bytes.
+
+    >>> _size(900), _size(12_345), _size(2_345_678)
+    ('900 bytes', '12 kB', '2.3 MB')
+    """
+    if count < 1_000:
+        return f"{count:,} bytes"
+    return f"{count / 1e3:,.0f} kB" if count < 100_000 else f"{count / 1e6:,.1f} MB"
 
 
 def _micros(time: datetime) -> int:

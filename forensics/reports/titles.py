@@ -65,9 +65,8 @@ def title_of(incident: Incident) -> list[str]:
 _MEANS = {
     Confidence.PROVEN: "the evidence states each fact",
     Confidence.INFERRED: "the protocol implies a fact, or one file alone states it",
-    Confidence.SUSPECTED: "something else may explain it",
 }
-"""The meaning of each confidence, for a reader who meets the word for the first time."""
+"""The meaning of a confidence, for a reader who meets the word first; the answer itself explains a suspicion."""
 
 
 def confidence_text(findings: Sequence[Finding]) -> str:

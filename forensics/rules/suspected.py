@@ -22,6 +22,7 @@ from forensics.rules.finding import (
     Verdict,
     advised,
     epoch_text,
+    offsets_text,
     place,
     span_text,
 )
@@ -66,13 +67,14 @@ class Suspect:
 
 
 REMADE = "the topic was deleted and created again in between, and no log line in the evidence shows it"
+CLOCKS = "the clocks of the two brokers differ, and the high watermark was reached later"
 
 SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.EPOCH_BELOW_HIGH_WATERMARK,
         "committed-data-lost",
         "broker {replica} became leader ({role}) at offset {target}, but broker {witness} had stated high watermark "
-        "{end} before: committed offsets {span} may be lost",
+        "{end} before: committed {offsets} may be lost",
         "became leader ({role}) at offset {target}",
         (REMADE, "the log directory was replaced or emptied on purpose"),
     ),
@@ -80,7 +82,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.LAST_IN_ISR_CAME_BACK_SHORTER,
         "committed-data-lost",
         "broker {replica} was the only member of the ISR with high watermark {end}, and it restarted with log end "
-        "offset {target}: committed offsets {span} may be lost",
+        "offset {target}: committed {offsets} may be lost",
         "restarted with log end offset {target}",
         (
             "a replica that had left the ISR, and whose files are not in the evidence, still has them",
@@ -92,7 +94,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.LEADER_CAME_BACK_SHORTER,
         "committed-data-lost",
         "broker {replica} restarted with log end offset {first} and became leader ({role}), but the other replicas in "
-        "the ISR had fetched offsets {span} from it: they may have been committed, and are lost",
+        "the ISR had fetched {offsets} from it: they may have been committed, and are lost",
         "restarted with log end offset {first}",
         (
             (
@@ -107,7 +109,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.BEGAN_EMPTY_AFTER_FAILURE,
         "committed-data-lost",
         "broker {replica} became leader ({role}) alone in the ISR, with an empty log, after its log directory failed. "
-        "Broker {witness} had high watermark {end}: committed offsets {span} may be lost",
+        "Broker {witness} had high watermark {end}: committed {offsets} may be lost",
         "became leader ({role}) with a new, empty log",
         ("another replica that was in the ISR still has them", REMADE),
         settle=("find out whether the failed log directory of broker {replica} can be read",),
@@ -117,7 +119,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.LEFT_DIRECTORY_HAD_MORE,
         "committed-data-lost",
         "broker {replica} has high watermark {end} in a directory that it no longer uses. In the directory that it "
-        "used last, its log ends at {target}: committed offsets {span} may be lost",
+        "used last, its log ends at {target}: committed {offsets} may be lost",
         "has log end offset {target} in the directory that it used last",
         ("the broker used the other directory last", "the topic was emptied on purpose (DeleteRecords, retention)"),
         settle=("copy the directory that broker {replica} no longer uses: it may have the only copy",),
@@ -126,7 +128,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.BEGAN_BELOW_READ_BACK,
         "committed-data-lost",
         "broker {replica} restarted with high watermark {end} and became leader ({role}) at offset {target}: committed "
-        "offsets {span} may be lost",
+        "{offsets} may be lost",
         "became leader ({role}) at offset {target}",
         (
             "another replica that was in the ISR still has them",
@@ -138,19 +140,19 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.BEGAN_BELOW_PRINTED,
         "committed-data-lost",
         "broker {replica} became leader ({role}) at offset {target}, but broker {witness} had logged high watermark "
-        "{end} before: committed offsets {span} may be lost",
+        "{end} before: committed {offsets} may be lost",
         "became leader ({role}) at offset {target}",
         (
             REMADE,
             "the log directory was replaced or emptied on purpose",
-            "the clocks of the two brokers differ, and the high watermark was reached later",
+            CLOCKS,
         ),
     ),
     Suspect(
         Sign.LOADED_SHORTER,
         "leo-regression",
         "broker {replica} loaded its log with log end offset {end}, and later with {first}. No log line shows what "
-        "removed offsets {span}",
+        "removed {offsets}",
         "loaded its log with log end offset {end}, and later with {first}",
         (
             "log lines in between are missing, and one of them shows a truncation",
@@ -158,6 +160,20 @@ SUSPECTS: tuple[Suspect, ...] = (
             REMADE,
         ),
         before=LEO,
+    ),
+    Suspect(
+        Sign.LOADED_BELOW_STATED,
+        "leo-regression",
+        "broker {replica} had log end offset {end}, and later loaded its log with {first}. No line in the excerpt "
+        "shows what removed {offsets}",
+        "loaded its log with log end offset {first}",
+        (
+            "the process before was killed, and records that it had not flushed were lost with its host",
+            "lines in between are missing, and one of them shows a truncation",
+            REMADE,
+        ),
+        before=LEO,
+        had="had log end offset {end}",
     ),
     Suspect(
         Sign.RECOVERY_TRUNCATED_LEADER,
@@ -186,7 +202,7 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK,
         "truncation-below-committed",
-        "broker {replica} truncated its log to {target}, below its own high watermark {end}: committed offsets {span} "
+        "broker {replica} truncated its log to {target}, below its own high watermark {end}: committed {offsets} "
         "may be missing from its log",
         "truncated its log to {target}",
         (
@@ -198,7 +214,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.TRUNCATED_BELOW_PRINTED,
         "truncation-below-committed",
         "broker {replica} truncated its log to {target}, below high watermark {end} that it had logged: committed "
-        "offsets {span} may be missing from its log",
+        "{offsets} may be missing from its log",
         "truncated its log to {target}",
         (
             "it had copied the high watermark from its leader before it truncated its own log (KAFKA-14704)",
@@ -221,7 +237,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.FOLLOWED_BELOW_OWN_HIGH_WATERMARK,
         "truncation-below-committed",
         "broker {replica} became a follower ({role}) with log end offset {target}, below high watermark {end} that it "
-        "had logged before: committed offsets {span} may be missing from its log",
+        "had logged before: committed {offsets} may be missing from its log",
         "became a follower with log end offset {target}",
         ("the earlier process was killed, and records that it had not flushed were lost with its host", REMADE),
     ),
@@ -229,7 +245,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.TRUNCATION_REFUSED,
         "committed-data-lost",
         "broker {replica} stopped instead of truncating its log from {end} to {first}, the log end offset of {leader}: "
-        "offsets {span} may be on broker {replica} only",
+        "{offsets} may be on broker {replica} only",
         "refused to truncate: its log ends at {end}, that of {leader} at {first}",
         (
             (
@@ -243,7 +259,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         do_not=(
             (
                 "set unclean.leader.election.enable=true to let broker {replica} start: it then truncates to {first} "
-                "and removes offsets {span}"
+                "and removes {offsets}"
             ),
         ),
     ),
@@ -261,7 +277,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.READER_BEYOND_LOG_END,
         "committed-data-lost",
         "a consumer or follower fetched from offset {end}, beyond the log end offset of {asked}, and went back to "
-        "{first}: committed offsets {span} may be lost",
+        "{first}: committed {offsets} may be lost",
         "answered a fetch from offset {end}, beyond its log end offset; the reader went back to {first}",
         (
             "the position was set by hand, or comes from another cluster or topic",
@@ -275,7 +291,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.EPOCH_BEGAN_EARLIER,
         "epoch-divergence",
         "broker {replica} became leader ({role}) at offset {first}, below offset {end}, where broker {witness} had "
-        "begun the leader epoch before: offsets {span} of that log may be lost",
+        "begun the leader epoch before: {offsets} of that log may be lost",
         "became leader ({role}) at offset {first}; broker {witness} had begun leader epoch {since} at {end}",
         ("no record from offset {first} on was committed", REMADE),
         before=LEO,
@@ -285,7 +301,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.APPEND_REFUSED,
         "replica-divergence",
         "broker {replica} received records from offset {first} on from {leader}, but its log ended at {end}: the two "
-        "may have different records at offsets {span}",
+        "may have different records at {offsets}",
         "refused records from offset {first} on: its log ends at {end}",
         ("the same records were sent twice, and both logs have them",),
         before=LEO,
@@ -309,7 +325,7 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.HIGH_WATERMARK_FELL,
         "hw-regression",
-        "the high watermark of broker {replica} fell from {end} to {first} while it led {role}: offsets {span} had "
+        "the high watermark of broker {replica} fell from {end} to {first} while it led {role}: {offsets} had "
         "counted as committed",
         "high watermark {first}",
         ("broker {replica} followed another leader in between, and led again", REMADE),
@@ -318,7 +334,7 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.END_BELOW_HIGH_WATERMARK,
         "truncation-below-committed",
-        "broker {replica} had high watermark {end}, and its log ended at {target} later: committed offsets {span} may "
+        "broker {replica} had high watermark {end}, and its log ended at {target} later: committed {offsets} may "
         "be gone from it",
         "the log of broker {replica} ends at {target}",
         (
@@ -330,7 +346,7 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.LOG_END_FELL,
         "leo-regression",
-        "the log of broker {replica} ended at {end}, and later at {target}; no line shows what removed offsets {span}",
+        "the log of broker {replica} ended at {end}, and later at {target}; no line shows what removed {offsets}",
         "the log of broker {replica} ends at {end}, and later at {target}",
         ("lines in between are missing, and one of them shows a truncation", REMADE),
         before=LEO,
@@ -459,6 +475,7 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
         "role": epoch_text(one.epoch),
         "later": one.epoch,
         "span": span_text([(one.first, one.end)]) if one.end is not None else "",
+        "offsets": offsets_text([(one.first, one.end)]) if one.end is not None else "",
     }
 
 
@@ -493,7 +510,11 @@ def _finding(
         before={suspect.before: one.end} if one.end is not None else {},
         after={suspect.after: one.first if one.target is None else one.target},
         inferences=(*_moved(one), *_failed(one)),
-        uncertain=tuple(f"perhaps {other.format_map(values)}" for other in suspect.otherwise),
+        uncertain=tuple(
+            f"perhaps {other.format_map(values)}"
+            for other in suspect.otherwise
+            if other is not CLOCKS or one.witness != one.replica
+        ),
         cause=SHORTENED_BY[one.shortened.cause] if one.shortened is not None else suspect.cause,
         **advised(
             history.name,

@@ -11,6 +11,15 @@ _FALLS: Final = 2  # one is where two logs were joined
 _FEW: Final = 3  # times that go back by less, as threads may make them
 
 
+def joined_out_of_order(steps: Sequence[int]) -> bool:
+    """Return whether lines of an earlier time follow later ones: two logs were put below each other.
+
+    Args:
+        steps: microseconds from each line to the next.
+    """
+    return any(step < -_FALL for step in steps)
+
+
 def out_of_order(steps: Sequence[int]) -> bool:
     """Return whether so many times go back that no process wrote the lines one after the other.
 

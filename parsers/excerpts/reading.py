@@ -17,7 +17,7 @@ from parsers.excerpts.catalogue import speaks
 from parsers.excerpts.dissect import Line, dissected
 from parsers.excerpts.kinds import Event, event_of, exception_of, message_of, whole
 from parsers.excerpts.kinds import Kind as LineKind
-from parsers.excerpts.order import out_of_order
+from parsers.excerpts.order import joined_out_of_order, out_of_order
 from parsers.file_reading import FileReading, joined, note
 from parsers.files.sources import Source
 from parsers.formats.request_log import RequestLog
@@ -236,10 +236,10 @@ def _gaps(lines: Sequence[Line]) -> list[tuple[int, str]]:
 
 
 def _by_time(part: FileReading) -> None:
-    """Sort rows by their times, if the lines have another order."""
+    """Sort rows by their times, if the lines have another order: of two logs pasted below each other too."""
     time = part.observations.get_column("time").cast(pl.Int64)
     steps = [after - before for before, after in itertools.pairwise(time.drop_nulls().to_list())]
-    if not out_of_order(steps):
+    if not out_of_order(steps) and not joined_out_of_order(steps):
         return
     # In lines in reverse order, those of one moment are in reverse order too.
     down = sum(step < 0 for step in steps) > sum(step > 0 for step in steps)

@@ -97,7 +97,9 @@ ANSWERS: dict[str, Answer] = {
         "ERROR stated by a log line: Broker stopped: all log directories failed. ",
         stated=("all-log-dirs-failed", "isr-shrunk-to-one", "truncation"),
     ),
-    "came-back-shorter": Answer(f"{SUSPECTED}COMMITTED DATA LOST   offsets 210 to 639", found((LOSS, 4, (210, 640)))),
+    "came-back-shorter": Answer(
+        f"{SUSPECTED}COMMITTED DATA LOST   offsets 210 to 639", found((LOSS, 4, (210, 640)), (SHORTER, 4, (210, 640)))
+    ),
     "recovery-cut-a-leader": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   offsets 350 to 399",
         found((LOSS, 4, (350, 400))),

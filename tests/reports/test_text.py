@@ -97,7 +97,7 @@ def test_a_loss_of_many_partitions_stays_readable(lost: Result) -> None:
 
 def test_many_ranges_are_counted_and_not_listed(lost: Result) -> None:
     ranges = tuple((10 * n, 10 * n + 5) for n in range(50))
-    headline = render(with_findings(lost, finding(offsets=ranges)), width=120).splitlines()[2]
+    headline = render(with_findings(lost, finding(offsets=ranges)), width=120).splitlines()[3]
     assert "offsets 0 to 4, 10 to 14, 20 to 24 and 47 more ranges" in headline
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from forensics.engines.local import scan
 from forensics.reports import html
 from forensics.reports.answer import Tone, answers
 from forensics.reports.html.answer import answer
@@ -167,3 +168,58 @@ def test_the_first_lines_count_as_the_table_does(case: Callable[[str], Result]) 
     )
     assert lines[1] == "WARNING in 6 of 15 partitions: unclean-election."
     assert any(line.startswith("  warning in 6 of 15  unclean-election (") for line in lines)
+
+
+# -- a few lines of broker 2 of a recorded cluster, as somebody pastes them ---------------------------------------
+
+
+@pytest.fixture
+def lines() -> dict[str, list[str]]:
+    """Lines of broker 2 about orders-0, which restarted without its last five records."""
+    logs = EVIDENCE / "powerloss-3.9.1-replication" / "broker-2" / "logs"
+    if not logs.is_dir():
+        pytest.skip("powerloss-3.9.1-replication is not recorded here")
+    server = (logs / "server.log").read_text().splitlines()
+    about = [line for line in server[655:880] if "orders-0" in line]
+    about += [
+        line for line in server[880:] if "orders-0" in line and ("last offset: 19" in line or "offset=20," in line)
+    ]
+    return {"server": about, "state-change": (logs / "state-change.log").read_text().splitlines()}
+
+
+def pasted(folder: Path, **files: list[str]) -> Result:
+    for name, content in files.items():
+        (folder / f"{name}.log").write_text("\n".join(content) + "\n")
+    return scan([str(folder)])
+
+
+def test_an_excerpt_is_told_what_it_shows(lines: dict[str, list[str]], tmp_path: Path) -> None:
+    text = render(pasted(tmp_path, paste=lines["server"]), width=200)
+    assert text.startswith("SUSPECTED in 1 of 1 partition: leo-regression.")
+    assert "Broker 2 had log end offset 15, and later loaded its log with 10. No line in the excerpt shows" in text
+    assert "0.0 MB" not in text
+    assert "listed below" not in text
+
+
+@pytest.mark.parametrize("between", [[], ["--"]])
+def test_logs_pasted_below_each_other_are_read_in_the_order_of_time(
+    between: list[str], lines: dict[str, list[str]], tmp_path: Path
+) -> None:
+    """The lines of state-change.log end before those of server.log above them: no high watermark 20 came before."""
+    text = render(pasted(tmp_path, paste=[*lines["server"], *between, *lines["state-change"]]), width=200)
+    assert "committed-data-lost. Not proven" not in text
+    assert "clocks of the two brokers" not in text
+    assert "Broker 2 had log end offset 15, and later loaded its log with 10." in text
+
+
+def test_a_state_change_log_replaces_no_excerpt_of_server_log(lines: dict[str, list[str]], tmp_path: Path) -> None:
+    result = pasted(tmp_path, server=lines["server"], **{"state-change": lines["state-change"]})
+    assert result.case.notices.is_empty()
+    assert "Broker 2 had log end offset 15, and later loaded its log with 10." in render(result, width=200)
+
+
+def test_an_excerpt_of_a_log_at_hand_is_left_out(lines: dict[str, list[str]], tmp_path: Path) -> None:
+    more = [line for line in lines["state-change"] if "orders-0" in line]
+    marked = ["Hi, here is what I see:", "", "```", *more[-2:], "```", "", "What does it mean?"]
+    result = pasted(tmp_path, **{"state-change": lines["state-change"]}, ticket=marked)
+    assert "left out, so that no line counts twice" in " ".join(result.case.notices.get_column("reason"))

@@ -28,6 +28,7 @@ class Sign(StrEnum):
     BEGAN_BELOW_PRINTED = "a leader began below a high watermark that a line printed before"
     BEGAN_BELOW_READ_BACK = "a leader began below the high watermark that it had read back"
     LOADED_SHORTER = "a log was loaded shorter than the load before had found it"
+    LOADED_BELOW_STATED = "a log was loaded shorter than pasted lines of its broker state before"
     RECOVERY_TRUNCATED_LEADER = "recovery truncated the log of a replica that then led"
     LAST_ISR_TRUNCATED = "a member of the last ISR truncated its log to follow a leader elected from outside the ISR"
     TRUNCATION_REFUSED = "a broker stopped rather than truncate its log to where its leader's ends"

@@ -457,6 +457,24 @@ def _loaded_shorter(history: History) -> Iterator[Suspicion]:
                 )  # fmt: skip
 
 
+def _loaded_below_stated(history: History) -> Iterator[Suspicion]:
+    """Yield logs of which pasted lines state a log end offset, and then a load with a lower one.
+
+    Only of brokers of which the evidence has no log beside the excerpt: there other rules judge a load.
+    """
+    known = {one.refs for one in history.shortened_logs}
+    for broker, spans in sorted(history.role_spans.items()):
+        for role_span, step in ((one, step) for one in spans for step in one.steps):
+            stated = step.end_ref
+            if step.kind is not StepKind.LOADED or stated is None or step.refs in known:
+                continue
+            if history.coverage.is_silent(broker) and step.target < step.known_end:
+                yield Suspicion(
+                    Sign.LOADED_BELOW_STATED, broker, broker, -1, role_span.epoch, step.target, step.known_end,
+                    step.time, (stated, *step.refs),
+                )  # fmt: skip
+
+
 def _began_earlier(history: History) -> Iterator[Suspicion]:
     """Yield leaders that began below the start of the leader epoch before, of which no high watermark is stated.
 
@@ -511,17 +529,18 @@ def _printed_before(known: PrintedHw, role_span: RoleSpan, led: Mapping[tuple[in
     """Return whether a high watermark was printed before a leader began.
 
     The order comes from the leader epoch, if the line states one. Otherwise it comes from the order of one broker's
-    lines, or from the times of lines in one text: clocks of lines in different files may differ.
+    lines, unless their times contradict it because somebody pasted two logs below each other. Or it comes from the
+    times of lines in one text: clocks of lines in different files may differ.
     """
     if known.leader_epoch is not None:
         return known.leader_epoch < role_span.epoch
     began = led.get((role_span.replica, role_span.epoch))
     if began is None or role_span.epoch == 0:
         return False  # epoch 0 is the first of a topic: what was printed before is about another one of its name
+    both = known.time is not None and began.time is not None
     if known.broker == role_span.replica:
-        return known.row < began.row
-    timed = known.time is not None and began.time is not None and known.time < began.time
-    return timed and known.text == began.text
+        return known.row < began.row and not (both and (known.time or 0) > (began.time or 0))
+    return both and (known.time or 0) < (began.time or 0) and known.text == began.text
 
 
 def _deleted_since(history: History, known: PrintedHw, until: int | None) -> bool:
@@ -610,6 +629,7 @@ SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.BEGAN_BELOW_PRINTED: _began_below_printed,
     Sign.BEGAN_BELOW_READ_BACK: _began_below_read_back,
     Sign.LOADED_SHORTER: _loaded_shorter,
+    Sign.LOADED_BELOW_STATED: _loaded_below_stated,
     Sign.RECOVERY_TRUNCATED_LEADER: _recovered_shorter,
     Sign.LAST_ISR_TRUNCATED: _last_isr_truncated,
     Sign.TRUNCATION_REFUSED: refused_to_truncate,
