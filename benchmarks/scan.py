@@ -5,14 +5,16 @@ Two measurements on real broker logs, multiplied:
 * whole scan of default-level logs against ``grep -cE`` of the same phrases on the same files;
 * observations per second on replication-level logs, and the peak memory of the process.
 
-With ``--base REV`` the working tree and another revision judge the same generated evidence instead, in turn.
+With ``--base REV`` the working tree and another revision judge the same generated evidence instead, in turn. With
+``--jobs N`` one process and N of them scan the same generated evidence, in turn.
 
-    python -m benchmarks.scan [--base REV] [EVIDENCE]
+    python -m benchmarks.scan [--base REV | --jobs N] [--megabytes MB] [EVIDENCE]
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import resource
 import subprocess
@@ -123,6 +125,8 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     """The parsed command line."""
     parser = argparse.ArgumentParser("make bench", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("evidence", type=Path, nargs="?", default=EVIDENCE, help="folder of recorded clusters")
+    parser.add_argument("--jobs", type=int, metavar="N", help="scan with one process and with N, in turn")
+    parser.add_argument("--megabytes", type=int, default=126, metavar="MB", help="of evidence, with --jobs")
     parser.add_argument("--base", metavar="REV", help="measure the judging of this revision beside the working tree's")
     return parser.parse_args(given)
 
@@ -138,9 +142,38 @@ def main(given: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         if commit:
             against_base(commit, options.evidence, Path(folder))
+        elif options.jobs:
+            against_one_process(options.evidence, Path(folder), options.jobs, options.megabytes * 1_000_000)
         else:
             against_grep(options.evidence, Path(folder))
     return 0
+
+
+def against_one_process(evidence: Path, folder: Path, jobs: int, size: int) -> None:
+    """Print what scans with one process and with several take: seconds, processor seconds of all, and memory.
+
+    On a machine that is busy with other things, processor seconds show more than seconds: they are what dividing costs.
+    """
+    size = multiply(evidence / DEFAULT_CASE, folder / "default", size)
+    print(f"default-level logs of {DEFAULT_CASE}, {size / 1e6:,.0f} MB; {os.cpu_count()} processors")
+    found: dict[int, list[tuple[float, float, float]]] = {1: [], jobs: []}
+    outputs = set()
+    for _ in range(RUNS):
+        for count, runs in found.items():
+            out = folder / f"out-{count}.txt"
+            command = [sys.executable, "-m", "forensics", "scan", str(folder / "default"), "--jobs", str(count)]
+            begin = time.perf_counter()
+            running = subprocess.Popen([*command, "-o", str(out)], stdout=subprocess.DEVNULL)
+            _, _, used = os.wait4(running.pid, 0)
+            took = time.perf_counter() - begin
+            runs.append((took, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024))
+            outputs.add(out.read_bytes())
+            print(f"  --jobs {count}: {took:6.2f} s, {runs[-1][1]:6.2f} s of processors, {runs[-1][2]:,.0f} MB")
+    assert len(outputs) == 1, "the number of processes changed the answer"
+    one, more = ([sorted(run[n] for run in runs)[RUNS // 2] for n in range(3)] for runs in found.values())
+    names = ("seconds", "of processors", "memory of the largest process")
+    told = (f"{name} {b / a:.2f}" for name, a, b in zip(names, one, more, strict=True))
+    print(f"  --jobs {jobs} against 1, medians of {RUNS}: {', '.join(told)}")
 
 
 def against_base(commit: str, evidence: Path, folder: Path) -> None:
