@@ -81,7 +81,7 @@ def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Processes that judge side by side, if there is much to judge. Default: one for each processor.",
+    help="Files read, and processes that judge large evidence, side by side. Default: one for each processor.",
 )
 @click.option(
     "--redact", "redacted", is_flag=True, help="Replace names of topics, hosts, paths, ids and clients by pseudonyms."

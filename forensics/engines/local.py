@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
@@ -48,14 +47,15 @@ def scan(
         reading: zone and skew of printed times.
         topics: patterns; only topics that match one are judged. None means all.
         progress: called after each file.
-        jobs: how many processes judge side by side, if there is enough to judge. None means one for each processor.
+        jobs: how many files are read side by side, and how many processes judge if there is enough to judge. None
+            means one for each processor.
         lasting: the result is needed until the process ends, so the collector never walks it.
 
     Raises:
         UnreadableInput: a path does not exist.
         NothingUnderstood: nothing in the input is a broker's.
     """
-    case = take_in(paths, reading=reading, progress=progress)
+    case = take_in(paths, reading=reading, progress=progress, jobs=jobs)
     with no_cycles(lasting=lasting):
         return finish(paths, case, _judged_by(jobs or cores(), case, topics))
 
@@ -111,18 +111,30 @@ def no_cycles(*, lasting: bool = False) -> Iterator[None]:
             gc.enable()
 
 
-def take_in(paths: Sequence[str], *, reading: Reading | None = None, progress: Progress | None = None) -> Case:
+def take_in(
+    paths: Sequence[str],
+    *,
+    reading: Reading | None = None,
+    progress: Progress | None = None,
+    jobs: int | None = None,
+) -> Case:
     """Read every file into a case.
+
+    Args:
+        paths: files and directories of evidence; only ever read.
+        reading: zone and skew of printed times.
+        progress: called after each file.
+        jobs: how many files are read side by side. None means one for each processor.
 
     Raises:
         UnreadableInput: a path does not exist.
         NothingUnderstood: nothing in the input is a broker's.
     """
     sources = _listed(paths)
-    files = read_sources(sources, progress=progress)
+    files = read_sources(sources, progress=progress, jobs=jobs)
     case = contained(lambda: assemble(files, reading), expected=(ForensicsError,))
     if isinstance(case, Defect):
-        case = without_culprits(lambda: read_sources(sources), reading, case)
+        case = without_culprits(lambda: read_sources(sources, jobs=jobs), reading, case)
     if isinstance(case, Defect):
         raise DefectOfProgram(f"this case cannot be put together: {case}")
     if case.observations.is_empty() and case.batches.is_empty() and not case.sources.get_column("understood").sum():
@@ -154,14 +166,22 @@ def _listed(paths: Sequence[str]) -> list[Source]:
         return list(walk(paths))
 
 
-def read_sources(sources: Sequence[Source], *, progress: Progress | None = None) -> list[tuple[Source, FileReading]]:
-    """Read every source by itself; what was handed in twice is read once."""
+def read_sources(
+    sources: Sequence[Source], *, progress: Progress | None = None, jobs: int | None = None
+) -> list[tuple[Source, FileReading]]:
+    """Read every source by itself; what was handed in twice is read once.
+
+    Args:
+        sources: what is read.
+        progress: called after each group of files.
+        jobs: how many groups are read side by side. None means one for each processor.
+    """
     twins = copies(sources)
     found = {number: as_copy(sources[twin.of], twin) for number, twin in twins.items()}
     units = [unit for group in read.units(sources) if (unit := [number for number in group if number not in twins])]
-    units = read.with_neighbours(sources, units)
+    units = _largest_first(sources, read.with_neighbours(sources, units))
     packing = Packing()
-    pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 1)
+    pool = ThreadPoolExecutor(max_workers=jobs or cores())
     try:
         results = pool.map(read.read_unit, [[sources[number] for number in unit] for unit in units])
         for unit, readings in zip(units, results, strict=True):
@@ -174,3 +194,13 @@ def read_sources(sources: Sequence[Source], *, progress: Progress | None = None)
         pool.shutdown(wait=False, cancel_futures=True)  # an interrupt does not wait for the remaining work
     packing.finish()
     return [(source, found[number]) for number, source in enumerate(sources)]
+
+
+def _largest_first(sources: Sequence[Source], units: Sequence[list[int]]) -> list[list[int]]:
+    """Return groups of files in an order that keeps all threads busy to the end. Archives are read forwards, first."""
+
+    def order(unit: list[int]) -> tuple[bool, int]:
+        loose = not sources[unit[0]].archive
+        return loose, -sum(sources[number].size for number in unit) if loose else 0
+
+    return sorted(units, key=order)
