@@ -82,6 +82,7 @@ class TruncatedCommitted:
         ranges: offsets of the committed records among those removed.
         lineage: leader epochs of its log before.
         commit: the first high watermark that covered one of them.
+        again: the replica has all of them at the end of the trace.
         time: microseconds since 1970 UTC, or None.
         ref: the line.
     """
@@ -94,6 +95,7 @@ class TruncatedCommitted:
     ranges: tuple[Range, ...]
     lineage: Lineage
     commit: Commit
+    again: bool
     time: int | None
     ref: Ref
 
@@ -220,7 +222,7 @@ class _Player:
         self.in_sync = InSync(commits)
         self.isr_stated = False
         self.committed, self.lost = _Records(), _Records()
-        self.truncated: list[TruncatedCommitted] = []
+        self.truncated: list[tuple[TruncatedCommitted, list[Piece]]] = []
         self.without: list[tuple[LedWithout, list[Piece]]] = []
         self.fallen: list[Regression] = []
         self.shortened: list[ShortenedLog] = []
@@ -451,11 +453,9 @@ class _Player:
             ref = Ref(row=line.row, note=f"truncated to {to}")
             ranges = tuple(merge(span for span, _ in found))
             commit = max((commit for _, commit in found), key=lambda one: (one.high_watermark, -one.epoch))
-            self.truncated.append(
-                TruncatedCommitted(
-                    line.broker, replica.epoch, replica.leader, to, end, ranges, lineage, commit, line.time, ref
-                )
-            )
+            role = line.broker, replica.epoch, replica.leader
+            one = TruncatedCommitted(*role, to, end, ranges, lineage, commit, False, line.time, ref)
+            self.truncated.append((one, removed))
 
     def _begins_anew(self, replica: _Replica, line: PlayedLine) -> None:
         if line.offset is None:
@@ -587,8 +587,13 @@ class _Player:
         apart = tuple(self._apart())
         isr = self.in_sync if self.isr_stated else None
         starts = tuple(one for _, one in sorted(self.epoch_starts.items()))
-        found = tuple(self.truncated), without, apart, tuple(self.fallen), tuple(self.shortened), starts
+        truncated = tuple(replace(one, again=self._again_there(one, pieces)) for one, pieces in self.truncated)
+        found = truncated, without, apart, tuple(self.fallen), tuple(self.shortened), starts
         return Played(*found, isr, self.contradiction)
+
+    def _again_there(self, one: TruncatedCommitted, pieces: list[Piece]) -> bool:
+        """Return whether a replica has what it truncated at the end."""
+        return not subtract(one.ranges, self._holders(pieces).get(one.replica, ()))
 
     def _holders(self, pieces: list[Piece]) -> dict[int, tuple[Range, ...]]:
         """Return which replicas hold records at the end."""

@@ -85,7 +85,12 @@ class Command:
 
 
 def commands(result: Result, found: Sequence[Wanted]) -> list[Command]:
-    """Return a shell command for each broker that packs what is wanted of it, to be run on that broker."""
+    """Return a shell command for each broker that packs what is wanted of it, to be run on that broker.
+
+    There is none where a trace is all of the evidence and names no release of Kafka: another system has no such files.
+    """
+    if result.case.traces_alone and not any(broker.releases for broker in result.case.everyone):
+        return []
     paths: dict[tuple[str, int], dict[str, None]] = {}
     fetched = [(one, way) for one in found if one.want.question in _FETCHED for way in one.want.ways[:1]]
     each = [(part, way, broker) for one, way in fetched for part in one.partitions for broker in way.brokers]

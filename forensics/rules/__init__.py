@@ -97,7 +97,7 @@ def _in_doubt(rule: Rule, history: History, case: Case, doubted: Played) -> Judg
         found = judgement(rule.id, rule.judge(played, case).findings, found.missing)
     if found.verdict is Verdict.NOT_APPLICABLE or found.findings:
         return found
-    return judgement(rule.id, (), [*contradicted(history), *found.missing])
+    return judgement(rule.id, (), [*contradicted(history), *(() if case.traces_alone else found.missing)])
 
 
 def not_judged(rule: Rule, defect: Defect) -> Judgement:

@@ -49,7 +49,11 @@ Collect what the finding lists, and scan all of it together again.""",
 def judge(history: History, case: Case) -> Judgement:
     """List what is missing."""
     files = unstated_data if case.traces_alone else missing_data
-    missing = (*contradicted(history), *missing_logs(history), *files(history, case))
+    contradictions = contradicted(history)
+    if contradictions and case.traces_alone:  # without them the trace would state everything
+        missing = tuple(contradictions)
+    else:
+        missing = (*contradictions, *missing_logs(history), *files(history, case))
     if not missing:
         return Judgement(ID, Verdict.CLEAN)
     finding = Finding(

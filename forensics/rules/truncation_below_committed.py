@@ -239,6 +239,12 @@ def _there_again(history: History, truncation: Truncation, ranges: tuple[Range, 
     )
 
 
+def _has_again(history: History, truncation: Truncation) -> bool:
+    """Return whether a replica has fetched what it truncated; a trace that states each append may state none."""
+    stated = history.played.truncated if history.played is not None else ()
+    return all(one.again for one in stated if one.ref.row == truncation.refs[0].row)
+
+
 def _gone(history: History, truncation: Truncation) -> list[Range]:
     """Return which records of the truncated log are lost: records of another log may be lost at the same offsets."""
     return [
@@ -298,7 +304,8 @@ def _finding(
     elif back:
         outcome = "the broker has them again"
     elif settled:
-        outcome = f"{leader} still had them, and they were fetched again" if had else "the partition kept them"
+        fetched = ", and they were fetched again" if _has_again(history, truncation) else ""
+        outcome = f"{leader} still had them{fetched}" if had else "the partition kept them"
     elif had:
         outcome = f"{leader} still had them then; whether the partition kept them is unknown"
     else:

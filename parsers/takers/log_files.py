@@ -199,8 +199,9 @@ def trace(source: Source, _head: bytes) -> FileReading:
             observations.append(found.observations)
             notices += [block.notices, found.notices]
             reading.lines += block.lines.len()
-            reading.relevant += found.observations.height + found.notices.height
-            reading.understood += found.observations.height
+            said = found.observations.get_column("line").unique()  # the first line states several things
+            reading.relevant += pl.concat([said, found.notices.get_column("line")]).n_unique()
+            reading.understood += said.len()
     reading.events = reading.relevant
     reading.observations, reading.notices = pl.concat(observations), pl.concat(notices)
     times = reading.observations.get_column("time").drop_nulls().cast(pl.Int64)

@@ -9,6 +9,7 @@ import pytest
 
 from forensics.engines.local import scan
 from forensics.replay.coverage import Printed, Span
+from forensics.reports.collecting import commands, wanted
 from forensics.rules.finding import Verdict
 from forensics.rules.wants import Question
 from parsers.formats.trace_kinds import OF_KIND
@@ -403,3 +404,25 @@ def test_an_entry_that_was_built_after_a_restart_may_begin_later(tmp_path: Path)
         said(5, 2, "epoch_entry", leader_epoch=3, offset=3),
     ]
     assert verdicts(tmp_path, [head(), *HEALTHY, *again])["epoch-divergence"] is Verdict.CLEAN
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_what_was_truncated_is_fetched_again_only_if_a_line_says_so(again: bool, tmp_path: Path) -> None:
+    lines = [*HEALTHY, said(5, 2, "truncate", offset=6), *([said(6, 2, "append", offset=6, leo=10)] if again else [])]
+    (finding,) = judged(tmp_path, [head(), *lines])["truncation-below-committed"].findings
+    assert finding.summary.endswith("broker 1 still had them, and they were fetched again") == again
+    assert "broker 1 still had them" in finding.summary
+
+
+def test_the_first_line_counts_as_one(tmp_path: Path) -> None:
+    (tmp_path / "trace.jsonl").write_text(text([head(settings={"min.insync.replicas": 2}), *HEALTHY]))
+    sources = scan([str(tmp_path)]).case.sources
+    assert sources.select("lines", "relevant", "understood").rows() == [(7, 7, 7)]
+
+
+@pytest.mark.parametrize(("release", "packed"), [({"release": "3.9.1"}, True), ({}, False)])
+def test_only_a_trace_of_kafka_asks_to_pack_its_files(release: dict[str, str], packed: bool, tmp_path: Path) -> None:
+    first = {"kind": "trace", "system": "etcd", "replicas": [1, 2], **release}
+    (tmp_path / "trace.jsonl").write_text(text([first, *HEALTHY]))
+    result = scan([str(tmp_path)])
+    assert bool(commands(result, wanted(result))) == packed
