@@ -239,10 +239,14 @@ def _there_again(history: History, truncation: Truncation, ranges: tuple[Range, 
     )
 
 
-def _has_again(history: History, truncation: Truncation) -> bool:
-    """Return whether a replica has fetched what it truncated; a trace that states each append may state none."""
+def _still_had(history: History, truncation: Truncation) -> str:
+    """Return what became of records that the leader of a truncation had, in words.
+
+    A trace that states each append may state none of them again.
+    """
     stated = history.played.truncated if history.played is not None else ()
-    return all(one.again for one in stated if one.ref.row == truncation.refs[0].row)
+    again = all(one.again for one in stated if one.ref.row == truncation.refs[0].row)
+    return f"broker {truncation.leader} still had them{', and they were fetched again' if again else ''}"
 
 
 def _gone(history: History, truncation: Truncation) -> list[Range]:
@@ -304,8 +308,7 @@ def _finding(
     elif back:
         outcome = "the broker has them again"
     elif settled:
-        fetched = ", and they were fetched again" if _has_again(history, truncation) else ""
-        outcome = f"{leader} still had them{fetched}" if had else "the partition kept them"
+        outcome = _still_had(history, truncation) if had else "the partition kept them"
     elif had:
         outcome = f"{leader} still had them then; whether the partition kept them is unknown"
     else:
