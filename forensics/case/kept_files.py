@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -30,13 +30,16 @@ _WITH_PROPERTIES: Final = ("server-properties", "meta-properties", "quorum-state
 LINES_LEFT_OUT: Final = "only a part of its log was in the evidence"
 
 
-def written(case: Case, *, cluster: str | None, names: Collection[str] = ()) -> Iterator[str]:
+def written(
+    case: Case, *, cluster: str | None, names: Collection[str] = (), setting: Callable[[str, str], str] | None = None
+) -> Iterator[str]:
     """Yield the lines of the trace of a case, without line ends.
 
     Args:
         case: the evidence, of one cluster.
         cluster: its id, if known.
         names: partitions to write, as ``topic-partition``; all if empty.
+        setting: gives what is written in place of the value of a setting; by default the value.
     """
     files = case.sources.filter(~pl.col("format").is_in([*_OF_LINES, *_NOTHING]) | _is_beside())
     rows = case.observations
@@ -54,7 +57,7 @@ def written(case: Case, *, cluster: str | None, names: Collection[str] = ()) -> 
     yield from write_trace(lines, cluster=cluster, replicas=replicas, with_files=bool(files.height))
     yield from write_statements(_lines_left_out(case, lines))
     for source in files.sort("id").rows(named=True):
-        yield from trace_files.write_file(_kept(case, source, rows))
+        yield from trace_files.write_file(_kept(case, source, rows, setting))
 
 
 def _is_beside() -> pl.Expr:
@@ -70,11 +73,15 @@ def _lines_left_out(case: Case, lines: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(made, schema=OBSERVATIONS)
 
 
-def _kept(case: Case, source: dict[str, Any], rows: pl.DataFrame) -> trace_files.Kept:
+def _kept(
+    case: Case, source: dict[str, Any], rows: pl.DataFrame, setting: Callable[[str, str], str] | None
+) -> trace_files.Kept:
     number, mine = source["id"], pl.col("source") == source["id"]
     file = case.files[number]
     # A case keeps no settings by file, and these files are small.
     properties = read.read(file).properties if source["format"] in _WITH_PROPERTIES else {}
+    if setting is not None:
+        properties = {key: setting(key, value) for key, value in properties.items()}
     statements = rows.filter(mine)
     return trace_files.Kept(
         _path(source["path"], source["broker"], metadata=source["topic"] == METADATA_TOPIC),

@@ -122,6 +122,11 @@ def _limits(context: click.Context, _parameter: click.Parameter, values: tuple[s
     context.with_resource(table.moved(moved))
 
 
+redacted = click.option(
+    "--redact", "redacted", is_flag=True, help="Replace names of topics, hosts, paths, ids and clients by pseudonyms."
+)
+"""``--redact``."""
+
 limits = click.option(
     "--limit",
     "limits",

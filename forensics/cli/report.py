@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from forensics.cli import reading
 from forensics.cli.examples import example
 from forensics.cli.exits import NOT_JUDGED, failures_text
 from forensics.cli.speaking import say_pieces
@@ -29,9 +30,7 @@ from forensics.tuning import Tuning, tune
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of the terminal.")
 @tuned
-@click.option(
-    "--redact", "redacted", is_flag=True, help="Replace names of topics, hosts, paths, ids and clients by pseudonyms."
-)
+@reading.redacted
 def report(folder: Path, format_name: str, output: str | None, tuning: Tuning, redacted: bool) -> None:
     """Report the result of `forensics batch` from its tables, without Spark.
 

@@ -83,9 +83,7 @@ def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
     metavar="N",
     help="Files read, and processes that judge large evidence, side by side. Default: one for each processor.",
 )
-@click.option(
-    "--redact", "redacted", is_flag=True, help="Replace names of topics, hosts, paths, ids and clients by pseudonyms."
-)
+@reading.redacted
 def scan(
     paths: tuple[str, ...],
     format_name: str,

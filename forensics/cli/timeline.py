@@ -21,13 +21,17 @@ from forensics.replay.history import History
 from forensics.replay.partitions import histories
 from forensics.replay.timeline import timeline as replay
 from forensics.reports import timeline_steps, timeline_text
+from forensics.reports.redaction import Redactor
 from forensics.reports.timeline_steps import Shown
-from forensics.result import finish
+from forensics.result import Result, finish
 from forensics.rules import judgements
 from forensics.rules.finding import Finding, Severity
 
 if TYPE_CHECKING:
     from forensics.engines.spark.stored import Stored
+
+Part = tuple[History, list[Finding]]
+"""A partition and what was found in it."""
 
 
 @click.command(epilog=example("forensics timeline incident/ -p orders-0 --around committed-data-lost"))
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
 @reading.zone
 @reading.skews
 @reading.limits
+@reading.redacted
 @click.option("--width", type=click.IntRange(60), help="Columns of the output. Default: those of the terminal.")
 def timeline(
     paths: tuple[str, ...],
@@ -60,6 +65,7 @@ def timeline(
     zone: str | None,
     skews: dict[int, int],
     width: int | None,
+    redacted: bool,
 ) -> None:
     """Show the replicas of a partition side by side over time: role, log end offset, high watermark, ISR.
 
@@ -76,16 +82,29 @@ def timeline(
     if around is not None:
         parts = _around(around, parts)
     span = (reading.moment(since, zone), reading.moment(until, zone))
-    shown = [(history, _shown(findings, around, span)) for history, findings in parts]
+    frames = [replay(case, history) for history, _ in parts]
+    if redacted:
+        case, parts = _redacted(paths, case, parts)
+    shown = [
+        (history, frame, _shown(findings, around, span))
+        for (history, findings), frame in zip(parts, frames, strict=True)
+    ]
     if format_name == "jsonl":
-        for history, part in shown:
-            say_pieces(timeline_steps.lines(case, history, replay(case, history), part))
+        for history, frame, part in shown:
+            say_pieces(timeline_steps.lines(case, history, frame, part))
         return
     texts = [
-        timeline_text.render(case, history, replay(case, history), width=width, cite=cite, shown=part)
-        for history, part in shown
+        timeline_text.render(case, history, frame, width=width, cite=cite, shown=part) for history, frame, part in shown
     ]
     page("\n".join(texts))
+
+
+def _redacted(paths: Sequence[str], case: Case, parts: Sequence[Part]) -> tuple[Case, list[Part]]:
+    """Return the case and the partitions to show with pseudonyms."""
+    redactor = Redactor(Result(tuple(paths), case, []))
+    return redactor.case(case), [
+        (redactor.history(history), list(map(redactor.finding, findings))) for history, findings in parts
+    ]
 
 
 def _chosen(name: str, case: Case, tables: Stored | None) -> list[History]:

@@ -11,6 +11,8 @@ from forensics.cli.examples import example
 from forensics.cli.speaking import say_pieces
 from forensics.engines import local
 from forensics.outputs import put_text, writable
+from forensics.reports.redaction import Redactor
+from forensics.result import Result
 
 
 def _parts(case: Case, asked: str | None) -> list[tuple[str | None, Case]]:
@@ -44,6 +46,7 @@ def _cluster(part: Case) -> str | None:
 @reading.zone
 @reading.skews
 @reading.limits
+@reading.redacted
 def trace(
     paths: tuple[str, ...],
     output: str,
@@ -51,6 +54,7 @@ def trace(
     cluster: str | None,
     zone: str | None,
     skews: dict[int, int],
+    redacted: bool,
 ) -> None:
     """Write the statements of the evidence as a trace: one statement per line, as JSON, with times in UTC.
 
@@ -62,9 +66,15 @@ def trace(
     """
     writable(output)
     case = local.take_in(paths, reading=Reading(zone, skews))
+    evidence, setting = case.files, None
+    if redacted:
+        redactor = Redactor(Result(paths, case, []))
+        case, names = redactor.case(case), tuple(map(redactor.partition, names))
+        cluster = redactor.cluster(cluster) if cluster is not None else None
+        setting = redactor.setting
     parts = _parts(case, cluster)
-    pieces = (line + "\n" for name, part in parts for line in written(part, cluster=name, names=names))
+    pieces = (line + "\n" for name, part in parts for line in written(part, cluster=name, names=names, setting=setting))
     if output == "-":
         say_pieces(pieces)
     else:
-        put_text(output, pieces, case.files)
+        put_text(output, pieces, evidence)

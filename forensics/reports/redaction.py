@@ -149,6 +149,15 @@ class Redactor:
         """Pseudonym of a topic."""
         return self._topics.get(name, name)
 
+    def partition(self, name: str) -> str:
+        """Return the pseudonym of a partition, as ``topic1-0``."""
+        topic, _, number = name.rpartition("-")
+        return f"{self.topic(topic)}-{number}"
+
+    def cluster(self, name: str) -> str:
+        """Return the pseudonym of a cluster."""
+        return self._ids.get(name, name)
+
     def path(self, path: str) -> str:
         """Return a path with its parts replaced, except names of Kafka's own files and common names."""
         return "/".join(self._part(part) for part in path.split("/"))
@@ -219,11 +228,11 @@ class Redactor:
         made: dict[int, Finding] = {}
 
         def finding(one: Finding) -> Finding:
-            return made.setdefault(id(one), self._finding(one))
+            return made.setdefault(id(one), self.finding(one))
 
         partitions = [
             Partition(
-                self._history(partition.history),
+                self.history(partition.history),
                 {
                     rule: replace(
                         judgement,
@@ -238,7 +247,7 @@ class Redactor:
         return replace(
             result,
             inputs=tuple(self.path(path) for path in result.inputs),
-            case=self._case(result.case),
+            case=self.case(result.case),
             partitions=partitions,
             findings=[finding(one) for one in result.findings],
             quote=self.quote,
@@ -271,7 +280,9 @@ class Redactor:
         because = replace(reason, text=self.text(reason.text)) if reason is not None else None
         return replace(want, topic=self.topic(want.topic), because=because)
 
-    def _finding(self, one: Finding) -> Finding:
+    def finding(self, one: Finding) -> Finding:
+        """Return a finding with pseudonyms."""
+
         def every(texts: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(self.text(text) for text in texts)
 
@@ -316,7 +327,8 @@ class Redactor:
             for e in evidence
         )
 
-    def _history(self, history: History) -> History:
+    def history(self, history: History) -> History:
+        """Return a partition with pseudonyms."""
         facts = replace(
             history.facts,
             topic=self.topic(history.topic),
@@ -334,7 +346,8 @@ class Redactor:
             },
         )
 
-    def _case(self, case: Case) -> Case:
+    def case(self, case: Case) -> Case:
+        """Return the evidence, with pseudonyms in all that reports and traces say of it."""
         topics, ids = self._topics, self._ids
         paths = [self.path(path) for path in case.paths]
         sources = case.sources.with_columns(
@@ -352,7 +365,7 @@ class Redactor:
             replace(
                 broker,
                 cluster=ids.get(broker.cluster or "", broker.cluster),
-                settings={key: self._setting(key, value) for key, value in broker.settings.items()},
+                settings={key: self.setting(key, value) for key, value in broker.settings.items()},
             )
             for broker in case.everyone
         )
@@ -362,12 +375,15 @@ class Redactor:
             observations=observations,
             batches=case.batches.with_columns(_mapped("topic", topics)),
             notices=notices,
+            lives=case.lives.with_columns(_mapped("cluster", ids)),
+            divided=case.divided.with_columns(_mapped("cluster", ids)),
             brokers={broker.id: broker for broker in everyone},
             everyone=everyone,
             files=[replace(source, path=path, called="") for source, path in zip(case.files, paths, strict=False)],
         )
 
-    def _setting(self, key: str, value: str) -> str:
+    def setting(self, key: str, value: str) -> str:
+        """Return the value of a setting with pseudonyms."""
         if key.endswith(("log.dir", "log.dirs", ".dir", ".location", ".path")):
             return ",".join(self.path(part) for part in value.split(","))
         return self.text(value)

@@ -17,7 +17,10 @@ from forensics.reports.html import render
 from forensics.reports.redaction import Redactor, redact
 from forensics.result import Result
 from forensics.tables import TABLES, save
+from tests.cli.conftest import Run, run
 from tests.reports.html.conftest import LOSS_AND_FORK
+
+__all__ = ["run"]
 
 TOPIC, HOST, ADDRESS, SIX = "acme-payroll.v2", "kafka-prod7.acme.example", "10.20.30.40", "2001:db8::acde"
 SAID = (
@@ -132,6 +135,39 @@ def test_no_output_names_what_a_case_names(name: str, sample_traces: Path, tmp_p
     told |= {path.name: pl.read_parquet(path).write_json() for path in tables.iterdir()}
     found = [(name, output) for output, said in told.items() for name in sorted(names) if name in plain(said)]
     assert found == []
+
+
+@pytest.mark.parametrize("name", ["kip101-0.10.2.2", "unclean-3.9.1", "zkback-2.8.2"])
+def test_no_trace_and_no_timeline_names_what_a_case_names(
+    name: str, sample_traces: Path, tmp_path: Path, run: Run
+) -> None:
+    case = renamed(sample_traces / name, tmp_path)
+    names = named_in(case)
+    found = local.scan([str(case)])
+    partition = max(found.partitions, key=lambda one: len(one.history.epochs)).history.name
+    asked = {
+        "trace": ["trace", case],
+        "part of a trace": ["trace", case, "-p", partition],
+        "timeline": ["timeline", case, "-p", partition, "--lines", "--width", "200"],
+        "timeline, jsonl": ["timeline", case, "-p", partition, "--format", "jsonl"],
+    }
+    told = {what: run(*one, "--redact").out for what, one in asked.items()}
+    assert all(any(one in run(*asked[what]).out for one in names) for what in told), "nothing to redact"
+    assert [(one, what) for what, said in told.items() for one in sorted(names) if one in said] == []
+    lines = {what: said.count("\n") for what, said in told.items() if what != "timeline"}  # it wraps long paths
+    assert lines == {what: run(*asked[what]).out.count("\n") for what in lines}
+
+
+def test_a_redacted_trace_is_judged_as_the_trace(sample_traces: Path, tmp_path: Path, run: Run) -> None:
+    case = renamed(sample_traces / "kip101-0.10.2.2", tmp_path)
+
+    def answers(*options: str) -> list[tuple[object, ...]]:
+        path = tmp_path / "trace.jsonl"
+        assert run("trace", case, "-o", path, *options).code == 0
+        found = local.scan([str(path)]).findings
+        return sorted((one.rule, one.severity, one.confidence, one.replicas, one.offsets, one.epochs) for one in found)
+
+    assert answers("--redact") == answers()
 
 
 def plain(said: str) -> str:
