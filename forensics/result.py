@@ -14,7 +14,7 @@ from forensics.case.quotes import Place
 from forensics.replay.confidence import LOG_IN_TRACE
 from forensics.rules import RULES
 from forensics.rules.finding import Evidence, Finding, Judgement, Severity, Verdict
-from forensics.rules.proof import proved
+from forensics.rules.proof import dated, proved
 from forensics.rules.stated_problems import Problem, stated
 from forensics.rules.wants import Question
 from parsers.formats.offset_checkpoint import NAME as OFFSET_CHECKPOINT
@@ -146,13 +146,22 @@ class Result:
 def finish(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Sequence[Judgement]]]) -> Result:
     """Order everything and attach the evidence behind each fact."""
     findings = [finding for _, judgements in judged for judgement in judgements for finding in judgement.findings]
-    evidence = _evidence(case, {ref for finding in findings for ref in finding.refs})
+    refs = {ref for finding in findings for ref in finding.refs}
+    evidence, times = _evidence(case, refs), times_of(case, refs)
 
     def proven(one: Judgement) -> Judgement:
-        return Judgement(one.rule, one.verdict, tuple(proved(f, evidence) for f in one.findings), one.missing)
+        found = tuple(proved(dated(finding, times), evidence) for finding in one.findings)
+        return Judgement(one.rule, one.verdict, found, one.missing)
 
     shown = ((history, [proven(one) if one.findings else one for one in found]) for history, found in judged)
     return replace(ordered(inputs, case, shown), problems=problems_of(case))
+
+
+def times_of(case: Case, refs: Iterable[Ref]) -> dict[int, int]:
+    """Return the times of the lines behind some references, microseconds since 1970 UTC, by row."""
+    rows = {ref.row for ref in refs if ref.row is not None}
+    cited = case.observations.filter(pl.col("row").is_in(rows) & pl.col("line").is_not_null())
+    return dict(cited.select("row", pl.col("time").cast(pl.Int64)).drop_nulls().iter_rows())
 
 
 def problems_of(case: Case) -> list[Problem]:

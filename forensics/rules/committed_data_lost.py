@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from forensics.case import Case
-from forensics.replay.committed.proof import Loss, PossibleLoss, losses, possible_losses, unserved
+from forensics.replay.committed.proof import (
+    Loss,
+    PossibleLoss,
+    losses,
+    may_have_lost_tail,
+    possible_losses,
+    unserved,
+)
 from forensics.replay.committed.record_counts import records_lost, with_records
 from forensics.replay.committed.short_current_leader import in_no_copy, left_with_less
 from forensics.replay.confidence import Weakness, weak_points
@@ -362,7 +369,12 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         after={"log_end_offset": epoch.start} if epoch.start is not None and not loss.while_leading else {},
         rests_on=joined(statement.by, epoch.begins.by),
         inferences=(explained(epoch.leader, changed),) if epoch.leader is not None and changed is not None else (),
-        uncertain=(*uncertain, *(_later(history, loss) if last else ()), *_no_records(unknown)),
+        uncertain=(
+            *uncertain,
+            *(_later(history, loss) if last else ()),
+            *_no_records(unknown),
+            *_maybe_unflushed(history, loss, cause),
+        ),
         not_because=(
             (
                 "the leader that wrote the records had already marked them committed, so they were not an uncommitted "
@@ -592,6 +604,17 @@ def _began_unseen(history: History, loss: Loss) -> bool:
     )
     others = [e for e in between if e.leader not in (None, -1, loss.epoch.leader)]
     return any(epoch.start is None for epoch in (loss.epoch, *others))
+
+
+def _maybe_unflushed(history: History, loss: Loss, cause: CauseId) -> tuple[str, ...]:
+    """Return that an unclean stop may be the cause, if no other is known and the leader's log was loaded after one."""
+    leader, written = loss.epoch.leader, history.epochs.get(loss.statements[0].epoch)
+    if cause is not CauseId.UNKNOWN or leader is None or written is None:
+        return ()
+    if not may_have_lost_tail(history, leader, written, loss.epoch):
+        return ()
+    crash = f"perhaps a crash or a power failure is the cause: broker {leader} had not stopped cleanly before it led"
+    return (f"{crash}. Records that it had not flushed may be gone",)
 
 
 def _later(history: History, loss: Loss) -> tuple[str, ...]:

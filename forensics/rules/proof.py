@@ -17,6 +17,22 @@ VALUES = frozenset({States.COMMITTED, States.TRUNCATION, States.LOG_END, States.
 _NEEDED: Mapping[str, Bearers] = {rule.id: rule.bearers for rule in RULES}
 
 
+def dated(finding: Finding, times: Mapping[int, int]) -> Finding:
+    """Return a finding whose steps have the time of their line, if a line shows a step that names no time itself.
+
+    Args:
+        finding: as its rule made it.
+        times: of the lines, microseconds since 1970 UTC, by row.
+    """
+    facts = tuple(
+        replace(fact, time=times.get(fact.refs[0].row if fact.refs[0].row is not None else -1))
+        if fact.time is None and fact.states is not States.CONTEXT and fact.refs
+        else fact
+        for fact in finding.facts
+    )
+    return finding if facts == finding.facts else replace(finding, facts=facts)
+
+
 def proved(finding: Finding, evidence: Mapping[Ref, Evidence]) -> Finding:
     """A finding as its rule made it, with the place behind each reference; see ``shown``."""
     stated = _stated(finding, evidence)

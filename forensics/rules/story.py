@@ -171,7 +171,7 @@ def shortened_fact(shortened: ShortenedLog) -> Fact:
 def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
     """The facts of a log that was shorter after a restart, after the line that states its length before, if any.
 
-    The line that its directory held no log says why, and bears nothing: it names no partition.
+    The line that its directory held no log gives the reason, but is no proof: it names no partition.
     """
     before = shortened.end_ref
     empty = "found no log in its log directory as it started"
@@ -181,7 +181,7 @@ def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
         else ()
     )
     came_back = (*why, shortened_fact(shortened))
-    if before is None or before in shortened.refs:
+    if before is None or before in shortened.refs or shortened.implied:
         return came_back
     had = f"had log end offset {shortened.end}{'' if shortened.end_exact else ' or higher'}"
     return (Fact(had, broker=shortened.replica, refs=(before,), states=States.LOG_END), *came_back)

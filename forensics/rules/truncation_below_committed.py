@@ -435,8 +435,8 @@ def _vanished(history: History) -> list[Want]:
 def _before(history: History) -> str:
     """Return what to do while it is unknown whether the records are lost."""
     return (
-        f"copy the directory {HERE} of every replica to another disk before any broker is started again, and "
-        "collect what the list of missing evidence names"
+        f"copy the directory {HERE} of every replica to another disk before any broker is started again. Then collect "
+        "the missing evidence"
     )
 
 

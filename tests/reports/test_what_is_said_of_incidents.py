@@ -170,6 +170,23 @@ def test_the_first_lines_count_as_the_table_does(case: Callable[[str], Result]) 
     assert any(line.startswith("  warning in 6 of 15  unclean-election (") for line in lines)
 
 
+def test_a_step_has_the_time_of_its_line(case: Callable[[str], Result]) -> None:
+    """The log end offset of 15 was logged 16 seconds before the restart without it."""
+    lines = render(case("powerloss-3.9.1-replication"), width=200).splitlines()
+    assert "   3  04:08:21  broker 2  had log end offset 15" in lines
+
+
+def test_a_line_without_the_number_is_not_cited_for_it(case: Callable[[str], Result]) -> None:
+    """Another broker had fetched up to 279: no line of the broker itself states that its log reached there."""
+    shorter = of(case("rackloss-calm-0.11.0.3"), "audit-0", "leo-regression")
+    assert [fact.text for fact in shorter.facts if "279 or higher" in fact.text] == []
+
+
+def test_an_unclean_stop_is_named_where_no_cause_is_known(case: Callable[[str], Result]) -> None:
+    loss = of(case("rackloss-calm-0.11.0.3"), "orders-0", LOST)
+    assert any("broker 2 had not stopped cleanly before it led" in text for text in loss.uncertain)
+
+
 # -- a few lines of broker 2 of a recorded cluster, as somebody pastes them ---------------------------------------
 
 

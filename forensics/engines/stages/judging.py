@@ -28,9 +28,9 @@ from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_lines import of_process
 from forensics.replay.history import History
 from forensics.replay.timeline import changes
-from forensics.result import borne_by, located
+from forensics.result import borne_by, located, times_of
 from forensics.rules.finding import Evidence, Judgement
-from forensics.rules.proof import proved
+from forensics.rules.proof import dated, proved
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind
 
 SOURCE, OBSERVATION, BATCH, NOTICE = range(4)
@@ -192,7 +192,7 @@ class Judge:
         judged = local.judged(case, self.topics)
         # Looked up for all partitions at once: each look goes over all rows.
         refs = {ref for _, judgements in judged for one in judgements for f in one.findings for ref in f.refs}
-        evidence = evidence_of(case, refs) if refs else {}
+        evidence, times = (evidence_of(case, refs), times_of(case, refs)) if refs else ({}, {})
         found: list[tuple[object, ...]] = [
             (
                 name,
@@ -202,7 +202,7 @@ class Judge:
                 history.topic_id,
                 sum(len(judgement.findings) for judgement in judgements),
                 codec.encode(_lasting(history)),
-                codec.encode_judgements([_proven(judgement, evidence) for judgement in judgements]),
+                codec.encode_judgements([_proven(judgement, evidence, times) for judgement in judgements]),
             )
             for history, judgements in judged
         ]
@@ -394,11 +394,11 @@ def _lasting(history: History) -> History:
     return history
 
 
-def _proven(judgement: Judgement, evidence: Mapping[Ref, Evidence]) -> Judgement:
+def _proven(judgement: Judgement, evidence: Mapping[Ref, Evidence], times: Mapping[int, int]) -> Judgement:
     """Return the judgement with the places that prove its findings; the text at these places is not yet read."""
     if not judgement.findings:
         return judgement
-    return replace(judgement, findings=tuple(proved(finding, evidence) for finding in judgement.findings))
+    return replace(judgement, findings=tuple(proved(dated(finding, times), evidence) for finding in judgement.findings))
 
 
 def evidence_of(case: Case, refs: set[Ref]) -> dict[Ref, Evidence]:

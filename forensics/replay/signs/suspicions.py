@@ -463,16 +463,17 @@ def _loaded_below_stated(history: History) -> Iterator[Suspicion]:
     Only of brokers of which the evidence has no log beside the excerpt: there other rules judge a load.
     """
     known = {one.refs for one in history.shortened_logs}
-    for broker, spans in sorted(history.role_spans.items()):
-        for role_span, step in ((one, step) for one in spans for step in one.steps):
-            stated = step.end_ref
-            if step.kind is not StepKind.LOADED or stated is None or step.refs in known:
-                continue
-            if history.coverage.is_silent(broker) and step.target < step.known_end:
-                yield Suspicion(
-                    Sign.LOADED_BELOW_STATED, broker, broker, -1, role_span.epoch, step.target, step.known_end,
-                    step.time, (stated, *step.refs),
-                )  # fmt: skip
+    silent = (broker for broker in sorted(history.role_spans) if history.coverage.is_silent(broker))
+    steps = (
+        (broker, span.epoch, step) for broker in silent for span in history.role_spans[broker] for step in span.steps
+    )
+    for broker, epoch, step in steps:
+        stated = step.end_ref if step.kind is StepKind.LOADED and step.refs not in known else None
+        if stated is not None and step.target < step.known_end:
+            yield Suspicion(
+                Sign.LOADED_BELOW_STATED, broker, broker, -1, epoch, step.target, step.known_end, step.time,
+                (stated, *step.refs),
+            )  # fmt: skip
 
 
 def _began_earlier(history: History) -> Iterator[Suspicion]:
