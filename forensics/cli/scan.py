@@ -14,6 +14,7 @@ from forensics.case.order import METADATA_TOPIC
 from forensics.cli import reading
 from forensics.cli.examples import example
 from forensics.cli.exits import NOT_JUDGED, failures_text
+from forensics.cli.progress import shown
 from forensics.cli.speaking import say, say_pieces, shows_style
 from forensics.cli.tuned import tuned
 from forensics.engines import local
@@ -110,7 +111,9 @@ def scan(
     if folder is not None:
         tables.usable(Path(folder))
     how = Reading(zone, skews, reading.moment(since, zone), reading.moment(until, zone))
-    result = tune(local.scan(paths, reading=how, topics=tuning.topics, jobs=jobs, lasting=True), tuning)
+    with shown() as progress:
+        found = local.scan(paths, reading=how, topics=tuning.topics, progress=progress, jobs=jobs, lasting=True)
+    result = tune(found, tuning)
     _named(result, skews, tuning)
     evidence = result.case.files
     if output == "-":

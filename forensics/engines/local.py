@@ -7,6 +7,7 @@ import gc
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from forensics.case import Case, Reading, assemble
 from forensics.case.twins import as_copy, copies
@@ -27,8 +28,25 @@ from parsers.walk import walk
 WORTH_WORKERS = 500_000
 """Weight of a case's partitions below which starting workers takes longer than judging."""
 
-Progress = Callable[[int, int], None]
-"""Called with files done and files in all."""
+
+class Step(NamedTuple):
+    """How far a scan is.
+
+    Attributes:
+        done, total: files that are read, or partitions that are judged, and how many there are.
+        size, whole: bytes of these files; both 0 while partitions are judged.
+        judging: whether all files are read.
+    """
+
+    done: int
+    total: int
+    size: int = 0
+    whole: int = 0
+    judging: bool = False
+
+
+Progress = Callable[[Step], None]
+"""Called after each file, and after some partitions."""
 
 
 def scan(
@@ -46,7 +64,7 @@ def scan(
         paths: files and directories of evidence; only ever read.
         reading: zone and skew of printed times.
         topics: patterns; only topics that match one are judged. None means all.
-        progress: called after each file.
+        progress: called after each file, and after some partitions.
         jobs: how many files are read side by side, and how many processes judge if there is enough to judge. None
             means one for each processor.
         lasting: the result is needed until the process ends, so the collector never walks it.
@@ -57,10 +75,10 @@ def scan(
     """
     case = take_in(paths, reading=reading, progress=progress, jobs=jobs)
     with no_cycles(lasting=lasting):
-        return finish(paths, case, _judged_by(jobs or cores(), case, topics))
+        return finish(paths, case, _judged_by(jobs or cores(), case, topics, progress))
 
 
-def _judged_by(jobs: int, case: Case, topics: Sequence[str]) -> list[Judged]:
+def _judged_by(jobs: int, case: Case, topics: Sequence[str], progress: Progress | None = None) -> list[Judged]:
     """Return what ``judged`` returns; workers judge where that is worth starting them."""
     if jobs < 2:
         return judged(case, topics)
@@ -69,7 +87,7 @@ def _judged_by(jobs: int, case: Case, topics: Sequence[str]) -> list[Judged]:
     divisions = [parts.Division(part, topics) for part in case.parts]
     if sum(one.weight for one in divisions) < WORTH_WORKERS:
         return judged(case, topics)
-    return pool.judged(divisions, jobs)
+    return pool.judged(divisions, jobs, progress)
 
 
 def judged(case: Case, topics: Sequence[str] = ()) -> list[Judged]:
@@ -180,6 +198,7 @@ def read_sources(
     found = {number: as_copy(sources[twin.of], twin) for number, twin in twins.items()}
     units = [unit for group in read.units(sources) if (unit := [number for number in group if number not in twins])]
     units = _largest_first(sources, read.with_neighbours(sources, units))
+    size, whole = 0, sum(sources[number].size for unit in units for number in unit)
     packing = Packing()
     pool = ThreadPoolExecutor(max_workers=jobs or cores())
     try:
@@ -189,7 +208,8 @@ def read_sources(
             for reading in readings:
                 packing.add(reading)
             if progress is not None:
-                progress(len(found), len(sources))
+                size += sum(sources[number].size for number in unit)
+                progress(Step(len(found), len(sources), size, whole))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # an interrupt does not wait for the remaining work
     packing.finish()

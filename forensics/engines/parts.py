@@ -100,7 +100,7 @@ class Division:
         """
         self.case = case
         counted = [
-            frame.select("topic", pl.col("partition").cast(pl.Int32)).drop_nulls("topic").group_by(KEY).agg(n=pl.len())
+            frame.select("topic", pl.col("partition").cast(pl.Int32)).drop_nulls().group_by(KEY).agg(n=pl.len())
             for frame in (case.sources, case.observations, case.batches)
         ]
         keys = (

@@ -51,20 +51,27 @@ class _Row(NamedTuple):
         return KeptHistory.of(self.history, names)
 
 
-def judged(divisions: Sequence[Division], jobs: int) -> list[Judged]:
+def judged(divisions: Sequence[Division], jobs: int, progress: local.Progress | None = None) -> list[Judged]:
     """Return what ``local.judged`` returns, in the same order; of histories only the names are read.
 
     Args:
         divisions: the partitions of each cluster.
         jobs: how many processes judge.
+        progress: called after each part.
     """
     weight = min(max(sum(one.weight for one in divisions) // (jobs * _PARTS), _LEAST), _MOST)
     parts = [_Part(division, keys) for division in divisions for keys in division.parts(weight)]
     found: dict[int, list[Judged]] = {id(division): [] for division in divisions}
+    done, total = 0, sum(part.keys.height for part in parts)
     known: dict[str, list[Judgement]] = {}  # most partitions have the answers of many others
+    if progress is not None:
+        progress(local.Step(done, total, judging=True))
     with Workers(jobs) as workers:
         for part, rows in _answers(workers, parts):
             found[id(part.division)] += [_read(one, known) if isinstance(one, _Row) else one for one in rows]
+            done += part.keys.height
+            if progress is not None:
+                progress(local.Step(done, total, judging=True))
     for division in divisions:
         for quick in division.packed([division.quick]):
             found[id(division)] += local.judged(division.common.case(quick))
@@ -85,7 +92,7 @@ def _answers(workers: Workers, parts: list[_Part]) -> Iterator[tuple[_Part, Sequ
     for number, found in workers.ask(_judge, _loads(again)) if again else ():
         division, keys = again[number]
         failed = isinstance(found, Defect)
-        yield again[number], gave_up(division.case, keys.drop_nulls().rows(), found) if failed else found
+        yield again[number], gave_up(division.case, keys.rows(), found) if failed else found
 
 
 def _loads(parts: Sequence[_Part]) -> Iterator[Load]:

@@ -52,6 +52,17 @@ def test_the_number_of_processes_does_not_matter(sample_traces: Path, tmp_path: 
 
 
 @pytest.mark.usefixtures("every_part_is_small")
+def test_progress_is_told_for_every_part(sample_traces: Path) -> None:
+    seen: list[local.Step] = []
+    found = local.scan([str(sample_traces / "traps-0.10.2.2")], jobs=2, progress=seen.append)
+    judging = [step for step in seen if step.judging]
+    names = {partition.history.name for partition in found.partitions}
+    assert len(names) > 1
+    assert [step.done for step in judging] == [*range(len(names) + 1)]
+    assert {step.total for step in judging} == {len(names)}
+
+
+@pytest.mark.usefixtures("every_part_is_small")
 def test_topics_are_patterns_for_workers_too(sample_traces: Path) -> None:
     paths = [str(sample_traces / "traps-0.10.2.2")]
     found = local.scan(paths, topics=["comp*", "pur[gh]ed"], jobs=2)

@@ -87,11 +87,13 @@ def test_noise_beside_the_evidence_changes_nothing(sample_traces: Path, tmp_path
 
 def test_progress_is_told_for_every_file(sample_traces: Path) -> None:
     sample = sample_traces / "crashscene-1.1.1"
-    seen: list[tuple[int, int]] = []
-    scan([str(sample)], progress=lambda done, total: seen.append((done, total)))
-    total = sum(path.is_file() for path in sample.rglob("*"))
-    assert seen[-1] == (total, total)
-    assert [done for done, _ in seen] == sorted({done for done, _ in seen})
+    seen: list[local.Step] = []
+    scan([str(sample)], progress=seen.append)
+    files = [path for path in sample.rglob("*") if path.is_file()]
+    size = sum(path.stat().st_size for path in files)
+    assert seen[-1] == local.Step(len(files), len(files), size, size)
+    assert [step.done for step in seen] == sorted({step.done for step in seen})
+    assert [step.size for step in seen] == sorted(step.size for step in seen)
 
 
 def test_topics_are_patterns(sample_traces: Path) -> None:

@@ -1,0 +1,78 @@
+"""How far a scan is, in the last line of a terminal. A short scan shows nothing, and other outputs never do."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Final, TextIO
+
+from forensics.engines.local import Progress, Step
+
+_AFTER: Final = 1.0
+"""Seconds before anything is shown."""
+_EVERY: Final = 0.2
+"""Seconds between two changes of the line."""
+_CLEAR: Final = "\r\x1b[K"
+
+
+@contextlib.contextmanager
+def shown(stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> Iterator[Progress | None]:
+    """Yield what shows progress on standard error, or None if that is no terminal; clear the line at the end.
+
+    Args:
+        stream: in place of standard error.
+        clock: gives seconds.
+    """
+    stream = stream if stream is not None else sys.stderr
+    if not stream.isatty() or os.environ.get("TERM") == "dumb":
+        yield None
+        return
+    line = _Line(stream, clock)
+    try:
+        yield line
+    finally:
+        line.clear()
+
+
+class _Line:
+    """The line that shows it."""
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float]) -> None:
+        self._stream, self._clock = stream, clock
+        self._began = clock()
+        self._due = self._began + _AFTER
+        self._visible = False
+
+    def __call__(self, step: Step) -> None:
+        now = self._clock()
+        if now < self._due:
+            return
+        self._due, self._visible = now + _EVERY, True
+        self._write(_CLEAR + text(step, now - self._began))
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self._visible:
+            self._write(_CLEAR)
+
+    def _write(self, said: str) -> None:
+        with contextlib.suppress(OSError):  # a terminal that is gone is no failure of the scan
+            self._stream.write(said)
+            self._stream.flush()
+
+
+def text(step: Step, seconds: float) -> str:
+    """Return what is shown of a step.
+
+    Args:
+        step: how far the scan is.
+        seconds: since it began.
+    """
+    if step.judging:
+        return f"judged {step.done:,} of {step.total:,} partitions"
+    rate = f", {step.size / 1e6 / seconds:,.0f} MB/s" if seconds > 0 else ""
+    read = f"{step.size / 1e6:,.1f} of {step.whole / 1e6:,.1f} MB"
+    return f"read {step.done:,} of {step.total:,} files, {read}{rate}"
