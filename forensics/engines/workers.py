@@ -179,13 +179,16 @@ class Workers:
             self._idle.append(worker)
 
     def _free(self) -> Worker | None:
-        """Return a worker that has nothing to do; None if no more can be started."""
+        """Return a worker that has nothing to do; None if no more can be started, as where processes are limited."""
         with self._lock:
             if self._ending:
                 return None
             if self._idle:
                 return self._idle.pop()
-            worker = Worker()
+            try:
+                worker = Worker()
+            except OSError:
+                return None
             self._all.append(worker)
         return worker if worker.has_started() else None
 
@@ -258,6 +261,13 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks is interrupted too, and ends this one
     questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what is printed by mistake is no answer
+    try:
+        _serve(questions, answers)
+    except ConnectionError:
+        os._exit(1)  # the process that asks is gone: nothing can be written, and nothing is to be said
+
+
+def _serve(questions: IO[bytes], answers: IO[bytes]) -> None:
     common = None
     _send(answers, None)
     while (message := _received(questions)) is not _END:

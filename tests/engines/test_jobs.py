@@ -137,6 +137,14 @@ def test_this_process_answers_as_well() -> None:
         assert dict(alone.ask(abs, loads())) == {}
 
 
+@pytest.mark.parametrize("python", ["/nosuch/python", "/bin/false"])
+def test_without_workers_this_process_answers(python: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", python)
+    with workers.Workers(3) as some:
+        assert dict(some.ask(abs, loads(-1, -2))) == {0: 1, 1: 2}
+        assert dict(some.ask(abs, loads(-1, -2), abs)) == {0: 1, 1: 2}
+
+
 def test_what_fails_in_a_worker_is_a_defect() -> None:
     with workers.Workers(2) as some:
         ((_, found),) = some.ask(abs, loads("no number"))
@@ -220,19 +228,24 @@ import os, sys, time
 from forensics.engines.workers import Load, Workers
 def loads():
     yield Load(0, ())
+    yield Load(1, ())
     time.sleep(600)
-if __name__ == "__main__":
-    with Workers(2) as some:
-        for _, found in some.ask(os.getpgid, loads()):
-            print(some._all[0]._process.pid, flush=True)
+with Workers(2) as some:
+    for number, _ in some.ask({work}, loads()):
+        print(some._all[0]._process.pid, flush=True)
 """
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_workers_end_with_the_process_that_asks(number: int, repository: Path) -> None:
-    command = [sys.executable, "-c", ASKING]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=repository) as running:
+@pytest.mark.parametrize("work", ["os.getpgid", "time.sleep"])
+def test_workers_end_with_the_process_that_asks(work: str, number: int, repository: Path) -> None:
+    """While they wait for a question, and while they work on one."""
+    command = [sys.executable, "-c", ASKING.format(work=work)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=repository
+    ) as running:
         assert running.stdout is not None
+        assert running.stderr is not None
         worker = int(running.stdout.readline())
         os.kill(worker, 0)
         running.send_signal(number)
@@ -241,6 +254,7 @@ def test_workers_end_with_the_process_that_asks(number: int, repository: Path) -
         while alive(worker) and time.monotonic() < until:
             time.sleep(0.05)
         assert not alive(worker)
+        assert running.stderr.read() == ""
 
 
 def alive(process: int) -> bool:
