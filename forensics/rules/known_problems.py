@@ -7,6 +7,7 @@ verdict, and proves nothing about lines that are not in the evidence.
 
 from __future__ import annotations
 
+from forensics.rules.fetcher_lines import FETCHERS
 from forensics.rules.finding import Severity
 from forensics.rules.problem_entry import (
     KnownProblem,
@@ -629,6 +630,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "do not enable unclean elections before the directories of {where} on all replicas are copied",
         ),
     ),
+    *FETCHERS,
     KnownProblem(
         id="isr-shrunk-to-one",
         title="ISR shrunk to one replica",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
-from parsers.messages.patterns import FETCH_POSITION, LOG_PREFIX, NAME, ORDERS, TP
+from parsers.messages.patterns import EITHER, FETCH_POSITION, LOG_PREFIX, NAME, ORDERS, TP
 from parsers.schema import Kind
 
 _OFFSET = r"(?P<offset>-?[0-9]+)"
@@ -218,6 +218,27 @@ MESSAGES: tuple[Message, ...] = (
                         "Could not determine the end offset of the last fetched epoch Optional[4] from the request",
                         (),
                     ),
+                ),
+            ),
+        ),
+    ),
+    # Ends a fetcher thread up to 2.2 (F-41).
+    Message(
+        id="X-06",
+        kind=Kind.FETCH_FAILED,
+        literal="rror processing data for partition ",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until="2.2",
+                regex=rf"^[eE]rror processing data for partition {EITHER} offset {_OFFSET}",
+                source_ref="0.10.2.2 AbstractFetcherThread:172, 2.0.1 AbstractFetcherThread:337",
+                examples=(
+                    Example("Error processing data for partition orders-0 offset 40", ({**ORDERS, "offset": 40},)),
+                    Example("error processing data for partition [orders,0] offset 40", ({**ORDERS, "offset": 40},)),
                 ),
             ),
         ),

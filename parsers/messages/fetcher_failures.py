@@ -130,6 +130,38 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
+    # The thread ends with all of its partitions; the exception below names one of them.
+    Message(
+        id="F-41",
+        kind=Kind.FETCH_FAILED,
+        literal=("] Error due to", "]: Error due to", "], Error due to"),
+        level="ERROR",
+        stock=True,
+        variants=(
+            Variant(
+                since="1.0",
+                until=None,
+                regex=rf"^{FETCHER}Error due to",
+                source_ref="1.1.1 ShutdownableThread, 3.6.2 ShutdownableThread",
+                examples=(
+                    Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Error due to",
+                        ({"witness": 3, "leader": 1},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.8",
+                until="0.11",
+                regex=rf"^{FETCHER_OLD}Error due to",
+                source_ref="0.10.2.2 ShutdownableThread",
+                examples=(
+                    Example("[ReplicaFetcherThread-0-1], Error due to ", ({"leader": 1},)),
+                    Example("[ReplicaFetcherThread-0-1]: Error due to", ({"leader": 1},)),
+                ),
+            ),
+        ),
+    ),
     # The follower stays where it is, and tries again.
     Message(
         id="F-28",

@@ -38,6 +38,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "acks": "what producers were promised of what is lost",
             "suspected": "what is suspected where a verdict is unknown",
             "known_problems": "what single lines state, which no rule judges",
+            "fetcher_lines": "what single lines state of followers that stopped fetching",
             "routine_lines": "what single lines state that is routine",
             "problem_entry": "says what an entry of known_problems is",
             "stated_problems": "known problems that the lines of a case state",

@@ -18,7 +18,8 @@ from forensics.rules.finding import Severity
 from forensics.rules.known_problems import BY_ID, KNOWN_PROBLEMS
 from forensics.rules.problem_entry import KnownProblem, Records
 from forensics.rules.stated_problems import Problem
-from tests.rules.problem_lines import LOADED, SHOWN
+from tests.rules.problem_lines import SHOWN
+from tests.rules.shown_lines import LOADED
 
 
 def pasted(folder: Path, lines: Sequence[str]) -> Result:
