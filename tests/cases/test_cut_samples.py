@@ -1,4 +1,4 @@
-"""Samples without some of their files: what is still found in them is true, and what is clean was so."""
+"""Recorded clusters without some of their files: what is still found is true, and what is clean was so."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from forensics.engines.local import scan
 from forensics.rules.finding import Finding, Judgement
+from tests.cases.test_recorded import unpacked
 
 LOSS, CUT, SHORTER = "committed-data-lost", "truncation-below-committed", "leo-regression"
 
@@ -70,3 +71,19 @@ def test_a_loss_is_excluded_without_the_lines_of_one_broker_or_kind(
     name: str, gone: str, partition: str, sample_traces: Path, tmp_path: Path
 ) -> None:
     assert judged(sample_traces / name, tmp_path, gone, partition)[LOSS].verdict.value == "clean"
+
+
+@pytest.mark.parametrize("gone", ["*/logs/server.log", "broker-2/logs/server.log"])
+def test_a_role_in_a_higher_epoch_is_of_the_topic_before(gone: str, tmp_path: Path) -> None:
+    """``orders`` is deleted and created again; broker 2 followed in epoch 1 closer in time to the second topic's id.
+
+    Leader 1 led epoch 1 of the first topic, leader 2 that of the second one.
+    """
+    folder = unpacked("delwhiledown-3.3.2", tmp_path)
+    for log in folder.glob(gone):
+        log.unlink()
+    lives = [one for one in scan([str(folder)]).partitions if one.history.name == "orders-0"]
+    assert len(lives) == 2
+    leaders = [{number: epoch.leader for number, epoch in one.history.epochs.items()} for one in lives]
+    assert leaders == [{0: 1, 1: 2}, {0: 1, 1: 1}]
+    assert [one.judgements["two-leaders-one-epoch"].findings for one in lives] == [(), ()]

@@ -89,18 +89,25 @@ def _is_carried_out(place: list[str]) -> pl.Expr:
 def _of_next_id(rows: pl.DataFrame) -> pl.DataFrame:
     """Assign roles without a topic id between two ids to one of them, if lines about the change are missing.
 
-    After a deletion they are of the later topic, otherwise of the one whose id is logged closer in time.
+    After a deletion they are of the later topic, otherwise of the one whose id is logged closer in time. But epochs
+    only rise: a role in a higher epoch than that in which the later topic begins on this broker is of the earlier one.
     """
     place = ["topic", "partition", "broker"]
-    role = pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value]) & pl.col("_id").is_null()
+    roles = pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value])
+    role = roles & pl.col("_id").is_null()
+    since = pl.col("_id").is_not_null().cast(pl.Int32).cum_sum().over(place)
+    rows = rows.with_columns(pl.when(roles).then("leader_epoch").alias("_epoch"), since.alias("_since"))
+    begun = pl.col("_epoch").drop_nulls().first().over([*place, "_since"])
+    begins = pl.when(pl.col("_id").is_not_null()).then(begun).backward_fill().over(place)
+    higher = (pl.col("leader_epoch") > begins).fill_null(False)
     told = pl.when(pl.col("_id").is_not_null()).then("time")
     before, after = told.forward_fill().over(place), told.backward_fill().over(place)
     nearer = (after - pl.col("time") < pl.col("time") - before).fill_null(False)
     later = pl.col("_id").backward_fill().over(place)
     between = (later != pl.col("_id_before")).fill_null(False)
-    return rows.with_columns(
-        pl.when(role & between & (nearer | pl.col("_after_deletion"))).then(later).otherwise("_id").alias("_id")
-    ).with_columns(pl.col("_id").forward_fill().shift(1).over(place).alias("_id_before"))
+    of_later = role & between & ((nearer & ~higher) | pl.col("_after_deletion"))
+    rows = rows.with_columns(pl.when(of_later).then(later).otherwise("_id").alias("_id")).drop("_epoch", "_since")
+    return rows.with_columns(pl.col("_id").forward_fill().shift(1).over(place).alias("_id_before"))
 
 
 def _made_for_next_id(rows: pl.DataFrame) -> pl.DataFrame:
