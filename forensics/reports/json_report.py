@@ -133,7 +133,7 @@ def _partitions(result: Result) -> Iterator[dict[str, Any]]:
     for one in result.partitions:
         name = one.history.name
         verdicts = {rule: verdict(judgement, name) for rule, judgement in one.judgements.items()}
-        yield {**_partition(one), "verdicts": verdicts}
+        yield {**_without_verdicts(one), "verdicts": verdicts}
 
 
 def _verdict(judgement: Judgement, name: str) -> dict[str, Any]:
@@ -145,6 +145,13 @@ def _verdict(judgement: Judgement, name: str) -> dict[str, Any]:
 
 
 def _partition(partition: Partition) -> dict[str, Any]:
+    """Return one partition with its verdicts, as ``make same`` compares it."""
+    name = partition.history.name
+    verdicts = {rule: _verdict(judgement, name) for rule, judgement in partition.judgements.items()}
+    return {**_without_verdicts(partition), "verdicts": verdicts}
+
+
+def _without_verdicts(partition: Partition) -> dict[str, Any]:
     history = partition.history
     return {
         "cluster": history.cluster,

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.same import side as judging
 from benchmarks.same import sides
 from benchmarks.same.__main__ import main, tell_accepted
 from benchmarks.same.accepted import LIST, Accepted, accepted
@@ -95,6 +96,18 @@ def test_a_rule_that_words_a_finding_otherwise_is_seen(
 
 def test_equal_answers_do_not_differ(document: dict[str, Any]) -> None:
     assert rows(*altered(document)) == []
+
+
+def test_answers_to_selections_have_the_verdicts_of_whole_cases(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, document: dict[str, Any]
+) -> None:
+    """Of all but whole cases only partitions and findings are kept."""
+    (tmp_path / "case").symlink_to(ROOT / "sample_traces" / LOST)
+    monkeypatch.chdir(tmp_path)
+    found = judging._scanned(everything=False)
+    kept = [{rule: one["verdict"] for rule, one in each["verdicts"].items()} for each in found["partitions"]]
+    assert kept == [{rule: one["verdict"] for rule, one in each["verdicts"].items()} for each in document["partitions"]]
+    assert all(LOSS in each for each in kept)
 
 
 def test_a_verdict_that_changes_is_told_with_what_is_missing_now(document: dict[str, Any]) -> None:
