@@ -178,7 +178,8 @@ def event_of(text: str) -> Event | None:
         if found is not None:
             return Event(found if time is None else f"[{time}] {found}", time is not None, edited.name)
     dated = DATED.match(text)
-    if dated is not None and (found := _alone(dated["rest"])) is not None:
+    excepted = dated is not None and EXCEPTION.match(dated["rest"])  # an exception behind a collector's time
+    if dated is not None and not excepted and (found := _alone(dated["rest"])) is not None:
         return Event(f"{text[: dated.start('rest')]}{found}", timed=True, sign="no level")
     found = _from_level(text)
     return None if found is None else Event(found, timed=False, sign="no time")

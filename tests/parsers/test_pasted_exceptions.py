@@ -52,6 +52,16 @@ def test_an_exception_without_its_event_is_read(begins: str, around: tuple[str, 
     assert refused(text(["What is this?", *lines])) == [("sales", 130, 131)]
 
 
+@pytest.mark.parametrize("opening", ["", "`"])
+def test_an_exception_behind_the_time_of_a_collector_is_no_event(opening: str) -> None:
+    """Each line has that time, an exception has no other, and somebody opened a quote that nobody closed."""
+    lines = [EVENT, f"{CLASS}{MISMATCH}", *FRAMES, EVENT.replace(":41,", ":43,"), f"{CLASS}{MISMATCH}"]
+    dressed = [f"2024-03-01T10:22:4{at}.107000865Z {line}" for at, line in enumerate(lines, start=1)]
+    content = text([f"{opening}{dressed[0]}", *dressed[1:]])
+    assert refused(content) == [("sales", 130, 131)] * 2
+    assert kinds(content).count(Kind.FETCH_REFUSED.value) == 2
+
+
 def test_an_exception_is_read_once_behind_its_event_and_by_itself() -> None:
     behind = text(["```", EVENT, f"{CLASS}{MISMATCH}", *FRAMES, "```"])
     assert refused(behind) == [("sales", 130, 131)]
