@@ -325,7 +325,7 @@ MESSAGES: tuple[Message, ...] = (
         "U-07",
         Kind.CONTROLLER_ACTIVE,
         (
-            "Performing controller activation. ",
+            "Performing controller activation.",
             "We were the leader in epoch ",
             "failed with unknown server exception ",
             "Renouncing the leadership at oldEpoch ",
@@ -383,6 +383,14 @@ MESSAGES: tuple[Message, ...] = (
             "2.8.2 QuorumController, 3.9.0 QuorumController",
             "[QuorumController id=100] Cancelling deferred write event maybeFenceReplicas because the event queue is "
             "now closed.",
+        ),
+        # With nothing to say of migration or features.
+        Wording(
+            "4.0",
+            None,
+            rf"^{QUORUM_CONTROLLER}Performing controller activation\.",
+            "4.1.1 ActivationRecordsGenerator",
+            "[QuorumController id=100] Performing controller activation.",
         ),
     ),
     # Tiered storage: the copy is tried again.
