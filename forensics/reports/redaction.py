@@ -347,7 +347,7 @@ class Redactor:
         )
 
     def case(self, case: Case) -> Case:
-        """Return the evidence, with pseudonyms in all that reports and traces say of it."""
+        """Return the evidence, with pseudonyms in all that reports and traces show."""
         topics, ids = self._topics, self._ids
         paths = [self.path(path) for path in case.paths]
         sources = case.sources.with_columns(

@@ -122,6 +122,7 @@ class _Page(Page):
         self.root = result.inputs[0].rstrip("/") + "/" if one and Path(result.inputs[0]).is_dir() else ""
         self.clusters = result.case.parts if len(result.case.parts) > 1 else ()
         self.dated = _dated(result)
+        self.causes_of: dict[str, str] = {}  # the first partition with each cause
 
     def place(self, path: str) -> str:
         """A path without what all paths begin with."""
@@ -227,10 +228,12 @@ class _Page(Page):
         self.row(f"{' ' * (indent + 2)}{elided(quote, values, self.columns - indent - 2)}")
 
     def causes(self, incident: Incident) -> None:
-        """Each cause once."""
+        """Print each cause, in full the first time."""
         for cause, prevention in causes_of(incident):
-            self.said("Cause", [cause])
-            self.said("Prevent", [prevention])
+            known = self.causes_of.setdefault(cause, self.name(incident.lead))
+            again = known != self.name(incident.lead)
+            self.said("Cause", [f"the same as for {known}, see above" if again else cause])
+            self.said("Prevent", [] if again else [prevention])
 
     def said(self, label: str, texts: Iterable[str], style: Style = Style.NONE) -> None:
         """Labelled sentences, each once."""

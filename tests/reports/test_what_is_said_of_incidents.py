@@ -11,7 +11,9 @@ import pytest
 from forensics.engines.local import scan
 from forensics.reports import html
 from forensics.reports.answer import Tone, answers
+from forensics.reports.html import figures, lanes
 from forensics.reports.html.answer import answer
+from forensics.reports.html.wording import clock
 from forensics.reports.incidents import grouped, incidents
 from forensics.reports.text import render
 from forensics.result import Result
@@ -185,6 +187,29 @@ def test_a_line_without_the_number_is_not_cited_for_it(case: Callable[[str], Res
 def test_an_unclean_stop_is_named_where_no_cause_is_known(case: Callable[[str], Result]) -> None:
     loss = of(case("rackloss-calm-0.11.0.3"), "orders-0", LOST)
     assert any("broker 2 had not stopped cleanly before it led" in text for text in loss.uncertain)
+
+
+def test_a_member_leaves_the_isr_when_the_metadata_log_says_so(case: Callable[[str], Result]) -> None:
+    """Broker 1 left the ISR at 04:08:30.197. The next leader of the partition logged its ISR 7 seconds later."""
+    result = case("powerloss-3.9.1-replication")
+    chart, _ = lanes.chart(result.case, result.partitions[0], str)
+    (lane,) = (one for one in chart.lanes if one.replica == 1)
+    left = next(start for start, _, inside in lane.members if not inside)
+    assert clock(chart.zero + 1_000 * left) == "04:08:30.197"
+    assert [figures.epoch_text(one) for one in chart.reigns][2] == "epoch 2, no leader"
+
+
+def test_many_partitions_are_listed_first(case: Callable[[str], Result]) -> None:
+    """Nine partitions lost records: where each may still be is seen before the advice of any."""
+    result = case("jbod-3.9.1")
+    listed = answer(result, {}).listed
+    assert len(listed) == 9
+    where = {one.name: one.keep[0][1] for one in listed}
+    assert where["ack1-1"].startswith("the failed disk of broker 1")
+    assert where["solo-0"].startswith("no copy in the evidence has these records")
+    text = " ".join(render(result, width=150).split())
+    assert text.count("KRaft does not add a replica of an older broker epoch") == 1
+    assert "Cause the same as for ack1-0, see above" in text
 
 
 # -- a few lines of broker 2 of a recorded cluster, as somebody pastes them ---------------------------------------

@@ -20,8 +20,9 @@ from forensics.rules.causes import BY_ID, Cause, CauseId
 from forensics.rules.epoch_divergence import ID as EPOCHS
 from forensics.rules.finding import Action, Finding, Severity, Verdict
 
-CARDS, MEMBERS, CLUSTERS = 8, 500, 20
-"""How many kinds of damage get a card, how many partitions each names, and how many clusters get a line."""
+CARDS, MEMBERS, CLUSTERS, LISTED = 8, 500, 20, 24
+"""How many kinds of damage get a card, how many partitions each names, how many clusters get a line, and how many
+partitions the list before the cards has."""
 
 _TITLES = {rule.id: rule.title for rule in RULES}
 
@@ -104,6 +105,8 @@ class Answer:
     """The top of the page.
 
     Attributes:
+        listed: the partitions that lost or forked committed data, a line each if there are several; ``unlisted`` is how
+            many are left out.
         clusters: the answer of each cluster, if the evidence has several; ``clusters_more`` is how many are left out.
         span: first and last time of the evidence.
     """
@@ -112,6 +115,8 @@ class Answer:
     headline: str
     lead: str
     tiles: tuple[Tile, ...]
+    listed: tuple[Card, ...]
+    unlisted: int
     cards: tuple[Card, ...]
     more: int
     clusters: tuple[OfCluster, ...]
@@ -138,6 +143,7 @@ def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
         if partition.worst <= Severity.WARNING.rank or _judged_bad(partition)
     ]
     cards = _grouped([_card(partition, anchors.get(position, ""), called) for position, partition in loud])
+    listed = [one for card in cards for one in (card, *card.others) if _ASKED.intersection(one.rules)]
     sources = result.case.sources
     first, last = sources.get_column("first_time").min(), sources.get_column("last_time").max()
     return Answer(
@@ -145,6 +151,8 @@ def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
         headline,
         lead,
         _tiles(found, result, len(parts)),
+        tuple(listed[:LISTED]) if len(listed) > 1 else (),
+        max(len(listed) - LISTED, 0),
         tuple(cards[:CARDS]),
         sum(1 + len(card.others) + card.more for card in cards[CARDS:]),
         tuple(_of_cluster(name, part) for name, part in parts[:CLUSTERS]) if len(parts) > 1 else (),

@@ -119,7 +119,7 @@ def labels(chart: Chart) -> list[dict[str, Any]]:
     """Epochs, offsets of findings, and what is known of stretches without a line."""
     found = []
     for reign in chart.reigns:
-        words = (_reign(reign), f"epoch {reign.epoch}", str(reign.epoch))
+        words = (epoch_text(reign), f"epoch {reign.epoch}", str(reign.epoch))
         found.append(Label(reign.start, reign.end, "y", 0.5, words, f"var(--epoch-{hue(reign.epoch)}-ink)"))
     if _on_disk(chart):
         at, room = chart.length + _room(chart) * 0.18, _room(chart)
@@ -163,8 +163,12 @@ def value_range(chart: Chart) -> tuple[float, float]:
     return low - room, high + room * 1.4
 
 
-def _reign(reign: Reign) -> str:
-    leader = f"broker {reign.leader} leads" if reign.leader is not None else "no leader known"
+def epoch_text(reign: Reign) -> str:
+    """Return a leader epoch and its leader in words."""
+    if reign.leader is None:
+        leader = "leader unknown"
+    else:
+        leader = f"broker {reign.leader} leads" if reign.leader >= 0 else "no leader"
     return f"epoch {reign.epoch}, {leader}"
 
 
@@ -316,7 +320,7 @@ class _Figure:
         for reign in self.chart.reigns:
             if reign.end <= reign.start:
                 continue
-            text = _reign(reign)
+            text = epoch_text(reign)
             tint = hue(reign.epoch)
             self.traces.append(
                 {

@@ -4,6 +4,7 @@ moments.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -12,7 +13,7 @@ import polars as pl
 from forensics.case import Case
 from forensics.case.quotes import LONGEST, Place, places
 from forensics.replay.facts.isr import broker_set
-from forensics.replay.history import History, Replica
+from forensics.replay.history import Epoch, History, Replica
 from forensics.replay.lineage import Range
 from forensics.replay.timeline import DELETED, ON_DISK, SILENT, STOPPED, committed, timeline
 from forensics.reports import incidents
@@ -116,7 +117,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Reign:
-    """A leader epoch."""
+    """A leader epoch; its leader is -1 for none, and None if unknown."""
 
     epoch: int
     leader: int | None
@@ -194,7 +195,7 @@ def chart(case: Case, partition: Partition, short: Callable[[str], str] = str) -
     drawn.steps = _steps(findings, drawn, refs)
     blamed = _rows(f for f in findings if _grave(f))
     brokers = holders(history, frame)
-    members = _members(frame, brokers, drawn)
+    members = _members(frame, history.epochs.values(), brokers, drawn)
     for broker in brokers:
         replica = history.replicas.get(broker, Replica(broker))
         rows = kept.filter(pl.col("replica") == broker)
@@ -357,10 +358,7 @@ def _reigns(history: History, drawn: Chart) -> list[Reign]:
     for position in range(1, len(starts)):
         starts[position] = max(starts[position], starts[position - 1])
     ends = [*starts[1:], drawn.length][: len(starts)]
-    return [
-        Reign(e.epoch, e.leader if e.leader is not None and e.leader >= 0 else None, start, end)
-        for e, start, end in zip(dated, starts, ends, strict=True)
-    ]
+    return [Reign(e.epoch, e.leader, start, end) for e, start, end in zip(dated, starts, ends, strict=True)]
 
 
 def _bands(findings: list[Finding]) -> list[Band]:
@@ -475,8 +473,35 @@ def _dated(case: Case, history: History, broker: int, drawn: Chart) -> list[tupl
     return list(fewer.select("at", "end").iter_rows())
 
 
-def _members(frame: pl.DataFrame, brokers: list[int], drawn: Chart) -> dict[int, list[tuple[int, int, bool]]]:
-    """Return who was in the ISR: each statement holds until the next, and one of an older epoch changes nothing."""
+def _isr_moments(stated: pl.DataFrame, epochs: Iterable[Epoch]) -> list[tuple[int, int, frozenset[int]]]:
+    """Return each ISR with its time (microseconds since 1970 UTC) and leader epoch, in order.
+
+    Args:
+        stated: states in which replicas state an ISR.
+        epochs: leader epochs with what others state.
+    """
+    told = set(stated.get_column("leader_epoch").to_list())
+    moments = [
+        (micros(time) or 0, epoch, broker_set(isr) or frozenset())
+        for time, epoch, isr in stated.select("from", "leader_epoch", "isr").iter_rows()
+    ]
+    moments += [
+        (one.time, one.epoch, one.first_isr)
+        for one in epochs
+        if one.epoch not in told and one.time is not None and one.first_isr is not None
+    ]
+    moments.sort(key=lambda moment: moment[:2])
+    highest = list(itertools.accumulate((epoch for _, epoch, _ in moments), max))
+    return [moment for moment, most in zip(moments, highest, strict=True) if moment[1] >= most]
+
+
+def _members(
+    frame: pl.DataFrame, epochs: Iterable[Epoch], brokers: list[int], drawn: Chart
+) -> dict[int, list[tuple[int, int, bool]]]:
+    """Return who was in the ISR: each statement holds until the next, and one of an older epoch changes nothing.
+
+    Of an epoch of which no replica states an ISR, a controller or the metadata log may state the one it began with.
+    """
     stated = (
         frame.filter(pl.col("isr").is_not_null() & pl.col("from").is_not_null() & pl.col("leader_epoch").is_not_null())
         .filter(
@@ -492,10 +517,10 @@ def _members(frame: pl.DataFrame, brokers: list[int], drawn: Chart) -> dict[int,
         .filter(~pl.col("_follows") | pl.col("_follows").all().over("leader_epoch"))
         .filter((pl.col("isr") != pl.col("isr").shift(1)).fill_null(True))
     )
-    starts = [_ms(drawn, time) for time in stated.get_column("from").to_list()]
+    moments = _isr_moments(stated, epochs)
+    starts = [min(max((time - drawn.zero) // 1000, 0), drawn.length) for time, _, _ in moments]
     spans: dict[int, list[tuple[int, int, bool]]] = {}
-    for start, end, isr in zip(starts, [*starts[1:], drawn.length], stated.get_column("isr").to_list(), strict=False):
-        inside = broker_set(isr) or frozenset()
+    for start, end, (_, _, inside) in zip(starts, [*starts[1:], drawn.length], moments, strict=False):
         for broker in brokers:
             known = spans.setdefault(broker, [])
             if known and known[-1][2] == (broker in inside):

@@ -211,5 +211,5 @@
   })();
   // Whoever prints without having scrolled wants the chart too.
   const early = async () => { await report.ready; if (!panel.drawn) panel.draw(); };
-  addEventListener("load", () => (window.requestIdleCallback || setTimeout)(early));
+  early();
 })();
