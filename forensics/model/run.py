@@ -137,8 +137,8 @@ class Run:
         ``truth.json``.
 
         ``expect`` answers the three questions. ``lost_acked*`` and ``diverged_offsets`` are what clients and dumps of
-        the logs see at the end; ``holes`` are offsets a log skips. ``lost_committed_offsets`` and ``truncations`` come
-        from the observer who knows what was committed.
+        the logs see at the end; ``holes`` are offsets a log skips. ``lost_committed_offsets``, ``in_no_log`` and
+        ``truncations`` come from the observer who knows what was committed.
         """
         cluster, witness = self.cluster, self.cluster.witness
         final = self.final_log()
@@ -164,6 +164,7 @@ class Run:
             "diverged_below_hw": facts.ranges(forked),
             "holes": {str(b): facts.ranges(found) for b, log in logs.items() if (found := facts.holes(log))},
             "lost_committed_offsets": facts.ranges(record.offset for record in witness.lost()),
+            "in_no_log": facts.ranges(facts.in_no_log(witness.committed, logs.values())),
             "losses": self._losses(),
             "truncations": self._truncations(logs),
             "replica_ends": {str(b): log.end for b, log in logs.items()},

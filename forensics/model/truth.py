@@ -6,7 +6,7 @@ no log line, checkpoint or epoch is consulted.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -121,6 +121,11 @@ def unlike(logs: Iterable[Log]) -> list[int]:
         for record in log.records():
             seen.setdefault(record.offset, set()).add(record.value)
     return sorted(offset for offset, values in seen.items() if len(values) > 1)
+
+
+def in_no_log(committed: Iterable[Record], logs: Collection[Log]) -> list[int]:
+    """Return offsets of committed records that no replica has, whether or not anybody has led without them."""
+    return sorted({record.offset for record in committed if not any(log.has(record) for log in logs)})
 
 
 def lost_acked(acked: Iterable[Batch], final: Log) -> list[int]:

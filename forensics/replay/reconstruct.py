@@ -628,7 +628,9 @@ class _Reconstruction(HwAttribution):
         """
         before, read_back = self.previous.get(role_span.replica), role_span.start_hw
         loaded = before is not None and before.run != role_span.run and role_span.steps[0] is step
-        return loaded and (read_back is None or read_back.value < step.known_end)
+        by_epoch = self.facts.get(role_span.replica, NO_FACTS).protocol.truncates_by_epoch is Answer.YES
+        known = by_epoch or step.reason is TruncationReason.LEADER_EPOCH
+        return loaded and known and (read_back is None or read_back.value < step.known_end)
 
     def _come_back(self, role_span: RoleSpan, step: Step, log: Lineage, left: Lineage | None) -> Lineage:
         """Keep a log that a load, a recovery or a new log may have shortened, and return what is left."""

@@ -204,6 +204,10 @@ def compared(judgements: Sequence[dict[str, Judgement]], truth: dict[str, Any]) 
         verdicts = {judgement.verdict.value for judgement in judged} or {"unknown"}
         verdict = next(v for v in ("violated", "unknown", "clean", "not applicable") if v in verdicts)
         named = frozenset(o for j in judged for f in j.findings for o in offsets(f.offsets))
+        if rule == "committed-data-lost" and verdict == "violated":
+            # What no replica has is lost, though the truth has no leader yet that began without it.
+            concerned |= named & offsets(truth["in_no_log"])
+            violated = bool(concerned)
         found.append(Answer(rule, verdict, named, violated, frozenset(concerned)))
     return found
 

@@ -235,6 +235,17 @@ CASES: dict[str, tuple[str, Logging, bool, Setting, Ops, str, str, list[int]]] =
         "violated",
         [0],
     ),
+    # Its leader has it no more, nor has anybody else, though nobody has led without it yet.
+    "a committed record that was in the directory taken away": (
+        "fetch",
+        "replication",
+        False,
+        Setting(PAIR, 1, False),
+        [("put-back", 1), ("back-up", 2), ("produce", 2), ("cut", 0, 2), ("put-back", 2), ("notice", 2)],
+        LOST,
+        "violated",
+        [0],
+    ),
     # It led without the record, and its files have it, because it fetched it later.
     "a leader that fetched later what it lacked": (
         "hw",
