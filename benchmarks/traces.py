@@ -2,9 +2,10 @@
 
 Each run is played under every protocol and written as a trace. The whole trace is judged, which claims to be complete.
 The same trace is judged with some lines of one broker dropped, where the claim is about the others. The whole trace is
-judged once more with one line added that breaks a rule. For each protocol the table shows the runs, the answers, the
-share of decided ones (violated at exactly the right offsets, or clean), and the missed and wrong ones. Either ends the
-program with 1.
+judged once more with lines added that break a rule or contradict it, and once as a run that begins with records.
+
+For each protocol the table shows the runs, the answers, the share of decided ones (violated at exactly the right
+offsets, or clean), and the missed and wrong ones. Either ends the program with 1.
 
     python -m benchmarks.traces [--runs N] [--first SEED] [--protocol NAME]
 """
@@ -16,15 +17,18 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple
 
+from benchmarks import trace_faults
 from forensics.model import PROTOCOLS
+from forensics.model.cluster import Cluster
 from forensics.model.protocol import Protocol
 from forensics.model.trace import Event
 from forensics.replay.partitions import histories
 from forensics.rules import RULES, judged
-from forensics.rules.finding import Judgement
+from forensics.rules.finding import Judgement, Verdict
 from tests.model import batches
 
 BATCH = 20
@@ -43,7 +47,7 @@ ASKED = (
 )
 """Rules whose answers are compared."""
 
-WHOLE, LESS, FAULTY = "whole", "lines dropped", "fault added"
+WHOLE, LESS, FAULTY, BEGUN = "whole", "lines dropped", "fault added", "begun late"
 """The kinds of trace."""
 
 Lines = list[dict[str, Any]]
@@ -63,44 +67,71 @@ class Told(NamedTuple):
     kind: str
 
 
-def regressions(lines: Lines) -> dict[str, bool]:
-    """Return, from every step of a run, whether a log was found shorter than it was, and whether a leader's high
-    watermark fell or a checkpointed one was gone.
+def of_states(cluster: Cluster) -> dict[str, bool]:
+    """Return, from the model's own states, whether an epoch had two leaders, whether a log became shorter without a
+    truncation, and whether a leader's high watermark fell or a checkpointed one was gone.
     """
-    ends: dict[int, int] = {}
-    led: dict[int, int] = {}
-    kept: dict[int, int] = {}
-    found = {"leo-regression": False, "hw-regression": False}
-    for line in lines:
-        witness, kind = line.get("witness", -1), line["kind"]
-        end = 0 if kind == "log_created" else line.get("log_end_offset")
-        if kind == "truncate":
-            ends[witness] = min(ends.get(witness, 0), line["offset"])
-        elif end is not None and "replica" not in line:
-            loaded = kind in ("log_loaded", "log_created", "log_end")
-            found["leo-regression"] |= loaded and end < ends.get(witness, 0)
-            ends[witness] = end
-        found["hw-regression"] |= _fell(led, witness, line)
-        found["hw-regression"] |= kind == "hw_missing" and witness in kept and ends.get(witness, 0) > 0
-        if kind == "hw_loaded" and witness in kept:
-            found["hw-regression"] |= line["high_watermark"] < min(kept[witness], ends.get(witness, 0))
-        if kind == "hw_checkpoint":
-            kept[witness] = line["high_watermark"]
-        if kind == "log_created":
-            kept.pop(witness, None)
-    return found
+    states = _States()
+    for event in cluster.trace:
+        states.take(event)
+    had = {broker for broker, end in states.ends.items() if end > 0}
+    for node in cluster.brokers.values():
+        end = node.replica.log.end if node.replica.on_disk else 0
+        states.shorter |= node.id in had and end < states.ends[node.id]
+    return {
+        "two-leaders-one-epoch": any(len(brokers) > 1 for brokers in states.leaders.values()),
+        "leo-regression": states.shorter,
+        "hw-regression": states.hw_fell,
+    }
 
 
-def _fell(led: dict[int, int], witness: int, line: dict[str, Any]) -> bool:
-    """Note the high watermark of a leader; return whether it is below that before, in the same leadership."""
-    if line["kind"] in ("process_start", "become_follower"):
-        led.pop(witness, None)
-    if line["kind"] == "become_leader":
-        led[witness] = line.get("high_watermark", 0)
-    if witness not in led or line["kind"] != "hw":
-        return False
-    before, led[witness] = led[witness], line["high_watermark"]
-    return led[witness] < before
+@dataclass(slots=True)
+class _States:
+    """The states of all replicas so far.
+
+    Attributes:
+        leaders: brokers that led, by leader epoch.
+        ends: log end offset by broker.
+        led: of a broker that leads, its leader epoch and high watermark.
+        kept: checkpointed high watermark by broker.
+        shorter, hw_fell: whether a log, or a high watermark, was lower than before where it may not be.
+    """
+
+    leaders: dict[int, set[int]] = field(default_factory=dict)
+    ends: dict[int, int] = field(default_factory=dict)
+    led: dict[int, tuple[int, int]] = field(default_factory=dict)
+    kept: dict[int, int] = field(default_factory=dict)
+    shorter: bool = False
+    hw_fell: bool = False
+
+    def take(self, event: Event) -> None:
+        """Take one event with the state after it."""
+        broker, state = event.broker, event.state
+        if broker is None or "log_end_offset" not in state:
+            return
+        loaded = event.kind == "starts" and event.facts["found"]
+        end = event.facts["leo"] if loaded else state["log_end_offset"]
+        self.shorter |= event.kind != "cut" and end < self.ends.get(broker, 0)
+        self.ends[broker] = end
+        self._checkpoint(event, broker, end)
+        if event.kind == "starts" or state["role"] != "leader":
+            self.led.pop(broker, None)
+            return
+        epoch, hw = state["leader_epoch"], state["high_watermark"]
+        self.leaders.setdefault(epoch, set()).add(broker)
+        before = self.led.get(broker, (-1, 0))
+        self.hw_fell |= before[0] == epoch and hw < before[1]
+        self.led[broker] = epoch, hw
+
+    def _checkpoint(self, event: Event, broker: int, end: int) -> None:
+        """Compare the high watermark that a process reads back with the one in its checkpoint."""
+        if event.kind == "log_created":
+            self.kept.pop(broker, None)
+        elif event.kind == "checkpoints_hw":
+            self.kept[broker] = event.facts["hw"]
+        elif event.kind == "hw_loaded" and broker in self.kept:
+            gone = event.facts["found"] is None
+            self.hw_fell |= end > 0 if gone else event.facts["hw"] < min(self.kept[broker], end)
 
 
 def of_isr(events: Iterable[Event]) -> dict[str, bool]:
@@ -132,16 +163,20 @@ _STATE_HW = ("leads", "hw_raised", "isr_proposed")
 _STATE_ISR = ("topic_created", "partition_online", "partition_changed", "isr_without", "isr_committed")
 
 
-def truths(truth: dict[str, Any], lines: Lines, events: Iterable[Event]) -> dict[str, bool]:
+def truths(truth: dict[str, Any], cluster: Cluster) -> dict[str, bool]:
     """Rule -> whether it is violated, for the rules that are asked besides the three questions."""
     return {
-        "lso-above-hw": False,
-        **of_isr(events),
+        "lso-above-hw": _unstable(cluster.trace),
+        **of_isr(cluster.trace),
         "hw-above-leo": bool(truth["expect"].get("hw_above_leo")),
         "epoch-divergence": truth["expect"]["diverged"],
-        "two-leaders-one-epoch": False,
-        **regressions(lines),
+        **of_states(cluster),
     }
+
+
+def _unstable(events: Iterable[Event]) -> bool:
+    """Return, from the model's own states, whether a last stable offset is above the high watermark."""
+    return any(event.state.get("last_stable_offset", -1) > event.state.get("high_watermark", 0) for event in events)
 
 
 def dropped(lines: Lines, random: Random) -> Lines:
@@ -154,64 +189,52 @@ def dropped(lines: Lines, random: Random) -> Lines:
     return [head | {"complete": others}, *(line for number, line in enumerate(rest) if number not in lost)]
 
 
-def _line_added(rule: str, line: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a line that breaks a rule right behind another one, or None if it cannot follow it."""
-    kept = {
-        name: line[name] for name in ("schema", "time", "witness", "topic", "partition", "topic_id") if name in line
-    }
-    hw, end = line.get("high_watermark", -1), line.get("log_end_offset", -1)
-    leads, isr = line["kind"] == "become_leader", line.get("isr", "").split(",")
-    if rule == "lso-above-hw" and leads and hw >= 0:
-        return kept | {"kind": "state", "last_stable_offset": hw + 1}
-    if rule == "hw-above-leo" and line["kind"] == "append":
-        return kept | {"kind": "state", "log_end_offset": end, "high_watermark": end + 1}
-    if rule == "hw-above-isr-member" and leads and len(isr) > 1:
-        return kept | {"kind": "hw", "high_watermark": 1 << 20}
-    if rule == "hw-regression" and leads and hw > 0:
-        return kept | {"kind": "hw", "high_watermark": hw - 1}
-    if rule == "two-leaders-one-epoch" and line["kind"] == "become_follower" and line.get("leader", -1) >= 0:
-        return kept | {"kind": "become_leader", "leader_epoch": line["leader_epoch"], "log_end_offset": end}
-    return None
-
-
-ADDED = ("lso-above-hw", "hw-above-leo", "hw-above-isr-member", "hw-regression", "two-leaders-one-epoch")
-"""Rules that runs of the model hardly break: a line is added that breaks one of them."""
-
-
-def faulty(lines: Lines, seed: int) -> tuple[str, Lines]:
-    """Return a rule, and the lines with one more that breaks it; "" if such a line can follow none."""
-    rule = ADDED[seed % len(ADDED)]
-    places = [(at, made) for at, line in enumerate(lines) if (made := _line_added(rule, line)) is not None]
-    led = {line["leader_epoch"] for line in lines if line["kind"] == "become_leader"}
-    if rule == "two-leaders-one-epoch":
-        places = [(at, made) for at, made in places if made["leader_epoch"] in led]
-    if not places:
-        return "", lines
-    at, made = Random(seed).choice(places)
-    return rule, [*lines[: at + 1], made, *lines[at + 1 :]]
-
-
 def _of_faults(whole: Sequence[Lines], schedules: Sequence[batches.Schedule], run: str) -> Counter[Told]:
     """Judge traces with an added fault; each must be found."""
-    pairs = [faulty(lines, one.seed) for lines, one in zip(whole, schedules, strict=True)]
+    pairs = [trace_faults.faulty(lines, one.seed) for lines, one in zip(whole, schedules, strict=True)]
     verdicts = judgements(["".join(json.dumps(line) + "\n" for line in lines) for _, lines in pairs])
     counts = Counter[Told]()
     for place, ((rule, _), one) in enumerate(zip(pairs, schedules, strict=True)):
         if rule:
-            said = {each[rule].verdict.value for each in verdicts.get(f"run-{place}", [])}
-            told = Told(rule, _kind(said, so=True))
+            judged = verdicts.get(f"run-{place}", [])
+            told = Told(rule, "right" if any(trace_faults.found(rule, each) for each in judged) else "missed")
             counts.update([told])
             _tell([told], FAULTY, f"{run}, seed {one.seed}")
     return counts
 
 
-def answers(
-    verdicts: Sequence[Verdicts], truth: dict[str, Any], lines: Lines, events: Iterable[Event]
-) -> Iterator[Told]:
+def _of_begun(
+    whole: Sequence[Lines],
+    verdicts: Mapping[str, Sequence[Verdicts]],
+    schedules: Sequence[batches.Schedule],
+    run: str,
+) -> Counter[Told]:
+    """Judge runs that begin with records: each answer must be that of the run itself, at higher offsets."""
+    moved = [trace_faults.begun(lines) for lines in whole]
+    text = ["".join(json.dumps(line) + "\n" for line in lines) for lines in moved]
+    found = judgements([lines for lines in text if lines])
+    counts = Counter[Told]()
+    for place in (at for at, lines in enumerate(moved) if lines):
+        topic = f"run-{place}"
+        for own, other in zip(verdicts.get(topic, ()), found.get(topic, ()), strict=True):
+            told = [_same(rule, own[rule], other[rule]) for rule in ASKED]
+            counts.update(told)
+            _tell(told, BEGUN, f"{run}, seed {schedules[place].seed}")
+    return counts
+
+
+def _same(rule: str, own: Judgement, other: Judgement) -> Told:
+    """Compare the answer about a run with that about the run moved to higher offsets."""
+    if trace_faults.answer(own) == trace_faults.answer(other, trace_faults.BEFORE):
+        return Told(rule, "right")
+    return Told(rule, "unknown" if other.verdict is Verdict.UNKNOWN else "wrong")
+
+
+def answers(verdicts: Sequence[Verdicts], truth: dict[str, Any], cluster: Cluster) -> Iterator[Told]:
     """Compare the verdicts on a partition with what is so."""
     for one in batches.compared([dict(each) for each in verdicts], truth):
         yield Told(one.rule, _KINDS.get(one.kind, "wrong" if one.wrong else "right"))
-    for rule, so in truths(truth, lines, events).items():
+    for rule, so in truths(truth, cluster).items():
         yield Told(rule, _kind({each[rule].verdict.value for each in verdicts}, so=so))
 
 
@@ -251,8 +274,10 @@ def compare(
     for name, told in traces.items():
         verdicts = judgements(["".join(json.dumps(line) + "\n" for line in lines) for lines in told])
         counts = found.setdefault(name, Counter())
+        if name == WHOLE and less:
+            found[BEGUN] = _of_begun(whole, verdicts, schedules, protocol.name)
         for place, (run, one) in enumerate(zip(runs, schedules, strict=True)):
-            given = list(answers(verdicts.get(f"run-{place}", []), run.truth(), whole[place], run.cluster.trace))
+            given = list(answers(verdicts.get(f"run-{place}", []), run.truth(), run.cluster))
             counts.update(given)
             _tell(given, name, f"{protocol.name}, seed {one.seed}")
     return found
@@ -261,7 +286,7 @@ def compare(
 def _tell(given: Sequence[Told], name: str, run: str) -> None:
     """Print the answers of a run that are wrong, and those that a whole trace leaves open."""
     for one in given:
-        if one.kind in ("missed", "wrong") or (one.kind != "right" and name == WHOLE):
+        if one.kind in ("missed", "wrong") or (one.kind != "right" and name in (WHOLE, BEGUN)):
             print(f"{run}, {name}: {one.rule} {one.kind}", file=sys.stderr)
 
 

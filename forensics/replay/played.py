@@ -11,7 +11,7 @@ which records a follower appended, is played up to there: what it claims does no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
@@ -217,7 +217,8 @@ class _Records:
 class _Player:
     """Plays the lines of one partition."""
 
-    def __init__(self, *, commits: bool = False) -> None:
+    def __init__(self, begins: Mapping[int, int], *, commits: bool = False) -> None:
+        self.begins = begins
         self.replicas: dict[int, _Replica] = {}
         self.in_sync = InSync(commits)
         self.isr_stated = False
@@ -250,7 +251,8 @@ class _Player:
                 self.stopped = True
                 return
         self.isr_stated |= line.isr is not None
-        self.in_sync.take(line, {broker: one.log.end for broker, one in self.replicas.items() if one.known})
+        known = {broker: one.log.end for broker, one in self.replicas.items() if one.known}
+        self.in_sync.take(line, {**self.begins, **known})
 
     def _contradicts(self, line: PlayedLine, text: str) -> None:
         """Note the first contradiction."""
@@ -694,8 +696,10 @@ def play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, Played]:
     about = pl.col("kind").is_in(list(_HANDLERS)) | pl.col("kind").is_in(ABOUT_ISR)
     commits = {*rows.filter(pl.col("kind") == Kind.ISR_COMMIT.value).select(place).unique().iter_rows()}
     players: dict[Key, _Player | None] = {}
-    for line in played_lines(rows.filter(about).join(whole, on=place, how="semi")):
-        player = players.setdefault(line.key, _Player(commits=line.key in commits))
+    lines = [*played_lines(rows.filter(about).join(whole, on=place, how="semi"))]
+    begins = _begins(lines)
+    for line in lines:
+        player = players.setdefault(line.key, _Player(begins.get(line.key, {}), commits=line.key in commits))
         if player is None:
             continue
         try:
@@ -703,6 +707,17 @@ def play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, Played]:
         except NotPlayed:
             players[line.key] = None
     return {key: player.result() for key, player in players.items() if player is not None}
+
+
+def _begins(lines: Sequence[PlayedLine]) -> dict[Key, dict[int, int]]:
+    """Return the log end offsets with which the replicas of each partition begin, by the first line that states it."""
+    found: dict[Key, dict[int, int]] = {}
+    for line in lines:
+        known = found.setdefault(line.key, {})
+        end = 0 if line.kind == Kind.LOG_CREATED else line.offset if line.kind == Kind.APPEND else line.leo
+        if end is not None and line.kind in _HANDLERS and line.replica in (None, line.broker):
+            known.setdefault(line.broker, end)
+    return found
 
 
 def appended(rows: pl.DataFrame) -> frozenset[Key]:

@@ -426,3 +426,15 @@ def test_only_a_trace_of_kafka_asks_to_pack_its_files(release: dict[str, str], p
     (tmp_path / "trace.jsonl").write_text(text([first, *HEALTHY]))
     result = scan([str(tmp_path)])
     assert bool(commands(result, wanted(result))) == packed
+
+
+def test_a_member_of_the_isr_has_the_records_with_which_it_begins(tmp_path: Path) -> None:
+    """The leader states its high watermark before the other replica states what it holds."""
+    lines = [
+        said(0, 1, "become_leader", leader_epoch=5, leo=100, hw=100, isr="1,2"),
+        said(1, 2, "become_follower", leader=1, leader_epoch=5, leo=100, hw=100),
+    ]
+    assert verdicts(tmp_path, [head(), *lines])["hw-above-isr-member"] is Verdict.CLEAN
+    behind = [lines[0], lines[1] | {"leo": 90, "hw": 90}]
+    (finding,) = judged(tmp_path, [head(), *behind])["hw-above-isr-member"].findings
+    assert finding.offsets == ((90, 100),)

@@ -1,0 +1,176 @@
+"""Faults that runs of the model hardly have, added to their traces; and runs that begin with records.
+
+A fault is a line that breaks a rule, lines that fork a log, or a line that contradicts those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Any, Final
+
+from forensics.rules.finding import Judgement, Verdict
+
+Lines = list[dict[str, Any]]
+
+GAP: Final = "nothing is clean"
+"""In place of a rule: the trace contradicts itself, so no rule may be clean."""
+
+FORK: Final = "replica-divergence"
+
+_PLACE: Final = ("schema", "time", "witness", "topic", "partition", "topic_id")
+
+
+def _behind(rule: str, line: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a line that breaks a rule right behind another one, or None if it cannot follow it."""
+    kept = {name: line[name] for name in _PLACE if name in line}
+    hw, end = line.get("high_watermark", -1), line.get("log_end_offset", -1)
+    leads, isr = line["kind"] == "become_leader", line.get("isr", "").split(",")
+    if rule == "lso-above-hw" and leads and hw >= 0:
+        return kept | {"kind": "state", "last_stable_offset": hw + 1}
+    if rule == "hw-above-leo" and line["kind"] == "append":
+        return kept | {"kind": "state", "log_end_offset": end, "high_watermark": end + 1}
+    if rule == "hw-above-isr-member" and leads and len(isr) > 1:
+        return kept | {"kind": "hw", "high_watermark": 1 << 20}
+    if rule == "hw-regression" and (leads or line["kind"] == "hw") and hw > 0:
+        return kept | {"kind": "hw", "high_watermark": hw - 1}
+    if rule == "two-leaders-one-epoch" and line["kind"] == "become_follower" and line.get("leader", -1) >= 0:
+        return kept | {"kind": "become_leader", "leader_epoch": line["leader_epoch"], "log_end_offset": end}
+    if rule == "leo-regression" and line["kind"] == "append":
+        return kept | {"kind": "state", "log_end_offset": end - 1}
+    if rule == "epoch-divergence" and line["kind"] == "append" and end - line["offset"] > 1:
+        return kept | {"kind": "epoch_entry", "leader_epoch": line["leader_epoch"], "offset": end - 1}
+    if rule == GAP and line["kind"] == "append":
+        return kept | {"kind": "append", "offset": end + 4, "log_end_offset": end + 9}
+    return None
+
+
+ADDED: Final = (
+    "lso-above-hw",
+    "hw-above-leo",
+    "hw-above-isr-member",
+    "hw-regression",
+    "two-leaders-one-epoch",
+    "leo-regression",
+    "epoch-divergence",
+    GAP,
+    FORK,
+)
+"""Rules that are broken by lines that are added."""
+
+
+def faulty(lines: Lines, seed: int) -> tuple[str, Lines]:
+    """Return a rule, and the lines with some more that break it; "" if such lines can follow none."""
+    rule = ADDED[seed % len(ADDED)]
+    if rule == FORK:
+        added = [*_forked(lines)]
+        return (rule, [*lines, *added]) if added else ("", lines)
+    places = [(at, made) for at, line in enumerate(lines) if (made := _behind(rule, line)) is not None]
+    led = {line["leader_epoch"] for line in lines if line["kind"] == "become_leader"}
+    if rule == "two-leaders-one-epoch":
+        places = [(at, made) for at, made in places if made["leader_epoch"] in led]
+    if rule == "epoch-divergence":
+        places = [(at, made) for at, made in places if _begins_epoch(lines, at)]
+    if not places:
+        return "", lines
+    at, made = Random(seed).choice(places)
+    return rule, [*lines[: at + 1], made, *lines[at + 1 :]]
+
+
+def _begins_epoch(lines: Lines, at: int) -> bool:
+    """Return whether an append is the first of its leader epoch by its broker, and no process has loaded the log."""
+    one = lines[at]
+    before = [line for line in lines[:at] if line.get("witness") == one["witness"]]
+    again = any(line["kind"] == "log_loaded" for line in before)
+    return not again and not any(
+        line["kind"] == "append" and line.get("leader_epoch") == one["leader_epoch"] for line in before
+    )
+
+
+def _forked(lines: Lines) -> Iterator[dict[str, Any]]:
+    """Yield lines after which a follower and its leader hold records of two epochs at the end of equal logs."""
+    roles: dict[int, dict[str, Any]] = {}
+    ends: dict[int, int] = {}
+    for line in lines:
+        if line["kind"] in ("become_leader", "become_follower"):
+            roles[line["witness"]] = line
+        if line["kind"] == "process_start":
+            roles.pop(line["witness"], None)
+        if line["kind"] == "log_end":
+            ends[line["witness"]] = line["log_end_offset"]
+    for follower, role in sorted(roles.items()):
+        leader = role.get("leader", -1)
+        led = roles.get(leader, {})
+        if role["kind"] == "become_leader" or led.get("kind") != "become_leader":
+            continue
+        if led["leader_epoch"] != role["leader_epoch"] or ends.get(follower) != ends.get(leader):
+            continue
+        kept = {name: role[name] for name in _PLACE if name in role} | {"time": lines[-1]["time"]}
+        first, epoch = ends[leader], role["leader_epoch"]
+        for broker, written in ((follower, epoch + 1), (leader, epoch)):
+            own = kept | {"witness": broker}
+            yield own | {"kind": "append", "offset": first, "log_end_offset": first + 5, "leader_epoch": written}
+        for broker in (leader, follower):
+            yield kept | {"witness": broker, "kind": "hw", "high_watermark": first + 5}
+        return
+
+
+def found(rule: str, verdicts: Mapping[str, Judgement]) -> bool:
+    """Return whether the answers are those that an added fault must have."""
+    if rule == GAP:
+        return Verdict.CLEAN not in {one.verdict for one in verdicts.values()}
+    return verdicts[rule].verdict is Verdict.VIOLATED
+
+
+BEFORE: Final = 1_000
+"""Records with which each replica begins in a run that is moved."""
+
+_OFFSETS: Final = (
+    "offset",
+    "log_end_offset",
+    "high_watermark",
+    "high_watermark_before",
+    "leader_high_watermark",
+    "last_stable_offset",
+)
+
+
+def begun(lines: Lines) -> Lines:
+    """Return a run whose replicas begin with records: each offset of the run is so much higher.
+
+    Nothing if a log is created twice, or a checkpoint is gone: then the records before the run are lost as well.
+    """
+    created = [line["witness"] for line in lines if line["kind"] == "log_created"]
+    if len(created) > len({*created}) or not created:
+        return []
+    moved: Lines = []
+    new: set[int] = set()
+    for line in lines:
+        if line["kind"] == "log_created":
+            new.add(line["witness"])
+            kept = {name: line[name] for name in _PLACE if name in line}
+            moved.append(kept | {"kind": "log_loaded", "log_end_offset": BEFORE})
+        elif line["kind"] == "hw_missing":
+            if line["witness"] not in new:
+                return []
+            new.discard(line["witness"])
+            moved.append(line | {"kind": "hw_loaded", "high_watermark": BEFORE})
+        else:
+            moved.append(_moved(line))
+    return moved
+
+
+def _moved(line: dict[str, Any]) -> dict[str, Any]:
+    """Return a line with its offsets moved. An unknown end is -1; numbers of brokers are no offsets."""
+    if line["kind"] in ("broker_registered", "broker_fenced") or line.get("offset", 0) < 0:
+        return line
+    return line | {name: line[name] + BEFORE for name in _OFFSETS if name in line and line[name] >= 0}
+
+
+Answer = tuple[Verdict, tuple[tuple[tuple[int, int], ...], ...]]
+
+
+def answer(judgement: Judgement, by: int = 0) -> Answer:
+    """Return a verdict with the offsets of its findings, each so much lower."""
+    offsets = (tuple((first - by, end - by) for first, end in finding.offsets) for finding in judgement.findings)
+    return judgement.verdict, tuple(sorted(offsets))
