@@ -400,10 +400,8 @@ class OwnLines:
 
     def _begin_role(self, event: Event, epoch: int) -> None:
         """Begin the role that a line states, of an epoch later than any before."""
-        leads = event.kind == Kind.BECOME_LEADER or event.leader == self.replica
-        gone = event.leader is not None and event.leader < 0
-        self.epoch = epoch
-        self.role = Role.LEADER if leads else Role.OFFLINE if gone else Role.FOLLOWER
+        self.epoch, self.role = epoch, _role_of(event, self.replica)
+        leads = self.role is Role.LEADER
         self.leader = self.replica if leads else event.leader
         if self.first_role is None:
             self.first_role, self.first_epoch = event.row, epoch
@@ -727,6 +725,13 @@ _HANDLERS: dict[str, Callable[[OwnLines, Event], None]] = {
     Kind.FOLLOWER_FETCHED: OwnLines._fetched,
     Kind.LEADER_HW: OwnLines._fetched,
 }
+
+
+def _role_of(event: Event, replica: int) -> Role:
+    """Return the role that a line gives to a replica."""
+    if event.kind == Kind.BECOME_LEADER or event.leader == replica:
+        return Role.LEADER
+    return Role.OFFLINE if event.leader is not None and event.leader < 0 else Role.FOLLOWER
 
 
 def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
