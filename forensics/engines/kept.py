@@ -16,9 +16,10 @@ _FIELDS: Final = frozenset(one.name for one in fields(History))
 
 
 class KeptHistory(History):
-    """A history of which only the names are in memory as values."""
+    """A history of which only the names, and what reports ask of every partition, are in memory as values."""
 
-    __slots__ = ("_named", "_text")
+    __slots__ = ("_holders", "_named", "_text")
+    _holders: frozenset[int]
     _named: PartitionFacts
     _text: str
 
@@ -27,15 +28,16 @@ class KeptHistory(History):
         return History(*given, **named)
 
     @classmethod
-    def of(cls, text: str, named: PartitionFacts) -> KeptHistory:
+    def of(cls, text: str, named: PartitionFacts, holders: frozenset[int]) -> KeptHistory:
         """Return the history that was encoded as ``text``.
 
         Args:
             text: what ``codec.encode`` returned.
             named: its facts, of which only the names count.
+            holders: as of the history.
         """
         made: KeptHistory = object.__new__(cls)
-        made._text, made._named = text, named
+        made._text, made._named, made._holders = text, named, holders
         return made
 
     def __getattr__(self, name: str) -> Any:
@@ -43,6 +45,11 @@ class KeptHistory(History):
         if name not in _FIELDS:
             raise AttributeError(name)
         return getattr(_read(self._text), name)
+
+    @property
+    def holders(self) -> frozenset[int]:
+        """As of the history."""
+        return self._holders
 
     @property
     def topic(self) -> str:

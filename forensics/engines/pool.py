@@ -41,6 +41,7 @@ class _Row(NamedTuple):
     topic_id: str | None
     cluster: str | None
     incarnation: int
+    holders: frozenset[int]
     history: str
     judgements: str
     findings: bool
@@ -48,7 +49,7 @@ class _Row(NamedTuple):
     def kept(self) -> KeptHistory:
         """Return the history."""
         names = PartitionFacts(self.topic, self.partition, self.topic_id, self.cluster, self.incarnation)
-        return KeptHistory.of(self.history, names)
+        return KeptHistory.of(self.history, names, self.holders)
 
 
 def judged(divisions: Sequence[Division], jobs: int, progress: local.Progress | None = None) -> list[Judged]:
@@ -123,6 +124,7 @@ def _row(history: History, judgements: str, *, findings: bool = False) -> _Row:
         history.topic_id,
         history.cluster,
         history.incarnation,
+        history.holders,
         codec.encode(history),
         judgements,
         findings,

@@ -490,6 +490,12 @@ class History:
         return frozenset(found)
 
     @property
+    def holders(self) -> frozenset[int]:
+        """Every broker that led the partition or was in its ISR."""
+        found = {epoch.leader for epoch in self.epochs.values() if epoch.leader is not None and epoch.leader >= 0}
+        return frozenset(found.union(*(isr for epoch in self.epochs.values() for isr, _ in epoch.isr)))
+
+    @property
     def members_whole(self) -> bool:
         """Return whether an absent line of any replica is proof, within its lines."""
         return self.members <= self.coverage.whole_replicas()

@@ -418,7 +418,7 @@ class _Page(Page):
         rows = _kinds(case)
         name = case.sources.get_column("cluster")[0] if self.clusters else None
         mine = [one for one in self.result.partitions if not self.clusters or one.history.cluster == name]
-        holders = {broker for partition in mine for broker in _holders(partition)}
+        holders = {broker for partition in mine for broker in partition.history.holders}
         known = sorted({broker for broker in rows if broker is not None} | holders)
         for broker in (*known, *([None] if None in rows else [])):
             kinds = rows.get(broker, {})
@@ -576,13 +576,6 @@ def _without_violation(partitions: Sequence[Partition], rule_id: str) -> bool:
 
 def _not_applicable(partitions: Sequence[Partition], rule_id: str) -> bool:
     return all(p.judgements[rule_id].verdict is Verdict.NOT_APPLICABLE for p in partitions)
-
-
-def _holders(partition: Partition) -> set[int]:
-    """Brokers that led the partition or were in its ISR."""
-    epochs = partition.history.epochs.values()
-    leaders = {epoch.leader for epoch in epochs if epoch.leader is not None and epoch.leader >= 0}
-    return leaders.union(*(isr for epoch in epochs for isr, _ in epoch.isr))
 
 
 def _lacking(kinds: dict[str, dict[str, object]]) -> list[str]:
