@@ -38,8 +38,8 @@ def _behind(rule: str, line: dict[str, Any]) -> dict[str, Any] | None:
         return kept | {"kind": "become_leader", "leader_epoch": line["leader_epoch"], "log_end_offset": end}
     if rule == "leo-regression" and line["kind"] == "append":
         return kept | {"kind": "state", "log_end_offset": end - 1}
-    if rule == "epoch-divergence" and line["kind"] == "append" and end - line["offset"] > 1:
-        return kept | {"kind": "epoch_entry", "leader_epoch": line["leader_epoch"], "offset": end - 1}
+    if rule == "epoch-divergence" and line["kind"] == "append":
+        return kept | {"kind": "epoch_entry", "leader_epoch": line["leader_epoch"], "offset": end}
     if rule == GAP and line["kind"] == "append":
         return kept | {"kind": "append", "offset": end + 4, "log_end_offset": end + 9}
     return None
