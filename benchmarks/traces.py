@@ -68,8 +68,10 @@ class Told(NamedTuple):
 
 
 def of_states(cluster: Cluster) -> dict[str, bool]:
-    """Return, from the model's own states, whether an epoch had two leaders, whether a log became shorter without a
-    truncation, and whether a leader's high watermark fell or a checkpointed one was gone.
+    """Return whether two leaders or a regression occurred, from the model's own states.
+
+    A log regressed if it became shorter without a truncation. A high watermark regressed if that of a leader fell, or
+    a checkpointed one was gone.
     """
     states = _States()
     for event in cluster.trace:
