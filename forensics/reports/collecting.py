@@ -43,6 +43,18 @@ _OF_PARTITION = frozenset({Artefact.SEGMENTS, Artefact.DATA_DIRECTORY, Artefact.
 """Files in the folder of the partition."""
 
 
+_OF_THEN = frozenset({Artefact.PARTITION_LOGGER, Artefact.FETCHER_LOGGER})
+"""Lines that a broker logs only if somebody had set the level before. What else would answer is gone too."""
+
+COLLECT, SAVED = "Collect this to get an answer:", "This too, but it exists only if somebody saved it then:"
+"""Headings of what can still be collected, and of what cannot."""
+
+
+def only_if_saved(want: Want) -> bool:
+    """Return whether an answer is in logs or copies of that time, which cannot be made now."""
+    return not _OF_THEN.isdisjoint(want.artefacts) and Artefact.SERVER_LOG not in want.artefacts
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Something to collect, and the partitions that need it."""

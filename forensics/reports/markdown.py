@@ -10,7 +10,7 @@ from forensics import __version__
 from forensics.outputs import plain
 from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import answers
-from forensics.reports.collecting import WHERE, commands, wanted
+from forensics.reports.collecting import COLLECT, SAVED, WHERE, Wanted, commands, only_if_saved, wanted
 from forensics.reports.incidents import Incident, Step, grouped, incidents, story
 from forensics.reports.remarks import by_problem
 from forensics.reports.titles import (
@@ -166,7 +166,22 @@ def _collect(result: Result, *, several: bool) -> list[str]:
     found = wanted(result)
     if not found:
         return []
-    lines = ["## Collect this to get an answer", ""]
+    lines: list[str] = []
+    for heading, some in (
+        (COLLECT, [one for one in found if not only_if_saved(one.want)]),
+        (SAVED, [one for one in found if only_if_saved(one.want)]),
+    ):
+        if some:
+            lines += [*([""] if lines else []), f"## {heading.rstrip(':')}", "", *_wishes(some, several=several)]
+    shell = commands(result, found)
+    if not shell:
+        return lines
+    return [*lines, "", escaped(WHERE), "", *(f"- {escaped(one.where)}: {code(one.line)}" for one in shell)]
+
+
+def _wishes(found: Sequence[Wanted], *, several: bool) -> list[str]:
+    """Return what is wanted, a line each, the first of many."""
+    lines = []
     for one in found[:WISHES]:
         places = [partition.history for partition in one.partitions]
         names = list(dict.fromkeys(f"{p.name}{of_cluster(p.cluster) if several else ''}" for p in places))
@@ -176,10 +191,7 @@ def _collect(result: Result, *, several: bool) -> list[str]:
         lines.append(f"- {escaped(text if told else f'{text} ({first_names(names, 4)})')}")
     if len(found) > WISHES:
         lines.append(f"- … and {len(found) - WISHES:,} more: `--format json` has them all.")
-    shell = commands(result, found)
-    if not shell:
-        return lines
-    return [*lines, "", escaped(WHERE), "", *(f"- {escaped(one.where)}: {code(one.line)}" for one in shell)]
+    return lines
 
 
 def _each(texts: Iterable[Iterable[str]]) -> list[str]:

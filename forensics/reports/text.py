@@ -21,7 +21,7 @@ from forensics.case.partial import excerpts_alone
 from forensics.replay.confidence import Confidence
 from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import Tone, answers, counted
-from forensics.reports.collecting import WHERE, commands, wanted
+from forensics.reports.collecting import COLLECT, SAVED, WHERE, Wanted, commands, only_if_saved, wanted
 from forensics.reports.elision import elided
 from forensics.reports.incidents import Incident, Step, grouped, incidents, story
 from forensics.reports.remarks import acknowledged, apart, by_problem, changed, one_folder
@@ -374,20 +374,31 @@ class _Page(Page):
         found = wanted(self.result)
         if not found or (self.pasted and self.advised()):
             return
-        self.row("Fetch next:" if self.pasted else "Collect this to get an answer:", Style.BOLD)
         if self.pasted:
-            found = sorted(found, key=lambda one: one.by_use)
+            self.wished("Fetch next:", sorted(found, key=lambda one: one.by_use), NEXT)
+        else:
+            self.wished(COLLECT, [one for one in found if not only_if_saved(one.want)])
+            self.commands(found)
+            self.wished(SAVED, [one for one in found if only_if_saved(one.want)])
+        self.blank()
+
+    def commands(self, found: Sequence[Wanted]) -> None:
+        """Print the commands that collect what is wanted, one a broker."""
+        shell = commands(self.result, found)
+        if shell:
+            self.put("  ", WHERE)
+        for command in shell:
+            self.row(f"  {command.where}: {command.line}")
+
+    def wished(self, heading: str, found: Sequence[Wanted], most: int = WISHES) -> None:
+        """Print a heading and what is wanted, the first of many."""
+        if found:
+            self.row(heading, Style.BOLD)
         shown = len(found) if len(found) <= WISHES else FIRST_WISHES
-        for one in found[: min(shown, NEXT) if self.pasted else shown]:
+        for one in found[: min(shown, most)]:
             self.put("  - ", self.wish(one.want, one.partitions))
         if len(found) > shown:
             self.row(f"  ... and {len(found) - shown:,} more: --format json has them all")
-        shell = [] if self.pasted else commands(self.result, found)
-        if shell:
-            self.put("  ", WHERE)
-            for command in shell:
-                self.row(f"  {command.where}: {command.line}")
-        self.blank()
 
     def wish(self, want: Want, partitions: Sequence[Partition]) -> str:
         """Return what to collect, for one partition or for several."""

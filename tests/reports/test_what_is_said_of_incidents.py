@@ -212,6 +212,16 @@ def test_many_partitions_are_listed_first(case: Callable[[str], Result]) -> None
     assert "Cause the same as for ack1-0, see above" in text
 
 
+def test_what_nobody_can_collect_any_more_stands_apart(case: Callable[[str], Result]) -> None:
+    """A level of a logger that was not set then, and a checkpoint file as it was before a restart."""
+    text = render(case("jbod-3.9.1"), width=200)
+    can, _, cannot = text.partition("Collect this to get an answer:")[2].partition("only if somebody saved it then:")
+    assert cannot
+    assert "at DEBUG" not in can
+    assert "tar czf" in can
+    assert "kafka.cluster.Partition at DEBUG" in cannot
+
+
 # -- a few lines of broker 2 of a recorded cluster, as somebody pastes them ---------------------------------------
 
 

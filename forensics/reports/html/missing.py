@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from forensics.replay.lineage import Range
 from forensics.reports import collecting
+from forensics.reports.answer import present
 from forensics.reports.html.wording import Namer, namer, number, offsets, plain
 from forensics.result import Partition, Result
 from forensics.rules import RULES
@@ -85,6 +86,7 @@ class Missing:
 @dataclass(slots=True)
 class _Gathered:
     way: Collect
+    saved: bool = False
     instead: dict[str, None] = field(default_factory=dict)
     spans: dict[str, None] = field(default_factory=dict)
     partitions: dict[str, None] = field(default_factory=dict)
@@ -95,7 +97,7 @@ def missing(result: Result) -> Missing:
     """Return what is missing, what most partitions need first."""
     called = namer([p.history.cluster for p in result.partitions])
     rows = _gathered(result, called)
-    ordered = sorted(rows.items(), key=lambda item: -len(item[1].partitions))
+    ordered = sorted(rows.items(), key=lambda item: (item[1].saved, -len(item[1].partitions)))
     asked = _asked(result, called)
     return Missing(
         tuple(_row(key, row) for key, row in ordered[:ROWS]),
@@ -113,11 +115,12 @@ def _gathered(result: Result, called: Namer) -> dict[tuple[object, ...], _Gather
     """Return what to collect by cluster, brokers and files."""
     several = len({p.history.cluster for p in result.partitions}) > 1
     rows: dict[tuple[object, ...], _Gathered] = {}
-    for partition in result.partitions:
+    for partition in present(result):
         cluster = partition.history.cluster if several else None
         for rule, want in _wants(partition):
             way = next(iter(want.ways), Collect((), want.replicas))
-            row = rows.setdefault((cluster, way.brokers, way.artefacts), _Gathered(way))
+            saved = collecting.only_if_saved(want)
+            row = rows.setdefault((cluster, way.brokers, way.artefacts, saved), _Gathered(way, saved=saved))
             row.instead.update(dict.fromkeys(_files(other) for other in want.ways[1:]))
             row.spans[_span(want)] = None
             row.partitions[called(partition.history)] = None
@@ -135,7 +138,7 @@ def _wants(partition: Partition) -> list[tuple[str, Want]]:
 
 
 def _row(key: tuple[object, ...], row: _Gathered) -> Row:
-    cluster, numbers, _ = key
+    cluster, numbers, *_ = key
     where = f" of cluster {plain(str(cluster))}" if cluster is not None else ""
     ids = ", ".join(str(one) for one in numbers) if isinstance(numbers, tuple) else ""
     spans = [span for span in row.spans if span]
@@ -143,7 +146,7 @@ def _row(key: tuple[object, ...], row: _Gathered) -> Row:
     named = list(row.partitions)
     return Row(
         (ids or "any") + where,
-        _files(row.way) or "anything about it",
+        (_files(row.way) or "anything about it") + (", if it was saved then" if row.saved else ""),
         ", or ".join(one for one in row.instead if one),
         "; ".join(spans[:SPANS]) + rest,
         tuple(named[:NAMED]),
@@ -183,7 +186,7 @@ def _asked(result: Result, called: Namer) -> list[Asked]:
     rules: dict[Want, dict[str, None]] = {}
     where: dict[Want, set[str]] = {}
     uses: dict[Want, int] = {}
-    for partition in result.partitions:
+    for partition in present(result):
         name = called(partition.history)
         for rule, want in _wants(partition):
             first.setdefault(want, (want_text(want, partition.history.name), name))
