@@ -198,22 +198,27 @@ def read_sources(
     found = {number: as_copy(sources[twin.of], twin) for number, twin in twins.items()}
     units = [unit for group in read.units(sources) if (unit := [number for number in group if number not in twins])]
     units = _largest_first(sources, read.with_neighbours(sources, units))
-    size, whole = 0, sum(sources[number].size for unit in units for number in unit)
+    sizes = [_size(sources, unit) for unit in units]
+    say = progress if progress is not None else lambda _: None
+    size, whole = 0, sum(sizes)
     packing = Packing()
     pool = ThreadPoolExecutor(max_workers=jobs or cores())
     try:
         results = pool.map(read.read_unit, [[sources[number] for number in unit] for unit in units])
-        for unit, readings in zip(units, results, strict=True):
+        for unit, readings, more in zip(units, results, sizes, strict=True):
             found.update(zip(unit, readings, strict=True))
             for reading in readings:
                 packing.add(reading)
-            if progress is not None:
-                size += sum(sources[number].size for number in unit)
-                progress(Step(len(found), len(sources), size, whole))
+            size += more
+            say(Step(len(found), len(sources), size, whole))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # an interrupt does not wait for the remaining work
     packing.finish()
     return [(source, found[number]) for number, source in enumerate(sources)]
+
+
+def _size(sources: Sequence[Source], unit: Sequence[int]) -> int:
+    return sum(sources[number].size for number in unit)
 
 
 def _largest_first(sources: Sequence[Source], units: Sequence[list[int]]) -> list[list[int]]:
@@ -221,6 +226,6 @@ def _largest_first(sources: Sequence[Source], units: Sequence[list[int]]) -> lis
 
     def order(unit: list[int]) -> tuple[bool, int]:
         loose = not sources[unit[0]].archive
-        return loose, -sum(sources[number].size for number in unit) if loose else 0
+        return loose, -_size(sources, unit) if loose else 0
 
     return sorted(units, key=order)

@@ -62,22 +62,23 @@ def judged(divisions: Sequence[Division], jobs: int, progress: local.Progress | 
     """
     weight = min(max(sum(one.weight for one in divisions) // (jobs * _PARTS), _LEAST), _MOST)
     parts = [_Part(division, keys) for division in divisions for keys in division.parts(weight)]
-    found: dict[int, list[Judged]] = {id(division): [] for division in divisions}
-    done, total = 0, sum(part.keys.height for part in parts)
+    found: dict[int, list[Judged]] = {id(division): _quick(division) for division in divisions}
     known: dict[str, list[Judgement]] = {}  # most partitions have the answers of many others
-    if progress is not None:
-        progress(local.Step(done, total, judging=True))
+    done, total = 0, sum(part.keys.height for part in parts)
+    say = progress if progress is not None else lambda _: None
+    say(local.Step(done, total, judging=True))
     with Workers(jobs) as workers:
         for part, rows in _answers(workers, parts):
             found[id(part.division)] += [_read(one, known) if isinstance(one, _Row) else one for one in rows]
             done += part.keys.height
-            if progress is not None:
-                progress(local.Step(done, total, judging=True))
-    for division in divisions:
-        for quick in division.packed([division.quick]):
-            found[id(division)] += local.judged(division.common.case(quick))
+            say(local.Step(done, total, judging=True))
     order = attrgetter("topic", "partition", "incarnation")
     return [one for mine in found.values() for one in sorted(mine, key=lambda one: order(one[0]))]
+
+
+def _quick(division: Division) -> list[Judged]:
+    """Return the results for partitions that are of no part."""
+    return [one for quick in division.packed([division.quick]) for one in local.judged(division.common.case(quick))]
 
 
 def _answers(workers: Workers, parts: list[_Part]) -> Iterator[tuple[_Part, Sequence[_Row | Judged]]]:
