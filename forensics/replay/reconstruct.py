@@ -596,11 +596,10 @@ class _Reconstruction(HwAttribution):
         """Keep what a truncation removed from a log, and return what is left."""
         broker = role_span.replica
         leader = role_span.leader if role_span.leader is not None else (epoch.leader if epoch else None)
-        by_epoch = step.reason is not TruncationReason.HIGH_WATERMARK and not self.history.truncates_to_hw
-        fenced = fences(self.facts, broker) and not self.history.members_whole
-        if epoch is not None and by_epoch and (fenced or self._may_be_put_back(role_span, step)):
+        fenced = fences(self.facts, broker) and step.reason is not TruncationReason.HIGH_WATERMARK
+        if epoch is not None and fenced and not self.history.members_whole:
             log = as_it_was(log, epoch.lineage, step.target, step.known_end)
-        log = as_noted(log, step)
+        log = as_noted(log, step, told=bool(role_span.entries))
         truncation = Truncation(
             replica=broker,
             epoch=role_span.epoch,
@@ -619,18 +618,6 @@ class _Reconstruction(HwAttribution):
         )
         self.pending.append(UnresolvedRemoval(truncation, None, step.refs[0].row))
         return log.truncated(step.target)
-
-    def _may_be_put_back(self, role_span: RoleSpan, step: Step) -> bool:
-        """Return whether a truncation is the first change of a log since a process of its broker loaded it.
-
-        A directory of the same length may have been put in the place of the one that its lines show. What is below the
-        high watermark that the process read back was committed nevertheless.
-        """
-        before, read_back = self.previous.get(role_span.replica), role_span.start_hw
-        loaded = before is not None and before.run != role_span.run and role_span.steps[0] is step
-        by_epoch = self.facts.get(role_span.replica, NO_FACTS).protocol.truncates_by_epoch is Answer.YES
-        known = by_epoch or step.reason is TruncationReason.LEADER_EPOCH
-        return loaded and known and (read_back is None or read_back.value < step.known_end)
 
     def _come_back(self, role_span: RoleSpan, step: Step, log: Lineage, left: Lineage | None) -> Lineage:
         """Keep a log that a load, a recovery or a new log may have shortened, and return what is left."""

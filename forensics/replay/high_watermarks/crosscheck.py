@@ -109,15 +109,23 @@ def as_it_was(log: Lineage, leaders: Lineage, target: int, end: int) -> Lineage:
     return log.known_below(target) if same(log, leaders, [(target, end)]) else log
 
 
-def as_noted(log: Lineage, step: Step) -> Lineage:
+def as_noted(log: Lineage, step: Step, *, told: bool) -> Lineage:
     """Return a replica's log before a truncation, as far as its epoch file agrees with its lines.
 
     The epochs that a truncation removes from the file are those of the records that it removes
     (LeaderEpochFileCache.truncateFromEnd). If they are others, another log was put in place of the one that its lines
     show, or another file beside it.
+
+    Args:
+        log: the log by its lines.
+        step: the truncation.
+        told: the process prints changes of its epoch file.
     """
     noted = Lineage(tuple(sorted(step.noted, key=lambda entry: entry[1])))
-    differ = noted.entries and differences(log, noted, noted.entries[0][1], step.known_end)[0]
+    if noted.entries:
+        differ = bool(differences(log, noted, noted.entries[0][1], step.known_end)[0])
+    else:
+        differ = told and any(epoch >= 0 and step.target <= start < step.known_end for epoch, start in log.entries)
     return log.known_below(step.target) if differ else log
 
 
