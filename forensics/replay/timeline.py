@@ -94,13 +94,20 @@ def changes(case: Case, history: History) -> pl.DataFrame:
     rows = _rows(case, history, brokers)
     rows = _ends(_roles(rows), history)
     rows = _high_watermarks(rows, history, case)
-    states = _states(_others(rows))
+    states = _ends_cover_high_watermarks(_states(_others(rows)))
     disk = _on_disk(history)
     # Rows are numbered by broker and then in order, so one key sorts; files come after a replica's last row.
     last = states.group_by("replica").agg(pl.col("row").max().alias("_key"))
     keyed = [states.with_columns(pl.col("row").alias("_key")), disk.join(last, on="replica", how="left")]
     order = pl.concat(keyed).with_columns(pl.col("_key").fill_null(2**32 - 1))
     return order.sort("replica", "_key", maintain_order=True).drop("_key")
+
+
+def _ends_cover_high_watermarks(states: pl.DataFrame) -> pl.DataFrame:
+    """Raise a lower bound of a leader's log end offset to its high watermark, which its log cannot end below."""
+    end, mark = pl.col("log_end_offset"), pl.col("high_watermark")
+    bound = (pl.col("role") == "leader") & ~pl.col("log_end_exact") & (end < mark)
+    return states.with_columns(pl.when(bound.fill_null(False)).then(mark).otherwise(end).alias("log_end_offset"))
 
 
 def committed(frame: pl.DataFrame) -> pl.DataFrame:

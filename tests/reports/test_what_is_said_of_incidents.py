@@ -222,6 +222,17 @@ def test_what_nobody_can_collect_any_more_stands_apart(case: Callable[[str], Res
     assert "kafka.cluster.Partition at DEBUG" in cannot
 
 
+def test_no_leaders_log_ends_below_its_high_watermark(case: Callable[[str], Result]) -> None:
+    """Broker 1 led solo-0 with high watermark 633, and no line stated its log end offset since its log was empty."""
+    result = case("jbod-3.9.1")
+    (partition,) = (one for one in result.partitions if one.history.name == "solo-0")
+    chart, _ = lanes.chart(result.case, partition, str)
+    led = [state for lane in chart.lanes for state in lane.states if state.role == "leader"]
+    ends = [(state.log_end, state.high_watermark) for state in led if state.high_watermark is not None]
+    assert ends
+    assert [pair for pair in ends if pair[0] is not None and pair[0] < pair[1]] == []
+
+
 # -- a few lines of broker 2 of a recorded cluster, as somebody pastes them ---------------------------------------
 
 
