@@ -700,7 +700,8 @@ def stated_at_most(history: History, epoch: int) -> int | None:
 
     None is missing where a trace claims to state each change of every replica: then nothing above was committed.
     """
-    if not history.members or not history.members <= history.coverage.claimed:
+    claimed = history.coverage.claimed  # asked first: the members are found in all epochs, and this is asked of each
+    if not claimed or not history.members or not history.members <= claimed:
         return None
     return max((one.high_watermark for one in history.statements if one.epoch <= epoch), default=0)
 

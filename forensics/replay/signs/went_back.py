@@ -78,6 +78,7 @@ class _Known:
         follows: it follows by its own last role, so a lower log end offset may be the result of a truncation.
         role: highest leader epoch of its own roles.
         entries: epoch entries, each a leader epoch and its first offset.
+        highest: the highest leader epoch and the highest offset of these.
         found: what went back, the first of each sign.
     """
 
@@ -87,6 +88,7 @@ class _Known:
     follows: bool = False
     role: tuple[int, int | None, Ref] | None = None
     entries: list[tuple[int, int, Ref]] = field(default_factory=list)
+    highest: tuple[int, int] = (-1, -1)
     found: dict[Sign, WentBack] = field(default_factory=dict)
 
     def add(self, line: StatementLine) -> None:
@@ -150,9 +152,16 @@ class _Known:
 
     def _entry(self, line: StatementLine) -> None:
         epoch, offset = line.leader_epoch, line.offset
-        if epoch is None or offset is None:
+        if epoch is None or offset is None or Sign.EPOCH_ENTRIES_FALL in self.found:
             return
         ref = Ref(row=line.row, note=f"leader epoch {epoch} from offset {offset}")
+        if epoch < self.highest[0] or offset < self.highest[1]:
+            self._compare_entry(line, epoch, offset, ref)
+        self.highest = max(self.highest[0], epoch), max(self.highest[1], offset)
+        self.entries.append((epoch, offset, ref))
+
+    def _compare_entry(self, line: StatementLine, epoch: int, offset: int, ref: Ref) -> None:
+        """Compare an epoch entry with those before."""
         above = [one for one in self.entries if one[0] < epoch and one[1] > offset]
         below = [one for one in self.entries if one[0] > epoch and one[1] < offset]
         if above:
@@ -161,7 +170,6 @@ class _Known:
         elif below:
             later, start, other = min(below, key=lambda one: one[1])
             self._note(Sign.EPOCH_ENTRIES_FALL, line, (offset, None, ref), start, other, later, epoch)
-        self.entries.append((epoch, offset, ref))
 
     def _note(
         self,
