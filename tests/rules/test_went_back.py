@@ -65,7 +65,7 @@ def test_a_value_that_went_back_is_suspected(
         [LED, said(1, 1, "hw", hw=20), said(2, 2, "become_leader", leader_epoch=4, leo=25), said(3, 2, "hw", hw=12)],
         [FOLLOWS, said(1, 1, "hw", hw=15), said(2, 1, "hw", hw=12)],
         [said(0, 1, "hw", hw=15), said(1, 2, "leo", leo=10)],
-        [said(0, 1, "hw", hw=15), said(1, 1, "truncate", offset=10), said(2, 1, "leo", leo=10)],
+        [said(0, 1, "leo", leo=20, hw=10), said(1, 1, "truncate", offset=10), said(2, 1, "leo", leo=10)],
         [said(0, 1, "hw", hw=15), said(1, 1, "process_start"), said(2, 1, "leo", leo=10)],
         [FOLLOWS, said(1, 1, "leo", leo=20), said(2, 1, "leo", leo=14)],
         [said(0, 1, "append", offset=10, leo=20), said(1, 1, "append", offset=5, leo=10)],
