@@ -151,7 +151,7 @@ class Stored:
         """
         kinds = sorted({kind.value for known in KNOWN_PROBLEMS for kind in known.kinds})
         rows = self.scan("observations").filter(pl.col("kind").cast(pl.String).is_in(kinds))
-        nothing = pl.DataFrame()
+        nothing = pl.DataFrame(schema={"source": pl.UInt32(), "line": pl.Int64()})
         return stated(Case(self.sources(), observations_of(rows.collect()), nothing, nothing, {}, self.reading))
 
     def names(self) -> list[str]:
