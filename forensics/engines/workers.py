@@ -264,7 +264,7 @@ def serve() -> None:
     try:
         _serve(questions, answers)
     except ConnectionError:
-        os._exit(1)  # the process that asks is gone: nothing can be written, and nothing is to be said
+        os._exit(1)  # the process that asks is gone: nothing can be written any more
 
 
 def _serve(questions: IO[bytes], answers: IO[bytes]) -> None:

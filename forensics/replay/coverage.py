@@ -59,8 +59,8 @@ with the lower coverage. So no conclusion of the result rests on a coverage that
 
 A trace may claim that it states each change of some replicas. For these an absent line is proof, and no omission
 counts, because a trace need not hold what Kafka logs besides. If it claims that of one topic only, the same holds for
-that topic. A replica that only a trace describes which claims nothing (``unclaimed``) is whole in no span: between two
-values that such a trace states, anything may have happened.
+that topic. A trace that claims nothing (``unclaimed``) is presumed whole as a log is. But it need not state every value
+that a broker's log would show: code that compares two of its values must take it that something happened in between.
 
 A file (segment, checkpoint) states what it holds, and a conclusion from that needs no coverage. An absent file shows
 nothing: coverage is about lines, and does not say that a replica has no files.
@@ -298,8 +298,6 @@ class Coverage:
         """
         if replica is not None and what in self.claimed_partly.get(replica, frozenset()):
             return True
-        if replica in self.unclaimed:
-            return False
         return self.are_about(replica, what) and not self.is_shown_missing(replica, *(spans or (Span.WITHIN,)))
 
     def whole(self, replica: int | None, *spans: Span) -> bool:
@@ -384,7 +382,7 @@ class Coverage:
         This is narrower than ``has``: lines that are missing at a known place in another role do not matter. The
         arguments are those of ``missing_in``.
         """
-        if replica in self.unclaimed or not self.are_about(replica, Printed.LOG):
+        if not self.are_about(replica, Printed.LOG):
             return False
         return not self.missing_in(replica, epoch, run, since=since, until=until)
 

@@ -166,7 +166,7 @@ class _Pass:
         """
         history = self.history
         for broker, reader in readers.items():
-            if history.coverage.whole(broker):
+            if history.coverage.whole(broker) and broker not in history.coverage.unclaimed:
                 history.regressions += reader.regressions
                 history.members_behind += reader.members_behind
             else:
@@ -502,7 +502,7 @@ class _Reconstruction(HwAttribution):
         If lines of it may be missing, it may have noted later epochs too: those of its leader's log.
         """
         coverage = self.history.coverage
-        whole = coverage.has(broker, Printed.LOG)
+        whole = coverage.has(broker, Printed.LOG) and broker not in coverage.unclaimed
         for number, start, _ in role_span.entries:
             log = log.begin(number, start) if whole else log.begin_below(number, start)
         return log

@@ -65,7 +65,7 @@ def judge(history: History, case: Case) -> Judgement:
     if not found.stated:
         return Judgement(ID, Verdict.NOT_APPLICABLE)
     coverage = history.coverage
-    certain = [one for one in found.fell if coverage.whole(one.replica)]
+    certain = [one for one in found.fell if coverage.whole(one.replica) and one.replica not in coverage.unclaimed]
     return judgement(ID, [_finding(history, one) for one in (*found.above, *certain)], missing_logs(history))
 
 

@@ -384,7 +384,7 @@ MESSAGES: tuple[Message, ...] = (
             "[QuorumController id=100] Cancelling deferred write event maybeFenceReplicas because the event queue is "
             "now closed.",
         ),
-        # With nothing to say of migration or features.
+        # Without a sentence on migration or features.
         Wording(
             "4.0",
             None,

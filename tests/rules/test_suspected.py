@@ -28,7 +28,8 @@ def excerpt(tmp_path: Path, *, start: int, before: int = 80, epoch: int = 6) -> 
 
 def test_every_sign_has_a_rule_that_suspects_and_every_rule_is_one() -> None:
     assert [*SIGNS] == [*Sign]
-    assert sorted(suspect.sign for suspect in SUSPECTS) == sorted(Sign)
+    assert {suspect.sign for suspect in SUSPECTS} == {*Sign}
+    assert len({(suspect.sign, suspect.rule) for suspect in SUSPECTS}) == len(SUSPECTS)
     assert {suspect.rule for suspect in SUSPECTS} <= {rule.id for rule in RULES}
     assert all(suspect.otherwise for suspect in SUSPECTS), "what else could explain it"
 
