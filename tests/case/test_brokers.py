@@ -18,6 +18,9 @@ ROWS = {
     "time": pl.Int64(),
     "starts_run": pl.Boolean(),
     "line": pl.Int64(),
+    "topic": pl.String(),
+    "partition": pl.Int32(),
+    "log_dir": pl.String(),
 }
 OWN, METADATA = "V-04a", "metadata-log"
 
