@@ -325,7 +325,7 @@ FINDINGS: dict[str, tuple[Expected, ...]] = {
             "critical",
             "inferred",
             "unclean-election",
-            None,
+            "1",
             ((HW, 30),),
             ((LEO, 20),),
         ),

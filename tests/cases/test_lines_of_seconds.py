@@ -1,7 +1,7 @@
 """Lines of some seconds are missing, as a rule on every broker; what was known before them does not hold behind them.
 
 ``holed-2.4.1``: tmp-0 is healthy; broker 1 comes up, follows in epoch 3 and stops within the gap, and returns to epoch
-5 with a high watermark that is of epoch 3. ``second-3.9.1``: brokers 2 and 3 leave the ISR within the second that
+5 with a high watermark of epoch 3. ``second-3.9.1``: brokers 2 and 3 leave the ISR within the second that
 is missing; broker 1 then commits alone what an unclean election loses. ``rackgap-2.5.1``: two brokers die at once, the
 log of one lacks the seconds before, and no data is at hand. ``mixedgap-2.8.2``: one leaves the ISR in the gap.
 ``rollgap-0.11.0.3``, healthy, and ``isrgap-3.9.1``: one broker's first seconds, or some, are missing; no data.
@@ -23,8 +23,10 @@ def test_a_high_watermark_of_an_untold_epoch_is_of_what_was_not_cut_since(tmp_pa
     result = scan([str(unpacked("holed-2.4.1", tmp_path))])
     (partition,) = (one for one in result.partitions if (one.history.name, one.history.incarnation) == ("tmp-0", 0))
     assert partition.judgements[LOSS].verdict == "unknown"
-    returned = [s for s in partition.history.statements if (s.replica, s.high_watermark) == (1, 123)]
-    assert [statement.lineage.epoch_at(100) for statement in returned] == [3]
+    # Its process found a log that was not closed cleanly, though the process before it had shut down: a process without
+    # lines is in between, or another directory was put in its place. So its high watermark is of no known log.
+    assert not [s for s in partition.history.statements if (s.replica, s.high_watermark) == (1, 123)]
+    assert all(step.put_back for step in partition.history.role_spans[1][0].steps)
 
 
 def test_who_left_the_isr_unseen_before_its_leader_died_lacks_nothing_that_it_had(tmp_path: Path) -> None:
