@@ -11,10 +11,10 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from forensics.case.topics import matches
 from forensics.errors import BadBaseline, BadConfiguration
 from forensics.result import Changes, Partition, Result
 from forensics.rules import RULES
@@ -244,9 +244,9 @@ def _tuned(partitions: Iterable[Partition], tuning: Tuning) -> list[Partition]:
 
 
 def _wanted(topic: str, tuning: Tuning) -> bool:
-    if tuning.topics and not any(fnmatchcase(topic, pattern) for pattern in tuning.topics):
+    if tuning.topics and not matches(topic, tuning.topics):
         return False
-    return not any(fnmatchcase(topic, pattern) for pattern in tuning.skip_topics)
+    return not matches(topic, tuning.skip_topics)
 
 
 def _rated(one: Finding, severities: Mapping[str, Severity]) -> Finding:

@@ -1,12 +1,26 @@
-"""Names for topics that a source gives by id alone (KIP-516): request logs from 3.1 on, some metadata records."""
+"""Topics by name: those whose name fits a pattern, and names for those that a source gives by id alone (KIP-516)."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
 
 import polars as pl
 
 
+def matches(topic: str, patterns: Iterable[str]) -> bool:
+    """Return whether the name of a topic fits one of some patterns, as a shell's.
+
+    >>> matches("orders", ["audit", "ord*"]), matches("orders", [])
+    (True, False)
+    """
+    return any(fnmatchcase(topic, pattern) for pattern in patterns)
+
+
 def named(rows: pl.DataFrame) -> pl.DataFrame:
     """Fill in ``topic`` if any other row of the case has the name of its ``topic_id``.
+
+    Request logs from 3.1 on and some metadata records give the id alone.
 
     An id never changes its name; a name may have several ids, one after the other.
     """

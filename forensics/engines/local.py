@@ -6,10 +6,10 @@ import contextlib
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from forensics.case import Case, Reading, assemble
+from forensics.case.topics import matches
 from forensics.case.twins import as_copy, copies
 from forensics.engines.inputs import named_by_user, nothing_understood
 from forensics.engines.salvage import Judged, replayed, without_culprits
@@ -108,7 +108,7 @@ def judged(case: Case, topics: Sequence[str] = ()) -> list[Judged]:
 
 
 def _asked(history: History, topics: Sequence[str]) -> bool:
-    return not topics or any(fnmatchcase(history.topic, pattern) for pattern in topics)
+    return not topics or matches(history.topic, topics)
 
 
 @contextlib.contextmanager

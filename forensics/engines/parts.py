@@ -7,10 +7,8 @@ numbers, so that what is found in it is about the whole case.
 from __future__ import annotations
 
 import functools
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Final
 
 import polars as pl
@@ -18,12 +16,17 @@ import polars as pl
 from forensics.case import Case, Reading
 from forensics.case.brokers import Broker
 from forensics.case.order import METADATA_TOPIC
+from forensics.case.topics import matches
+from forensics.engines.stages.packing import packed, unpacked
 from forensics.replay.facts.disks import CHECKPOINTS
 from forensics.replay.facts.partition_lines import of_process
 
 KEY: Final = ("topic", "partition")
 _FIXED: Final = 500
 """So many rows take as long to judge as a partition takes whatever its rows are, about."""
+
+_AS_IS: Final = "uncompressed"
+"""How frames travel to a worker: through memory, and once."""
 
 _OF_CHECKPOINTS: Final = pl.col("kind").is_in([kind.value for kind in CHECKPOINTS])
 
@@ -53,8 +56,8 @@ class Common:
         wide = pl.col("topic").is_null() | (pl.col("topic") == METADATA_TOPIC)
         lines = case.observations.filter(pl.col("topic").is_null() & of_process())
         return Common(
-            packed(case.sources.filter(wide)),
-            packed(lines),
+            packed(case.sources.filter(wide), _AS_IS),
+            packed(lines, _AS_IS),
             case.brokers,
             case.everyone,
             case.reading,
@@ -108,8 +111,7 @@ class Division:
         )
         if topics:
             names = keys.get_column("topic").unique().to_list()
-            asked = [name for name in names if any(fnmatchcase(name, pattern) for pattern in topics)]
-            keys = keys.filter(pl.col("topic").is_in(asked))
+            keys = keys.filter(pl.col("topic").is_in([name for name in names if matches(name, topics)]))
         of_more = pl.concat(
             [
                 *(frame.select("topic", pl.col("partition").cast(pl.Int32)) for frame in (case.sources, case.batches)),
@@ -158,7 +160,7 @@ class Division:
             )
         ]
         for number in range(len(parts)):
-            sources, observations, batches, notices = (packed(table.part(number)) for table in tables)
+            sources, observations, batches, notices = (packed(table.part(number), _AS_IS) for table in tables)
             yield sources, observations, batches, notices
 
 
@@ -186,15 +188,3 @@ class _Gathered:
         """Return the rows of a part."""
         begin, count = self._runs.get(number, (0, 0))
         return self._frame[self._rows.slice(begin, count)]
-
-
-def packed(table: pl.DataFrame) -> bytes:
-    """Return a frame as bytes."""
-    out = io.BytesIO()
-    table.write_ipc(out, compression="uncompressed")
-    return out.getvalue()
-
-
-def unpacked(data: bytes) -> pl.DataFrame:
-    """Return a frame that was ``packed``."""
-    return pl.read_ipc(io.BytesIO(data))

@@ -28,9 +28,10 @@ from forensics.engines.stages.deriving import TABLES
 from forensics.engines.stages.files import Sink, frames, put
 from forensics.engines.stages.judging import Judge, whole_partitions
 from forensics.engines.stages.listing import listed, looked
+from forensics.engines.stages.packing import packed
 from forensics.engines.stages.plan import Piece, Unit
 from forensics.engines.stages.reading import opened
-from forensics.engines.stages.rows import narrowed, packed
+from forensics.engines.stages.rows import narrowed
 from forensics.engines.stages.thinning import headers, thinned
 from forensics.engines.stages.work import DIGESTS
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput

@@ -19,7 +19,7 @@ from forensics.engines.spark import frames
 from forensics.engines.stages.context import Context
 from forensics.engines.stages.files import folder_of, grouped, put
 from forensics.engines.stages.judging import KEY, STATES
-from forensics.engines.stages.rows import packed
+from forensics.engines.stages.packing import packed
 from forensics.engines.stages.work import WRITTEN, Close
 from forensics.replay.timeline import spans
 

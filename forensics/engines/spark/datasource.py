@@ -15,7 +15,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from typing import Any, Final
 
 import polars as pl
@@ -24,6 +23,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from forensics.case.order import known_zone, utc
+from forensics.case.topics import matches
 from forensics.case.zones import ASSUMED, settle
 from forensics.engines.stages.listing import File, listed, looked
 from forensics.engines.stages.plan import Piece, Unit, planned
@@ -213,7 +213,7 @@ class Reader(DataSourceReader):
         yield from table.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(_arrow(schema)).to_batches(1 << 16)
 
     def _wanted(self, topic: str) -> bool:
-        return any(fnmatchcase(topic, pattern) for pattern in self.topics)
+        return matches(topic, self.topics)
 
 
 def _between(part: FileReading, before: int, last: int | None) -> FileReading:

@@ -14,7 +14,8 @@ from forensics.engines.spark import frames
 from forensics.engines.stages.deriving import TABLES
 from forensics.engines.stages.files import grouped
 from forensics.engines.stages.judging import BROUGHT, CARRIED, KEY, SORTED, brought, carried
-from forensics.engines.stages.rows import frame, packed
+from forensics.engines.stages.packing import packed
+from forensics.engines.stages.rows import frame
 from forensics.engines.stages.work import Bring, Carry, bundled
 
 if TYPE_CHECKING:

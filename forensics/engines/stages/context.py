@@ -31,8 +31,8 @@ from forensics.case.order import (
 )
 from forensics.case.twins import COPY, Twin, as_copy, copies
 from forensics.engines.stages.listing import Look
+from forensics.engines.stages.packing import unpacked
 from forensics.engines.stages.reading import AGAIN, HEADER
-from forensics.engines.stages.rows import unpacked
 from parsers import read
 from parsers.file_reading import UTC, FileReading, joined
 from parsers.files.sources import Source

@@ -13,7 +13,8 @@ from forensics.case.case import in_window
 from forensics.case.lives import clustered
 from forensics.case.order import METADATA_TOPIC
 from forensics.engines.stages.context import SURVEY, Context, Draft, busy, gaps, placed
-from forensics.engines.stages.rows import ddl, narrowed, packed, plain, restored, unpacked
+from forensics.engines.stages.packing import packed, unpacked
+from forensics.engines.stages.rows import ddl, narrowed, plain, restored
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
 
 _PLACES: Final = {"source": pl.Int32(), "path": pl.String(), "split": pl.Int32(), "seq": pl.Int64()}

@@ -22,7 +22,8 @@ from forensics.case.quotes import batch_texts
 from forensics.engines import codec, local
 from forensics.engines.stages.context import Context
 from forensics.engines.stages.deriving import TABLES, about_partitions
-from forensics.engines.stages.rows import chunks, narrowed, packed, plain, restored, unpacked
+from forensics.engines.stages.packing import packed, unpacked
+from forensics.engines.stages.rows import chunks, narrowed, plain, restored
 from forensics.engines.stages.thinning import headers, thinned
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_lines import of_process

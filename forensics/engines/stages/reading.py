@@ -17,8 +17,9 @@ from forensics.case.order import METADATA_TOPIC, latest, repeated, to_utc
 from forensics.case.printers import printer, several, told_apart
 from forensics.case.shared_directories import opens_caseless
 from forensics.engines.stages.listing import File, state_of
+from forensics.engines.stages.packing import packed
 from forensics.engines.stages.plan import Piece, Unit
-from forensics.engines.stages.rows import RAW, narrowed, packed
+from forensics.engines.stages.rows import RAW, narrowed
 from parsers import read
 from parsers.containers import expand
 from parsers.containment import Defect, each

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import polars as pl
 import pyarrow as pa
@@ -141,15 +140,3 @@ def frame(found: list[Any]) -> pl.DataFrame:
     made = pl.from_arrow(pa.Table.from_batches(found))
     assert isinstance(made, pl.DataFrame)
     return made
-
-
-def packed(table: pl.DataFrame, compression: Literal["zstd", "lz4"] = "zstd") -> bytes:
-    """A frame as bytes."""
-    out = io.BytesIO()
-    table.write_ipc(out, compression=compression)
-    return out.getvalue()
-
-
-def unpacked(data: bytes) -> pl.DataFrame:
-    """A frame that was ``packed``."""
-    return pl.read_ipc(io.BytesIO(data))

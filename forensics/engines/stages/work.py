@@ -17,8 +17,9 @@ from forensics.engines.stages.deriving import TABLES, Derive, columns, digested,
 from forensics.engines.stages.files import Sink, folder_of, frames, named_after, put
 from forensics.engines.stages.judging import BROUGHT, CARRIED, KEY, PLACED, Judge, arrived, brought, carried
 from forensics.engines.stages.listing import File, hashed, looked
+from forensics.engines.stages.packing import packed, unpacked
 from forensics.engines.stages.plan import Piece
-from forensics.engines.stages.rows import RAW, batches, narrowed, packed, unpacked
+from forensics.engines.stages.rows import RAW, batches, narrowed
 from forensics.replay.timeline import closed, processes
 
 LOOKED: Final = {"order": pl.Int64(), "sha256": pl.String(), "looks": pl.String()}
