@@ -62,7 +62,7 @@ class Watermarks:
         self.proposed: Event | None = None  # of the ISR: it may still be refused
         self.recovering = False  # the log is being recovered: its broker did not stop cleanly
         self.shut = -1  # last process that logged that it was shutting down
-        self.shut_whole = -1  # last process that logged that it had shut down
+        self.shut_whole = -2  # last process that logged that it had shut down; before any, no process is the next one
         self.unflushed = -1  # last process that recovered what had not been flushed
         self.unclean = -1  # last process that restarted after an unclean stop
         self.failed: Ref | None = None  # its log directory failed, and no log is known to have come from it since
