@@ -422,12 +422,15 @@ def test_it_prints_its_chart_unseen(pages: Callable[[str], Path], watch: Opener)
 
 def test_paper_gets_the_table_where_the_chart_is_not_drawn_yet(pages: Callable[[str], Path], watch: Opener) -> None:
     with watch() as watched:
-        watched.page.add_init_script(
-            "window.requestIdleCallback = () => 0; window.IntersectionObserver = class {observe() {}}"
-        )
         page = watched.open(pages(LOSS))
+        watched.chart()
         table = page.locator(".panel details.table").first
-        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.evaluate(
+            """() => {
+                delete document.querySelector('.panel .chart').dataset.drawn;
+                dispatchEvent(new Event('beforeprint'));
+            }"""
+        )
         expect(table).to_have_attribute("open", "")
         page.evaluate("dispatchEvent(new Event('afterprint'))")
         expect(table).not_to_have_attribute("open", "")
