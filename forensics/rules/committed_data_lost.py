@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from forensics.case import Case
+from forensics.replay.committed.lost_by import truncated_before
 from forensics.replay.committed.proof import (
     Loss,
     PossibleLoss,
@@ -47,7 +48,7 @@ from forensics.rules.finding import (
 from forensics.rules.rescue import advice, copies_text, on_disk, outside_text
 from forensics.rules.story import (
     BOTH_LOGS,
-    SHORTENED_BY,
+    CAUSE_OF,
     committed_facts,
     earlier_segments,
     failed_directories,
@@ -59,7 +60,6 @@ from forensics.rules.story import (
     more_lines,
     replacements,
     shortened_fact,
-    truncated_before,
     truncation_fact,
     went_back,
 )
@@ -437,7 +437,7 @@ def _gone_with_leader(history: History, case: Case, loss: Loss, shortened: Short
         [shortened_fact(shortened)],
         subject="leader",
         not_because=("no other member of the ISR has them, so no clean election brings them back",),
-        cause=SHORTENED_BY[shortened.cause],
+        cause=CAUSE_OF[shortened.cause],
         stop=(stop,),
         never=(never,) if never else (),
     )

@@ -33,7 +33,7 @@ from forensics.rules.finding import (
 )
 from forensics.rules.story import (
     BOTH_LOGS,
-    SHORTENED_BY,
+    CAUSE_OF,
     had_part,
     held_texts,
     missing_logs,
@@ -325,7 +325,7 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
         after={"log_end_offset": shortened.target},
         inferences=held_texts(shortened),
         rests_on=shortened.by,
-        cause=SHORTENED_BY[shortened.cause],
+        cause=CAUSE_OF[shortened.cause],
         **advised(
             history.name,
             keep=f"{brokers_text(others)}'s {'copy' if len(others) == 1 else 'copies'} of {HERE}" if others else None,

@@ -4,12 +4,14 @@ record.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from types import MappingProxyType
 from typing import cast
 
 from forensics.case import Case
-from forensics.replay.committed.proof import losses, may_have_lost_tail, possible_losses, refetched, stated_at_most
+from forensics.replay.committed.lost_by import LostBy, Why, forked_by, lost_by
+from forensics.replay.committed.proof import possible_losses, refetched, stated_at_most
 from forensics.replay.coverage import MissingLines, Printed, Span
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import (
@@ -23,11 +25,9 @@ from forensics.replay.history import (
     TruncationReason,
 )
 from forensics.replay.inferences import Inferred
-from forensics.replay.leadership.elections import outside_isr, was_last_member
-from forensics.replay.lineage import UNKNOWN, Range, intersect, merge
+from forensics.replay.lineage import Range, merge
 from forensics.replay.omissions import unknown_writers
-from forensics.replay.protocol import Answer
-from forensics.replay.roles.steps import REMOVES, LogBefore, Step, StepKind
+from forensics.replay.roles.steps import LogBefore, Step, StepKind
 from forensics.replay.truncations.safe_truncations import is_safe
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, States, epoch_text, offsets_text
@@ -187,17 +187,25 @@ def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
     return (Fact(had, broker=shortened.replica, refs=(before,), states=States.LOG_END), *came_back)
 
 
-SHORTENED_BY = {
-    # A clean stop flushes the log (LogManager.shutdown), so this is another one.
-    ShortenedBy.CLEAN_RESTART: CauseId.STALE_DIRECTORY,
-    ShortenedBy.UNCLEAN_RESTART: CauseId.UNFLUSHED_TAIL,
-    ShortenedBy.RECOVERY: CauseId.UNFLUSHED_TAIL,
-    ShortenedBy.NEW_LOG: CauseId.WIPED_DISK,
-    ShortenedBy.LATER_LOOK: CauseId.UNFLUSHED_TAIL,
-    ShortenedBy.DIR_FAILURE: CauseId.WIPED_DISK,
-    ShortenedBy.NO_LINE: CauseId.UNKNOWN,
-}
-"""The reason why a log was shorter after a restart."""
+CAUSE_OF: Mapping[Why, CauseId] = MappingProxyType(
+    {
+        # A clean stop flushes the log (LogManager.shutdown), so this is another one.
+        ShortenedBy.CLEAN_RESTART: CauseId.STALE_DIRECTORY,
+        ShortenedBy.UNCLEAN_RESTART: CauseId.UNFLUSHED_TAIL,
+        ShortenedBy.RECOVERY: CauseId.UNFLUSHED_TAIL,
+        ShortenedBy.NEW_LOG: CauseId.WIPED_DISK,
+        ShortenedBy.LATER_LOOK: CauseId.UNFLUSHED_TAIL,
+        ShortenedBy.DIR_FAILURE: CauseId.WIPED_DISK,
+        ShortenedBy.NO_LINE: CauseId.UNKNOWN,
+        LostBy.HW_TRUNCATION: CauseId.HW_TRUNCATION,
+        LostBy.UNCLEAN_ELECTION: CauseId.UNCLEAN_ELECTION,
+        LostBy.FORCED_ELECTION: CauseId.FORCED_ELECTION,
+        LostBy.LAGGING_ISR_MEMBER: CauseId.LAGGING_ISR_MEMBER,
+        LostBy.EPOCHS_PUT_BACK: CauseId.EPOCHS_PUT_BACK,
+        LostBy.UNKNOWN: CauseId.UNKNOWN,
+    }
+)
+"""The cause that a finding names, for each reason why a log was shorter or lacked records."""
 
 
 def failed_directories(history: History) -> tuple[int, ...]:
@@ -221,7 +229,7 @@ def flushed_cause(history: History, broker: int, end: int) -> CauseId:
     steps = [step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps]
     back = [step for step in steps if step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.CREATED)]
     if back and back[-1] in replacements(history, broker):
-        return SHORTENED_BY[ShortenedBy.NEW_LOG] if end <= back[-1].target else CauseId.UNKNOWN
+        return CAUSE_OF[ShortenedBy.NEW_LOG] if end <= back[-1].target else CauseId.UNKNOWN
     point = history.facts.disks[broker].recovery_point
     return CauseId.STALE_DIRECTORY if point is not None and point[0] > end else CauseId.UNFLUSHED_TAIL
 
@@ -276,150 +284,13 @@ def leader_text(epoch: Epoch) -> str:
 
 
 def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> CauseId:
-    """Why the leader of an epoch lacked records from an offset on.
-
-    Args:
-        history: the partition.
-        epoch: the epoch.
-        offset: first record it lacked.
-        since: epoch in which the record was written or committed.
-    """
-    leader = epoch.leader
-    for shortened in history.shortened_logs:
-        if (
-            shortened.replica == leader
-            and since <= shortened.epoch < epoch.epoch
-            and shortened.target <= offset < shortened.end
-        ):
-            return SHORTENED_BY[shortened.cause]
-    for truncation in truncated_before(history, epoch, offset, since):
-        if truncation.reason is TruncationReason.HIGH_WATERMARK:
-            return CauseId.HW_TRUNCATION
-        inner = history.epochs.get(truncation.epoch)
-        if inner is not None and inner.leader != leader:
-            return loss_cause(history, inner, offset, since)
-    written = history.epochs.get(since)
-    if outside_isr(history, epoch):
-        # The leader that wrote the record had it, and so had the last member of the ISR (KIP-966), elected from the ISR
-        # or not. If it restarted without the record, there is another cause.
-        had = written is not None and written.leader == leader
-        return CauseId.UNKNOWN if had or was_last_member(history.epochs, epoch) else unclean_cause(epoch)
-    kept = [
-        f for f in history.facts.forks if leader in (f.left, f.right) and intersect(f.ranges, [(offset, offset + 1)])
-    ]
-    unseen = leader is not None and written is not None and may_have_lost_tail(history, leader, written, epoch)
-    # In epochs that no line names, anything may have happened to its log. A controller's own change of the ISR has an
-    # epoch too.
-    between = [history.epochs.get(number) for number in range(since, epoch.epoch)]
-    followed = all(one is not None for one in between)
-    if (
-        followed
-        and kept
-        and _kept_tail(history, epoch, offset, since)
-        and history.coverage.throughout(leader)
-        and not unseen
-    ):
-        # As a follower it kept a tail of its own, which no offset distinguishes from its leader's.
-        return CauseId.HW_TRUNCATION
-    if followed and _lagged(history, epoch, offset, since):
-        return CauseId.LAGGING_ISR_MEMBER
-    return CauseId.EPOCHS_PUT_BACK if history.epoch_rollbacks else CauseId.UNKNOWN
-
-
-def truncated_before(history: History, epoch: Epoch, offset: int, since: int) -> list[Truncation]:
-    """Truncations by which the leader of an epoch removed a record before it led without it.
-
-    Within the epoch that wrote the record a follower removes it when it returns and truncates to its own high watermark
-    (before 0.11, KIP-101), and may fetch it again. Other truncations of that epoch reconcile it with who wrote it.
-
-    Args:
-        history: the partition.
-        epoch: the epoch.
-        offset: the record.
-        since: epoch in which the record was written or committed.
-    """
-
-    def removed(one: Truncation) -> bool:
-        if one.epoch == since:
-            return one.reason is TruncationReason.HIGH_WATERMARK and one.lineage.epoch_at(offset) == since
-        return since < one.epoch <= epoch.epoch
-
-    own = (one for one in history.truncations if one.replica == epoch.leader and one.target <= offset < one.end)
-    return [one for one in own if removed(one)]
-
-
-def _kept_tail(history: History, epoch: Epoch, offset: int, since: int) -> bool:
-    """Return whether an epoch's leader kept a tail of its own when it followed an earlier leader.
-
-    It had more in its log than it fetched there and truncated none of it: a follower only removes what is above its own
-    high watermark (ReplicaManager.makeFollowers).
-    """
-    if not history.truncates_to_hw:
-        return False
-    for role_span in history.role_spans.get(epoch.leader if epoch.leader is not None else UNKNOWN, ()):
-        truncations = [step.target for step in role_span.steps if step.kind in REMOVES]
-        start = role_span.start_end if role_span.start_end is not None else role_span.start_low
-        if (
-            role_span.role is Role.FOLLOWER
-            and since <= role_span.epoch < epoch.epoch
-            and min([start, *truncations]) > offset
-        ):
-            return True
-    return False
-
-
-def unclean_cause(epoch: Epoch) -> CauseId:
-    """Why a replica from outside the ISR was elected."""
-    return CauseId.FORCED_ELECTION if epoch.forced else CauseId.UNCLEAN_ELECTION
+    """Return the cause by which the leader of an epoch lacked records from an offset on; see ``lost_by``."""
+    return CAUSE_OF[lost_by(history, epoch, offset, since)]
 
 
 def fork_cause(history: History, ranges: tuple[Range, ...]) -> CauseId:
-    """The cause that removed one side of the fork, or the leader that began to write where they part."""
-    for loss in losses(history)[0]:
-        if intersect(loss.ranges, ranges):
-            return loss_cause(history, loss.epoch, loss.ranges[0][0], loss.statements[0].epoch)
-    if history.epoch_rollbacks:
-        return CauseId.EPOCHS_PUT_BACK
-    first = ranges[0][0]
-    outside = [e for e in history.epochs.values() if outside_isr(history, e) and not was_last_member(history.epochs, e)]
-    if outside:
-        return next((unclean_cause(epoch) for epoch in outside if epoch.start == first), CauseId.UNKNOWN)
-    removed = [
-        truncation
-        for truncation in history.truncations
-        if truncation.reason is TruncationReason.HIGH_WATERMARK and truncation.target <= first < truncation.end
-    ]
-    return CauseId.HW_TRUNCATION if removed and history.truncates_to_hw else CauseId.UNKNOWN
-
-
-def _lagged(history: History, epoch: Epoch, offset: int, since: int) -> bool:
-    """Return whether an epoch's leader was in the ISR without ever having a record that was committed.
-
-    Either the former leader states how far behind it was, or nothing in its own log can have removed the record.
-    """
-    leader = epoch.leader
-    if any(o.replica == leader and o.end <= offset < o.high_watermark for o in history.members_behind):
-        return True
-    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
-    if leader is None or not before or not (before[-1].isr_from_leader or before[-1].isr_from_others):
-        return False
-    if (
-        history.joins_below_epoch_start is not Answer.YES
-        or not history.coverage.throughout(leader)
-        or leader not in (before[-1].last_isr or ())
-    ):
-        return False
-    # A truncation that removed nothing may leave no record of that.
-    if any(
-        truncation.replica == leader and since <= truncation.epoch <= epoch.epoch
-        for truncation in history.truncations_of_unknown_extent
-    ):
-        return False
-    spans = [role_span for role_span in history.role_spans.get(leader, ()) if since <= role_span.epoch < epoch.epoch]
-    there = bool(spans) and spans[0].epoch == since  # its present process saw the record being written
-    return (
-        there and not any(role_span.steps for role_span in spans) and len({role_span.run for role_span in spans}) == 1
-    )
+    """Return the cause by which two logs parted; see ``forked_by``."""
+    return CAUSE_OF[forked_by(history, ranges)]
 
 
 def went_back(history: History) -> Want:

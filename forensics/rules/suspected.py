@@ -26,7 +26,7 @@ from forensics.rules.finding import (
     place,
     span_text,
 )
-from forensics.rules.story import SHORTENED_BY
+from forensics.rules.story import CAUSE_OF
 from forensics.rules.wants import Want
 from forensics.rules.wording import want_texts
 
@@ -515,7 +515,7 @@ def _finding(
             for other in suspect.otherwise
             if other is not CLOCKS or one.witness != one.replica
         ),
-        cause=SHORTENED_BY[one.shortened.cause] if one.shortened is not None else suspect.cause,
+        cause=CAUSE_OF[one.shortened.cause] if one.shortened is not None else suspect.cause,
         **advised(
             history.name,
             next_steps=(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from forensics.case import Case
 from forensics.replay import protocol
+from forensics.replay.committed.lost_by import elected_by
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Doubt, Printed
 from forensics.replay.facts.isr import isr_text
@@ -25,6 +26,7 @@ from forensics.replay.played_isr import InSync, OutsideIsr
 from forensics.rules.finding import NO_ISR, Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
 from forensics.rules.rescue import failed_logs
 from forensics.rules.story import (
+    CAUSE_OF,
     any_leader,
     elections_told_to_the_end,
     leader_fact,
@@ -32,7 +34,6 @@ from forensics.rules.story import (
     maybe_controllers,
     roles_not_seen,
     shortened_facts,
-    unclean_cause,
     went_back,
 )
 from forensics.rules.unclean_setting import allowed_facts, check
@@ -283,9 +284,9 @@ def _finding(history: History, case: Case, epoch: Epoch) -> Finding:
         replicas=(epoch.leader,) if epoch.leader is not None else (),
         epochs=(epoch.epoch,),
         summary=f"broker {epoch.leader} was elected leader of epoch {epoch.epoch} from outside the ISR{members}",
-        facts=(*facts, *failed.facts, *allowed_facts(history, unclean_cause(epoch))),
+        facts=(*facts, *failed.facts, *allowed_facts(history, CAUSE_OF[elected_by(epoch)])),
         inferences=inferences,
-        cause=unclean_cause(epoch),
+        cause=CAUSE_OF[elected_by(epoch)],
         **advised(history.name, next_steps=(*failed.steps, *steps), do_not=failed.do_not),
     )
 
