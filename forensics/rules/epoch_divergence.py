@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from forensics.case import Case
 from forensics.replay.confidence import Weakness
-from forensics.replay.facts.directory import Damage, Disk, Ref
+from forensics.replay.facts.directory import Damage, Disk
 from forensics.replay.history import EpochRollback, History
+from forensics.replay.leadership.epoch_file import RefutedEntry, first_fall, refuted_entry
 from forensics.replay.leadership.epoch_rollback import begun_twice
-from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, subtract
+from forensics.replay.lineage import Range, differences, subtract
 from forensics.replay.played import Apart
 from forensics.replay.signs.stated import EpochStarts
 from forensics.rules.causes import CauseId
@@ -85,12 +86,10 @@ def judge(history: History, case: Case) -> Judgement:
     """Compare each replica's epochs with themselves, and with the others'."""
     findings = []
     for broker, disk in sorted(history.facts.disks.items()):
-        fell = _fell(disk.stated)
-        for fall in disk.falls[:1]:
-            findings.append(_falling(history, broker, fall, fell))
-        refuted = _refuted(disk, fell)
+        findings += [_falling(history, broker, fall, first_fall(disk.stated)) for fall in disk.falls[:1]]
+        refuted = refuted_entry(disk)
         if refuted is not None:
-            findings.append(_file(history, broker, *refuted))
+            findings.append(_file(history, broker, refuted))
     findings += [_two_starts(history, one) for one in history.stated.epoch_starts]
     findings += _between(history) or [_twice(history, twice) for twice in begun_twice(history)]
     apart, unclear = _apart(history)
@@ -210,49 +209,12 @@ def _epoch_file(disk: Disk, *, whole: bool) -> Question | None:
     return Question.EPOCH_FILE_AGAIN if damaged else None
 
 
-def _fell(log: Lineage) -> int | None:
-    """The first offset at which leader epochs fall."""
-    return next((start for (before, _), (epoch, start) in itertools.pairwise(log.entries) if 0 <= epoch < before), None)
-
-
-def _refuted(disk: Disk, fell: int | None) -> tuple[int, str, tuple[Ref, ...]] | None:
-    """Return the first batch whose epoch contradicts its replica's epoch file: that epoch, the text, and the evidence.
-
-    Behind a fall of epochs they differ anyway: the file accepts no epoch below its last one
-    (LeaderEpochFileCache.assign).
-    """
-    if disk.end is None or not disk.stated.entries:
-        return None
-    entries = [entry for entry in disk.entries if entry[1] < disk.end]
-    if not entries:
-        return None
-    stated = [(epoch, start) for epoch, start, _ in sorted(entries, key=lambda entry: entry[1])]
-    told = Lineage((*stated, *([(UNKNOWN, stated[-1][1] + 1)] if disk.entries_cut else [])))
-    points = sorted(
-        {start for _, start in disk.stated.entries} | {max(start, disk.log_start) for _, start in told.entries}
+def _file(history: History, broker: int, refuted: RefutedEntry) -> Finding:
+    epoch = refuted.epoch
+    text = (
+        f"offset {refuted.offset} has leader epoch {epoch} in the segments and leader epoch {refuted.noted} in "
+        "leader-epoch-checkpoint"
     )
-    for offset in points:
-        if fell is not None and offset >= fell:
-            break
-        if not disk.log_start <= offset < disk.end or any(first <= offset < end for first, end in disk.holes):
-            continue  # no segment in the evidence has it
-        mine, given = disk.stated.epoch_at(offset), told.epoch_at(offset)
-        if UNKNOWN in (mine, given) or mine == given:
-            continue
-        ref = next((r for epoch, _, r in entries if epoch == given), None)
-        batch = disk.refs.get(mine)
-        return (
-            mine,
-            (
-                f"offset {offset} has leader epoch {mine} in the segments and leader epoch {given} in "
-                f"leader-epoch-checkpoint"
-            ),
-            tuple(r for r in (batch, ref) if r is not None),
-        )
-    return None
-
-
-def _file(history: History, broker: int, epoch: int, text: str, refs: tuple[Ref, ...]) -> Finding:
     named = epoch in history.epochs and bool(history.epochs[epoch].refs)
     lone = epoch in history.facts.disks[broker].lone_epochs and not named
     return Finding(
@@ -263,7 +225,7 @@ def _file(history: History, broker: int, epoch: int, text: str, refs: tuple[Ref,
         replicas=(broker,),
         subject="file",
         summary=f"broker {broker}'s leader-epoch-checkpoint contradicts its own log: {text}",
-        facts=(Fact(text, broker=broker, refs=refs),),
+        facts=(Fact(text, broker=broker, refs=refuted.refs),),
         inferences=(f"leader epoch {epoch} is right, although only one batch states it and no log line names it",)
         if lone
         else (),
