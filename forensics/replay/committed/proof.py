@@ -77,22 +77,42 @@ def committed(
     contested, truncations_told = history.contested, history.coverage.has(replica, Printed.LOG)
     for statement in history.statements:
         own = truncations_told and _of_own_log(statement, replica, row)
-        if before is not None and (statement.epoch >= before or (statement.epoch == UNKNOWN and not own)):
+        if not own and not _reached_before(statement, before):
             continue
-        stop = min(end, statement.high_watermark)
-        if stop <= first:
-            continue
-        differ, unknown = differences(lineage, statement.lineage, first, stop)
-        if own:
-            unknown = []
-        same = subtract([(first, stop)], [*differ, *unknown])
-        if contested:
-            same = [(a, b) for a, b in lineage.pieces(same) if lineage.epoch_at(a) not in contested]
-        if same:
-            ranges.extend(same)
+        proven = _uncontested(lineage, _committed_by(statement, lineage, first, end, own=own), contested)
+        if proven:
+            ranges.extend(proven)
             used.append(statement)
     used.sort(key=_strength)
     return CommittedProof(tuple(merge(ranges)), tuple(used))
+
+
+def _reached_before(statement: HwStatement, epoch: int | None) -> bool:
+    """Return whether a high watermark is known to have been reached in an epoch below this one; None is above all."""
+    return epoch is None or UNKNOWN < statement.epoch < epoch
+
+
+def _committed_by(statement: HwStatement, lineage: Lineage, first: int, end: int, *, own: bool) -> list[Range]:
+    """Return the part of ``[first, end)`` in a log that a statement shows to be committed.
+
+    Args:
+        statement: the high watermark.
+        lineage: the log that holds the records.
+        first: first offset.
+        end: end offset, not included.
+        own: the statement is about this very log, so the records are the same where their epochs are unknown.
+    """
+    below = [(first, min(end, statement.high_watermark))]
+    if not own:
+        return same(lineage, statement.lineage, below)
+    return [piece for one in below for piece in subtract([one], differences(lineage, statement.lineage, *one)[0])]
+
+
+def _uncontested(lineage: Lineage, ranges: list[Range], contested: frozenset[int]) -> list[Range]:
+    """Return the parts of ranges that were not written in an epoch with two leaders."""
+    if not contested:
+        return ranges
+    return [piece for piece in lineage.pieces(ranges) if lineage.epoch_at(piece[0]) not in contested]
 
 
 def _of_own_log(statement: HwStatement, replica: int | None, row: int | None) -> bool:
@@ -445,20 +465,22 @@ def _joined_early(history: History, broker: int, before: Epoch, after: Epoch) ->
     """
     if history.joins_below_epoch_start is Answer.NO:
         return False
-    own = [role_span for role_span in history.role_spans.get(broker, ()) if role_span.epoch < after.epoch]
-    begun = after.begins.low
-    for epoch in reversed(history.taken_up):
-        if epoch.epoch > before.epoch:
-            continue
-        isr = elected_isr(history, epoch)
-        if epoch.leader == broker or (isr is not None and isr == {epoch.leader}):
+    for epoch in reversed([one for one in history.taken_up if one.epoch <= before.epoch]):
+        isr = elected_isr(history, epoch) or frozenset()
+        if epoch.leader == broker or isr == {epoch.leader} or _reached_start(history, broker, epoch, after):
             return False
-        had = max([begun, *(role_span.end_low for role_span in own if role_span.epoch >= epoch.epoch)])
-        if epoch.start is not None and had >= epoch.start:
-            return False
-        if isr is None or broker not in isr:
+        if broker not in isr:
             return True
     return False
+
+
+def _reached_start(history: History, broker: int, epoch: Epoch, after: Epoch) -> bool:
+    """Return whether the log of a later leader is known to have reached the start offset of an epoch, in that epoch or
+    until it led.
+    """
+    since = (one for one in history.role_spans.get(broker, ()) if epoch.epoch <= one.epoch < after.epoch)
+    reached = max([after.begins.low, *(role_span.end_low for role_span in since)])
+    return epoch.start is not None and reached >= epoch.start
 
 
 def may_have_lost_tail(history: History, leader: int, before: Epoch, after: Epoch) -> bool:
@@ -551,28 +573,60 @@ def _bounded(history: History, leader: int, epoch: Epoch, after: Epoch, end: int
     return any(bound is not None and bound <= end for bound in bounds)
 
 
-def _shortened(history: History, broker: int | None, after: int, until: int) -> bool:
-    """Return whether a replica's log lost records at its end between two leader epochs, or may have.
+def _shortened(history: History, broker: int, after: int, until: int) -> bool:
+    """Return whether a replica's log lost records at its end between two leader epochs, or may have."""
+    return _truncated(history, broker, after, until) or _found_shorter(history, broker, after, until)
+
+
+def _truncated(history: History, broker: int, after: int, until: int) -> bool:
+    """Return whether a replica truncated its log between two leader epochs.
 
     A follower that truncated when it began to follow the earlier epoch fetched those records again before it rejoined
     the ISR. A member of that epoch's first ISR is an exception: it stays in the ISR while it lacks what it truncated
     (KIP-101).
     """
-    truncations = (*history.truncations, *history.truncations_of_unknown_extent)
     epoch = history.epochs.get(after)
-    stayed = epoch is not None and epoch.first_isr is not None and broker in epoch.first_isr
+    stayed = epoch is not None and broker in (epoch.first_isr or ())
     first = after if stayed else after + 1
-    spans = history.role_spans.get(broker, []) if broker is not None else []
-    late = {t.epoch for at, t in enumerate(spans) if epoch is not None and not _over(spans, at, epoch)}
-    # If the log was found shorter after the leader's last role span in an epoch, it was complete when that span began.
-    here = [t for t in spans if t.epoch == until]
-    whole = [t for t in here if t.role is Role.LEADER and all(step.kind is StepKind.LOADED for step in t.steps)]
-    last = until - 1 if len(here) == len(whole) == 1 else until
-    whole_again = {t.epoch for t in spans if epoch is not None and _always_let_in_again(history, spans, t.epoch, epoch)}
-    return any(c.replica == broker and first <= c.epoch <= until for c in truncations) or any(
-        s.replica == broker and s.epoch <= last and (after <= s.epoch or s.epoch in late) and s.epoch not in whole_again
-        for s in history.shortened_logs
-    )
+    truncations = itertools.chain(history.truncations, history.truncations_of_unknown_extent)
+    return any(one.replica == broker and first <= one.epoch <= until for one in truncations)
+
+
+def _found_shorter(history: History, broker: int, after: int, until: int) -> bool:
+    """Return whether a replica's log was found shorter between two leader epochs, and may have been so as it led."""
+    spans = history.role_spans.get(broker, [])
+    last = until - 1 if _led_whole(spans, until) else until
+    found = {one.epoch for one in history.shortened_logs if one.replica == broker and one.epoch <= last}
+    return any(_may_lack_since(history, spans, number, after) for number in found)
+
+
+def _may_lack_since(history: History, spans: Sequence[RoleSpan], number: int, after: int) -> bool:
+    """Return whether a log that was found shorter after a role may lack what was committed in an epoch or later.
+
+    Not if that was over before anything was committed in the epoch, nor if the replica rejoined the ISR after it.
+
+    Args:
+        history: the partition.
+        spans: role spans of the replica.
+        number: leader epoch of the role.
+        after: the epoch in which records were committed.
+    """
+    epoch = history.epochs.get(after)
+    if epoch is None:
+        return number >= after
+    late = any(one.epoch == number and not _over(spans, at, epoch) for at, one in enumerate(spans))
+    return (number >= after or late) and not _always_let_in_again(history, spans, number, epoch)
+
+
+def _led_whole(spans: Sequence[RoleSpan], number: int) -> bool:
+    """Return whether a replica had one role in an epoch, as leader, with nothing but loads of its log at the end.
+
+    If the log was found shorter by these, it was complete when the role began.
+    """
+    here = [one for one in spans if one.epoch == number]
+    if len(here) != 1 or here[0].role is not Role.LEADER:
+        return False
+    return all(step.kind is StepKind.LOADED for step in here[0].steps)
 
 
 def _always_let_in_again(history: History, spans: Sequence[RoleSpan], number: int, before: Epoch) -> bool:
