@@ -389,6 +389,14 @@ class Epoch:
         """The last ISR known of the epoch."""
         return self.isr[-1][0] if self.isr else None
 
+    def elected_with(self, broker: int) -> bool:
+        """Return whether the leader was elected with a replica in the ISR; False if that ISR is unknown."""
+        return self.isr_elected and broker in (self.first_isr or ())
+
+    def elected_without(self, broker: int) -> bool:
+        """Return whether the leader was elected with a replica outside the ISR; False if that ISR is unknown."""
+        return self.isr_elected and broker not in (self.first_isr or ())
+
 
 @dataclass(slots=True)
 class Replica:

@@ -416,7 +416,7 @@ class _Reconstruction(HwAttribution):
             # The controller removes a dead broker from the ISR in an epoch of its own
             # (KafkaController.onReplicasBecomeOffline). A broker that requested its own shutdown still fetches
             # meanwhile.
-            if died and epoch.isr_elected and broker not in (epoch.first_isr or ()):
+            if died and epoch.elected_without(broker):
                 continue
             if before.epoch < number < role_span.epoch and epoch.leader == before.leader and epoch.leader_took_up:
                 return epoch

@@ -7,13 +7,13 @@ lines that explain a contradiction, and replay lowers the coverage by them.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from forensics.replay.coverage import MissingLines, Omission, Printed, Span
 from forensics.replay.history import Epoch, History, HwSource, HwStatement, ShortenedLog
 from forensics.replay.leadership.epoch_start import NO_DISK
-from forensics.replay.leadership.isr_removal_epochs import accounted
+from forensics.replay.leadership.isr_removal_epochs import unaccounted
 from forensics.replay.lineage import UNKNOWN, Lineage, differences, same
 from forensics.replay.roles.log_ends import log_end
 from forensics.replay.roles.steps import REMOVES, RoleSpan, Step, StepKind
@@ -196,8 +196,12 @@ def beyond_lines(history: History, statement: HwStatement) -> int | None:
     untold = any(broker in isr for e in later for isr, _ in e.isr)
     if not untold and history.coverage.has(broker, Printed.ROLES, Span.AFTER):
         return None
-    starts = (e.begins.low for e in later)
-    return next((start for start in starts if start < statement.high_watermark), None)
+    return _start_below(later, statement.high_watermark)
+
+
+def _start_below(epochs: Iterable[Epoch], hw: int) -> int | None:
+    """Return the start of the first of some epochs that begins below a high watermark, or the least it can be."""
+    return next((epoch.begins.low for epoch in epochs if epoch.begins.low < hw), None)
 
 
 def _unlike_its_leader(history: History, statement: HwStatement) -> int | None:
@@ -233,22 +237,19 @@ def _before_another_process(history: History, statement: HwStatement) -> int | N
     """
     if history.truncates_to_hw or statement.earlier:
         return None
-    for one, two in itertools.pairwise(history.role_spans.get(statement.replica, ())):
-        if one.epoch != statement.epoch or two.run == one.run or two.epoch <= one.epoch:
-            continue
-        for number, epoch in sorted(history.epochs.items()):
-            start = epoch.begins.low
-            led = epoch.leader == statement.replica  # the next process logs that itself
-            if (
-                led
-                or not one.epoch < number <= two.epoch
-                or not epoch.leader_took_up
-                or start >= statement.high_watermark
-            ):
-                continue
-            if epoch.isr_elected and statement.replica in (epoch.first_isr or ()):
-                return start
-    return None
+    pairs = itertools.pairwise(history.role_spans.get(statement.replica, ()))
+    restarts = (pair for pair in pairs if pair[0].epoch == statement.epoch and pair[0].run != pair[1].run)
+    given = itertools.chain.from_iterable(_given_between(history, *pair) for pair in restarts)
+    return _start_below(given, statement.high_watermark)
+
+
+def _given_between(history: History, one: RoleSpan, two: RoleSpan) -> Iterator[Epoch]:
+    """Yield the epochs since a role, up to the next one, that were sent to the replica as an elected ISR member.
+
+    Those that it led itself are left out: it has lines about them.
+    """
+    since = (epoch for epoch in history.taken_up if one.epoch < epoch.epoch <= two.epoch)
+    return (epoch for epoch in since if epoch.leader != one.replica and epoch.elected_with(one.replica))
 
 
 def _cut_since(history: History, broker: int, at: int, row: int | None) -> bool:
@@ -280,7 +281,7 @@ def _left_by_others(history: History, epoch: Epoch, broker: int) -> bool:
     if (follows := next(led, None)) is not None and follows.last_known and follows.leader == broker:
         return False
     after = sorted(n for n in history.epochs if n > epoch.epoch)
-    if after and after[0] > epoch.epoch + 1 and not accounted(epoch, history.epochs[after[0]], history.facts.removed):
+    if after and unaccounted(epoch, history.epochs[after[0]], history.facts.removed):
         return True
     return _left_in_epoch(history, epoch, broker) or _left_after(history, epoch, broker, after)
 
@@ -340,8 +341,7 @@ def next_start(history: History, broker: int, number: int, hw: int) -> int | Non
         return None
     later = [epoch for epoch in history.taken_up if epoch.epoch > number]
     later = [e for e in later if (end := log_end(history, e.leader, e.epoch).high) is None or end >= hw]
-    starts = (e.begins.low for e in later if not _fetched_none(history, broker, hw, e))
-    return next((start for start in starts if start < hw), None)
+    return _start_below((e for e in later if not _fetched_none(history, broker, hw, e)), hw)
 
 
 def _fetched_none(history: History, broker: int, hw: int, epoch: Epoch) -> bool:

@@ -55,3 +55,8 @@ def accounted(before: Epoch, after: Epoch, removed: Mapping[int, frozenset[int]]
     """Return whether every epoch between two belongs to a replica removed from the ISR; the later one has no leader."""
     taken = removed.get(after.epoch, frozenset()) & (before.last_isr or frozenset())
     return after.leader == -1 and len(taken) == after.epoch - before.epoch
+
+
+def unaccounted(before: Epoch, after: Epoch, removed: Mapping[int, frozenset[int]]) -> range:
+    """Return the epochs between two, unless every one of them belongs to a replica removed from the ISR."""
+    return range(0) if accounted(before, after, removed) else range(before.epoch + 1, after.epoch)

@@ -266,7 +266,7 @@ def _shutting_down(history: History, broker: int, number: int) -> bool:
     """
     spans, epoch = history.role_spans.get(broker, []), history.epochs.get(number)
     leaves = bool(spans) and spans[-1].shut_down is not None
-    return leaves and epoch is not None and epoch.isr_elected and broker not in (epoch.first_isr or ())
+    return leaves and epoch is not None and epoch.elected_without(broker)
 
 
 def _flushed(spans: Sequence[RoleSpan]) -> int:

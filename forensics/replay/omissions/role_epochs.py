@@ -12,7 +12,7 @@ from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import BrokerFacts, Epoch, Role
 from forensics.replay.leadership.epoch_start import NO_FACTS, fences, truncates_to_hw
 from forensics.replay.leadership.epochs import at_once
-from forensics.replay.leadership.isr_removal_epochs import accounted
+from forensics.replay.leadership.isr_removal_epochs import unaccounted
 from forensics.replay.protocol import Answer, Protocol
 from forensics.replay.roles.steps import RoleSpan, StepKind
 from parsers.schema import ROLES
@@ -245,7 +245,7 @@ def _signs(roles: Roles, part: _Part) -> Iterator[_Sign]:
 def _elected_member(roles: Roles, part: _Part) -> _Sign | None:
     """The replica was elected into the ISR, continues to run, and has no line about that epoch."""
     epoch, broker, number = part.epoch, part.broker, part.number
-    if part.here or not epoch.isr_elected or broker not in (epoch.first_isr or ()):
+    if part.here or not epoch.elected_with(broker):
         return None
     if not _was_there(part.before, part.spans, number):
         return None
@@ -317,13 +317,13 @@ def _in_vain(epoch: Epoch, role_spans: Mapping[int, Sequence[RoleSpan]]) -> bool
     Then that leader had died, or was paused, when it was elected. A controller does not know this before the leader's
     session expires.
     """
-    isr = (epoch.first_isr or frozenset()) if epoch.isr_elected else frozenset()
     return any(
         one.epoch == epoch.epoch and one.role is Role.FOLLOWER and two.role is Role.LEADER and one.run == two.run
         and one.leader in (None, epoch.leader) and one.start_end is not None and one.start_end == two.start_end
         and not one.fetched and not one.steps
-        for broker in isr - {epoch.leader}
-        for one, two in itertools.pairwise(role_spans.get(broker, ()))
+        for broker, spans in role_spans.items()
+        if broker != epoch.leader and epoch.elected_with(broker)
+        for one, two in itertools.pairwise(spans)
     )  # fmt: skip
 
 
@@ -407,9 +407,9 @@ def _taken_for_dead(broker: int, number: int, epochs: Mapping[int, Epoch]) -> bo
     requests that wait for a broker that is gone).
     """
     epoch, after = epochs[number], epochs.get(number + 1)
-    if after is None or not epoch.by_request or not after.isr_elected or broker not in (epoch.last_isr or ()):
+    if after is None or not epoch.by_request or broker not in (epoch.last_isr or ()):
         return False
-    return after.first_isr is not None and broker not in after.first_isr
+    return after.elected_without(broker)
 
 
 def _brief(number: int, epochs: Mapping[int, Epoch]) -> bool:
@@ -516,20 +516,14 @@ def _unnamed_between(roles: Roles, broker: int, spans: Sequence[RoleSpan]) -> in
     with ZooKeeper raise the epoch by one for each replica that they remove from the ISR, several in one request
     (KafkaController.onReplicasBecomeOffline).
     """
-    epochs = roles.epochs
     for one, two in itertools.pairwise(spans):
         if one.role is not Role.LEADER or one.replica_removed or one.run != two.run or one.epoch < 0:
             continue
-        named = [number for number in epochs if one.epoch <= number <= two.epoch]
-        nameless = [
-            number
-            for start, end in itertools.pairwise(sorted(named))
-            for number in range(start + 1, end)
-            if not accounted(epochs[start], epochs[end], roles.removed)
-        ]
-        before, after = epochs[one.epoch], epochs[two.epoch]
-        if nameless and not (after.leader == broker and at_once(before, after)):
-            return nameless[0]
+        named = [epoch for number, epoch in sorted(roles.epochs.items()) if one.epoch <= number <= two.epoch]
+        between = (unaccounted(before, after, roles.removed) for before, after in itertools.pairwise(named))
+        nameless = next(itertools.chain.from_iterable(between), None)
+        if nameless is not None and not (named[-1].leader == broker and at_once(named[0], named[-1])):
+            return nameless
     return None
 
 
