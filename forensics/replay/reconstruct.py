@@ -384,7 +384,7 @@ class _Reconstruction(HwAttribution):
             # Another leader of the same epoch: the two-leaders-one-epoch rule reports it. No other replica has its
             # records.
             self.logs[broker] = self.logs[broker].known_below(_first_end(role_span))
-        loads = [step for step in role_span.steps if step.kind is StepKind.LOADED]
+        loads = role_span.loads
         changes = [step for step in role_span.steps if step.kind is not StepKind.LOADED]
         self._apply(broker, role_span, epoch, changes, left)
         if self._misses_lines(role_span, changes[-1].refs[0].row if changes else None, None):
@@ -560,7 +560,7 @@ class _Reconstruction(HwAttribution):
         position = next(number for number, one in enumerate(spans) if one is role_span)
         later = spans[position + 1].start_end if position + 1 < len(spans) else self.disks.get(broker, NO_DISK).end
         ends = [role_span.end_low, later or 0, *(step.end or step.end_low for step in role_span.steps)]
-        ends += [step.target for step in role_span.steps if step.kind is StepKind.LOADED]
+        ends += [step.target for step in role_span.loads]
         return max(ends) > role_span.start_end
 
     def _apply(

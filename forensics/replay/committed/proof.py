@@ -626,7 +626,7 @@ def _led_whole(spans: Sequence[RoleSpan], number: int) -> bool:
     here = [one for one in spans if one.epoch == number]
     if len(here) != 1 or here[0].role is not Role.LEADER:
         return False
-    return all(step.kind is StepKind.LOADED for step in here[0].steps)
+    return len(here[0].loads) == len(here[0].steps)
 
 
 def _always_let_in_again(history: History, spans: Sequence[RoleSpan], number: int, before: Epoch) -> bool:

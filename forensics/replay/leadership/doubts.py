@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from forensics.replay.coverage import Doubt, Doubtful
 from forensics.replay.history import Epoch, History
 from forensics.replay.leadership.epochs import in_one_request
-from forensics.replay.roles.steps import RoleSpan, StepKind
+from forensics.replay.roles.steps import RoleSpan
 
 
 def doubts(history: History) -> Iterator[Doubtful]:
@@ -29,8 +29,7 @@ def doubts(history: History) -> Iterator[Doubtful]:
 def _of_process(history: History, before: RoleSpan, until: int) -> Iterator[Doubtful]:
     """Yield the doubts about the lines of the process that had a role, up to a later epoch."""
     if before.shut_down is None:
-        loads = [step for step in before.steps if step.kind is StepKind.LOADED]
-        if loads and all(step.before is None for step in loads):
+        if before.loads and all(step.before is None for step in before.loads):
             yield Doubtful(Doubt.STOP_UNSEEN, before.epoch, before.replica, before.run)
         return
     for number, epoch in history.epochs.items():

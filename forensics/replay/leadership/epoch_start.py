@@ -36,7 +36,7 @@ def passed_over(history: History, before: RoleSpan, role_span: RoleSpan) -> int 
     Its process ran through these epochs, between two of its roles. Either it had a role in them, or it never received
     them. None if there is no such offset.
     """
-    if before.run != role_span.run or before.epoch < 0 or any(step.kind is StepKind.LOADED for step in before.steps):
+    if before.run != role_span.run or before.epoch < 0 or before.loads:
         return None
     between = [
         epoch
@@ -56,7 +56,7 @@ def had_part(history: History, before: RoleSpan, role_span: RoleSpan) -> int | N
     unknown ISR or leader counts too. So does a process in between that never logged that it loaded this log.
     """
     broker = before.replica
-    part = role_span.run - before.run > max(1, sum(step.kind is StepKind.LOADED for step in before.steps))
+    part = role_span.run - before.run > max(1, len(before.loads))
     first: int | None = None  # where the first epoch in between began
     for epoch in _since(history, before.epoch, role_span.epoch):
         if epoch.leader == -1 or (epoch.leader == broker and epoch.epoch == role_span.epoch):
@@ -227,7 +227,7 @@ class EpochStart:
             for number, epoch in self.history.epochs.items()
         ) or self.history.coverage.unnamed_between(before.epoch, role_span.epoch)
         known = (unknown_from if leaderless else passed_over)(self.history, before, role_span)
-        last = before.steps[-1] if before.steps else None
+        last = before.last_step
         if last is not None and last.kind is StepKind.LOADED and (role_span.start_end or 0) > last.target:
             # A role begins with the log that its process loaded. Anything above came in a role that no line names.
             known = last.target if known is None else min(known, last.target)

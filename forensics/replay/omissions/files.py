@@ -179,7 +179,7 @@ def _below_loaded(history: History, one: _Files) -> MissingLines | None:
 
 
 def _grew_after_load(history: History, one: _Files) -> MissingLines | None:
-    last = one.spans[-1].steps[-1] if one.spans and one.spans[-1].steps else None
+    last = one.spans[-1].last_step if one.spans else None
     end, loaded = one.disk.end, last.target if last is not None and last.kind is StepKind.LOADED else None
     if loaded is None or end is None or end <= loaded or not history.coverage.has(one.broker, Printed.ROLES):
         return None

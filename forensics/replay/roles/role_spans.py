@@ -61,37 +61,46 @@ class Reader(Watermarks):
 
     def _role(self, event: Event) -> None:
         epoch = event.leader_epoch
-        if epoch is None:
+        if epoch is None or self._is_stale(event, epoch):
             return
-        now = self.now
-        if epoch < now.epoch and event.run == now.run and not self.at_rest:
-            return  # a stale request was never carried out
-        if event.kind == Kind.BECOME_LEADER or event.leader == self.replica:
-            role = Role.LEADER
-        elif event.leader is not None and event.leader < 0:
-            role = Role.OFFLINE
-        else:
-            role = Role.FOLLOWER
+        role = self._named_role(event)
         leader = self.replica if role is Role.LEADER else event.leader
         ref = Ref(row=event.row, note=f"{role} at leader epoch {epoch}")
         if self._is_another(event, epoch):
             self._begin(event, epoch, role, leader, ref)
-            now = self.now
         else:
             self._add_to_role(event, leader, ref)
         isr = broker_set(event.isr)
         if isr is not None:
-            now.isr.append((isr, ref))
-            now.is_alone = role is Role.LEADER and isr == {self.replica}
-        if event.kind == Kind.LEADER_AND_ISR:
-            return
-        untouched = not now.steps
-        if event.leo == 0 and untouched:
-            self._add_replacement(event.leo, event)
-        if event.leo is not None and untouched:
-            now.start_end, now.start_ref, now.start_low = event.leo, ref, event.leo
+            self.now.isr.append((isr, ref))
+            self.now.is_alone = role is Role.LEADER and isr == {self.replica}
+        if event.kind != Kind.LEADER_AND_ISR:
+            self._take_start(event, ref, leads=role is Role.LEADER)
+
+    def _is_stale(self, event: Event, epoch: int) -> bool:
+        """Return whether a role is of an earlier epoch than the replica's: that request was never carried out."""
+        return epoch < self.now.epoch and event.run == self.now.run and not self.at_rest
+
+    def _named_role(self, event: Event) -> Role:
+        """Return the role that a line names."""
+        if event.kind == Kind.BECOME_LEADER or event.leader == self.replica:
+            return Role.LEADER
+        return Role.OFFLINE if event.leader is not None and event.leader < 0 else Role.FOLLOWER
+
+    def _take_start(self, event: Event, ref: Ref, *, leads: bool) -> None:
+        """Take the log end offset and the high watermark with which a role begins, by the line that states it.
+
+        Args:
+            event: the line.
+            ref: the same, as evidence.
+            leads: it states the role of the leader.
+        """
+        if event.leo is not None and not self.now.steps:
+            if event.leo == 0:
+                self._add_replacement(0, event)
+            self.now.begin_at(event.leo, ref)
             self._exact(event.leo, ref)
-            self.growing = role is Role.LEADER
+            self.growing = leads
         if event.hw is not None:
             self._hw_at_start(event.hw, event)
 
@@ -192,29 +201,40 @@ class Reader(Watermarks):
     def _loaded(self, event: Event) -> None:
         if event.leo is None:
             return
-        steps = self.now.steps
         if event.detail == MOVED:
             # The log moved to another directory of the same broker while in use: same records, and the old log is
             # renamed.
             self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo} when moved"))
             self._moved(event)
-        elif event.leo == 0 and (self.doomed or (steps and steps[-1].kind is StepKind.DELETED)):
-            pass  # up to 2.5 a log that waits for deletion is logged like this, whatever its length (Log.loadSegments)
+        elif self._awaits_deletion(event.leo):
+            pass
         elif event.leo == 0 and event.run == self.now.run:
             self._created(event)  # up to 2.5 a new, empty log is logged as a load, after the role that requires it
-        elif self.at_rest and steps and steps[-1].kind is StepKind.LOADED:
+        elif self.at_rest and self.now.ends_with(StepKind.LOADED):
             self._loaded_again(event, event.leo)
         else:
-            self._note_lifetime(event)
-            if self.end is not None and event.leo > self.end:
-                self.end = None  # some appends are missing: at least those made while the process was killed
-            left = LogBefore.UNCLEAN_STOP if self.recovering or event.run == self.unclean else None
-            failed = self.failed
-            self._step(StepKind.LOADED, event.leo, event, f"log end offset {event.leo} when loaded", before=left)
-            self._note_dir_failure(steps[-1], failed)
-            # A process that stops cleanly leaves a marker file (LogManager.shutdown).
-            steps[-1].put_back = self.unflushed == event.run == self.shut_whole + 1
-            self.at_rest, self.recovering, self.loaded_by = True, False, event.run
+            self._loaded_by_process(event, event.leo)
+
+    def _awaits_deletion(self, end: int) -> bool:
+        """Return whether a load is of a log that waits for deletion.
+
+        Up to 2.5 it is logged under the replica's name and as empty, whatever its length (Log.loadSegments).
+        """
+        return end == 0 and (self.doomed or self.now.replica_removed)
+
+    def _loaded_by_process(self, event: Event, end: int) -> None:
+        """Handle a log that a new process of the broker loaded."""
+        self._note_lifetime(event)
+        if self.end is not None and end > self.end:
+            self.end = None  # some appends are missing: at least those made while the process was killed
+        left = LogBefore.UNCLEAN_STOP if self.recovering or event.run == self.unclean else None
+        failed = self.failed
+        self._step(StepKind.LOADED, end, event, f"log end offset {end} when loaded", before=left)
+        step = self.now.steps[-1]
+        self._note_dir_failure(step, failed)
+        # A process that stops cleanly leaves a marker file (LogManager.shutdown).
+        step.put_back = self.unflushed == event.run == self.shut_whole + 1
+        self.at_rest, self.recovering, self.loaded_by = True, False, event.run
 
     def _loaded_again(self, event: Event, end: int) -> None:
         """Handle a log that was loaded twice with no other line in between.
@@ -282,8 +302,7 @@ class Reader(Watermarks):
             )
 
     def _directory_failed(self, event: Event) -> None:
-        steps = self.now.steps
-        if not (steps and steps[-1].kind is StepKind.DELETED):  # otherwise the directory has no log of it
+        if not self.now.replica_removed:  # otherwise the directory has no log of it
             self.failed = self.failed or Ref(row=event.row, note="its log directory failed")
 
     def _directory_empty(self, event: Event) -> None:
@@ -326,7 +345,8 @@ class Reader(Watermarks):
             before = LogBefore.REPLACED if self._had_log(anew=anew) else None
             self._step(StepKind.CREATED, 0, event, "a new, empty log", before=before)
         if now.start_end is None or (first_step and not anew and self._loaded_before(event)):
-            now.start_end, now.start_ref, now.start_low, now.end_low = 0, self.end_ref, 0, 0
+            now.begin_at(0, self.end_ref)
+            now.end_low = 0
         self.growing = now.role is Role.LEADER and now.epoch >= 0
 
     def _had_log(self, *, anew: bool) -> bool:
@@ -412,7 +432,7 @@ class Reader(Watermarks):
 
         A follower in a truncation loop logs the same thousands of times.
         """
-        last = self.now.steps[-1] if self.now.steps else None
+        last = self.now.last_step
         if last is not None and last.kind is StepKind.TRUNCATED and last.target == target and self.end == target:
             return last
         still = self.end is None and self.moved_by == self._progress()
@@ -420,7 +440,7 @@ class Reader(Watermarks):
 
     def _epochs_cut(self, event: Event) -> None:
         """The leader epochs that its last truncation removed from its epoch file."""
-        last = self.now.steps[-1] if self.now.steps else None
+        last = self.now.last_step
         if last is not None and (last.kind, last.target) == (StepKind.TRUNCATED, event.offset) and not last.repeats:
             last.noted = tuple(epoch_entries(event.detail))
 
@@ -439,8 +459,8 @@ class Reader(Watermarks):
             return
         ref = Ref(row=event.row, note=f"log end offset {event.leo}")
         now = self.now
-        if now.role is not Role.LEADER and now.start_end is None and not now.steps:
-            now.start_end, now.start_ref, now.start_low = event.leo, ref, event.leo
+        if now.role is not Role.LEADER and now.is_start_open:
+            now.begin_at(event.leo, ref)
         now.fetched = now.fetched or now.role is Role.FOLLOWER  # its leader answered: nothing to truncate
         self._exact(event.leo, ref)
 
@@ -452,14 +472,16 @@ class Reader(Watermarks):
         ref = Ref(row=event.row, note=f"records of leader epoch {epoch} begin at {offset}")
         now.entries.append((epoch, offset, ref))
         now.fetched = now.fetched or now.role is Role.FOLLOWER
-        if now.role is Role.LEADER and epoch == now.epoch and now.start_end is None and not now.steps:
-            now.start_end, now.start_ref, now.start_low = offset, ref, max(now.start_low, offset)
+        if now.role is Role.LEADER and epoch == now.epoch and now.is_start_open:
+            least = now.start_low
+            now.begin_at(offset, ref)
+            now.start_low = max(least, offset)
         if offset > self.low:
             self._reaches(offset, event)
             self.end, self.growing = None, True
 
     def _full(self, event: Event) -> None:
-        last = self.now.steps[-1] if self.now.steps else None
+        last = self.now.last_step
         told = last is not None and (last.kind, last.target) == (StepKind.TRUNCATED_FULLY, event.offset)
         if event.offset is not None and not (told and self.end == event.offset):
             remote = event.detail == FROM_REMOTE
@@ -505,7 +527,7 @@ class Reader(Watermarks):
         if event.leo is not None:
             ref = Ref(row=event.row, note=f"the leader's log ends at {event.leo}")
             reason = TruncationReason.LEADER_END_OFFSET
-            done = self.now.steps[-1] if self.now.steps else None
+            done = self.now.last_step
             if done is not None and done.kind is StepKind.TRUNCATED and done.target == event.leo == event.offset:
                 done.reason, done.refs = reason, (*done.refs, ref)  # 0.8 logs this after the truncation
             else:
@@ -522,8 +544,8 @@ class Reader(Watermarks):
             self._hw_at_start(event.offset, event)
         elif event.offset is not None and self.facts.protocol.starts_fetching_at_leo is Answer.YES:
             ref = Ref(row=event.row, note=f"fetches from {event.offset}")
-            if now.start_end is None and not now.steps:
-                now.start_end, now.start_ref, now.start_low = event.offset, ref, event.offset
+            if now.is_start_open:
+                now.begin_at(event.offset, ref)
             self._exact(event.offset, ref)
         # An exact value stays exact for the fetcher's first decision, the reconciliation; then records arrive.
         self.growing = True
@@ -536,7 +558,7 @@ class Reader(Watermarks):
         epoch, leader = event.leader_epoch, event.leader
         if epoch is None or epoch <= self.last_stated or leader is None or leader < 0 or leader == self.replica:
             return
-        if not self._is_another(event, epoch) or (epoch < self.now.epoch and event.run == self.now.run):
+        if self._is_stale(event, epoch) or not self._is_another(event, epoch):
             return
         ref = Ref(row=event.row, note=f"{Role.FOLLOWER} at leader epoch {epoch}, by its fetcher")
         self._begin(event, epoch, Role.FOLLOWER, leader, ref)

@@ -182,7 +182,32 @@ class RoleSpan:
         A controller that removes a replica elects a leader with the replica still in the ISR, and sends that only to
         those that stay (KafkaController.onPartitionReassignment, StopReplica).
         """
-        return bool(self.steps) and self.steps[-1].kind is StepKind.DELETED
+        return self.ends_with(StepKind.DELETED)
+
+    @property
+    def last_step(self) -> Step | None:
+        """The last change of its log, or None."""
+        return self.steps[-1] if self.steps else None
+
+    @property
+    def loads(self) -> list[Step]:
+        """The loads of its log that followed the role, in order."""
+        return [step for step in self.steps if step.kind is StepKind.LOADED]
+
+    def ends_with(self, kind: StepKind) -> bool:
+        """Return whether the last change of its log is of a kind."""
+        return bool(self.steps) and self.steps[-1].kind is kind
+
+    @property
+    def is_start_open(self) -> bool:
+        """Return whether no line states the log end offset when it began, and nothing is known to have removed records
+        since.
+        """
+        return self.start_end is None and not self.steps
+
+    def begin_at(self, end: int, ref: Ref | None) -> None:
+        """Note the log end offset when it began, as a line states it exactly."""
+        self.start_end, self.start_ref, self.start_low = end, ref, end
 
     @property
     def last_change(self) -> int | None:

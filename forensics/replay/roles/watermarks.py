@@ -113,14 +113,13 @@ class Watermarks:
 
     def _hw_missing(self, event: Event) -> None:
         """No checkpointed high watermark for a log that has records: the checkpoint file was lost or emptied."""
-        steps = self.now.steps
-        fresh = self.at_rest
-        if not fresh and not steps and self.role_spans and self.role_spans[-1].run != self.now.run:
+        last, fresh = self.now.last_step, self.at_rest
+        if not fresh and last is None and self.role_spans and self.role_spans[-1].run != self.now.run:
             # Up to 1.0 it is read only after the new process received its first role.
-            steps = self.role_spans[-1].steps
-            fresh = bool(steps) and steps[-1].kind is StepKind.LOADED
+            last = self.role_spans[-1].last_step
+            fresh = last is not None and last.kind is StepKind.LOADED
         # A clean shutdown writes the file (ReplicaManager.shutdown), however short the process was.
-        clean = bool(steps) and steps[-1].kind is StepKind.LOADED and steps[-1].before is None
+        clean = last is not None and last.kind is StepKind.LOADED and last.before is None
         clean = clean and -1 < event.run - 1 <= self.shut
         if fresh and self.end and self._has_checkpointed(clean=clean):
             refs = (Ref(row=event.row, note="no checkpointed high watermark"),)
@@ -274,18 +273,23 @@ class Watermarks:
         self._hw(event)
         self.shrinking = event if event.kind == Kind.ISR_SHRINK else None
         self.proposed = event if event.kind in (Kind.ISR_SHRINK, Kind.ISR_EXPAND) else None
-        isr, was = broker_set(event.isr), broker_set(event.isr_before)
+        was, isr = broker_set(event.isr_before), broker_set(event.isr)
         if was and not now.isr:
             now.isr.append((was, Ref(row=event.row, note="ISR before the first change that its leader made")))
             now.isr_before_change = True
         if isr is not None:
-            confirms = self.facts.protocol.logs_isr_commits is Answer.YES
-            now.standing = (now.standing or now.isr[-1][0]) if self.proposed and confirms and now.isr else None
-            now.isr.append((isr, Ref(row=event.row, note=f"ISR {event.isr}")))
-            now.is_alone = isr == {self.replica} and (now.is_alone or event.kind != Kind.ISR_SHRINK)
-            if now.is_alone and event.kind == Kind.ISR_COMMIT and now.end_low > 0:
-                ref = Ref(row=event.row, note=f"alone in the ISR with log end offset {now.end_low} at least")
-                now.alone = Sample(now.end_low, ref, event.time)
+            self._take_isr(isr, event)
+
+    def _take_isr(self, isr: frozenset[int], event: Event) -> None:
+        """Take the ISR that a leader states after a change: one that it proposes or that is committed."""
+        now = self.now
+        confirms = self.facts.protocol.logs_isr_commits is Answer.YES
+        now.standing = (now.standing or now.isr[-1][0]) if self.proposed and confirms and now.isr else None
+        now.isr.append((isr, Ref(row=event.row, note=f"ISR {event.isr}")))
+        now.is_alone = isr == {self.replica} and (now.is_alone or event.kind != Kind.ISR_SHRINK)
+        if now.is_alone and event.kind == Kind.ISR_COMMIT and now.end_low > 0:
+            ref = Ref(row=event.row, note=f"alone in the ISR with log end offset {now.end_low} at least")
+            now.alone = Sample(now.end_low, ref, event.time)
 
     def _isr_rejected(self, event: Event) -> None:
         """Handle a rejected ISR change: a leader that does not know that it was replaced retries again and again."""

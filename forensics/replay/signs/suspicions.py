@@ -194,7 +194,7 @@ def _end_after(history: History, broker: int, number: int) -> Sample | None:
             and two.start_end is not None
             and two.start_ref is not None
         ):
-            kept = all(step.kind is StepKind.LOADED for step in one.steps)
+            kept = len(one.loads) == len(one.steps)
             return Sample(two.start_end, two.start_ref, two.time) if kept else None
     return None
 

@@ -221,7 +221,7 @@ class HeldEnds:
         A removal that no line shows may have removed all.
         """
         if loaded:
-            return [step.target for step in role_span.steps if step.kind is StepKind.LOADED]
+            return [step.target for step in role_span.loads]
         found = [step.target for step in role_span.steps if step.kind in REMOVES]
         return found if self.history.log_lines_complete(role_span) else [*found, 0]
 
