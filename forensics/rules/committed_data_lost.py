@@ -25,6 +25,7 @@ from forensics.replay.facts.log_dirs import moved_until
 from forensics.replay.history import Epoch, History, Role, ShortenedLog
 from forensics.replay.inferences import joined
 from forensics.replay.lineage import Range, intersect, size, subtract
+from forensics.replay.omissions.last_leader import maybe_controllers
 from forensics.replay.roles.steps import StepKind
 from forensics.rules.acks import acks_fact
 from forensics.rules.causes import CauseId
@@ -56,7 +57,6 @@ from forensics.rules.story import (
     leader_text,
     loss_cause,
     maybe_cleaned,
-    maybe_controllers,
     more_lines,
     replacements,
     shortened_fact,
@@ -311,7 +311,7 @@ def _covered_throughout(history: History) -> bool:
 def _unheard(history: History, case: Case) -> list[Want]:
     """Return brokers that may know of a later leader, if no line of a controller is in the evidence."""
     if history.coverage.elections:
-        silent = maybe_controllers(history, case)
+        silent = maybe_controllers(history, case.with_data)
     else:
         silent = [b for b in sorted(history.members) if history.coverage.is_silent(b)]
     return [Want(Question.LATER_LEADER_HEARD, (of([broker], Artefact.STATE_CHANGE_LOG),)) for broker in silent]

@@ -11,6 +11,7 @@ from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import Fork
 from forensics.replay.history import History, HwSource, HwStatement
 from forensics.replay.lineage import Range, intersect, size, subtract
+from forensics.replay.omissions.last_leader import last_leader
 from forensics.replay.played import Apart
 from forensics.replay.roles.steps import RoleSpan, StepKind
 from forensics.rules.finding import (
@@ -29,7 +30,7 @@ from forensics.rules.finding import (
     place,
     span_text,
 )
-from forensics.rules.story import fork_cause, is_last_leader, missing_data, replicas_not_named
+from forensics.rules.story import fork_cause, missing_data, replicas_not_named
 from forensics.rules.wants import Artefact, Question, Reason, Shows, Want, of, offsets_of
 from parsers.schema import DamageKind
 
@@ -264,13 +265,7 @@ def _found_by_processes(spans: Sequence[RoleSpan]) -> Iterator[tuple[int, int]]:
 
 
 def _finding(history: History, case: Case, ranges: tuple[Range, ...], forks: list[Fork]) -> Finding:
-    current = history.current
-    known = current is not None and not current.other_leaders and not history.epoch_rollbacks
-    known = known and current is not None and is_last_leader(history, case, current.leader)
-    # A leader that truncated since, in an unseen role, did not lead to the end.
-    truncations = (*history.truncations, *history.truncations_of_unknown_extent)
-    known = known and current is not None and not any(c.replica == current.leader and c.epoch < 0 for c in truncations)
-    leader = current.leader if current is not None and known else None
+    leader = last_leader(history, case.with_data)
     sides = _sides(forks)
     odd = tuple(sorted(broker for broker, side in sides.items() if side == 1))
     even = tuple(sorted(broker for broker, side in sides.items() if side == 0))

@@ -12,7 +12,7 @@ from typing import cast
 from forensics.case import Case
 from forensics.replay.committed.lost_by import LostBy, Why, forked_by, lost_by
 from forensics.replay.committed.proof import possible_losses, refetched, stated_at_most
-from forensics.replay.coverage import MissingLines, Printed, Span
+from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import (
     Epoch,
@@ -26,7 +26,6 @@ from forensics.replay.history import (
 )
 from forensics.replay.inferences import Inferred
 from forensics.replay.lineage import Range, merge
-from forensics.replay.omissions import unknown_writers
 from forensics.replay.roles.steps import LogBefore, Step, StepKind
 from forensics.replay.truncations.safe_truncations import is_safe
 from forensics.rules.causes import CauseId
@@ -461,70 +460,9 @@ def _log_directory(history: History, broker: int) -> str:
     return (history.replicas[broker].directory or "").rpartition("/")[0]
 
 
-def maybe_controllers(history: History, case: Case) -> list[int]:
-    """Replicas whose brokers are not in the evidence at all, and may have been the next controller: with ZooKeeper any
-    broker is one, once the one before has died. Where the data of a broker is there, its files know each epoch that it
-    led in.
-    """
-    if history.kraft:
-        return []
-    return sorted(b for b in history.members - case.with_data if history.coverage.is_silent(b))
-
-
 def any_leader() -> Want:
     """Return what would show which broker led, if no leader is known."""
     return Want(Question.ANY_LEADER, (anywhere(Artefact.STATE_CHANGE_LOG), anywhere(Artefact.CONTROLLER_LOG)))
-
-
-def roles_not_seen(history: History) -> list[int]:
-    """Replicas whose own lines on their roles are not in the evidence, or not all of them."""
-    return sorted(broker for broker in history.members if not history.coverage.has(broker, Printed.ROLES, *Span))
-
-
-def led_unnamed(history: History) -> dict[int, MissingLines]:
-    """Return the replicas whose records show a last leader that no line names, and what shows it."""
-    return history.coverage.shown_missing_by(*unknown_writers.OMISSIONS)
-
-
-def is_last_leader(history: History, case: Case, leader: int | None) -> bool:
-    """Return whether the last leader that the evidence names is known to be the last one that the partition had.
-
-    Either the roles of every replica are in the evidence to the end, or the controllers' elections are.
-    """
-    if led_unnamed(history):
-        return False
-    return not roles_not_seen(history) or elections_told_to_the_end(history, leader, maybe_controllers(history, case))
-
-
-def elections_told_to_the_end(history: History, leader: int | None, electors: list[int]) -> bool:
-    """Return whether lines of controllers name each leader up to the end of the evidence.
-
-    Controllers log no lines of a replica, so the coverage does not say where theirs end. They count to the end only if
-    the last leader's own lines do.
-
-    Args:
-        history: the partition.
-        leader: the last leader that the evidence names.
-        electors: brokers without any evidence that may have been the next controller.
-    """
-    if not history.coverage.elections or electors or _ends_open(history):
-        return False
-    return history.coverage.has(leader, Printed.ROLES, Span.AFTER)
-
-
-def _ends_open(history: History) -> bool:
-    """Return whether lines of a replica's last role are missing, and no later epoch is known.
-
-    The controller's lines may end there too.
-    """
-    latest = max({*history.epochs, *(of for of, _ in history.states.values() if of is not None)})
-    last = history.epochs.get(latest)
-    ends = (spans[-1] for spans in history.role_spans.values() if spans)
-    return any(
-        history.coverage.missing_in(end.replica, end.epoch, end.run, since=end.last_change)
-        for end in ends
-        if end.epoch >= latest or (last is not None and last.leader == end.replica)
-    )
 
 
 def _lacks_segments(history: History, broker: int) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from forensics.case import Case
 from forensics.replay.confidence import Bearers, Weakness
 from forensics.replay.history import Epoch, History, Role
+from forensics.replay.omissions.last_leader import roles_not_seen
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     HERE,
@@ -21,7 +22,7 @@ from forensics.rules.finding import (
     judgement,
     place,
 )
-from forensics.rules.story import BOTH_LOGS, any_leader, roles_not_seen
+from forensics.rules.story import BOTH_LOGS, any_leader
 from forensics.rules.wants import Artefact, Question, Want, anywhere, of
 
 ID = "two-leaders-one-epoch"

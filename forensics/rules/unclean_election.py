@@ -22,17 +22,14 @@ from forensics.replay.leadership.elections import (
     outside_isr,
     was_last_member,
 )
+from forensics.replay.omissions.last_leader import elections_complete, led_unnamed, maybe_controllers, roles_not_seen
 from forensics.replay.played_isr import InSync, OutsideIsr
 from forensics.rules.finding import NO_ISR, Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
 from forensics.rules.rescue import failed_logs
 from forensics.rules.story import (
     CAUSE_OF,
     any_leader,
-    elections_told_to_the_end,
     leader_fact,
-    led_unnamed,
-    maybe_controllers,
-    roles_not_seen,
     shortened_facts,
     went_back,
 )
@@ -123,7 +120,7 @@ def judge(history: History, case: Case) -> Judgement:
         elif epoch.leader != led[position - 1].leader and not from_isr(history, epoch):
             missing.append(_wish(history, epoch, unseen))
     missing += _leaders_unknown(history, unseen)
-    missing += _later(history, led, unseen, maybe_controllers(history, case))
+    missing += _later(history, led, unseen, maybe_controllers(history, case.with_data))
     if not led:
         missing.append(any_leader())
     return judgement(ID, findings, missing)
@@ -187,7 +184,7 @@ def _later(history: History, led: list[Epoch], unseen: list[int], electors: list
         ways = (of(sorted({*untold, *unseen}), Artefact.STATE_CHANGE_LOG), _electors(history))
         last = ((max(history.epochs), None),)
         return [Want(Question.LEADER_AFTER, ways, epochs=last, because=lines_missing(untold[min(untold)]))]
-    if not unseen or elections_told_to_the_end(history, led[-1].leader, electors):
+    if not unseen or elections_complete(history, led[-1].leader, electors):
         return []
     return [Want(Question.LATER_LEADER, (of(unseen, Artefact.STATE_CHANGE_LOG), _electors(history)))]
 
