@@ -1,0 +1,223 @@
+"""Different records of two replicas at offsets that were committed in both of their logs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from forensics.replay.committed.proof import committed
+from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.partition_facts import Fork
+from forensics.replay.history import History, HwSource, HwStatement, Replica
+from forensics.replay.lineage import Range, intersect, subtract
+from forensics.replay.played import Apart
+from forensics.replay.roles.steps import RoleSpan, StepKind
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedFork:
+    """A difference between two replicas, and what is known of the high watermarks of both.
+
+    Attributes:
+        fork: the difference.
+        committed: the offsets of it below both high watermarks.
+        without_hw: replicas of which no high watermark is known; then ``committed`` is empty.
+        maybe_higher: replicas whose high watermark may have been higher, so that more of it was committed.
+    """
+
+    fork: Fork
+    committed: tuple[Range, ...]
+    without_hw: tuple[int, ...] = ()
+    maybe_higher: tuple[int, ...] = ()
+
+    @property
+    def rest(self) -> list[Range]:
+        """The offsets that are not known to be committed in both logs."""
+        return subtract(self.fork.ranges, self.committed)
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """Two groups of replicas with different committed records at the same offsets.
+
+    Attributes:
+        ranges: the offsets.
+        forks: the differences between a replica of one group and one of the other.
+        sides: the brokers of either group.
+    """
+
+    ranges: tuple[Range, ...]
+    forks: tuple[Fork, ...]
+    sides: tuple[tuple[int, ...], tuple[int, ...]]
+
+    @property
+    def brokers(self) -> tuple[int, ...]:
+        """The brokers of both groups."""
+        return tuple(sorted(itertools.chain(*self.sides)))
+
+    def first_batch(self, broker: int) -> tuple[tuple[int, int, int | None], Ref]:
+        """Return the first differing batch of a broker (base offset, last offset, leader epoch), and where it is."""
+        fork = next(one for one in self.forks if broker in (one.left, one.right))
+        return (fork.left_batch, fork.left_ref) if broker == fork.left else (fork.right_batch, fork.right_ref)
+
+
+def weighed_forks(history: History) -> list[WeighedFork]:
+    """Return each difference between the segments of two replicas with what is known of both high watermarks."""
+    return [_weighed(history, fork) for fork in history.facts.forks]
+
+
+def _weighed(history: History, fork: Fork) -> WeighedFork:
+    bounds = {broker: committed_up_to(history, broker) for broker in (fork.left, fork.right)}
+    unknown = tuple(broker for broker, bound in bounds.items() if bound is None)
+    if unknown:
+        return WeighedFork(fork, (), unknown)
+    known = {broker: bound for broker, bound in bounds.items() if bound is not None}
+    inside = tuple(intersect(fork.ranges, [(0, min(known.values()))]))
+    return WeighedFork(fork, inside, (), tuple(_maybe_higher(history, fork, known, inside)))
+
+
+def _maybe_higher(history: History, fork: Fork, bounds: Mapping[int, int], inside: Sequence[Range]) -> dict[int, None]:
+    """Return the replicas whose high watermark may have been higher than their bound, within a difference."""
+    low = [broker for broker, bound in bounds.items() if bound < fork.ranges[-1][1]]
+    unsure = dict.fromkeys(broker for broker in low if history.replicas[broker].checkpoint is None)
+    if history.current is not None and subtract(intersect(fork.ranges, [(0, max(bounds.values()))]), inside):
+        # Records that the last leader wrote since its checkpoint, up to 5 s ago, may be committed too.
+        unsure.update(dict.fromkeys(broker for broker in low if broker == history.current.leader))
+    return unsure
+
+
+def divergences(history: History, weighed: Iterable[WeighedFork]) -> list[Divergence]:
+    """Return the different committed records of two groups of replicas, by files or by a complete trace.
+
+    If there are more than two logs at some offsets, each difference between two replicas is separate.
+
+    Args:
+        history: the partition.
+        weighed: the differences between its segments, as ``weighed_forks`` returns them.
+    """
+    if history.played is not None:
+        stated = [(one.ranges, _stated(one)) for one in history.played.apart]
+        return _grouped(stated, lambda ranges, forks: _on_one_side(forks))
+    found = [(one.committed, one.fork) for one in weighed if one.committed]
+    return _grouped(found, lambda ranges, forks: _differ_on_one_side(history, ranges, forks))
+
+
+def _stated(apart: Apart) -> Fork:
+    """Return the difference that a complete trace states, as one between segments."""
+    left, right = ((p.first, p.end - 1, p.writer[0]) for p in (apart.left_piece, apart.right_piece))
+    return Fork(apart.left, apart.right, apart.ranges, apart.left_ref, apart.right_ref, left, right)
+
+
+def _grouped(
+    found: Iterable[tuple[tuple[Range, ...], Fork]], three_logs: Callable[[tuple[Range, ...], Sequence[Fork]], bool]
+) -> list[Divergence]:
+    """Group differences at equal offsets.
+
+    Args:
+        found: the committed offsets of each difference, and the difference.
+        three_logs: returns whether the differences at some offsets are between more than two logs.
+    """
+    groups: dict[tuple[Range, ...], list[Fork]] = {}
+    for ranges, fork in found:
+        groups.setdefault(ranges, []).append(fork)
+    return [
+        _divergence(ranges, alike)
+        for ranges, forks in sorted(groups.items(), key=lambda group: group[0])
+        for alike in ([[fork] for fork in forks] if three_logs(ranges, forks) else [forks])
+    ]
+
+
+def _divergence(ranges: tuple[Range, ...], forks: Sequence[Fork]) -> Divergence:
+    sides = _sides(forks)
+    one, other = (tuple(sorted(broker for broker, side in sides.items() if side == which)) for which in (0, 1))
+    return Divergence(ranges, tuple(forks), (one, other))
+
+
+def _on_one_side(forks: Sequence[Fork]) -> bool:
+    """Return whether one of some differences is between two brokers of one side."""
+    sides = _sides(forks)
+    return any(sides[fork.left] == sides[fork.right] for fork in forks)
+
+
+def _differ_on_one_side(history: History, ranges: tuple[Range, ...], forks: Sequence[Fork]) -> bool:
+    """Return whether two brokers of one side have different records at any of the offsets."""
+    sides = _sides(forks)
+    alike = ((one, two) for one, two in itertools.combinations(sorted(sides), 2) if sides[one] == sides[two])
+    return any(intersect(history.facts.diverging_ranges(one, two), ranges) for one, two in alike)
+
+
+def _sides(forks: Iterable[Fork]) -> dict[int, int]:
+    """Two-colour the brokers: those on one side of every difference, and those on the other."""
+    sides: dict[int, int] = {}
+    for fork in forks:
+        if fork.left in sides:
+            sides.setdefault(fork.right, 1 - sides[fork.left])
+        elif fork.right in sides:
+            sides[fork.left] = 1 - sides[fork.right]
+        else:
+            sides[fork.left], sides[fork.right] = 0, 1
+    return sides
+
+
+def committed_up_to(history: History, broker: int) -> int | None:
+    """Return how far a replica's records are known to be committed, or None.
+
+    The bound is its own high watermark, or that of another replica with the same records (a follower's own is one fetch
+    behind).
+    """
+    own, replica = _high_watermark(history, broker), history.replicas[broker]
+    bounds = [*([own] if own is not None else []), *_of_equal_logs(history, broker)]
+    if bounds and replica.end is not None and not history.truncates_to_hw:
+        bounds += _without_it(history, replica, replica.end)
+    return max(bounds, default=None)
+
+
+def _of_equal_logs(history: History, broker: int) -> Iterator[int]:
+    """Yield the high watermarks of other replicas, as far as their segments hold the same records."""
+    end = history.replicas[broker].end
+    for pair in sorted(history.facts.compared):
+        if end is None or broker not in pair:
+            continue
+        other = next(one for one in pair if one != broker)
+        theirs, until = _high_watermark(history, other), history.replicas[other].end
+        if theirs is not None and until is not None:
+            apart = (first for first, _ in history.facts.diverging_ranges(*pair))
+            yield min(theirs, end, until, *apart)  # beyond its end nothing was compared
+
+
+def _without_it(history: History, replica: Replica, end: int) -> list[int]:
+    """Return how far a leader committed records without a replica that holds the records of that log."""
+    proven = committed(history, replica.lineage, replica.log_start, end).ranges
+    return [stop for first, stop in proven[:1] if first == replica.log_start]
+
+
+def _high_watermark(history: History, broker: int) -> int | None:
+    """Return the replica's high watermark: its checkpoint, or the highest it stated of the log that it has."""
+    replica = history.replicas[broker]
+    stated = [_of_what_is_left(history, s) for s in history.statements if s.replica == broker]
+    if replica.checkpoint is not None:
+        stated.append(replica.checkpoint[0])
+    return max(stated, default=None)
+
+
+def _of_what_is_left(history: History, statement: HwStatement) -> int:
+    """Return a replica's high watermark, within what its next processes found.
+
+    A process begins with the high watermark of the checkpoint file, and with no higher one than its log has records.
+    """
+    if not statement.refs or statement.how is HwSource.CHECKPOINT:
+        return statement.high_watermark
+    row = statement.refs[0].row or 0
+    later = (value for at, value in _found_by_processes(history.role_spans.get(statement.replica, ())) if at > row)
+    return min((statement.high_watermark, *later))
+
+
+def _found_by_processes(spans: Sequence[RoleSpan]) -> Iterator[tuple[int, int]]:
+    """Yield each log end offset and high watermark with which a process of a replica began, with its row."""
+    for one, two in itertools.zip_longest(spans, spans[1:]):
+        for step in one.steps:
+            if step.kind in (StepKind.LOADED, StepKind.CREATED):
+                yield step.refs[0].row or 0, step.target
+        if two is not None and two.run != one.run and two.start_hw is not None:
+            yield two.start_hw.ref.row or 0, two.start_hw.value
