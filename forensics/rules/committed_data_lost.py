@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from forensics.case import Case
 from forensics.replay.committed.lost_by import truncated_before
+from forensics.replay.committed.new_logs import last_leader_replaced_log
 from forensics.replay.committed.proof import (
     Loss,
     PossibleLoss,
@@ -18,11 +19,11 @@ from forensics.replay.committed.proof import (
 from forensics.replay.committed.record_counts import records_lost, with_records
 from forensics.replay.committed.short_current_leader import in_no_copy, left_with_less
 from forensics.replay.confidence import Weakness, weak_points
-from forensics.replay.coverage import Printed, Span
+from forensics.replay.coverage import Span
 from forensics.replay.facts.compaction import NOT_CLEANED
 from forensics.replay.facts.deletions import may_be_deleted
 from forensics.replay.facts.log_dirs import moved_until
-from forensics.replay.history import Epoch, History, Role, ShortenedLog
+from forensics.replay.history import Epoch, History, ShortenedLog
 from forensics.replay.inferences import joined
 from forensics.replay.lineage import Range, intersect, size, subtract
 from forensics.replay.omissions.last_leader import maybe_controllers
@@ -58,7 +59,6 @@ from forensics.rules.story import (
     loss_cause,
     maybe_cleaned,
     more_lines,
-    replacements,
     shortened_fact,
     truncation_fact,
     went_back,
@@ -210,34 +210,11 @@ def _role(epoch: Epoch) -> tuple[int, int | None]:
 
 
 def _created_again(history: History) -> list[Want]:
-    """Return a want if the last leader, alone in its ISR, got a new log after it had led.
-
-    No other replica has what it committed beyond their own logs, and no later leader shows it. Without its lines about
-    roles, its empty log shows it if any replica states a high watermark.
-    """
-    epoch = history.current
-    if epoch is None or epoch.leader is None or not (_anew_alone(history, epoch) or _empty(history, epoch.leader)):
+    """Return a want if the last leader, alone in its ISR, got a new log after it had led."""
+    epoch = last_leader_replaced_log(history)
+    if epoch is None:
         return []
     return [Want(Question.COMMITTED_BEFORE_NEW_LOG, _witnesses(history, epoch), epochs=(_role(epoch),))]
-
-
-def _anew_alone(history: History, epoch: Epoch) -> bool:
-    """Return whether a leader got a new log after it had led an epoch, alone in the ISR."""
-    if epoch.leader is None or epoch.last_isr != frozenset({epoch.leader}):
-        return False
-    spans = history.role_spans.get(epoch.leader, [])
-    led = [at for at, t in enumerate(spans) if t.epoch == epoch.epoch and t.role is Role.LEADER]
-    anew = replacements(history, epoch.leader)
-    since = spans[led[-1] :] if led else []
-    return any(step in anew and step.end is None for role_span in since for step in role_span.steps)
-
-
-def _empty(history: History, leader: int) -> bool:
-    """Return whether a leader's files are empty below a stated high watermark, and its lines name no role of it."""
-    disk = history.facts.disks.get(leader)
-    if disk is None or disk.end != 0 or history.coverage.has(leader, Printed.ROLES):
-        return False
-    return any(statement.high_watermark > 0 for statement in history.statements)
 
 
 def _undated(history: History, unclear: list[Range]) -> Want:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 from forensics.case import Case
+from forensics.replay.committed.new_logs import begun_empty, replacements
 from forensics.replay.committed.proof import losses, may_have_lost_tail, possible_losses, served_log
 from forensics.replay.committed.rejoined import has_committed_again
 from forensics.replay.committed.surviving_copies import holders
@@ -34,10 +35,8 @@ from forensics.rules.finding import (
 from forensics.rules.story import (
     BOTH_LOGS,
     CAUSE_OF,
-    had_part,
     held_texts,
     missing_logs,
-    replacements,
     served_as,
     shortened_facts,
 )
@@ -113,7 +112,7 @@ def judge(history: History, case: Case) -> Judgement:
         or not _measured(history, shortened)
     )
     findings += tuple(_fell(history, one) for one in history.stated.log_fell if not _is_told(history, one))
-    missing = [*_replaced(history), *_created_again(history), *_unmeasured(history), *_flushed(history)]
+    missing = [*_replaced(history), *_begun_empty(history), *_unmeasured(history), *_flushed(history)]
     missing += missing_logs(history)
     return judgement(ID, findings, missing or _untold(history))
 
@@ -134,27 +133,12 @@ def _replaced(history: History) -> list[Want]:
     ]
 
 
-def _created_again(history: History) -> list[Want]:
-    """Return a want for each log that begins empty in a later epoch, while another replica has earlier records.
-
-    Only for leaders and for former members of the ISR.
-    """
-    found = []
-    for broker, spans in sorted(history.role_spans.items()):
-        first = next((role_span for role_span in spans if role_span.epoch >= 0), None)
-        if first is None or first.epoch == 0 or first.start_end != 0:
-            continue
-        if first.role is not Role.LEADER and not had_part(history, broker, first.epoch):
-            continue
-        earlier = any(
-            role_span.epoch < first.epoch and role_span.end_low > 0 and other != broker
-            for other, others in history.role_spans.items()
-            for role_span in others
-        )
-        if earlier and history.replicas[broker].starts_empty:
-            ways = (of([broker], *BOTH_LOGS),)
-            found.append(Want(Question.HELD_BEFORE_EPOCH, ways, epochs=((first.epoch, None),)))
-    return found
+def _begun_empty(history: History) -> list[Want]:
+    """Return a want for each log that begins empty in a later epoch, while another replica has earlier records."""
+    return [
+        Want(Question.HELD_BEFORE_EPOCH, (of([one.replica], *BOTH_LOGS),), epochs=((one.epoch, None),))
+        for one in begun_empty(history)
+    ]
 
 
 def _unmeasured(history: History) -> list[Want]:

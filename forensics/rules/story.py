@@ -11,6 +11,7 @@ from typing import cast
 
 from forensics.case import Case
 from forensics.replay.committed.lost_by import LostBy, Why, forked_by, lost_by
+from forensics.replay.committed.new_logs import replacements
 from forensics.replay.committed.proof import possible_losses, refetched, stated_at_most
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.isr import isr_text
@@ -26,7 +27,7 @@ from forensics.replay.history import (
 )
 from forensics.replay.inferences import Inferred
 from forensics.replay.lineage import Range, merge
-from forensics.replay.roles.steps import LogBefore, Step, StepKind
+from forensics.replay.roles.steps import LogBefore, StepKind
 from forensics.replay.truncations.safe_truncations import is_safe
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, States, epoch_text, offsets_text
@@ -231,24 +232,6 @@ def flushed_cause(history: History, broker: int, end: int) -> CauseId:
         return CAUSE_OF[ShortenedBy.NEW_LOG] if end <= back[-1].target else CauseId.UNKNOWN
     point = history.facts.disks[broker].recovery_point
     return CauseId.STALE_DIRECTORY if point is not None and point[0] > end else CauseId.UNFLUSHED_TAIL
-
-
-def replacements(history: History, broker: int) -> list[Step]:
-    """Return new, empty logs that replaced a former one; a log of a new topic is created empty too and does not
-    count.
-    """
-    return [
-        step
-        for role_span in history.role_spans.get(broker, ())
-        for step in role_span.steps
-        if step.kind is StepKind.CREATED and (step.before is not None or had_part(history, broker, role_span.epoch))
-    ]
-
-
-def had_part(history: History, broker: int, number: int) -> bool:
-    """Return whether others show that a replica led or was in the ISR before an epoch."""
-    earlier = [epoch for epoch in history.epochs.values() if epoch.epoch < number]
-    return any(epoch.leader == broker or any(broker in isr for isr, _ in epoch.isr) for epoch in earlier)
 
 
 def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
