@@ -58,7 +58,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--trials", type=int, help="stop after so many")
     parser.add_argument("--seed", type=int, default=1, help="of the first trial; the next ones count on")
-    parser.add_argument("--limit", type=float, default=60, help="seconds that a scan may take")
+    parser.add_argument("--limit", type=float, default=60, help="seconds of processor time that a scan may take")
     parser.add_argument("--case", action="append", default=[], help="only these cases")
     names = [mutation.name for mutation in MUTATIONS]
     parser.add_argument("--mutation", action="append", choices=names, help="only these ways of damage")

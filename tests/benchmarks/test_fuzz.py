@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.fuzz.__main__ import said
 from benchmarks.fuzz.mutations import MUTATIONS, TEXT
-from benchmarks.fuzz.trial import Subject, trial
+from benchmarks.fuzz.trial import Subject, TooSlow, limited, trial
 from tests.parsers.formats.building import batch
 
 SECONDS = 15
@@ -41,3 +41,25 @@ def test_each_mutation_changes_something_and_is_made_again_by_its_seed(mutation)
     made = [mutation.change(data, Random(seed)) for seed in range(20)]
     assert any(one is not None and one != data for one in made)
     assert made == [mutation.change(data, Random(seed)) for seed in range(20)]
+
+
+def working() -> None:
+    while True:
+        pass
+
+
+def test_work_is_limited_by_the_time_of_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.fuzz.trial._BY_THE_CLOCK", 1_000)
+    began = time.process_time()
+    with limited(0.05), pytest.raises(TooSlow):
+        working()
+    assert time.process_time() - began < 5
+
+
+def test_waiting_is_limited_by_the_clock_ten_times_later() -> None:
+    with limited(0.2):
+        time.sleep(0.6)  # as a scan on a machine that does other work
+    began = time.monotonic()
+    with limited(0.05), pytest.raises(TooSlow):
+        time.sleep(60)
+    assert 0.4 < time.monotonic() - began < 30
