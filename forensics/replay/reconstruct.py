@@ -556,9 +556,8 @@ class _Reconstruction(HwAttribution):
         """Return whether a follower's lines or its log show that it fetched."""
         if role_span.fetched or role_span.start_end is None:
             return role_span.fetched
-        spans = self.role_spans[broker]
-        position = next(number for number, one in enumerate(spans) if one is role_span)
-        later = spans[position + 1].start_end if position + 1 < len(spans) else self.disks.get(broker, NO_DISK).end
+        _, after = self._neighbours(role_span)
+        later = after.start_end if after is not None else self.disks.get(broker, NO_DISK).end
         ends = [role_span.end_low, later or 0, *(step.end or step.end_low for step in role_span.steps)]
         ends += [step.target for step in role_span.loads]
         return max(ends) > role_span.start_end

@@ -35,26 +35,42 @@ def _goes_on(one: RoleSpan, two: RoleSpan) -> bool:
     return leads and one.epoch < two.epoch and not one.steps
 
 
+def _is_of_earlier(before: RoleSpan, hw: int) -> bool:
+    """Return whether a high watermark that a role begins with was not reached in the role before.
+
+    The role before began with at least this value, or it states at least this value itself. Or its log was replaced by
+    another one, and the value is about that of before.
+    """
+    known = [one.value for one in (before.start_hw, before.hw) if one is not None]
+    return max(known, default=UNKNOWN) >= hw or any(replaced(step) for step in before.steps)
+
+
 class HwAttribution(EpochStart):
     """The part of replay that turns stated high watermarks into ``HwStatement``."""
 
     def _state_reached(self, broker: int, role_span: RoleSpan, epoch: Epoch | None) -> None:
-        if role_span.hw is not None and epoch is not None:
-            # A follower may fetch records of a later epoch before it receives that epoch.
-            ahead = [n for n, start, _ in role_span.entries if n > epoch.epoch and start < role_span.hw.value]
-            reached_in = self.history.epochs.get(max(ahead)) if ahead else None
-            if reached_in is not None:
-                self._state(broker, reached_in, role_span.hw, HwSource.PRINTED, own=self._own_log(broker, role_span))
-            else:
-                self._state(broker, epoch, role_span.hw, _source(role_span.hw, by_leader=epoch.leader == broker))
-        reached = role_span.hw.value if role_span.hw is not None else 0
-        alone = self._alone(broker, role_span) if epoch is not None and epoch.leader == broker else None
-        if alone is not None and alone.value > reached and self._commits_alone(broker):
+        """State the high watermark that was reached in a role: by a line, and as the protocol implies it."""
+        if epoch is None:
+            return
+        stated = role_span.hw
+        if stated is not None:
+            self._state_stated(broker, role_span, epoch, stated)
+        alone = self._alone(role_span) if epoch.leader == broker and self._commits_alone(broker) else None
+        if alone is not None and alone.value > (stated.value if stated is not None else 0):
             self._state(broker, epoch, alone, HwSource.ALONE_IN_ISR, implied=True, by=(Inferred.ALONE_COMMITS,))
 
-    def _own_log(self, broker: int, role_span: RoleSpan) -> Lineage | None:
-        """The log of a replica in a role span, if its lines are there to show it."""
-        return role_span.log if self._is_whole(broker) else None
+    def _state_stated(self, broker: int, role_span: RoleSpan, epoch: Epoch, stated: Sample) -> None:
+        """State a high watermark that a line states in a role.
+
+        A follower may fetch records of a later epoch before it receives that epoch.
+        """
+        ahead = [n for n, start, _ in role_span.entries if n > epoch.epoch and start < stated.value]
+        reached_in = self.history.epochs.get(max(ahead, default=UNKNOWN))
+        if reached_in is not None:
+            own = role_span.log if self._is_whole(broker) else None
+            self._state(broker, reached_in, stated, HwSource.PRINTED, own=own)
+        else:
+            self._state(broker, epoch, stated, _source(stated, by_leader=epoch.leader == broker))
 
     def _commits_alone(self, broker: int) -> bool:
         """Return whether a leader alone in the ISR commits what it appends; with a higher min.insync.replicas it does
@@ -63,61 +79,73 @@ class HwAttribution(EpochStart):
         needs_more = self.facts.get(broker, NO_FACTS).protocol.hw_needs_min_isr is not Answer.NO
         return not needs_more or self.history.facts.min_insync_replicas == 1
 
-    def _alone(self, broker: int, role_span: RoleSpan) -> Sample | None:
+    def _alone(self, role_span: RoleSpan) -> Sample | None:
         """Return the log end offset that a leader alone in the ISR is known to have reached: all of that was committed.
 
         If it stayed alone until its epoch or its process ended, the log end offset that it left counts. If its log was
         found shorter later, that length is still a lower bound.
         """
-        alone = role_span.alone
-        # A follower outside the ISR that keeps up within the lag holds the high watermark back
-        # (Partition.maybeIncrementLeaderHW). So everything is committed only if no replica fetches.
-        fetching = any(
-            other != broker and t.epoch == role_span.epoch and t.role is Role.FOLLOWER
-            for other, spans in self.role_spans.items()
-            for t in spans
-        )
-        named = {other for epoch in self.history.epochs.values() for isr, _ in epoch.isr for other in isr}
-        if fetching or role_span.held_back or not named | {broker} <= self.history.coverage.whole_replicas():
+        if role_span.held_back or self._may_be_fetched_from(role_span):
             return None
-        later = (e for number, e in sorted(self.history.epochs.items()) if number > role_span.epoch)
-        heir = next((e for e in later if e.leader not in (None, -1, broker)), None)
-        joined = heir is not None and not heir.unclean and isr_changed_without_lines(self.history, heir)
-        if joined or not role_span.is_alone:
+        alone = role_span.alone
+        if not role_span.is_alone or self._may_have_let_in(role_span):
             return alone
-        left = [(step.target, step.refs[0], step.time) for step in role_span.steps if step.kind is StepKind.LOADED][:1]
-        spans = self.role_spans[broker]
-        after = next((two for one, two in itertools.pairwise(spans) if one is role_span), None)
-        if not left and after is not None and after.start_end is not None and after.start_ref is not None:
-            left = [(after.start_end, after.start_ref, after.time)]
-        if left and (alone is None or left[0][0] > alone.value):
-            return Sample(*left[0])
-        return alone
+        left = self._left(role_span)
+        return left if left is not None and (alone is None or left.value > alone.value) else alone
+
+    def _may_be_fetched_from(self, led: RoleSpan) -> bool:
+        """Return whether a replica may have fetched from a leader in its role, in the ISR or not.
+
+        A follower outside the ISR that keeps up within the lag holds the high watermark back
+        (Partition.maybeIncrementLeaderHW).
+        """
+        named = {member for epoch in self.history.epochs.values() for isr, _ in epoch.isr for member in isr}
+        if not named | {led.replica} <= self.history.coverage.whole_replicas():
+            return True
+        others = (one for broker, spans in self.role_spans.items() if broker != led.replica for one in spans)
+        return any(one.epoch == led.epoch and one.role is Role.FOLLOWER for one in others)
+
+    def _may_have_let_in(self, led: RoleSpan) -> bool:
+        """Return whether a leader may have let others into the ISR without a line, before another one was elected."""
+        later = (epoch for number, epoch in sorted(self.history.epochs.items()) if number > led.epoch)
+        heir = next((epoch for epoch in later if epoch.leader not in (None, -1, led.replica)), None)
+        return heir is not None and not heir.unclean and isr_changed_without_lines(self.history, heir)
+
+    def _left(self, role_span: RoleSpan) -> Sample | None:
+        """Return the log end offset that a role left, as the next load or the next role found it; None if unknown."""
+        for load in role_span.loads:
+            return Sample(load.target, load.refs[0], load.time)
+        _, after = self._neighbours(role_span)
+        if after is None or after.start_end is None or after.start_ref is None:
+            return None
+        return Sample(after.start_end, after.start_ref, after.time)
 
     def _state_read_back(self, broker: int, role_span: RoleSpan) -> None:
         """A high watermark a role span begins with was reached in an earlier one, in the log of the leader of that."""
-        start = role_span.start_hw
-        if start is None or start.value <= 0:
+        start, (before, _) = role_span.start_hw, self._neighbours(role_span)
+        if start is None or start.value <= 0 or (before is not None and _is_of_earlier(before, start.value)):
             return
-        spans = self.role_spans[broker]
-        position = next(number for number, one in enumerate(spans) if one is role_span)
-        before = spans[position - 1] if position else None
-        if before is not None and before.start_hw is not None and start.value <= before.start_hw.value:
-            return  # the role span before began with at least this value
-        if before is not None and before.hw is not None and start.value <= before.hw.value:
-            return
-        if before is not None and any(replaced(step) for step in before.steps):
-            return  # it is about the log before that one
-        epoch = self.history.epochs.get(before.epoch) if before is not None and before.epoch >= 0 else None
-        own, known = None, unknown_from(self.history, before, role_span) if before is not None else None
-        if epoch is not None and known is not None and known < start.value:
-            own, epoch = epoch.lineage.known_below(known), None
-        uncut = self._uncut(broker, role_span, start.value) if epoch is not None else None
-        # Up to 1.1, and without epochs of its own, a leader answers for epochs that it never had with others (KIP-279).
-        had = epoch is not None and uncut is not None and {*epoch.lineage.entries} <= {*uncut.entries}
-        if epoch is not None and uncut is not None and had and differences(epoch.lineage, uncut, 0, start.value)[0]:
-            own, epoch = uncut, None  # the lines about the epochs in between are missing
+        epoch, own = self._reached_in(before, role_span, start.value) if before is not None else (None, None)
         self._state(broker, epoch, start, HwSource.READ_BACK, earlier=True, own=own)
+
+    def _reached_in(self, before: RoleSpan, role_span: RoleSpan, hw: int) -> tuple[Epoch | None, Lineage | None]:
+        """Return the leader epoch in which a role reached the high watermark that the next one begins with.
+
+        If lines about the epochs in between may be missing, it is not known. Then the log of its own that the high
+        watermark is about comes instead, as far as it is known.
+        """
+        epoch = self.history.epochs.get(before.epoch)
+        if epoch is None:
+            return None, None
+        known = unknown_from(self.history, before, role_span)
+        if known is not None and known < hw:
+            return None, epoch.lineage.known_below(known)
+        uncut = self._uncut(role_span.replica, role_span, hw)
+        # Up to 1.1, and without epochs of its own, a leader answers for epochs that it never had with others (KIP-279).
+        had = uncut is not None and {*epoch.lineage.entries} <= {*uncut.entries}
+        if uncut is not None and had and differences(epoch.lineage, uncut, 0, hw)[0]:
+            return None, uncut
+        return epoch, None
 
     def _uncut(self, broker: int, role_span: RoleSpan, end: int) -> Lineage | None:
         """Return a follower's log below ``end``: its leader's log, if the follower fetched without truncating

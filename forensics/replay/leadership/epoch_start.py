@@ -55,39 +55,36 @@ def had_part(history: History, before: RoleSpan, role_span: RoleSpan) -> int | N
     It may have had a role in an epoch in between if it was in the first ISR of that epoch, or if it led itself. An
     unknown ISR or leader counts too. So does a process in between that never logged that it loaded this log.
     """
-    broker = before.replica
-    part = role_span.run - before.run > max(1, len(before.loads))
-    first: int | None = None  # where the first epoch in between began
-    for epoch in _since(history, before.epoch, role_span.epoch):
-        if epoch.leader == -1 or (epoch.leader == broker and epoch.epoch == role_span.epoch):
-            continue
-        named = epoch.epoch in history.epochs
-        untold = named and _may_have_led_untold(history, before, role_span, epoch)
-        if untold or not named:
+    led: list[Epoch] = []
+    for epoch in _since(history, before, role_span):
+        low = _unknown_since(history, before, role_span, epoch)
+        if low is not None:
             # It may have fetched the log that it restarted with since then, or since another leader began to write.
-            low = _bound_without_lines(history, before, epoch, untold=untold)
-            return low if first is None else min(low, first)
+            return min([low, *(one.begins.low for one in led[:1])])
         if epoch.leader_took_up:
-            first = epoch.begins.low if first is None else first
-            part = part or epoch.leader == broker or _may_have_followed(history, before, role_span, epoch)
-    return first if part else None
+            led.append(epoch)
+    unseen = role_span.run - before.run > max(1, len(before.loads))
+    if unseen or any(_may_have_had_part(history, before, role_span, epoch) for epoch in led):
+        return led[0].begins.low if led else None
+    return None
 
 
-def _may_have_led_untold(history: History, before: RoleSpan, role_span: RoleSpan, epoch: Epoch) -> bool:
-    """Return whether a replica may have led an epoch that nothing shows it to have taken up."""
-    if epoch.leader != before.replica or epoch.leader_took_up:
-        return False
-    return _may_have_led(history, before, role_span, epoch)
+def _unknown_since(history: History, before: RoleSpan, role_span: RoleSpan, epoch: Epoch) -> int | None:
+    """Return the offset from which a replica's records are unknown because of an epoch; None if it is not.
 
-
-def _bound_without_lines(history: History, before: RoleSpan, epoch: Epoch, *, untold: bool) -> int:
-    """Return the offset from which a replica's records are unknown, if lines on an epoch are missing.
-
-    Lines of this broker (``untold``) or of all brokers are missing, so it may have had a role in that epoch. If only
-    one epoch has no line, a leader that restarted may have been down in it.
+    It may have had a role in it, and its own lines about that are missing, or those of all brokers. If only one epoch
+    has no line, a leader that restarted may have been down in it.
     """
-    alone = before.role is Role.LEADER and epoch.epoch in history.coverage.unnamed and not untold
-    return before.end_low if alone else before.start_low
+    if epoch.epoch in history.epochs:
+        led_unseen = epoch.leader == before.replica and not epoch.leader_took_up
+        return before.start_low if led_unseen and _may_have_led(history, before, role_span, epoch) else None
+    down = before.role is Role.LEADER and epoch.epoch in history.coverage.unnamed
+    return before.end_low if down else before.start_low
+
+
+def _may_have_had_part(history: History, before: RoleSpan, role_span: RoleSpan, epoch: Epoch) -> bool:
+    """Return whether a replica led in an epoch before its restart, or may have followed in it."""
+    return epoch.leader == before.replica or _may_have_followed(history, before, role_span, epoch)
 
 
 def _may_have_followed(history: History, before: RoleSpan, role_span: RoleSpan, epoch: Epoch) -> bool:
@@ -107,8 +104,18 @@ def _joined_unseen(history: History, before: RoleSpan, epoch: Epoch) -> bool:
     return not stated and _may_lack_lines(history, before, epoch)
 
 
-def _since(history: History, first: int, last: int) -> Iterator[Epoch]:
-    """Yield the epochs between two, the last one included; an epoch that no line names is yielded without a leader.
+def _since(history: History, before: RoleSpan, role_span: RoleSpan) -> Iterator[Epoch]:
+    """Yield the epochs since one role of a replica in which it may have had another, before it had a later role.
+
+    Epochs without a leader are left out, and the one of the later role if the replica leads in that.
+    """
+    leads = (before.replica, role_span.epoch)
+    epochs = _between(history, before.epoch, role_span.epoch)
+    return (epoch for epoch in epochs if epoch.leader != -1 and (epoch.leader, epoch.epoch) != leads)
+
+
+def _between(history: History, first: int, last: int) -> Iterator[Epoch]:
+    """Yield the epochs between two, the last one included; of one that no line names the leader is unknown.
 
     Skipped numbers do not count if a controller may have raised the epoch for each replica that it removed from the ISR
     (KafkaController.onReplicasBecomeOffline): it sends only the last of these.
@@ -209,6 +216,12 @@ class EpochStart:
         self.disks = disks
         self.logs: dict[int, Lineage] = {}
         self.previous: dict[int, RoleSpan] = {}
+
+    def _neighbours(self, role_span: RoleSpan) -> tuple[RoleSpan | None, RoleSpan | None]:
+        """Return the role spans of a replica right before and right after one, in the order of its lines."""
+        spans = self.role_spans[role_span.replica]
+        at = next(position for position, one in enumerate(spans) if one is role_span)
+        return spans[at - 1] if at else None, spans[at + 1] if at + 1 < len(spans) else None
 
     def _is_whole(self, broker: int) -> bool:
         """Return whether the absence of a line of a replica is proof, within its lines."""
