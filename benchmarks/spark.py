@@ -25,7 +25,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.scan import EVIDENCE, multiply, repeat
+from benchmarks.scan import EVIDENCE, multiply
 from forensics import tables
 from forensics.reports import jsonl
 from forensics.result import Result
@@ -47,11 +47,7 @@ def archive(evidence: Path, folder: Path, gigabytes: float) -> int:
     while made < wanted:
         cluster = folder / f"cluster-{number:03}"
         made += multiply(evidence / DEFAULT_CASE, cluster / "quiet", int(0.75 * each), number * 100_000)
-        before = _size(cluster)
-        case = evidence / TRACE_CASE
-        one = sum(path.stat().st_size for path in case.rglob("*.log") if path.parent.name == "logs")
-        repeat(case, cluster / "chatty", max(1, int(0.25 * each) // one), number * 1_000)
-        made += _size(cluster) - before
+        made += multiply(evidence / TRACE_CASE, cluster / "chatty", int(0.25 * each), number * 1_000)
         number += 1
     return _size(folder)
 
