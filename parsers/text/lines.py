@@ -14,7 +14,7 @@ import polars as pl
 from parsers import limits
 from parsers.schema import NOTICES, conform, empty
 
-BLOCK_BYTES = 32 << 20
+BLOCK_BYTES = 8 << 20
 
 _FEW_BYTES = 256 << 10
 _CHARACTER = 4  # bytes of a character in UTF-8, at most
