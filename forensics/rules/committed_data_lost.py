@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from forensics.case import Case
@@ -143,51 +143,85 @@ and the systems that consumed them.""",
 
 def judge(history: History, case: Case) -> Judgement:
     """Compare every committed record with the current leader's log."""
-    found, unclear = losses(history)
-    found = [replace(loss, holders=with_records(history, case, loss.holders)) for loss in found]
-    findings = tuple(_finding(history, case, loss, last=loss is found[-1]) for loss in found)
+    findings = [*_lost(history, case), *_unserved(history, case), *_lost_with_leader(history, case)]
+    return judgement(ID, findings, [want for wants in _WANTS for want in wants(history, case)])
+
+
+def _lost(history: History, case: Case) -> Iterator[Finding]:
+    """Yield a finding for each leader that lacked committed records."""
+    found = losses(history)[0]
+    for loss in found:
+        held = replace(loss, holders=with_records(history, case, loss.holders))
+        yield _finding(history, case, held, last=loss is found[-1])
+
+
+def _unserved(history: History, case: Case) -> Iterator[Finding]:
+    """Yield a finding for committed records in a hole of the current leader's log."""
     lacking = unserved(history)
     if lacking is not None:
-        findings += (_lacking(history, case, lacking),)
-    missing: list[Want] = []
+        yield _lacking(history, case, lacking)
+
+
+def _lost_with_leader(history: History, case: Case) -> Iterator[Finding]:
+    """Yield a finding for records that the last leader restarted without, if every other replica was looked at."""
     left = left_with_less(history)
+    if left is not None and not _unseen(history):
+        yield _gone_with_leader(history, case, *left)
+
+
+def _unseen(history: History) -> list[int]:
+    """Return replicas without files, or without all lines, in the evidence: they may hold other records."""
     seen = {b for b in history.members if history.coverage.throughout(b) and on_disk(history, b)}
-    unseen = sorted(history.members - seen)
-    if left is not None and unseen:
-        missing.append(
-            Want(
-                Question.HELD_ELSEWHERE,
-                (of(unseen, Artefact.DATA_DIRECTORY, *BOTH_LOGS),),
-                replicas=(left[1].replica,),
-                offsets=offsets_of(left[0].ranges),
-            )
-        )
-    elif left is not None:
-        findings += (_gone_with_leader(history, case, *left),)
-    if gone := in_no_copy(history) if left is None else []:
-        missing.append(
-            Want(Question.READ_WHILE_RUNNING, (anywhere(Artefact.DATA_DIRECTORY),), offsets=offsets_of(gone))
-        )
-    if history.current is None:
-        files = (Artefact.STATE_CHANGE_LOG, Artefact.CONTROLLER_LOG, Artefact.SEGMENTS)
-        missing.append(Want(Question.CURRENT_LEADER, tuple(anywhere(file) for file in files)))
-    if not history.statements and not _never_written(history) and not _covered_throughout(history):
-        ways = (anywhere(Artefact.HW_CHECKPOINT), anywhere(Artefact.SERVER_LOG))
-        missing.append(Want(Question.ANY_HIGH_WATERMARK, ways))
-    missing += [_open(history, possible_loss) for possible_loss in possible_losses(history)]
-    missing += _created_again(history)
+    return sorted(history.members - seen)
+
+
+def _held_elsewhere(history: History, case: Case) -> list[Want]:
+    """Return what would show whether a copy is left of the records that the last leader restarted without."""
+    left = left_with_less(history)
+    if left is not None:
+        unseen = _unseen(history)
+        ways = (of(unseen, Artefact.DATA_DIRECTORY, *BOTH_LOGS),)
+        offsets = offsets_of(left[0].ranges)
+        return [Want(Question.HELD_ELSEWHERE, ways, replicas=(left[1].replica,), offsets=offsets)] if unseen else []
+    gone = in_no_copy(history)
+    ways = (anywhere(Artefact.DATA_DIRECTORY),)
+    return [Want(Question.READ_WHILE_RUNNING, ways, offsets=offsets_of(gone))] if gone else []
+
+
+def _no_leader(history: History, case: Case) -> list[Want]:
+    """Return what would show the current leader, if no line names one."""
+    files = (Artefact.STATE_CHANGE_LOG, Artefact.CONTROLLER_LOG, Artefact.SEGMENTS)
+    ways = tuple(anywhere(file) for file in files)
+    return [Want(Question.CURRENT_LEADER, ways)] if history.current is None else []
+
+
+def _no_high_watermark(history: History, case: Case) -> list[Want]:
+    """Return what would show any high watermark, if none is known and records may have been committed."""
+    if history.statements or _never_written(history) or _covered_throughout(history):
+        return []
+    return [Want(Question.ANY_HIGH_WATERMARK, (anywhere(Artefact.HW_CHECKPOINT), anywhere(Artefact.SERVER_LOG)))]
+
+
+def _possible(history: History, case: Case) -> list[Want]:
+    """Return what would show whether records that may have been committed were."""
+    return [_open(history, possible_loss) for possible_loss in possible_losses(history)]
+
+
+def _order_or_writer(history: History, case: Case) -> list[Want]:
+    """Return what would show the order of the leaders, or who wrote records whose writer is unknown."""
     if history.epoch_rollbacks:
-        missing.append(went_back(history))
-    elif unclear:
-        missing.append(_undated(history, unclear))
-    missing += _unreadable(history) if lacking is None else []
-    if history.current is not None and history.current.leader is not None:
-        leader = history.current.leader
-        missing += earlier_segments(history, leader)
-        missing += maybe_cleaned(history, [leader] if leader in history.facts.disks else [])
-    missing += _unheard(history, case)
-    missing += more_lines(history)
-    return judgement(ID, findings, missing)
+        return [went_back(history)]
+    unclear = losses(history)[1]
+    return [_undated(history, unclear)] if unclear else []
+
+
+def _of_leaders_files(history: History, case: Case) -> list[Want]:
+    """Return what the current leader's files leave open."""
+    leader = history.current.leader if history.current is not None else None
+    if leader is None:
+        return []
+    cleaned = maybe_cleaned(history, [leader] if leader in history.facts.disks else [])
+    return [*_unreadable(history, leader), *earlier_segments(history, leader), *cleaned]
 
 
 def _open(history: History, possible_loss: PossibleLoss) -> Want:
@@ -209,7 +243,7 @@ def _role(epoch: Epoch) -> tuple[int, int | None]:
     return (epoch.epoch, epoch.leader)
 
 
-def _created_again(history: History) -> list[Want]:
+def _created_again(history: History, case: Case) -> list[Want]:
     """Return a want if the last leader, alone in its ISR, got a new log after it had led."""
     epoch = last_leader_replaced_log(history)
     if epoch is None:
@@ -252,11 +286,10 @@ def _at_hand(history: History, epoch: Epoch) -> bool:
     return history.whole_with_files(epoch.leader)
 
 
-def _unreadable(history: History) -> list[Want]:
-    """Return a want for damage in the log that the partition serves."""
-    leader = history.current.leader if history.current is not None else None
-    disk = history.facts.disks.get(leader) if leader is not None else None
-    if leader is None or disk is None or not disk.damage:
+def _unreadable(history: History, leader: int) -> list[Want]:
+    """Return a want for damage in the log that the partition serves, unless it is known that it lacks records."""
+    disk = history.facts.disks.get(leader)
+    if disk is None or not disk.damage or unserved(history) is not None:
         return []
     if disk.gaps:
         ways = (of([leader], Artefact.LISTING), of([leader], Artefact.SERVER_LOG))
@@ -292,6 +325,25 @@ def _unheard(history: History, case: Case) -> list[Want]:
     else:
         silent = [b for b in sorted(history.members) if history.coverage.is_silent(b)]
     return [Want(Question.LATER_LEADER_HEARD, (of([broker], Artefact.STATE_CHANGE_LOG),)) for broker in silent]
+
+
+def _missing_lines(history: History, case: Case) -> list[Want]:
+    """Return wants for lines that are shown to be missing."""
+    return more_lines(history)
+
+
+_WANTS: tuple[Callable[[History, Case], list[Want]], ...] = (
+    _held_elsewhere,
+    _no_leader,
+    _no_high_watermark,
+    _possible,
+    _created_again,
+    _order_or_writer,
+    _of_leaders_files,
+    _unheard,
+    _missing_lines,
+)
+"""Everything that may leave the answer open, in the order in which reports name it."""
 
 
 def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding:
