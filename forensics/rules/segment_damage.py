@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from forensics.case import Case
 from forensics.replay.confidence import Bearers, Weakness, weak_points
 from forensics.replay.facts.compaction import NOT_CLEANED
@@ -70,32 +72,45 @@ Copy the partition from a replica without damage. Do not let a damaged replica b
 SHOWN = 5
 _ENDS = (DamageKind.TORN_TAIL, DamageKind.ZERO_TAIL)
 """Damage that a crash, a preallocated file or a copy of a running broker leaves."""
+_SUBJECTS = {Severity.ERROR: "damage", Severity.WARNING: "gap", Severity.INFO: "end"}
+"""The subject of a finding of each severity, in the order reported."""
 
 
 def judge(history: History, case: Case) -> Judgement:
     """Report each damaged replica once, and harmless ends separately."""
-    findings = []
-    wishes: list[Want] = []
     cleaned = maybe_cleaned(history, history.facts.disks)
-    for broker, disk in sorted(history.facts.disks.items()):
-        ends = [d for d in disk.damage if d.kind in _ENDS]
-        gaps = [d for d in disk.damage if d.kind is DamageKind.GAP and not _its_own(history, broker)]
-        real = [d for d in disk.damage if d not in (*ends, *gaps)]
-        if real:
-            findings.append(_finding(history, broker, real, Severity.ERROR))
-        if gaps:
-            if not cleaned:
-                findings.append(_finding(history, broker, gaps, Severity.WARNING))
-            wishes.append(_listing(history, broker))
-        if ends:
-            findings.append(_finding(history, broker, ends, Severity.INFO))
-        wishes += earlier_segments(history, broker)
+    damage = {broker: _by_severity(history, broker) for broker in sorted(history.facts.disks)}
+    findings = [
+        _finding(history, broker, places, severity)
+        for broker, found in damage.items()
+        for severity, places in found.items()
+        if places and not (severity is Severity.WARNING and cleaned)
+    ]
+    wishes = [want for broker, found in damage.items() for want in _missing_segments(history, broker, found)]
     missing = [*missing_data(history, case), *wishes, *cleaned]
     if not missing and not any(disk.end is not None for disk in history.facts.disks.values()):
         missing.append(Want(Question.ANY_SEGMENTS, (anywhere(Artefact.SEGMENTS),)))
     violated = any(f.severity is Severity.ERROR for f in findings)
     verdict = Verdict.VIOLATED if violated else Verdict.UNKNOWN if missing else Verdict.CLEAN
     return Judgement(ID, verdict, tuple(findings), tuple(dict.fromkeys(missing)))
+
+
+def _by_severity(history: History, broker: int) -> dict[Severity, list[Damage]]:
+    """Return the damage of a replica by severity, in the order reported.
+
+    A gap between segments is a warning if only the copy may lack the segment.
+    """
+    found: dict[Severity, list[Damage]] = {severity: [] for severity in _SUBJECTS}
+    gaps = Severity.ERROR if _its_own(history, broker) else Severity.WARNING
+    milder = {**dict.fromkeys(_ENDS, Severity.INFO), DamageKind.GAP: gaps}
+    for damage in history.facts.disks[broker].damage:
+        found[milder.get(damage.kind, Severity.ERROR)].append(damage)
+    return found
+
+
+def _missing_segments(history: History, broker: int, damage: Mapping[Severity, list[Damage]]) -> list[Want]:
+    """Return what would show whether segments of a replica are missing on the broker or only in the copy."""
+    return [*([_listing(history, broker)] if damage[Severity.WARNING] else []), *earlier_segments(history, broker)]
 
 
 def _its_own(history: History, broker: int) -> bool:
@@ -128,7 +143,7 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
         weak=weak_points({Weakness.MAYBE_NOT_COPIED: parted}),
         **place(history),
         replicas=(broker,),
-        subject={Severity.ERROR: "damage", Severity.WARNING: "gap"}.get(severity, "end"),
+        subject=_SUBJECTS[severity],
         summary=f"broker {broker} has damaged segments: {damage[0].text}{more}",
         facts=tuple(Fact(d.text, broker=broker, refs=(d.ref,)) for d in damage[:SHOWN]),
         inferences=(f"every segment file of {history.name} on broker {broker} was collected",) if parted else (),
