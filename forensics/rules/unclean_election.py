@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from forensics.case import Case
 from forensics.replay import protocol
@@ -12,15 +14,13 @@ from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Doubt, Printed
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import Epoch, History, ShortenedBy
-from forensics.replay.leadership.elections import (
-    elected_with_others,
-    from_isr,
-    isr_before,
-    isr_changed_without_lines,
-    isr_changes_complete,
-    maybe_eligible,
-    outside_isr,
-    was_last_member,
+from forensics.replay.leadership.elections import isr_changed_without_lines, maybe_eligible
+from forensics.replay.leadership.judged_elections import (
+    Elected,
+    LastIsr,
+    is_last_member_again,
+    judged_elections,
+    last_isr,
 )
 from forensics.replay.omissions.last_leader import elections_complete, led_unnamed, maybe_controllers, roles_not_seen
 from forensics.replay.played_isr import InSync, OutsideIsr
@@ -96,32 +96,13 @@ metadata log and the controller's settings show that the setting was false.""",
 
 def judge(history: History, case: Case) -> Judgement:
     """Look at each change of leader."""
-    led = [e for _, e in sorted(history.epochs.items()) if e.leader is not None and e.leader >= 0]
-    findings = []
-    missing: list[Want] = []
     unseen = roles_not_seen(history)
-    for position, epoch in enumerate(led):
-        if history.epoch_rollbacks and not epoch.unclean:
-            missing.append(went_back(history))
-            continue
-        if not _seen(history, epoch, led[position - 1] if position else None, unseen):
-            missing.append(_wish(history, epoch, unseen))
-            continue
-        before_it = isr_before(history, epoch)
-        in_sync = before_it is not None and epoch.leader in before_it and not epoch.unclean
-        if not in_sync and outside_isr(history, epoch):
-            findings.append(_finding(history, case, epoch))
-            continue
-        if position == 0:
-            continue
-        if maybe_eligible(history, epoch):
-            ways = (anywhere(Artefact.METADATA_LOG), anywhere(Artefact.CONTROLLER_LOG))
-            missing.append(Want(Question.ELIGIBLE, ways, epochs=((epoch.epoch, epoch.leader),)))
-        elif epoch.leader != led[position - 1].leader and not from_isr(history, epoch):
-            missing.append(_wish(history, epoch, unseen))
+    judged = judged_elections(history, unseen)
+    findings = [_finding(history, case, epoch) for epoch, elected in judged if elected is Elected.OUTSIDE_ISR]
+    missing = [_WANTS[elected](history, epoch, unseen) for epoch, elected in judged if elected in _WANTS]
     missing += _leaders_unknown(history, unseen)
-    missing += _later(history, led, unseen, maybe_controllers(history, case.with_data))
-    if not led:
+    missing += _later(history, [epoch for epoch, _ in judged], unseen, maybe_controllers(history, case.with_data))
+    if not judged:
         missing.append(any_leader())
     return judgement(ID, findings, missing)
 
@@ -189,27 +170,6 @@ def _later(history: History, led: list[Epoch], unseen: list[int], electors: list
     return [Want(Question.LATER_LEADER, (of(unseen, Artefact.STATE_CHANGE_LOG), _electors(history)))]
 
 
-def _seen(history: History, epoch: Epoch, before: Epoch | None, unseen: list[int]) -> bool:
-    """Return whether the election of an epoch's leader can be judged: the ISR before it is known."""
-    if epoch.epoch == 0 or epoch.unclean or epoch.safe or elected_with_others(history, epoch):
-        return True
-    last = isr_before(history, epoch)
-    if last is not None:
-        # If a controller up to 1.0 has emptied the ISR, earlier epochs are needed to know its last member.
-        emptied = not last and epoch.epoch - 1 in history.epochs and history.epochs[epoch.epoch - 1].by_request
-        return not emptied or was_last_member(history.epochs, epoch) is not None
-    if before is None or not isr_changes_complete(history, epoch):
-        return False
-    if before.leader in history.replicas and not history.coverage.has(before.leader, Printed.LOG):
-        return False  # there a leader logs each change of the ISR (Partition.shrinkIsr, expandIsr)
-    if not unseen:
-        return True  # every replica's roles are known, and every leader's ISR
-    # Without a leader the ISR stays as it is.
-    between = [history.epochs.get(number) for number in range(before.epoch + 1, epoch.epoch)]
-    led_next = all(one is not None and one.leader == -1 for one in between)
-    return led_next and before.isr_from_leader and before.leader not in unseen
-
-
 def _wish(history: History, epoch: Epoch, unseen: list[int]) -> Want:
     """Return what would show the ISR from which an epoch's leader was elected."""
     before = [e.leader for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.leader is not None]
@@ -223,6 +183,22 @@ def _wish(history: History, epoch: Epoch, unseen: list[int]) -> Want:
     return Want(Question.ISR_BEFORE, ways, epochs=((epoch.epoch, epoch.leader),))
 
 
+def _maybe_eligible(history: History, epoch: Epoch, unseen: list[int]) -> Want:
+    """Return what would show whether an epoch's leader was an eligible leader replica."""
+    ways = (anywhere(Artefact.METADATA_LOG), anywhere(Artefact.CONTROLLER_LOG))
+    return Want(Question.ELIGIBLE, ways, epochs=((epoch.epoch, epoch.leader),))
+
+
+_WANTS: Mapping[Elected, Callable[[History, Epoch, list[int]], Want]] = MappingProxyType(
+    {
+        Elected.OUT_OF_ORDER: lambda history, epoch, unseen: went_back(history),
+        Elected.UNKNOWN: _wish,
+        Elected.MAYBE_ELIGIBLE: _maybe_eligible,
+    }
+)
+"""The evidence that would show how a leader was elected, for each answer that leaves it open."""
+
+
 def _leaders_unknown(history: History, unseen: list[int]) -> list[Want]:
     """The evidence that would show who led where no line names the leader, past the last known leader too."""
     silent = sorted({*history.coverage.doubtful(Doubt.LEADER), *history.coverage.unnamed})
@@ -234,45 +210,50 @@ def _leaders_unknown(history: History, unseen: list[int]) -> list[Want]:
     return [Want(Question.LEADERS_OF_EPOCHS, (*own, anywhere(Artefact.CONTROLLER_LOG)), epochs=epochs)]
 
 
-def _last_isr(last: Epoch, isr: frozenset[int]) -> Fact:
-    """Return a fact: the last ISR of an epoch, of its leader if that is known."""
-    ref = last.isr[-1][1]
-    if last.leader is None or last.leader < 0:
-        whose = f"of leader epoch {last.epoch}"
-        text = f"the last ISR {whose} was {isr_text(isr)}" if isr else f"the ISR {whose} was empty, so no broker led"
-        return Fact(text, refs=(ref,))
-    return Fact(
-        f"was leader of epoch {last.epoch}, whose last ISR was {isr_text(isr)}", broker=last.leader, refs=(ref,)
-    )
+def _isr_facts(last: LastIsr) -> list[Fact]:
+    """Return the last ISR before an election as a fact, if any is known."""
+    if last.epoch is None or last.isr is None:
+        return []
+    if not last.of_epoch:  # unknown who led when the ISR changed to this
+        return [Fact(f"the ISR just before the election was {isr_text(last.isr)}, by the partition epoch")]
+    members, leader, number = isr_text(last.isr), last.epoch.leader, last.epoch.epoch
+    refs = (last.epoch.isr[-1][1],)
+    if leader is not None and leader >= 0:
+        return [Fact(f"was leader of epoch {number}, whose last ISR was {members}", broker=leader, refs=refs)]
+    whose = f"of leader epoch {number}"
+    text = f"the last ISR {whose} was {members}" if last.isr else f"the ISR {whose} was empty, so no broker led"
+    return [Fact(text, refs=refs)]
+
+
+_IMPLIED: tuple[tuple[Callable[[Epoch], bool], str], ...] = (
+    (
+        lambda epoch: not epoch.unclean and not epoch.asked,
+        "no log line names the election unclean, but the new leader was not in the last ISR",
+    ),
+    (
+        lambda epoch: epoch.forced and not epoch.asked,
+        "unclean.leader.election.enable was false, so a command forced the election",
+    ),
+)
+"""Conclusions from the protocol on which a finding rests, and when."""
+
+
+_WHO_FORCED = "ask who forced it: kafka-leader-election.sh --election-type UNCLEAN, or electLeaders of an admin client"
 
 
 def _finding(history: History, case: Case, epoch: Epoch) -> Finding:
-    earlier = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
-    last = earlier[-1] if earlier else None
-    facts = []
-    isr = isr_before(history, epoch) or None
-    if last is not None and isr in (None, last.last_isr):
-        isr = last.last_isr or frozenset()
-        facts.append(_last_isr(last, isr))
-    elif last is not None and isr is not None:  # unknown who led when the ISR changed to this
-        facts.append(Fact(f"the ISR just before the election was {isr_text(isr)}, by the partition epoch"))
-    facts.append(leader_fact(epoch))
-    facts += [Fact("the controller logged this election as unclean", refs=(ref,)) for ref in epoch.unclean[:1]]
-    inferences: tuple[str, ...] = ()
-    if not epoch.unclean and not epoch.asked:
-        inferences = ("no log line names the election unclean, but the new leader was not in the last ISR",)
-    steps: tuple[str, ...] = (check(history),)
-    facts += [Fact("a command requested this election", refs=(ref,)) for ref in epoch.asked[:1]]
-    if epoch.forced:
-        if not epoch.asked:
-            inferences += ("unclean.leader.election.enable was false, so a command forced the election",)
-        steps = (
-            "ask who forced it: kafka-leader-election.sh --election-type UNCLEAN, or electLeaders of an admin client",
-        )
-    if not epoch.by_request and not epoch.asked and was_last_member(history.epochs, epoch):
+    last = last_isr(history, epoch)
+    facts = [
+        *_isr_facts(last),
+        leader_fact(epoch),
+        *(Fact("the controller logged this election as unclean", refs=(ref,)) for ref in epoch.unclean[:1]),
+        *(Fact("a command requested this election", refs=(ref,)) for ref in epoch.asked[:1]),
+    ]
+    if is_last_member_again(history, epoch):
         return _last_known(history, epoch, facts)
-    members = f" ({_isr_before(isr)})" if isr is not None and epoch.leader not in isr else ""
-    failed = _left_on_failed_disk(history, case, epoch, last)
+    members = f" ({_isr_before(last.isr)})" if last.isr is not None and epoch.leader not in last.isr else ""
+    failed = _left_on_failed_disk(history, case, epoch, last.epoch)
+    cause = CAUSE_OF[elected_by(epoch)]
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
@@ -281,10 +262,14 @@ def _finding(history: History, case: Case, epoch: Epoch) -> Finding:
         replicas=(epoch.leader,) if epoch.leader is not None else (),
         epochs=(epoch.epoch,),
         summary=f"broker {epoch.leader} was elected leader of epoch {epoch.epoch} from outside the ISR{members}",
-        facts=(*facts, *failed.facts, *allowed_facts(history, CAUSE_OF[elected_by(epoch)])),
-        inferences=inferences,
-        cause=CAUSE_OF[elected_by(epoch)],
-        **advised(history.name, next_steps=(*failed.steps, *steps), do_not=failed.do_not),
+        facts=(*facts, *failed.facts, *allowed_facts(history, cause)),
+        inferences=tuple(text for applies, text in _IMPLIED if applies(epoch)),
+        cause=cause,
+        **advised(
+            history.name,
+            next_steps=(*failed.steps, _WHO_FORCED if epoch.forced else check(history)),
+            do_not=failed.do_not,
+        ),
     )
 
 
