@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from forensics.case import Case
-from forensics.replay.committed.proof import (
-    CommittedProof,
-    Loss,
-    committed,
-    losses,
-    possible_losses,
-    refetched,
-    stated_by,
-)
-from forensics.replay.committed.surviving_copies import holders
-from forensics.replay.committed.vanished_tails import vanished_tails
+from forensics.replay.committed.proof import losses
+from forensics.replay.committed.vanished_tails import gone_unseen, vanished_tails
 from forensics.replay.confidence import Weakness, weak_points
-from forensics.replay.facts.deletions import kept, log_start_at, may_be_deleted
+from forensics.replay.facts.deletions import may_be_deleted
 from forensics.replay.facts.stale_dirs import left_behind
-from forensics.replay.history import History, HwSource, HwStatement, Truncation, TruncationReason
+from forensics.replay.history import History, Truncation, TruncationReason
 from forensics.replay.inferences import joined
-from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, size, subtract
-from forensics.replay.played import TruncatedCommitted
-from forensics.rules.causes import CauseId
+from forensics.replay.lineage import Range, intersect, size
+from forensics.replay.truncations.removals import SETTLED, Fate, Outcome, Removal, outcome, removals
 from forensics.rules.finding import (
     HERE,
     Fact,
@@ -42,10 +32,10 @@ from forensics.rules.finding import (
 )
 from forensics.rules.story import (
     BOTH_LOGS,
+    CAUSE_OF,
     committed_facts,
     held_texts,
     leader_fact,
-    loss_cause,
     missing_logs,
     possible_loss_of,
     repeats_facts,
@@ -117,217 +107,91 @@ restart, reassign or delete anything.""",
 
 def judge(history: History, case: Case) -> Judgement:
     """Judge every truncation of the partition."""
+    removed = removals(history)
+    findings = [_finding(history, one, outcome(history, one)) for one in removed if one.ranges]
     if history.played is not None:
-        return judgement(ID, [_of_trace(history, one) for one in history.played.truncated], [])
-    findings = []
-    unclear: list[Want] = []
-    for truncation in history.truncations:
-        before = truncation.epoch if truncation.epoch >= 0 else None
-        row = truncation.refs[0].row
-        proof = committed(
-            history,
-            truncation.lineage,
-            truncation.target,
-            truncation.end,
-            replica=truncation.replica,
-            before=before,
-            row=row,
-        )
-        own = _stated(history, truncation)
-        known = merge([*proof.ranges, *own.ranges])
-        start = log_start_at(history.facts.log_starts, truncation.replica, row)  # it held nothing below
-        known = intersect(known, [(start, max(start, truncation.end))])
-        ranges = tuple(kept(history, truncation.lineage, known, truncation.epoch))
-        if ranges:
-            statements = (*proof.statements, *own.statements)
-            own_alone = bool(subtract(ranges, proof.ranges))
-            alone = own_alone and truncation.own_hw is not None and truncation.own_hw.restored
-            findings.append(_finding(history, truncation, ranges, statements, _gone(history, truncation), alone))
-        elif proof.ranges:
-            continue  # its leader had removed them before
-        elif (possible_loss := possible_loss_of(history, truncation)) is not None:
-            unclear.append(possible_loss)
-    untold = [*unclear, *truncations_of_unknown_extent(history), *_vanished(history), *_uncut(history)]
-    return judgement(ID, findings, [*untold, *missing_logs(history)])
-
-
-def _of_trace(history: History, one: TruncatedCommitted) -> Finding:
-    """Return the finding for a truncation that a complete trace states."""
-    known = next((t for t in history.truncations if t.refs[0].row == one.ref.row), None)
-    truncation = Truncation(
-        replica=one.replica,
-        epoch=one.epoch,
-        leader=one.leader,
-        target=one.target,
-        end=one.end,
-        end_exact=True,
-        lineage=one.lineage,
-        reason=known.reason if known is not None else TruncationReason.UNKNOWN,
-        time=one.time,
-        refs=known.refs if known is not None else (one.ref,),
-    )
-    statement = stated_by(one.commit, one.lineage)
-    return _finding(history, truncation, one.ranges, (statement,), _gone(history, truncation), read_back_alone=False)
-
-
-def _stated(history: History, truncation: Truncation) -> CommittedProof:
-    """Return what a truncation removed below a high watermark that the same replica had stated before.
-
-    A replica that was away while its topic was created again reads back the high watermark of another topic. A topic
-    id rules that out.
-    """
-    own = truncation.own_hw
-    if own is None or truncation.epoch in history.contested or (own.restored and history.topic_id is None):
-        return CommittedProof((), ())
-    first = (
-        max(own.first, log_start_at(history.facts.log_starts, truncation.replica, own.ref.row)) if own.restored else 0
-    )
-    ranges = intersect([(truncation.target, own.end)], [(max(own.first, first), own.end)])
-    statement = HwStatement(
-        truncation.replica,
-        UNKNOWN if own.restored else truncation.epoch,
-        truncation.lineage,
-        own.end,
-        False,
-        HwSource.READ_BACK if own.restored else HwSource.SAME_EPOCH,
-        own.time,
-        (own.ref,),
-    )
-    return CommittedProof(tuple(ranges), (statement,) if ranges else ())
+        return judgement(ID, findings, [])
+    unclear = [possible_loss_of(history, one.truncation) for one in removed if not one.decided]
+    missing = [
+        *(want for want in unclear if want is not None),
+        *truncations_of_unknown_extent(history),
+        *_vanished(history),
+        *_uncut(history),
+    ]
+    return judgement(ID, findings, [*missing, *missing_logs(history)])
 
 
 def _uncut(history: History) -> list[Want]:
-    """Return what would show whether a replica that lost records truncated them, if no line shows how they went.
-
-    Its files are missing, and nothing shows it with records of the leader that lacked them, or of a later one. With
-    such records it has reconciled with that leader, and its lines show how.
-    """
-    found = []
-    removals = [
-        (truncation.replica, truncation.target)
-        for truncation in (*history.truncations, *history.truncations_of_unknown_extent)
-    ]
-    removals += [(shortened.replica, shortened.target) for shortened in history.shortened_logs]
-    for loss in losses(history)[0]:
-        had = {statement.replica for statement in loss.statements} - {loss.epoch.leader, *loss.holders}
-        for broker in sorted(had):
-            replica = history.replicas.get(broker)
-            told = any(who == broker and target < loss.ranges[-1][1] for who, target in removals)
-            if replica is None or replica.on_disk or told:
-                continue
-            if not replica.lineage.entries or replica.lineage.entries[-1][0] < loss.epoch.epoch:
-                ways = (of([broker], Artefact.DATA_DIRECTORY), of([broker], Artefact.SERVER_LOG))
-                found.append(Want(Question.TRUNCATED_LOST, ways, offsets=offsets_of(loss.ranges)))
-    return found
-
-
-def _there_again(history: History, truncation: Truncation, ranges: tuple[Range, ...]) -> bool:
-    """Return whether the replica that truncated the records holds them again, in files of a later time.
-
-    The files of the last leader must have the same records: the same epoch wrote them.
-    """
-    leader = history.current.leader if history.current is not None else None
-    if leader is None or any(truncation.lineage.epoch_at(first) < 0 for first, _ in truncation.lineage.pieces(ranges)):
-        return False
-    held = holders(history, truncation.lineage, list(ranges))
-    later = {
-        broker: disk.lineage.entries[-1][0] for broker, disk in history.facts.disks.items() if disk.lineage.entries
-    }
-    return all(
-        list(held.get(broker, ())) == list(ranges) and later.get(broker, UNKNOWN) >= truncation.epoch
-        for broker in {truncation.replica, leader}
-    )
-
-
-def _still_had(history: History, truncation: Truncation) -> str:
-    """Return what became of records that the leader of a truncation had, in words.
-
-    A trace that states each append may state none of them again.
-    """
-    stated = history.played.truncated if history.played is not None else ()
-    again = all(one.again for one in stated if one.ref.row == truncation.refs[0].row)
-    return f"broker {truncation.leader} still had them{', and they were fetched again' if again else ''}"
-
-
-def _gone(history: History, truncation: Truncation) -> list[Range]:
-    """Return which records of the truncated log are lost: records of another log may be lost at the same offsets."""
+    """Return what would show whether a replica that lost records truncated them, if no line shows how they went."""
     return [
-        piece
-        for loss in losses(history)[0]
-        for first, end in loss.ranges
-        for piece in subtract(
-            [(first, end)], itertools.chain(*differences(loss.lineage, truncation.lineage, first, end))
+        Want(
+            Question.TRUNCATED_LOST,
+            (of([one.replica], Artefact.DATA_DIRECTORY), of([one.replica], Artefact.SERVER_LOG)),
+            offsets=offsets_of(one.ranges),
         )
+        for one in gone_unseen(history)
     ]
 
 
-def _facts(
-    history: History, truncation: Truncation, known: Sequence[Fact], without: Loss | None, lost: Sequence[Range]
-) -> tuple[Fact, ...]:
+_OUTCOMES: Mapping[Fate, str] = MappingProxyType(
+    {
+        Fate.LOST: "the partition has lost them",
+        Fate.THERE_AGAIN: "the broker has them again",
+        Fate.FETCHED_AGAIN: "broker {leader} still had them, and they were fetched again",
+        Fate.LEADER_HAD: "broker {leader} still had them",
+        Fate.KEPT: "the partition kept them",
+        Fate.LEADER_HAD_THEN: "broker {leader} still had them then; whether the partition kept them is unknown",
+        Fate.UNKNOWN: "whether the partition kept them is unknown",
+    }
+)
+"""Words for what became of the records."""
+
+
+def _facts(history: History, removed: Removal, became: Outcome) -> tuple[Fact, ...]:
     """The facts in order: a leader without the records began before this truncation of its follower, or after it."""
+    truncation = removed.truncation
+    known = committed_facts(removed.statements, removed.ranges[-1][1])
     cut = (truncation_fact(truncation), *repeats_facts(history, truncation))
-    if without is None:
+    if became.loss is None:
         return (*known, *cut)
-    leads = leader_fact(without.epoch, tuple(lost))
-    steps = (*cut, leads) if truncation.epoch < without.epoch.epoch else (leads, *cut)
+    leads = leader_fact(became.loss.epoch, became.lost)
+    steps = (*cut, leads) if truncation.epoch < became.loss.epoch.epoch else (leads, *cut)
     return (*known, *steps)
 
 
-def _finding(
-    history: History,
-    truncation: Truncation,
-    ranges: tuple[Range, ...],
-    statements: tuple[HwStatement, ...],
-    gone: list[Range],
-    read_back_alone: bool,
-) -> Finding:
-    statement, lost = statements[0], intersect(ranges, gone)
-    without = next((loss for loss in losses(history)[0] if lost and intersect(loss.ranges, lost)), None)
+def _severity(truncation: Truncation, fate: Fate) -> Severity:
+    """Return how bad a truncation of committed records is.
+
+    Before 0.11 every follower truncates to its high watermark; without evidence of a loss it is not reported as one.
+    """
+    if fate is Fate.LOST:
+        return Severity.CRITICAL
+    routine = fate in SETTLED or truncation.reason is TruncationReason.HIGH_WATERMARK
+    return Severity.WARNING if routine else Severity.ERROR
+
+
+def _next(history: History, became: Outcome) -> tuple[str, ...]:
+    """Return what to do about the records, if the partition is not known to have them."""
+    if became.fate is Fate.LOST:
+        return (_where_to_read(history, became.lost),)
+    return () if became.fate in SETTLED else (_before(history),)
+
+
+def _finding(history: History, removed: Removal, became: Outcome) -> Finding:
+    truncation, ranges, statement = removed.truncation, removed.ranges, removed.statements[0]
     times = times_stated(history, truncation)
     again = f" (logged {times:,} times)" if times > 1 else ""
-    leader = f"broker {truncation.leader}"
-    missed = subtract(ranges, refetched(history, truncation, ranges)[0])
-    had = not missed
-    begun = history.epochs[truncation.epoch].begins.low if truncation.epoch in history.epochs else 0
-    beyond = intersect(
-        intersect(missed, losses(history)[1]), [(begun, truncation.end)]
-    )  # the leader began without them
-    back = not lost and _there_again(history, truncation, ranges)
-    settled = back or (not possible_losses(history) and not history.epoch_rollbacks and not beyond)
-    bounded = _bounded(truncation)
     weak = {
-        Weakness.END_BOUNDED: bounded,
+        Weakness.END_BOUNDED: _bounded(truncation),
         Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
         # In the process before, the follower may have taken over a high watermark too early (KAFKA-14704).
-        Weakness.NOT_KNOWN_AS_COMMITTED: read_back_alone,
+        Weakness.NOT_KNOWN_AS_COMMITTED: removed.read_back_alone,
         Weakness.MAYBE_DELETED: may_be_deleted(history, truncation.lineage, ranges, truncation.epoch),
     }
     written = truncation.lineage.epoch_at(ranges[0][0])
-    if lost:
-        outcome = "the partition has lost them"
-    elif back:
-        outcome = "the broker has them again"
-    elif settled:
-        outcome = _still_had(history, truncation) if had else "the partition kept them"
-    elif had:
-        outcome = f"{leader} still had them then; whether the partition kept them is unknown"
-    else:
-        outcome = "whether the partition kept them is unknown"
-    epoch = history.epochs.get(truncation.epoch)
-    to_hw = truncation.reason is TruncationReason.HIGH_WATERMARK
-    cause = CauseId.HW_TRUNCATION if to_hw else CauseId.UNKNOWN
-    if cause is CauseId.UNKNOWN and epoch is not None and not had:
-        cause = loss_cause(history, epoch, ranges[0][0], statement.epoch)
-    if cause is CauseId.UNKNOWN and without is not None:  # its leader had followed one without them
-        cause = loss_cause(history, without.epoch, lost[0][0], statement.epoch)
     return Finding(
         rule=ID,
-        # Every follower truncates to its high watermark here; without evidence of a loss it is not reported as one.
-        severity=Severity.CRITICAL
-        if lost
-        else Severity.WARNING
-        if settled or truncation.reason is TruncationReason.HIGH_WATERMARK
-        else Severity.ERROR,
+        severity=_severity(truncation, became.fate),
         weak=weak_points(weak),
         **place(history),
         replicas=(truncation.replica,),
@@ -336,9 +200,10 @@ def _finding(
         records=(size(ranges), size(ranges)),
         summary=(
             f"broker {truncation.replica} truncated committed {offsets_text(ranges)} ({count_text(ranges)}) from "
-            f"its log in {epoch_text(truncation.epoch)}{again}: {outcome}"
+            f"its log in {epoch_text(truncation.epoch)}{again}: "
+            f"{_OUTCOMES[became.fate].format(leader=truncation.leader)}"
         ),
-        facts=_facts(history, truncation, committed_facts(statements, ranges[-1][1]), without, lost),
+        facts=_facts(history, removed, became),
         before={"log_end_offset": truncation.end},
         after={"log_end_offset": truncation.target},
         inferences=(*held_texts(truncation), *_below_answer(truncation)),
@@ -347,14 +212,8 @@ def _finding(
         not_because=(
             "the leader epochs show that the removed records are the committed ones, not others at the same offsets",
         ),
-        cause=cause,
-        **advised(
-            history.name,
-            next_steps=(
-                *([_where_to_read(history, lost)] if lost else [] if settled else [_before(history)]),
-                *_what_tells(history, truncation),
-            ),
-        ),
+        cause=CAUSE_OF[became.why],
+        **advised(history.name, next_steps=(*_next(history, became), *_what_tells(history, truncation))),
         count=times,
     )
 
@@ -440,7 +299,7 @@ def _before(history: History) -> str:
     )
 
 
-def _where_to_read(history: History, lost: list[Range]) -> str:
+def _where_to_read(history: History, lost: Sequence[Range]) -> str:
     """Return which finding describes the lost records, and whether a copy of them is left."""
     held = any(
         loss.holders or left_behind(history, loss.lineage, loss.ranges)

@@ -31,6 +31,9 @@ class LostBy(StrEnum):
 Why = LostBy | ShortenedBy
 """A reason: an event at which a log became shorter, or another one."""
 
+NOT_SHOWN: frozenset[Why] = frozenset({LostBy.UNKNOWN, ShortenedBy.NO_LINE})
+"""The answers that name no reason."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lack:

@@ -1,0 +1,229 @@
+"""Committed records that truncations removed, and what became of them."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from enum import StrEnum
+
+from forensics.replay.committed.lost_by import NOT_SHOWN, LostBy, Why, lost_by
+from forensics.replay.committed.proof import (
+    CommittedProof,
+    Loss,
+    committed,
+    losses,
+    possible_losses,
+    refetched,
+    stated_by,
+)
+from forensics.replay.committed.surviving_copies import holders
+from forensics.replay.facts.deletions import kept, log_start_at
+from forensics.replay.history import History, HwSource, HwStatement, Truncation, TruncationReason
+from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, subtract
+from forensics.replay.played import TruncatedCommitted
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """Committed records that a truncation removed.
+
+    Attributes:
+        truncation: the truncation.
+        ranges: offsets of the committed records; empty if none is known, or if their leader had deleted them before.
+        statements: high watermarks that prove them committed, the strongest first.
+        read_back_alone: some are known as committed only by a high watermark that the replica read back.
+        decided: the evidence shows whether it removed committed records, by what is known of high watermarks.
+    """
+
+    truncation: Truncation
+    ranges: tuple[Range, ...]
+    statements: tuple[HwStatement, ...] = ()
+    read_back_alone: bool = False
+    decided: bool = True
+
+
+class Fate(StrEnum):
+    """The fate of committed records that a replica truncated."""
+
+    LOST = "the partition has lost them"
+    THERE_AGAIN = "the replica has them again"
+    FETCHED_AGAIN = "its leader had them, and it fetched them again"
+    LEADER_HAD = "its leader had them"
+    KEPT = "the partition kept them"
+    LEADER_HAD_THEN = "its leader had them then; whether the partition kept them is unknown"
+    UNKNOWN = "whether the partition kept them is unknown"
+
+
+SETTLED = frozenset({Fate.THERE_AGAIN, Fate.FETCHED_AGAIN, Fate.LEADER_HAD, Fate.KEPT})
+"""The answers by which the partition has the records."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The fate of committed records that a replica truncated, and the reason.
+
+    Attributes:
+        fate: of all of them; ``LOST`` if any are lost.
+        lost: offsets of those that the partition has lost.
+        loss: the loss of these, or None.
+        why: why its leader lacked them, or why the replica truncated so far.
+    """
+
+    fate: Fate
+    lost: tuple[Range, ...]
+    loss: Loss | None
+    why: Why
+
+
+_UNKNOWN: Why = LostBy.UNKNOWN
+
+
+def removals(history: History) -> list[Removal]:
+    """Return what each truncation removed of committed records; of a complete trace, only what it states."""
+    if history.played is not None:
+        return [_stated(history, one) for one in history.played.truncated]
+    return [_removal(history, truncation) for truncation in history.truncations]
+
+
+def _stated(history: History, one: TruncatedCommitted) -> Removal:
+    """Return what a truncation removed that a complete trace states."""
+    known = next((t for t in history.truncations if t.refs[0].row == one.ref.row), None)
+    truncation = Truncation(
+        replica=one.replica,
+        epoch=one.epoch,
+        leader=one.leader,
+        target=one.target,
+        end=one.end,
+        end_exact=True,
+        lineage=one.lineage,
+        reason=known.reason if known is not None else TruncationReason.UNKNOWN,
+        time=one.time,
+        refs=known.refs if known is not None else (one.ref,),
+    )
+    return Removal(truncation, one.ranges, (stated_by(one.commit, one.lineage),))
+
+
+def _removal(history: History, truncation: Truncation) -> Removal:
+    before = truncation.epoch if truncation.epoch >= 0 else None
+    row = truncation.refs[0].row
+    proof = committed(
+        history,
+        truncation.lineage,
+        truncation.target,
+        truncation.end,
+        replica=truncation.replica,
+        before=before,
+        row=row,
+    )
+    own = _below_own_hw(history, truncation)
+    start = log_start_at(history.facts.log_starts, truncation.replica, row)  # it held nothing below
+    known = intersect(merge([*proof.ranges, *own.ranges]), [(start, max(start, truncation.end))])
+    ranges = tuple(kept(history, truncation.lineage, known, truncation.epoch))
+    own_alone = bool(subtract(ranges, proof.ranges))
+    read_back_alone = own_alone and truncation.own_hw is not None and truncation.own_hw.restored
+    decided = bool(ranges or proof.ranges)
+    return Removal(truncation, ranges, (*proof.statements, *own.statements), read_back_alone, decided)
+
+
+def _below_own_hw(history: History, truncation: Truncation) -> CommittedProof:
+    """Return what a truncation removed below a high watermark that the same replica had stated before.
+
+    A replica that was away while its topic was created again reads back the high watermark of another topic. A topic
+    id rules that out.
+    """
+    own = truncation.own_hw
+    if own is None or truncation.epoch in history.contested or (own.restored and history.topic_id is None):
+        return CommittedProof((), ())
+    first = (
+        max(own.first, log_start_at(history.facts.log_starts, truncation.replica, own.ref.row)) if own.restored else 0
+    )
+    ranges = intersect([(truncation.target, own.end)], [(max(own.first, first), own.end)])
+    statement = HwStatement(
+        truncation.replica,
+        UNKNOWN if own.restored else truncation.epoch,
+        truncation.lineage,
+        own.end,
+        False,
+        HwSource.READ_BACK if own.restored else HwSource.SAME_EPOCH,
+        own.time,
+        (own.ref,),
+    )
+    return CommittedProof(tuple(ranges), (statement,) if ranges else ())
+
+
+def outcome(history: History, removal: Removal) -> Outcome:
+    """Return what became of the committed records that a truncation removed."""
+    truncation, ranges = removal.truncation, removal.ranges
+    lost = tuple(intersect(ranges, _gone(history, truncation)))
+    loss = next((one for one in losses(history)[0] if lost and intersect(one.ranges, lost)), None)
+    missed = subtract(ranges, refetched(history, truncation, ranges)[0])
+    there = not lost and _there_again(history, truncation, ranges)
+    settled = not possible_losses(history) and not history.epoch_rollbacks and not _beyond(history, truncation, missed)
+    fates = (
+        (bool(lost), Fate.LOST),
+        (there, Fate.THERE_AGAIN),
+        (settled and not missed and _stated_again(history, truncation), Fate.FETCHED_AGAIN),
+        (settled and not missed, Fate.LEADER_HAD),
+        (settled, Fate.KEPT),
+        (not missed, Fate.LEADER_HAD_THEN),
+    )
+    fate = next((answer for holds, answer in fates if holds), Fate.UNKNOWN)
+    return Outcome(fate, lost, loss, _why(history, removal, lost, loss, leader_had=not missed))
+
+
+def _beyond(history: History, truncation: Truncation, missed: list[Range]) -> list[Range]:
+    """Return offsets that may be lost, among those that the leader of a truncation began without."""
+    begun = history.epochs[truncation.epoch].begins.low if truncation.epoch in history.epochs else 0
+    return intersect(intersect(missed, losses(history)[1]), [(begun, truncation.end)])
+
+
+def _why(history: History, removal: Removal, lost: tuple[Range, ...], loss: Loss | None, *, leader_had: bool) -> Why:
+    """Return why the records were removed: by the protocol, or because a leader lacked them."""
+    truncation, since = removal.truncation, removal.statements[0].epoch
+    if truncation.reason is TruncationReason.HIGH_WATERMARK:
+        return LostBy.HW_TRUNCATION
+    epoch, why = history.epochs.get(truncation.epoch), _UNKNOWN
+    if epoch is not None and not leader_had:
+        why = lost_by(history, epoch, removal.ranges[0][0], since)
+    if why in NOT_SHOWN and loss is not None:  # its leader had followed one without them
+        why = lost_by(history, loss.epoch, lost[0][0], since)
+    return why
+
+
+def _stated_again(history: History, truncation: Truncation) -> bool:
+    """Return whether records that the leader of a truncation had were appended again.
+
+    A trace that states each append may state none of them again.
+    """
+    stated = history.played.truncated if history.played is not None else ()
+    return all(one.again for one in stated if one.ref.row == truncation.refs[0].row)
+
+
+def _there_again(history: History, truncation: Truncation, ranges: tuple[Range, ...]) -> bool:
+    """Return whether the replica that truncated the records holds them again, in files of a later time.
+
+    The files of the last leader must have the same records: the same epoch wrote them.
+    """
+    leader = history.current.leader if history.current is not None else None
+    if leader is None or any(truncation.lineage.epoch_at(first) < 0 for first, _ in truncation.lineage.pieces(ranges)):
+        return False
+    held = holders(history, truncation.lineage, list(ranges))
+    later = {
+        broker: disk.lineage.entries[-1][0] for broker, disk in history.facts.disks.items() if disk.lineage.entries
+    }
+    return all(
+        list(held.get(broker, ())) == list(ranges) and later.get(broker, UNKNOWN) >= truncation.epoch
+        for broker in {truncation.replica, leader}
+    )
+
+
+def _gone(history: History, truncation: Truncation) -> list[Range]:
+    """Return which records of the truncated log are lost: records of another log may be lost at the same offsets."""
+    return [
+        piece
+        for loss in losses(history)[0]
+        for first, end in loss.ranges
+        for piece in subtract(
+            [(first, end)], itertools.chain(*differences(loss.lineage, truncation.lineage, first, end))
+        )
+    ]
