@@ -219,3 +219,22 @@ def test_the_checkpoint_of_a_silent_broker_may_be_its_leaders_high_watermark(tmp
     incident[3].epochs((0, 0)).checkpoint(30)
     assert incident.findings("committed-data-lost") == []
     assert incident.verdict("committed-data-lost") == "unknown"
+
+
+@pytest.mark.parametrize("server_log", [True, False])
+def test_the_isr_of_an_election_is_not_the_one_with_which_its_epoch_ended(server_log: bool, tmp_path: Path) -> None:
+    """Controller 9 states the ISR with which epoch 0 began. Broker 1 alone would print that broker 2 left it."""
+    incident = Incident(tmp_path, brokers=2)
+    incident.elects(1, 0, 1, [1, 2])
+    incident[1].creates(1).leads(1, 0, 0, 0, [1, 2])
+    incident[2].creates(1).follows(1, 0, 1, 0, 0)
+    incident[2].leads(100, 1, 50, 40, [2])  # elected by a controller of which no line is left
+    incident[1].starts(200).creates(201).follows(202, 1, 2, 0, 0)
+    for broker in (1, 2):
+        incident[broker].segment([(0, 49, 0), (50, 79, 1)])
+        incident[broker].epochs((0, 0), (1, 50)).checkpoint(80)
+    if not server_log:
+        (incident[1].folder / "logs" / "server.log").unlink()
+    assert incident.verdict("committed-data-lost") == ("clean" if server_log else "unknown")
+    if not server_log:
+        assert "server.log" in incident.missing("committed-data-lost")[0]

@@ -21,7 +21,7 @@ from forensics.replay.leadership.elections import (
     elected_with_others,
     from_eligible,
     isr_before,
-    isr_stated_to_its_end,
+    isr_stated_by_leader,
     latest_isr_stated,
     outside_isr,
 )
@@ -440,7 +440,7 @@ def has_all_committed(history: History, before: Epoch, after: Epoch) -> bool | N
 
 def _in_isr(history: History, broker: int, before: Epoch, after: Epoch) -> bool:
     """Return whether a broker was in the ISR as one epoch ended, or as the leader of a later one was elected."""
-    members = before.last_isr if isr_stated_to_its_end(history, before) else None
+    members = before.last_isr if isr_stated_by_leader(history, before) else None
     return broker in (members or ()) or broker in (isr_before(history, after) or ())
 
 
@@ -563,7 +563,7 @@ def _bounded(history: History, leader: int, epoch: Epoch, after: Epoch, end: int
     The member must have stayed in the ISR as long as the leader may have led.
     """
     last = epoch.last_isr
-    if last is None or not isr_stated_to_its_end(history, epoch):
+    if last is None or not isr_stated_by_leader(history, epoch):
         return False
     stayed = (last & latest_isr_stated(history, epoch, last)) - {leader}
     for number, later in history.epochs.items():

@@ -75,17 +75,11 @@ def latest_isr_stated(history: History, epoch: Epoch, otherwise: frozenset[int])
 def isr_stated_by_leader(history: History, epoch: Epoch) -> bool:
     """Return whether an epoch's leader states its ISR and every change of it.
 
-    It logs each change to server.log (Partition.shrinkIsr, expandIsr), so its lines about its log must be whole.
+    It logs each change to server.log (Partition.shrinkIsr, expandIsr), so its lines about its log must be whole. What
+    controllers or metadata caches state is the ISR of one moment. That it is the one of an election is known by the
+    partition epochs alone (``isr_before``).
     """
     return epoch.isr_from_leader and history.coverage.has(epoch.leader, Printed.LOG)
-
-
-def isr_stated_to_its_end(history: History, epoch: Epoch) -> bool:
-    """Return whether no change of an epoch's ISR is left out.
-
-    What controllers or metadata caches state does not depend on the leader's lines.
-    """
-    return isr_stated_by_leader(history, epoch) or epoch.isr_from_others
 
 
 def outlived(history: History, role_spans: Mapping[int, list[RoleSpan]]) -> list[RoleSpan]:
