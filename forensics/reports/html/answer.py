@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from forensics.replay.confidence import decides
-from forensics.replay.lineage import size
+from forensics.replay.lineage import Range, size
 from forensics.reports import remarks
 from forensics.reports.advice import FORKED, LOST, NO_COPY, advisers, copies, each_first, merged, none_left
 from forensics.reports.answer import existing, open_rules, present
@@ -458,46 +459,66 @@ def _open_tile(result: Result) -> Tile:
 
 
 def _card(partition: Partition, anchor: str, called: Namer) -> Card:
-    findings = [
-        f
-        for f in sorted(
-            (f for j in partition.judgements.values() for f in j.findings),
-            key=lambda f: ((LOST, FORKED).index(f.rule) if f.rule in (LOST, FORKED) else 2, f.order),
-        )
-        if f.severity.rank <= Severity.WARNING.rank or f.rule in (LOST, FORKED)
-    ]
+    findings = _shown(partition)
     head, told = findings[0], advisers(findings)
-    spans = [f.span for f in findings]
     of_head = [f for f in told if f.rule == head.rule]
-    every = sorted({r for f in of_head for r in f.offsets}) if head.rule == LOST else merged(of_head)
-    # Two logs may have lost the same offsets, but two pairs that differ there differ at one place.
-    count = sum(size(f.offsets) for f in of_head) if head.rule == LOST else size(every)
-    causes = [BY_ID[f.cause] for f in told if f.cause is not None and f.cause is not CauseId.UNKNOWN]
-    if not causes:
-        causes = [BY_ID[cause] for cause in [next((f.cause for f in findings if f.cause), None)] if cause]
+    ranges, count = _extent(of_head)
+    firsts, lasts = zip(*(f.span for f in findings), strict=True)
+    rules = tuple(dict.fromkeys(f.rule for f in findings))
     return Card(
         name=called(partition.history),
         anchor=anchor,
-        tone="bad" if head.rule in (LOST, FORKED) and decides(head.confidence) else tone_of(head),
-        titles=tuple(_TITLES[rule].capitalize() for rule in dict.fromkeys(f.rule for f in findings)),
-        rules=tuple(dict.fromkeys(f.rule for f in findings)),
+        tone="bad" if head.rule in _ASKED and decides(head.confidence) else tone_of(head),
+        titles=tuple(_TITLES[rule].capitalize() for rule in rules),
+        rules=rules,
         summary=sentence(plain(head.summary)),
-        offsets=offsets(every),
+        offsets=offsets(ranges),
         count=count,
         records=_records(of_head),
-        first=min((first for first, _ in spans if first is not None), default=None),
-        last=max((last for _, last in spans if last is not None), default=None),
-        causes=tuple(dict.fromkeys(causes)),
+        first=min(filter(_known, firsts), default=None),
+        last=max(filter(_known, lasts), default=None),
+        causes=_causes(told, findings),
         confidence=_confidence(of_head),
         keep=_keep(told),
-        steps=tuple(
-            Action(plain(step.text), plain(step.command) if step.command is not None else None)
-            for step in each_first(f.next_steps for f in told)
-        ),
+        steps=tuple(map(_plain_step, each_first(f.next_steps for f in told))),
         never=tuple(plain(word) for word in each_first(f.do_not for f in told)),
         advice=tuple(f.advice for f in told),
         stories=tuple(one.story for one in incidents(findings)),
     )
+
+
+def _shown(partition: Partition) -> list[Finding]:
+    """Return the findings of a card: of the two questions all, of other rules none that is mere information."""
+    asked = (LOST, FORKED)
+    found = (f for judgement in partition.judgements.values() for f in judgement.findings)
+    shown = (f for f in found if f.severity.rank <= Severity.WARNING.rank or f.rule in asked)
+    return sorted(shown, key=lambda f: (asked.index(f.rule) if f.rule in asked else len(asked), f.order))
+
+
+def _extent(findings: Sequence[Finding]) -> tuple[list[Range], int]:
+    """Return the offsets that findings of one rule are about, and how many there are.
+
+    Two logs may have lost the same offsets, but two pairs that differ there differ at one place.
+    """
+    if findings[0].rule == LOST:
+        return sorted({r for f in findings for r in f.offsets}), sum(size(f.offsets) for f in findings)
+    every = merged(findings)
+    return every, size(every)
+
+
+def _causes(told: Sequence[Finding], findings: Sequence[Finding]) -> tuple[Cause, ...]:
+    """Return the known causes of the findings whose advice is shown; if there are none, the first of any finding."""
+    known = [f.cause for f in told if f.cause is not None and f.cause is not CauseId.UNKNOWN]
+    every = [f.cause for f in findings if f.cause]
+    return tuple(dict.fromkeys(BY_ID[cause] for cause in known or every[:1]))
+
+
+def _plain_step(step: Action) -> Action:
+    return Action(plain(step.text), plain(step.command) if step.command is not None else None)
+
+
+def _known(time: int | None) -> TypeGuard[int]:
+    return time is not None
 
 
 def _confidence(findings: Sequence[Finding]) -> str:
