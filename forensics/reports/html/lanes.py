@@ -5,15 +5,16 @@ moments.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from forensics.case import Case
 from forensics.case.quotes import LONGEST, Place, places
+from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.isr import broker_set
-from forensics.replay.history import Epoch, History, Replica
+from forensics.replay.history import Epoch, History, Replica, Truncation
 from forensics.replay.lineage import Range
 from forensics.replay.timeline import DELETED, ON_DISK, SILENT, STOPPED, committed, timeline
 from forensics.reports import incidents
@@ -164,6 +165,31 @@ class Chart:
     grave: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """A chart in the making, with what its lanes are made of.
+
+    Attributes:
+        case: what was taken in.
+        history: the partition.
+        chart: the chart.
+        kept: rows of the timeline that are drawn.
+        refs: number in ``chart.references`` of each observation that is drawn.
+        blamed: observations that findings shown in red cite.
+    """
+
+    case: Case
+    history: History
+    chart: Chart
+    kept: pl.DataFrame
+    refs: dict[int, int]
+    blamed: Set[int]
+
+    def reference(self, evidence: Iterable[Ref]) -> int:
+        """Return the number of the first observation of some evidence that is drawn, or -1."""
+        return next((self.refs[ref.row] for ref in evidence if ref.row in self.refs), -1)
+
+
 def chart(case: Case, partition: Partition, short: Callable[[str], str] = str) -> tuple[Chart, pl.DataFrame]:
     """Collect what is drawn.
 
@@ -193,23 +219,10 @@ def chart(case: Case, partition: Partition, short: Callable[[str], str] = str) -
     drawn.focus = _focus(drawn, worst)
     drawn.grave = _grave(worst)
     drawn.steps = _steps(findings, drawn, refs)
-    blamed = _rows(f for f in findings if _grave(f))
+    drawing = _Drawing(case, history, drawn, kept, refs, _rows(filter(_grave, findings)))
     brokers = holders(history, frame)
     members = _members(frame, history.epochs.values(), brokers, drawn)
-    for broker in brokers:
-        replica = history.replicas.get(broker, Replica(broker))
-        rows = kept.filter(pl.col("replica") == broker)
-        drawn.lanes.append(
-            Lane(
-                broker,
-                tuple(_state(row, drawn, refs) for row in rows.iter_rows(named=True)),
-                tuple(_marks(history, broker, rows, blamed, drawn, refs)),
-                tuple(_dated(case, history, broker, drawn)),
-                tuple(members.get(broker, ())),
-                replica.end if replica.on_disk else None,
-                replica.checkpoint[0] if replica.checkpoint is not None else None,
-            )
-        )
+    drawn.lanes = [_lane(drawing, broker, members.get(broker, ())) for broker in brokers]
     return drawn, frame
 
 
@@ -320,7 +333,7 @@ def _references(
     return numbers
 
 
-def _state(row: dict[str, object], drawn: Chart, refs: dict[int, int]) -> State:
+def _state(row: dict[str, object], drawn: Chart, refs: Mapping[int, int]) -> State:
     def ref(name: str) -> int:
         value = row[name]
         return refs.get(value, -1) if isinstance(value, int) else -1
@@ -408,50 +421,63 @@ def _focus(drawn: Chart, finding: Finding | None) -> tuple[int, int] | None:
     return _ms(drawn, first), _ms(drawn, last)
 
 
-def _marks(
-    history: History, broker: int, rows: pl.DataFrame, blamed: set[int], drawn: Chart, refs: dict[int, int]
-) -> list[Mark]:
-    marks = []
-    for cut in history.truncations:
+def _lane(drawing: _Drawing, broker: int, members: Iterable[tuple[int, int, bool]]) -> Lane:
+    replica = drawing.history.replicas.get(broker, Replica(broker))
+    rows = drawing.kept.filter(pl.col("replica") == broker)
+    return Lane(
+        broker,
+        tuple(_state(row, drawing.chart, drawing.refs) for row in rows.iter_rows(named=True)),
+        tuple(_marks(drawing, broker, rows)),
+        tuple(_dated(drawing.case, drawing.history, broker, drawing.chart)),
+        tuple(members),
+        replica.end if replica.on_disk else None,
+        replica.checkpoint[0] if replica.checkpoint is not None else None,
+    )
+
+
+def _marks(drawing: _Drawing, broker: int, rows: pl.DataFrame) -> Iterator[Mark]:
+    """Yield everything that happened on a replica, kind by kind."""
+    drawn = drawing.chart
+    for cut in drawing.history.truncations:
         if cut.replica == broker and cut.time is not None:
-            at_least = "" if cut.end_exact else "at least "
-            row = next((ref.row for ref in cut.refs if ref.row in refs), None)
-            text = f"truncated its log from {at_least}{cut.end} to {cut.target}" + (
-                f", {cut.repeats + 1} times" if cut.repeats else ""
-            )
-            ref = refs[row] if row is not None else -1
-            wrong = any(ref.row in blamed for ref in cut.refs)
-            before = max(cut.end, cut.target)
-            marks.append(Mark("cut", _ms(drawn, cut.time), text, cut.target, before, ref=ref, wrong=wrong))
-    for time, row in rows.filter(pl.col("event") == Kind.PROCESS_START.value).select("from", "row").iter_rows():
-        marks.append(Mark("start", _ms(drawn, time), "process started", ref=refs.get(row, -1)))
-    marks += _elections(history, broker, drawn, refs)
-    marks += [
-        Mark("finding", step.time, step.text, label=str(step.number), ref=step.ref)
-        for step in drawn.steps
-        if step.broker == broker and step.time is not None
-    ]
-    return marks
-
-
-def _elections(history: History, broker: int, drawn: Chart, refs: dict[int, int]) -> list[Mark]:
-    """Return when this replica became the leader of a drawn epoch."""
-    marks = []
+            yield _truncation(drawing, cut, _ms(drawn, cut.time))
+    starts = rows.filter(pl.col("event") == Kind.PROCESS_START.value).select("from", "row")
+    for time, row in starts.iter_rows():
+        yield Mark("start", _ms(drawn, time), "process started", ref=drawing.refs.get(row, -1))
     for reign in drawn.reigns:
-        if reign.leader != broker:
-            continue
-        epoch = history.epochs[reign.epoch]
-        text = f"elected leader of epoch {reign.epoch}"
-        if epoch.unclean:
-            text += ", though not in the ISR"
-        if epoch.start is not None:
-            text += f", from offset {epoch.start}"
-        if epoch.first_isr is not None:
-            text += f", ISR {','.join(str(member) for member in sorted(epoch.first_isr))}"
-        row = next((ref.row for ref in (epoch.unclean or epoch.refs)[:1] if ref.row in refs), None)
-        ref = refs[row] if row is not None else -1
-        marks.append(Mark("unclean" if epoch.unclean else "elected", reign.start, text, ref=ref))
-    return marks
+        if reign.leader == broker:
+            yield _election(drawing, reign)
+    for step in drawn.steps:
+        if step.broker == broker and step.time is not None:
+            yield Mark("finding", step.time, step.text, label=str(step.number), ref=step.ref)
+
+
+def _truncation(drawing: _Drawing, cut: Truncation, time: int) -> Mark:
+    at_least = "" if cut.end_exact else "at least "
+    times = f", {cut.repeats + 1} times" if cut.repeats else ""
+    return Mark(
+        "cut",
+        time,
+        f"truncated its log from {at_least}{cut.end} to {cut.target}{times}",
+        cut.target,
+        max(cut.end, cut.target),
+        ref=drawing.reference(cut.refs),
+        wrong=any(ref.row in drawing.blamed for ref in cut.refs),
+    )
+
+
+def _election(drawing: _Drawing, reign: Reign) -> Mark:
+    """Return the moment at which a replica became the leader of a drawn epoch."""
+    epoch = drawing.history.epochs[reign.epoch]
+    parts = (
+        f"elected leader of epoch {reign.epoch}",
+        "though not in the ISR" if epoch.unclean else None,
+        f"from offset {epoch.start}" if epoch.start is not None else None,
+        f"ISR {','.join(map(str, sorted(epoch.first_isr)))}" if epoch.first_isr is not None else None,
+    )
+    text = ", ".join(part for part in parts if part is not None)
+    ref = drawing.reference((epoch.unclean or epoch.refs)[:1])
+    return Mark("unclean" if epoch.unclean else "elected", reign.start, text, ref=ref)
 
 
 def _dated(case: Case, history: History, broker: int, drawn: Chart) -> list[tuple[int, int]]:
