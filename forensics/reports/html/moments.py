@@ -77,27 +77,33 @@ def log_view(
         brokers: the replicas to show.
         interesting: offsets of findings.
     """
-    times = _times(frame)
-    states = _states(frame, brokers, times)
-    moments = []
-    for time in times:
-        bars = tuple(_bar(history, broker, states[time, broker], time) for broker in brokers)
-        moments.append(Moment(time, bars, _fork(bars)))
-    if any(history.replicas[broker].on_disk for broker in brokers if broker in history.replicas):
-        moments.append(_on_disk(history, brokers))
-    moments = [moment for moment in moments if any(bar.end is not None for bar in moment.bars)]
+    moments = _moments(history, frame, brokers)
     if not moments:
         return None
-    ends = [bar.end for moment in moments for bar in moment.bars if bar.end is not None]
-    end = max([*ends, *interesting])
-    starts = [first for moment in moments for bar in moment.bars for _, first, _ in bar.pieces[1:]]
+    first, end = _worth_drawing(moments, interesting)
+    return LogView(tuple(moments), first, end, len(moments) - 1)
+
+
+def _moments(history: History, frame: pl.DataFrame, brokers: Sequence[int]) -> list[Moment]:
+    """Return the replicas at each chosen time, and by their files, where any log is known."""
+    times = _times(frame)
+    states = _states(frame, brokers, times)
+    logs = [(time, tuple(_bar(history, broker, states[time, broker], time) for broker in brokers)) for time in times]
+    moments = [Moment(time, bars, _fork(bars)) for time, bars in logs]
+    if any(history.replicas[broker].on_disk for broker in brokers if broker in history.replicas):
+        moments.append(_on_disk(history, brokers))
+    return [moment for moment in moments if any(bar.end is not None for bar in moment.bars)]
+
+
+def _worth_drawing(moments: Sequence[Moment], interesting: Sequence[int]) -> tuple[int, int]:
+    """Return the first and the last offset to draw: a little before what matters, as there are far more records."""
+    bars = [bar for moment in moments for bar in moment.bars]
+    end = max([*(bar.end for bar in bars if bar.end is not None), *interesting])
+    starts = (first for bar in bars for _, first, _ in bar.pieces[1:])
     wanted = [offset for offset in (*interesting, *starts) if 0 < offset < end]
-    # Far more records than anyone can see: begin a little before what matters.
     lowest = min(wanted, default=0)
     first = max(0, lowest - max((end - lowest) // 3, 5)) if wanted else max(0, end - 1000)
-    if first < end // 10:
-        first = 0
-    return LogView(tuple(moments), first, end, len(moments) - 1)
+    return (0 if first < end // 10 else first), end
 
 
 def _times(frame: pl.DataFrame) -> list[int]:
