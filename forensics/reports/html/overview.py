@@ -432,50 +432,64 @@ def _brokers(brokers: list[str]) -> str:
 def method(result: Result) -> Method:
     """Inputs with their hashes, how times were read, what was not understood."""
     case = result.case
-    short = shortener(result.inputs)
     # By path, so that the page is the same in whatever order the folders were named.
     rows = case.sources.filter(pl.col("format") != "irrelevant").sort("path", "id")
-    known = {piece.path: piece.sha256 for f in result.findings for piece in f.evidence if piece.sha256}
-    inputs, left = [], HASHED
-    for row in rows.head(LISTED).iter_rows(named=True):
-        sha256 = row["sha256"] or known.get(row["path"])
-        if sha256 is None and (row["bytes"] or 0) <= left:
-            sha256 = _hash(case, row["id"])
-            left -= row["bytes"] or 0
-        inputs.append(
-            Input(
-                plain(short(row["path"])),
-                row["format"],
-                str(row["broker"]) if row["broker"] is not None else "",
-                human_bytes(row["bytes"] or 0),
-                sha256 or "",
-                row["notices"] or 0,
-            )
-        )
-    notices = []
-    named = case.notices.join(case.sources.select("id", "path"), left_on="source", right_on="id", how="left")
-    order = ("path", "line", "byte", "reason", "excerpt")
-    for row in named.sort(order, nulls_last=True, maintain_order=True).head(NOTED).iter_rows(named=True):
-        line, byte = row["line"], row["byte"]
-        place = f":{line}" if line is not None else f" byte {number(byte)}" if byte is not None else ""
-        notices.append(
-            Notice(
-                plain(short(case.path(row["source"]))) + place, plain(row["reason"] or ""), plain(row["excerpt"] or "")
-            )
-        )
     return Method(
         version=__version__,
         paths=tuple(plain(path) for path in sorted(result.inputs)),
         zone=case.reading.assumed,
         skews=tuple((broker, f"{shift / 1000:+,.0f} ms") for broker, shift in sorted(case.reading.skew.items())),
-        inputs=tuple(inputs),
+        inputs=_inputs(result, rows.head(LISTED)),
         inputs_more=max(rows.height - LISTED, 0),
         files=case.sources.height,
         size=human_bytes(int(case.sources.get_column("bytes").sum())),
-        notices=tuple(notices),
+        notices=_notices(result),
         notices_count=case.notices.height,
         unknown_files=case.sources.filter(pl.col("format") == "unknown").height,
     )
+
+
+def _inputs(result: Result, rows: pl.DataFrame) -> tuple[Input, ...]:
+    """Return files taken in, with their hashes as far as no more than ``HASHED`` bytes are read again for them."""
+    short = shortener(result.inputs)
+    known = {piece.path: piece.sha256 for f in result.findings for piece in f.evidence if piece.sha256}
+    inputs, left = [], HASHED
+    for row in rows.iter_rows(named=True):
+        size = row["bytes"] or 0
+        sha256 = row["sha256"] or known.get(row["path"])
+        if sha256 is None and size <= left:
+            sha256, left = _hash(result.case, row["id"]), left - size
+        broker = str(row["broker"]) if row["broker"] is not None else ""
+        path = plain(short(row["path"]))
+        inputs.append(Input(path, row["format"], broker, human_bytes(size), sha256 or "", row["notices"] or 0))
+    return tuple(inputs)
+
+
+def _notices(result: Result) -> tuple[Notice, ...]:
+    """Return the first places that were damaged or not understood, by path."""
+    case, short = result.case, shortener(result.inputs)
+    named = case.notices.join(case.sources.select("id", "path"), left_on="source", right_on="id", how="left")
+    order = ("path", "line", "byte", "reason", "excerpt")
+    rows = named.sort(order, nulls_last=True, maintain_order=True).head(NOTED)
+    return tuple(
+        Notice(
+            plain(short(case.path(row["source"]))) + _at(row["line"], row["byte"]),
+            plain(row["reason"] or ""),
+            plain(row["excerpt"] or ""),
+        )
+        for row in rows.iter_rows(named=True)
+    )
+
+
+def _at(line: int | None, byte: int | None) -> str:
+    """Return a place within a file, in words.
+
+    >>> _at(3, None), _at(None, 1840), _at(None, None)
+    (':3', ' byte 1,840', '')
+    """
+    if line is not None:
+        return f":{line}"
+    return f" byte {number(byte)}" if byte is not None else ""
 
 
 def _hash(case: Case, source: int) -> str:
