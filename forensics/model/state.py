@@ -171,15 +171,6 @@ class EpochCache:
             self.entries = [entry for entry in self.entries if entry[1] < end]
         return dropped
 
-    def epoch_of(self, offset: int) -> int:
-        """Epoch in which ``offset`` was written, by this cache."""
-        found = NO_EPOCH
-        for epoch, start in self.entries:
-            if start > offset:
-                break
-            found = epoch
-        return found
-
 
 Checkpoint = Literal["hw", "recovery_point", "log_start", "epochs"]
 
