@@ -1,4 +1,4 @@
-"""The local engine: files are read side by side in threads, then replayed and judged in this process."""
+"""The local engine: files are read side by side in threads, then replayed and judged, a large case part by part."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ from parsers.file_reading import FileReading, Packing
 from parsers.files.sources import Source
 from parsers.walk import walk
 
-WORTH_WORKERS = 500_000
-"""Weight of a case's partitions below which starting workers takes longer than judging."""
+WORTH_PARTS = 500_000
+"""Weight of a case's partitions below which they are judged at once: it takes little memory, and less time than
+starting workers.
+"""
 
 
 class Step(NamedTuple):
@@ -79,13 +81,11 @@ def scan(
 
 
 def _judged_by(jobs: int, case: Case, topics: Sequence[str], progress: Progress | None = None) -> list[Judged]:
-    """Return what ``judged`` returns; workers judge where that is worth starting them."""
-    if jobs < 2:
-        return judged(case, topics)
+    """Return what ``judged`` returns. A large case is judged part by part, by workers where there are several jobs."""
     from forensics.engines import parts, pool
 
     divisions = [parts.Division(part, topics) for part in case.parts]
-    if sum(one.weight for one in divisions) < WORTH_WORKERS:
+    if sum(one.weight for one in divisions) < WORTH_PARTS:
         return judged(case, topics)
     return pool.judged(divisions, jobs, progress)
 

@@ -25,12 +25,16 @@ from parsers.containment import Defect
 CLUSTERS = ("rotated-2.8.2", "traps-0.10.2.2", "unclean-3.9.1", "unclean-0.10.2.2", "dirfail-3.9.1")
 
 
-@pytest.fixture
-def every_part_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers judge also the smallest case, one partition at a time."""
-    monkeypatch.setattr(local, "WORTH_WORKERS", 0)
+def judge_one_partition_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Divide also the smallest case."""
+    monkeypatch.setattr(local, "WORTH_PARTS", 0)
     monkeypatch.setattr(pool, "_LEAST", 1)
     monkeypatch.setattr(pool, "_MOST", 1)
+
+
+@pytest.fixture
+def every_part_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge_one_partition_at_a_time(monkeypatch)
 
 
 def written(result: Result, folder: Path) -> dict[str, bytes]:
@@ -42,13 +46,16 @@ def written(result: Result, folder: Path) -> dict[str, bytes]:
     return found | {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
-@pytest.mark.usefixtures("every_part_is_small")
-def test_the_number_of_processes_does_not_matter(sample_traces: Path, tmp_path: Path) -> None:
+def test_neither_parts_nor_the_number_of_processes_matter(
+    sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     paths = [str(sample_traces / name) for name in CLUSTERS]
-    one, *others = (written(local.scan(paths, jobs=jobs), tmp_path / str(jobs)) for jobs in (1, 2, 5))
-    assert len(one) > len(tables.TABLES) + len(REPORTS)
-    for other in others:
-        assert [name for name in one if one[name] != other[name]] == []
+    at_once = written(local.scan(paths), tmp_path / "at once")
+    assert len(at_once) > len(tables.TABLES) + len(REPORTS)
+    judge_one_partition_at_a_time(monkeypatch)
+    for jobs in (1, 2, 5):
+        in_parts = written(local.scan(paths, jobs=jobs), tmp_path / str(jobs))
+        assert [name for name in at_once if at_once[name] != in_parts[name]] == []
 
 
 @pytest.mark.usefixtures("every_part_is_small")
@@ -197,10 +204,10 @@ class Dying(workers.Workers):
 def test_what_workers_die_on_is_tried_in_halves_and_then_told(
     sample_traces: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "WORTH_WORKERS", 0)
+    whole = local.scan([str(sample_traces / "traps-0.10.2.2")], jobs=1)
+    monkeypatch.setattr(local, "WORTH_PARTS", 0)
     monkeypatch.setattr(pool, "Workers", Dying)
     monkeypatch.setattr(Dying, "asked", [])
-    whole = local.scan([str(sample_traces / "traps-0.10.2.2")], jobs=1)
     found = local.scan([str(sample_traces / "traps-0.10.2.2")], jobs=2)
     names = {p.history.name for p in whole.partitions}
     assert {p.history.name for p in found.partitions} == names
