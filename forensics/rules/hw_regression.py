@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from forensics.case import Case
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.history import History, Regression, RegressionKind
@@ -90,45 +93,89 @@ def _another_role(history: History, regression: Regression) -> bool:
     return regression.kind is RegressionKind.LEADER and ends_early and regression.epoch == last
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """Words for one way in which a high watermark went back, with the names of its values in braces.
+
+    Attributes:
+        summary: what happened, in one sentence.
+        fact: the same as a step of the story.
+        step: what to do.
+        severity: how bad.
+        cause: see ``causes.CAUSES``.
+    """
+
+    summary: str
+    fact: str
+    step: str
+    severity: Severity = Severity.ERROR
+    cause: CauseId = CauseId.MANUAL_EDIT
+
+
+_WORDS: tuple[tuple[Callable[[Regression], bool], _Words], ...] = (
+    (
+        lambda one: one.kind is RegressionKind.MOVED,
+        _Words(
+            summary="broker {replica} restarted with its log in another directory. The checkpoint file there has no "
+            "high watermark of this partition{known}",
+            fact="{note}",
+            step="move replicas between log directories with kafka-reassign-partitions.sh (KIP-113, from 1.1 on)",
+            severity=Severity.WARNING,
+        ),
+    ),
+    (
+        lambda one: one.kind is RegressionKind.CHECKPOINT and one.after > 0,
+        _Words(
+            summary="broker {replica} restarted after a clean stop with high watermark {after}{known}",
+            fact="restarted with high watermark {after}; before the stop it was {before} or higher",
+            step="find out what happened to replication-offset-checkpoint on broker {replica}",
+        ),
+    ),
+    (
+        lambda one: one.kind is RegressionKind.CHECKPOINT,
+        _Words(
+            summary="broker {replica} restarted with records but without its checkpointed high watermark{known}",
+            fact="restarted without a checkpointed high watermark, although its log has records",
+            step="find out what happened to replication-offset-checkpoint on broker {replica}",
+        ),
+    ),
+    (
+        lambda one: one.kind is RegressionKind.LEADER,
+        _Words(
+            summary="the high watermark of broker {replica}, the leader, fell from {before} to {after} within leader "
+            "epoch {epoch}",
+            fact="had high watermark {before}, then {after}",
+            step="keep the logs of this broker and report the Kafka version: this should not happen",
+            cause=CauseId.UNKNOWN,
+        ),
+    ),
+)
+"""The words for each regression: the first that fit."""
+
+
 def _finding(history: History, group: list[Regression]) -> Finding:
     first = group[0]
-    known = f"; it was {first.before} or higher before" if first.before else ""
-    if first.kind is RegressionKind.MOVED:
-        summary = (
-            f"broker {first.replica} restarted with its log in another directory. The checkpoint file there has no "
-            f"high watermark of this partition{known}"
-        )
-        told = first.refs[-1].note
-        step = "move replicas between log directories with kafka-reassign-partitions.sh (KIP-113, from 1.1 on)"
-    elif first.kind is RegressionKind.CHECKPOINT:
-        if first.after:
-            summary = f"broker {first.replica} restarted after a clean stop with high watermark {first.after}{known}"
-            told = f"restarted with high watermark {first.after}; before the stop it was {first.before} or higher"
-        else:
-            summary = (
-                f"broker {first.replica} restarted with records but without its checkpointed high watermark{known}"
-            )
-            told = "restarted without a checkpointed high watermark, although its log has records"
-        step = f"find out what happened to replication-offset-checkpoint on broker {first.replica}"
-    else:
-        summary = (
-            f"the high watermark of broker {first.replica}, the leader, fell from {first.before} to {first.after} "
-            f"within leader epoch {first.epoch}"
-        )
-        told = f"had high watermark {first.before}, then {first.after}"
-        step = "keep the logs of this broker and report the Kafka version: this should not happen"
+    words = next(words for fit, words in _WORDS if fit(first))
+    values = {
+        "replica": first.replica,
+        "epoch": first.epoch,
+        "before": first.before,
+        "after": first.after,
+        "known": f"; it was {first.before} or higher before" if first.before else "",
+        "note": first.refs[-1].note if first.refs else "",
+    }
     return Finding(
         rule=ID,
-        severity=Severity.WARNING if first.kind is RegressionKind.MOVED else Severity.ERROR,
+        severity=words.severity,
         **place(history),
         replicas=(first.replica,),
         epochs=(first.epoch,) if first.epoch >= 0 else (),
-        summary=summary,
-        facts=(Fact(told, broker=first.replica, time=first.time, refs=first.refs),),
+        summary=words.summary.format_map(values),
+        facts=(Fact(words.fact.format_map(values), broker=first.replica, time=first.time, refs=first.refs),),
         before={"high_watermark": first.before},
         after={"high_watermark": first.after},
-        cause=CauseId.UNKNOWN if first.kind is RegressionKind.LEADER else CauseId.MANUAL_EDIT,
-        **advised(history.name, next_steps=(step,)),
+        cause=words.cause,
+        **advised(history.name, next_steps=(words.step.format_map(values),)),
         count=len(group),
     )
 
