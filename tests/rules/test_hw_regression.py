@@ -22,8 +22,10 @@ def regression(kind: RegressionKind, after: int, before: int = 80) -> Regression
         (
             0,
             regression(RegressionKind.MOVED, 0),
-            "broker 1 restarted with its log in another directory. The checkpoint file there has no high watermark of "
-            "this partition; it was 80 or higher before",
+            (
+                "broker 1 restarted with its log in another directory. The checkpoint file there has no high watermark "
+                "of this partition; it was 80 or higher before"
+            ),
             "a line about a {directory}",
         ),
         (
