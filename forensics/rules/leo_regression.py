@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from forensics.case import Case
+from forensics.replay.committed.aftermath import Aftermath, Regained, aftermath, flushed_tails, unmeasured_leaders
 from forensics.replay.committed.new_logs import begun_empty, replacements
-from forensics.replay.committed.proof import losses, may_have_lost_tail, possible_losses, served_log
-from forensics.replay.committed.rejoined import has_committed_again
-from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.confidence import Weakness, weak_points
-from forensics.replay.facts.deletions import log_start_at
 from forensics.replay.facts.log_dirs import Moved, moved_before
-from forensics.replay.history import History, Role, ShortenedBy, ShortenedLog
-from forensics.replay.leadership.elections import outside_isr
-from forensics.replay.lineage import differences, subtract
-from forensics.replay.roles.steps import REMOVES, LogBefore, StepKind
+from forensics.replay.history import History, ShortenedBy, ShortenedLog
+from forensics.replay.roles.steps import LogBefore
 from forensics.replay.signs.stated import LogFell
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
@@ -37,7 +34,6 @@ from forensics.rules.story import (
     CAUSE_OF,
     held_texts,
     missing_logs,
-    served_as,
     shortened_facts,
 )
 from forensics.rules.suspected import look_in
@@ -102,16 +98,43 @@ _HOW = {
 }
 
 
+_HARDWARE = "check broker {broker}'s host for a power failure, a kernel crash or a disk error at that time"
+
+_HOST: Mapping[ShortenedBy, str] = MappingProxyType(
+    {
+        ShortenedBy.CLEAN_RESTART: (
+            "find out who restored, remounted or copied broker {broker}'s data directory while it was stopped: the "
+            "clean stop had flushed its whole log"
+        ),
+        ShortenedBy.UNCLEAN_RESTART: _HARDWARE,
+        ShortenedBy.RECOVERY: _HARDWARE,
+        ShortenedBy.NEW_LOG: "find out who wiped, replaced or unmounted the disk of broker {broker}",
+        ShortenedBy.LATER_LOOK: _HARDWARE,
+        ShortenedBy.DIR_FAILURE: (
+            "find out whether broker {broker}'s failed log directory can be read, before its disk is discarded"
+        ),
+        ShortenedBy.NO_LINE: "find out what removed the end of broker {broker}'s log, and why no line states it",
+    }
+)
+"""Words for where to look for the reason, for each event after which a log is shorter."""
+
+_REGAINED: Mapping[Regained, str] = MappingProxyType(
+    {
+        Regained.NOT: "",
+        Regained.FETCHED: ". It fetched the records again later",
+        Regained.REJOINED: ". It rejoined the ISR later, so it has all committed records",
+    }
+)
+"""Words for how a replica has the records again, as the end of a sentence."""
+
+
 def judge(history: History, case: Case) -> Judgement:
     """Report each log that was found shorter."""
-    findings = tuple(
-        _finding(history, shortened)
-        for shortened in history.shortened_logs
-        if shortened.cause is not ShortenedBy.DIR_FAILURE
-        or shortened.replica not in _whole(history, shortened)
-        or not _measured(history, shortened)
-    )
-    findings += tuple(_fell(history, one) for one in history.stated.log_fell if not _is_told(history, one))
+    found = [aftermath(history, shortened) for shortened in history.shortened_logs]
+    findings = [
+        *(_finding(history, one) for one in found if not (one.whole_again and _failed(one.shortened))),
+        *(_fell(history, one) for one in history.stated.log_fell if not _is_told(history, one)),
+    ]
     missing = [*_replaced(history), *_begun_empty(history), *_unmeasured(history), *_flushed(history)]
     missing += missing_logs(history)
     return judgement(ID, findings, missing or _untold(history))
@@ -146,33 +169,20 @@ def _unmeasured(history: History) -> list[Want]:
     return [
         Want(
             Question.END_BEFORE_LEADING,
-            (
-                of([possible_loss.after.leader], Artefact.SEGMENTS),
-                of([possible_loss.after.leader], Artefact.PARTITION_LOGGER),
-            ),
-            offsets=from_offset(possible_loss.after.start) if possible_loss.after.start is not None else (),
-            epochs=((possible_loss.after.epoch, possible_loss.after.leader),),
+            (of([epoch.leader], Artefact.SEGMENTS), of([epoch.leader], Artefact.PARTITION_LOGGER)),
+            offsets=from_offset(epoch.start) if epoch.start is not None else (),
+            epochs=((epoch.epoch, epoch.leader),),
         )
-        for possible_loss in possible_losses(history)
-        if possible_loss.after.leader is not None
-        and (not outside_isr(history, possible_loss.after) or possible_loss.after.last_known)
-        and may_have_lost_tail(history, possible_loss.after.leader, possible_loss.before, possible_loss.after)
+        for epoch in unmeasured_leaders(history)
     ]
 
 
 def _flushed(history: History) -> list[Want]:
     """Return a want for each log that was loaded below its own recovery point without a logged removal."""
-    found = []
-    for broker, disk in sorted(history.facts.disks.items()):
-        steps = [step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps]
-        loads = [step for step in steps if step.kind is StepKind.LOADED]
-        point = disk.recovery_point[0] if disk.recovery_point is not None else 0
-        if not loads or disk.end is None or not loads[-1].target <= disk.end < point:
-            continue  # it may have been flushed since
-        if not any(step.kind in REMOVES and step.target < point for step in steps):
-            ways = (of([broker], *BOTH_LOGS),)
-            found.append(Want(Question.TAIL_REMOVED, ways, offsets=((loads[-1].target, point),)))
-    return found
+    return [
+        Want(Question.TAIL_REMOVED, (of([one.replica], *BOTH_LOGS),), offsets=one.ranges)
+        for one in flushed_tails(history)
+    ]
 
 
 def _untold(history: History) -> list[Want]:
@@ -190,13 +200,15 @@ def _untold(history: History) -> list[Want]:
     return found
 
 
-def _check(shortened: ShortenedLog) -> str:
-    if shortened.cause in _EMPTY:
-        return (
-            f"copy the partition's directory from a replica that still has the records before broker "
-            f"{shortened.replica} leads, and {_host(shortened)}"
-        )
-    return _host(shortened)
+def _check(one: Aftermath) -> str:
+    """Return what to do first about a shorter log."""
+    host = _HOST[one.shortened.cause].format(broker=one.shortened.replica)
+    if not one.others or one.shortened.cause not in _EMPTY:
+        return host
+    return (
+        f"copy the partition's directory from a replica that still has the records before broker "
+        f"{one.shortened.replica} leads, and {host}"
+    )
 
 
 def _never(shortened: ShortenedLog, others: tuple[int, ...]) -> str:
@@ -208,61 +220,6 @@ def _never(shortened: ShortenedLog, others: tuple[int, ...]) -> str:
     )
 
 
-def _host(shortened: ShortenedLog) -> str:
-    if shortened.cause is ShortenedBy.DIR_FAILURE:
-        broker = shortened.replica
-        return f"find out whether broker {broker}'s failed log directory can be read, before its disk is discarded"
-    if shortened.cause is ShortenedBy.NEW_LOG:
-        return f"find out who wiped, replaced or unmounted the disk of broker {shortened.replica}"
-    if shortened.cause is ShortenedBy.NO_LINE:
-        return f"find out what removed the end of broker {shortened.replica}'s log, and why no line states it"
-    if shortened.cause is ShortenedBy.CLEAN_RESTART:
-        return (
-            f"find out who restored, remounted or copied broker {shortened.replica}'s data directory while it was "
-            "stopped: the clean stop had flushed its whole log"
-        )
-    return f"check broker {shortened.replica}'s host for a power failure, a kernel crash or a disk error at that time"
-
-
-def _whole(history: History, shortened: ShortenedLog) -> tuple[int, ...]:
-    """Return replicas that hold everything that its log lacked; the replica itself, if it has fetched it again.
-
-    If it is settled that nothing was lost, records that no later leader had were never committed and do not count.
-    """
-    epoch = history.epochs.get(shortened.epoch)
-    lineage = shortened.lineage if shortened.lineage.entries or epoch is None else epoch.lineage
-    lost = [(shortened.target, shortened.end)]
-    served = served_log(history)
-    if _settled(history) and served is not None:
-        lost = subtract(lost, differences(lineage, served, shortened.target, shortened.end)[0])
-    held = {broker for broker, ranges in holders(history, lineage, lost).items() if list(ranges) == lost}
-    if lost and not history.epoch_rollbacks and not losses(history)[0]:
-        # If lines do not show the epochs of its log: a replica that never lost any record has all of them, and so has a
-        # replica with identical segments.
-        truncations = (*history.truncations, *history.truncations_of_unknown_extent)
-        whole = (
-            history.replicas.keys()
-            - {s.replica for s in history.shortened_logs}
-            - {truncation.replica for truncation in truncations}
-        )
-        held |= {b for b in history.replicas for o in whole - {b} if history.facts.identical_ranges(b, o, lost) == lost}
-    return tuple(sorted(held))
-
-
-def _settled(history: History) -> bool:
-    """Return whether it is known that no committed records are gone."""
-    return not history.epoch_rollbacks and not possible_losses(history) and not losses(history)[0]
-
-
-def _measured(history: History, shortened: ShortenedLog) -> bool:
-    """Return whether a log is known to have had no committed records beyond its known end.
-
-    Records of a leader beyond that lower bound may have been committed and lost.
-    """
-    followed = served_as(history, shortened.replica, shortened.epoch) is Role.FOLLOWER
-    return _settled(history) or shortened.end_exact or followed
-
-
 def _why(shortened: ShortenedLog, moved: Moved | None) -> str:
     """Return the reason why a log is shorter, in words."""
     if moved is not None:
@@ -272,18 +229,13 @@ def _why(shortened: ShortenedLog, moved: Moved | None) -> str:
     return "its log directory held no log" if shortened.dir_empty else "no log line explains the difference"
 
 
-def _finding(history: History, shortened: ShortenedLog) -> Finding:
-    whole = _whole(history, shortened)
-    back = has_committed_again(history, shortened)
-    measured = _measured(history, shortened)
-    again = shortened.replica in whole or back
-    refetched = ". It fetched the records again later" if again else ""
-    refetched = ". It rejoined the ISR later, so it has all committed records" if back else refetched
-    refetched += "; whether it had more is unknown" if again and not measured else ""
-    others = () if again else tuple(broker for broker in whole if broker != shortened.replica)
-    how = _HOW[shortened.cause]
-    kept = log_start_at(history.facts.log_starts, shortened.replica, shortened.refs[0].row)
-    first = kept if 0 == shortened.target < kept < shortened.end else shortened.target
+def _failed(shortened: ShortenedLog) -> bool:
+    return shortened.cause is ShortenedBy.DIR_FAILURE
+
+
+def _finding(history: History, one: Aftermath) -> Finding:
+    shortened, others, again = one.shortened, one.others, one.regained is not Regained.NOT
+    regained = _REGAINED[one.regained] + ("; whether it had more is unknown" if again and not one.measured else "")
     moved = moved_before(history, shortened) if shortened.cause is ShortenedBy.NEW_LOG else None
     return Finding(
         rule=ID,
@@ -297,12 +249,12 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
         **place(history),
         replicas=(shortened.replica,),
         epochs=(shortened.epoch,) if shortened.epoch >= 0 else (),
-        offsets=((first, shortened.end),),
-        records=(shortened.end - first, shortened.end - first if shortened.end_exact else None),
+        offsets=((one.first, shortened.end),),
+        records=(shortened.end - one.first, shortened.end - one.first if shortened.end_exact else None),
         summary=(
-            f"broker {shortened.replica}'s log was {how} with log end offset {shortened.target}; before, it was "
-            f"{shortened.end}{'' if shortened.end_exact else ' or higher'}; {_why(shortened, moved)}"
-            f"{refetched}"
+            f"broker {shortened.replica}'s log was {_HOW[shortened.cause]} with log end offset {shortened.target}; "
+            f"before, it was {shortened.end}{'' if shortened.end_exact else ' or higher'}; {_why(shortened, moved)}"
+            f"{regained}"
         ),
         facts=shortened_facts(shortened),
         before={"log_end_offset": shortened.end},
@@ -314,14 +266,14 @@ def _finding(history: History, shortened: ShortenedLog) -> Finding:
             history.name,
             keep=f"{brokers_text(others)}'s {'copy' if len(others) == 1 else 'copies'} of {HERE}" if others else None,
             next_steps=(
-                _check(shortened) if others else _host(shortened),
+                _check(one),
                 *((look_in(shortened.replica, moved),) if moved is not None else ()),
             ),
             do_not=(
                 *((_never(shortened, others),) if shortened.cause in _EMPTY and not again else ()),
                 *(
                     (f"format or discard the failed disk of broker {shortened.replica} before that",)
-                    if shortened.cause is ShortenedBy.DIR_FAILURE
+                    if _failed(shortened)
                     else ()
                 ),
             ),

@@ -19,7 +19,6 @@ from forensics.replay.history import (
     Epoch,
     History,
     HwStatement,
-    Role,
     ShortenedBy,
     ShortenedLog,
     Truncation,
@@ -454,11 +453,3 @@ def _lacks_segments(history: History, broker: int) -> bool:
     if replica is not None and replica.on_disk:
         return False
     return not spans or not any(step.kind is StepKind.DELETED for step in spans[-1].steps)
-
-
-def served_as(history: History, broker: int, epoch: int) -> Role | None:
-    """Return the role of a replica in an epoch, or None."""
-    for role_span in history.role_spans.get(broker, ()):
-        if role_span.epoch == epoch:
-            return role_span.role
-    return None

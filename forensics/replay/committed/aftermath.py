@@ -1,0 +1,148 @@
+"""Logs that were found shorter: which replicas hold what they lacked, and whether they have it again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from forensics.replay.committed.proof import losses, may_have_lost_tail, possible_losses, served_log
+from forensics.replay.committed.rejoined import has_committed_again
+from forensics.replay.committed.surviving_copies import holders
+from forensics.replay.facts.deletions import log_start_at
+from forensics.replay.history import Epoch, History, Role, ShortenedLog
+from forensics.replay.leadership.elections import outside_isr
+from forensics.replay.lineage import Range, differences, subtract
+from forensics.replay.roles.steps import REMOVES, StepKind
+
+
+class Regained(StrEnum):
+    """How a replica has again the records that its log lacked."""
+
+    NOT = "not shown"
+    FETCHED = "fetched from a leader"
+    REJOINED = "rejoined an ISR, so it has all committed records"
+
+
+@dataclass(frozen=True, slots=True)
+class Aftermath:
+    """The records that a shorter log lacked, as far as they are known.
+
+    Attributes:
+        shortened: the log that was found shorter.
+        first: first offset that it lacked.
+        holders: replicas that hold everything that it lacked; the replica itself, if it has fetched it again.
+        regained: whether the replica has it again.
+        measured: it is known to have had no committed records beyond its known end.
+    """
+
+    shortened: ShortenedLog
+    first: int
+    holders: tuple[int, ...]
+    regained: Regained
+    measured: bool
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """Other replicas that hold what the log lacked, as long as the replica does not have it again."""
+        if self.regained is not Regained.NOT:
+            return ()
+        return tuple(broker for broker in self.holders if broker != self.shortened.replica)
+
+    @property
+    def whole_again(self) -> bool:
+        """The replica has again everything that its log can have had."""
+        return self.measured and self.shortened.replica in self.holders
+
+
+def aftermath(history: History, shortened: ShortenedLog) -> Aftermath:
+    """Return what is known of the records that a shorter log lacked."""
+    whole = _holders(history, shortened)
+    regained = Regained.FETCHED if shortened.replica in whole else Regained.NOT
+    if has_committed_again(history, shortened):
+        regained = Regained.REJOINED
+    start = log_start_at(history.facts.log_starts, shortened.replica, shortened.refs[0].row)
+    first = start if 0 == shortened.target < start < shortened.end else shortened.target
+    return Aftermath(shortened, first, whole, regained, _measured(history, shortened))
+
+
+def _holders(history: History, shortened: ShortenedLog) -> tuple[int, ...]:
+    """Return replicas that hold everything that a log lacked; the replica itself, if it has fetched it again.
+
+    If it is settled that nothing was lost, records that no later leader had were never committed and do not count.
+    """
+    epoch = history.epochs.get(shortened.epoch)
+    lineage = shortened.lineage if shortened.lineage.entries or epoch is None else epoch.lineage
+    lacked = [(shortened.target, shortened.end)]
+    served = served_log(history)
+    if _settled(history) and served is not None:
+        lacked = subtract(lacked, differences(lineage, served, shortened.target, shortened.end)[0])
+    held = {broker for broker, ranges in holders(history, lineage, lacked).items() if list(ranges) == lacked}
+    if lacked and not history.epoch_rollbacks and not losses(history)[0]:
+        held |= _like_a_whole_log(history, lacked)
+    return tuple(sorted(held))
+
+
+def _like_a_whole_log(history: History, ranges: list[Range]) -> set[int]:
+    """Return replicas with segments that are identical to those of a replica that never lost any record.
+
+    They hold the records even if lines do not show the epochs of their logs.
+    """
+    truncations = (*history.truncations, *history.truncations_of_unknown_extent)
+    removed = {one.replica for one in truncations} | {one.replica for one in history.shortened_logs}
+    pairs = ((broker, other) for broker in history.replicas for other in history.replicas.keys() - removed - {broker})
+    return {broker for broker, other in pairs if history.facts.identical_ranges(broker, other, ranges) == ranges}
+
+
+def _settled(history: History) -> bool:
+    """Return whether it is known that no committed records are gone."""
+    return not history.epoch_rollbacks and not possible_losses(history) and not losses(history)[0]
+
+
+def _measured(history: History, shortened: ShortenedLog) -> bool:
+    """Return whether a log is known to have had no committed records beyond its known end.
+
+    Records of a leader beyond that lower bound may have been committed and lost.
+    """
+    roles = (one.role for one in history.role_spans.get(shortened.replica, ()) if one.epoch == shortened.epoch)
+    return _settled(history) or shortened.end_exact or next(roles, None) is Role.FOLLOWER
+
+
+def unmeasured_leaders(history: History) -> list[Epoch]:
+    """Return epochs of leaders that loaded their log after an unclean stop, with an unknown former end.
+
+    They led next, and committed records may have been lost at that change.
+    """
+    return [
+        one.after
+        for one in possible_losses(history)
+        if one.after.leader is not None
+        and (not outside_isr(history, one.after) or one.after.last_known)
+        and may_have_lost_tail(history, one.after.leader, one.before, one.after)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class FlushedTail:
+    """Flushed records at the end of a log that was loaded without them, and no line shows what removed them.
+
+    Attributes:
+        replica: broker id.
+        ranges: their offsets: from the log end offset of the load to the recovery point.
+    """
+
+    replica: int
+    ranges: tuple[Range, ...]
+
+
+def flushed_tails(history: History) -> list[FlushedTail]:
+    """Return the logs that were loaded below their own recovery point without a logged removal."""
+    found = []
+    for broker, disk in sorted(history.facts.disks.items()):
+        steps = [step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps]
+        loads = [step for step in steps if step.kind is StepKind.LOADED]
+        point = disk.recovery_point[0] if disk.recovery_point is not None else 0
+        if not loads or disk.end is None or not loads[-1].target <= disk.end < point:
+            continue  # it may have been flushed since
+        if not any(step.kind in REMOVES and step.target < point for step in steps):
+            found.append(FlushedTail(broker, ((loads[-1].target, point),)))
+    return found
