@@ -145,6 +145,8 @@ def _scanned(subject: Subject, path: Path, mutation: Mutation, seed: int, limit:
         slow = True
     except NothingUnderstood:
         pass
+    except KeyboardInterrupt:
+        raise
     except BaseException:  # noqa: BLE001 - what the trial looks for
         raised = traceback.format_exc()
     return Outcome(

@@ -2,7 +2,7 @@
 
 A result is redacted before it is reported, so every report and everything embedded in it names ``topic1`` and
 ``host2``. Pseudonyms are numbered, in the order of the sorted names, so the same evidence gives the same ones. They are
-no hashes, against which anyone could try names. Broker ids, offsets, epochs, times, versions and hashes of files stay,
+no hashes, against which anyone could try names. Broker ids, offsets, epochs, times, releases and hashes of files stay,
 because a reader needs them. Kafka's own internal topics and the names of its own files stay too.
 """
 
@@ -15,12 +15,14 @@ from dataclasses import replace
 import polars as pl
 
 from forensics.case import Case, quotes
+from forensics.case.brokers import version_of
 from forensics.case.quotes import Place
 from forensics.replay.history import History
 from forensics.result import Partition, Result
 from forensics.rules.finding import Action, Evidence, Finding
 from forensics.rules.stated_problems import Problem
 from forensics.rules.wants import Want
+from parsers.schema import Kind
 
 WITHHELD = "(withheld)"
 """Replaces text that was not understood, because it may contain names."""
@@ -80,6 +82,27 @@ _FULL = re.compile(r"(?=.*[A-Za-z])[^.]+(?:\.[^.]+){2,}")
 _ENDPOINTS = re.compile(r"listeners|zookeeper\.connect|bootstrap|quorum\.voters|host")
 
 
+_PUBLIC_BUILD = re.compile(r"unknown|[0-9.]*(?:[.-](?:[0-9]+|ccs|ce|cp[0-9]*|SNAPSHOT|rc[0-9]*|IV[0-9]+))*")
+"""A version whose builder is no secret: Kafka's own, or a vendor's. AppInfoParser prints ``unknown`` without one."""
+
+
+def _versions(case: Case) -> set[str]:
+    """Return the versions that brokers printed."""
+    printed = case.observations.filter(pl.col("kind") == Kind.BROKER_VERSION.value).get_column("detail")
+    return {version for version in (*printed, *(broker.version for broker in case.everyone)) if version}
+
+
+def _builds(versions: Iterable[str]) -> dict[str, str]:
+    """Return the versions that name a private build, each with its release and a pseudonym, as ``3.9.1-build1``."""
+    named = _numbered("build", (version for version in versions if not _PUBLIC_BUILD.fullmatch(version)))
+    return {version: "-".join(filter(None, (_release(version), build))) for version, build in named.items()}
+
+
+def _release(version: str) -> str:
+    release = version_of(version)
+    return ".".join(map(str, release)) if release is not None else ""
+
+
 def _log_dirs(case: Case) -> set[str]:
     """The directories of logs that brokers name, former ones too."""
     last = {str(broker.settings.get("log.dirs") or "") for broker in case.everyone}
@@ -127,7 +150,9 @@ class Redactor:
         self._result = result
         case = result.case
         self._topics = _numbered("topic", _topics(result) - _INTERNAL)
-        self._ids = _numbered("id", _ids(result))
+        versions = _versions(case)
+        self._releases = set(map(_release, versions))  # as 0.10.2.2, which looks like an address
+        self._ids = _numbered("id", _ids(result)) | _builds(versions)
         self._hosts: dict[str, str] = {}
         self._bare: dict[str, str] = {}  # what machines are called without their domain
         self._parts: dict[str, str] = {}
@@ -174,7 +199,7 @@ class Redactor:
         for pattern in (*_HOSTS, self._neighbours):
             for found in pattern.finditer(text):
                 self._host(found[1])
-        text = _ADDRESS.sub(lambda m: self._host(m[0].strip("[]")), text)
+        text = _ADDRESS.sub(self._addressed, text)
         if self._odd_paths is not None:
             text = self._odd_paths.sub(lambda m: self.path(m[0]), text)
         text = _PATH.sub(self._slashed, text)
@@ -185,6 +210,9 @@ class Redactor:
             )
         text = self._topic_words.sub(lambda m: self._topics[m[0]], text)
         return self._id_words.sub(lambda m: self._ids[m[0]], text)
+
+    def _addressed(self, found: re.Match[str]) -> str:
+        return found[0] if found[0] in self._releases else self._host(found[0].strip("[]"))
 
     def _slashed(self, found: re.Match[str]) -> str:
         token = found[0]
@@ -365,6 +393,7 @@ class Redactor:
             replace(
                 broker,
                 cluster=ids.get(broker.cluster or "", broker.cluster),
+                version=ids.get(broker.version or "", broker.version),
                 settings={key: self.setting(key, value) for key, value in broker.settings.items()},
             )
             for broker in case.everyone

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ from forensics.reports.redaction import Redactor, redact
 from forensics.result import Result
 from forensics.tables import TABLES, save
 from tests.cli.conftest import Run, run
+from tests.engines.without_spark import run as batch
 from tests.reports.html.conftest import LOSS_AND_FORK
 
 __all__ = ["run"]
@@ -31,6 +33,30 @@ SAID = (
     "password=acme-p"
 )
 SECRETS = ("acme", "payroll", ADDRESS, SIX, "kafka-prod7", "acde")
+SETTINGS = f"""
+advertised.listeners=PLAINTEXT://{HOST}:9092,ACME://acme-db1:9093
+log.dirs=/data/acme/disk1,/acme-mnt/disk2
+broker.rack=acme-rack
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,ACME:SSL
+inter.broker.listener.name=ACME
+zookeeper.connect=acme-zk:2181,zk2.acme.example:2181/acme-root
+controller.quorum.voters=1@acme-c1:9093,2@acme-c2:9093
+ssl.keystore.location=/etc/acme/keys.jks
+ssl.keystore.password=acme-p
+sasl.jaas.config=com.acme.LoginModule required username="acme-u" password="acme-p";
+super.users=User:acme-admin;User:CN=acme
+authorizer.class.name=com.acme.Authorizer
+"""
+LINES = f"""\
+INFO [SocketServer brokerId=1] Acceptor for EndPoint(acme-e,9092,ListenerName(ACME),SSL) (kafka.network.SocketServer)
+WARN Connection to node 2 (acme-node/{ADDRESS}:9092) could not be established. (org.apache.kafka.clients.NetworkClient)
+INFO Initialized transactionalId acme-tx with producerId 2000 (kafka.coordinator.transaction.TransactionCoordinator)
+INFO [Log partition={TOPIC}-3, dir=/data/acme/d] Truncating to 5 has no effect as the largest offset in the log is 3 \
+(kafka.log.Log)
+ERROR Error while loading log dir /data/acme/disk1 (kafka.log.LogManager)
+INFO Kafka version : 0.10.2.2-acme3 (org.apache.kafka.common.utils.AppInfoParser)
+"""
+"""What a broker of the house prints, and is set up with: each line names the house."""
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +74,11 @@ def house(sample_traces: Path, tmp_path_factory: pytest.TempPathFactory) -> Resu
             path.rename(path.with_name(f"{TOPIC}-0"))
     for properties in folder.glob("broker-*/server.properties"):
         with properties.open("a", encoding="utf-8") as stream:
-            stream.write(f"\nadvertised.listeners=PLAINTEXT://{HOST}:9092\nlog.dirs=/data/acme/disk1\n")
+            stream.write(SETTINGS)
     log = folder / "broker-2" / "logs" / "server.log"
     damaged = f"[2026-11-21 04:06:50,000] INFO Partition [{TOPIC},0] on broker acme: Shrinking ISR (kafka.cluster)\n"
-    log.write_text(log.read_text(encoding="utf-8") + damaged, encoding="utf-8")
+    printed = "".join(f"[2026-11-21 04:06:51,000] {line}\n" for line in LINES.splitlines())
+    log.write_text(log.read_text(encoding="utf-8") + damaged + printed, encoding="utf-8")
     log.rename(log.with_name(f"server.log.{HOST}"))
     (folder / "broker-3").rename(folder / f"broker-3-{HOST}")
     return local.scan([str(folder)])
@@ -100,6 +127,51 @@ def test_nothing_that_a_command_writes_names_it_when_redacted(house: Result, tmp
     assert leaks("".join((done.stdout, done.stderr, *written))) == []
 
 
+PART = f"{TOPIC}-0"
+SHOWN = {
+    "trace": (["trace"], []),
+    "part of a trace": (["trace"], ["-p", PART]),
+    "timeline": (["timeline"], ["-p", PART, "--lines", "--width", "200"]),
+    "timeline, jsonl": (["timeline"], ["-p", PART, "--format", "jsonl"]),
+}
+
+
+@pytest.mark.parametrize("what", SHOWN)
+def test_no_trace_and_no_timeline_names_it_when_redacted(what: str, house: Result, run: Run) -> None:
+    command, options = SHOWN[what]
+    assert leaks(run(*command, *house.inputs, *options).out), "nothing to redact, so the test shows nothing"
+    redacted = run(*command, *house.inputs, *options, "--redact")
+    assert (redacted.code, leaks(redacted.out + redacted.err)) == (0, [])
+
+
+def test_nothing_that_is_made_of_tables_names_it_when_redacted(house: Result, tmp_path: Path, run: Run) -> None:
+    """A batch keeps the names; a report and a timeline of its tables have none."""
+    out = tmp_path / "batch"
+    batch(house.inputs[0], out)
+    asked = [["report", out, "--format", one.name] for one in REPORTS]
+    asked += [["timeline", out, "-p", PART, "--lines", "--format", one] for one in ("text", "jsonl")]
+    for one in asked:
+        assert leaks(run(*one).out), "nothing to redact, so the test shows nothing"
+        redacted = run(*one, "--redact")
+        assert leaks(redacted.out + redacted.err) == [], one
+
+
+def test_a_private_build_is_named_by_its_release(house: Result) -> None:
+    case = redact(house).case
+    assert {broker.version for broker in house.case.everyone} == {"0.10.2.2", "0.10.2.2-acme3"}
+    assert {broker.version for broker in case.everyone} == {"0.10.2.2", "0.10.2.2-build1"}
+    assert [b.release for b in case.everyone] == [b.release for b in house.case.everyone]
+    assert (
+        Redactor(house).text("Kafka version : 0.10.2.2-acme3 at 0.10.2.3") == "Kafka version : 0.10.2.2-build1 at host1"
+    )
+
+
+def test_a_redacted_trace_states_each_release(sample_traces: Path, run: Run) -> None:
+    """A release of four numbers, such as 0.10.2.2, looks like an address."""
+    lines = map(json.loads, run("trace", sample_traces / "kip101-0.10.2.2", "--redact").out.splitlines())
+    assert {one["detail"] for one in lines if one.get("kind") == "broker_version"} == {"0.10.2.2"}
+
+
 def renamed(case: Path, folder: Path) -> Path:
     """A copy of a case whose brokers keep their logs, and have their programs, where no other house has them."""
     copy = Path(shutil.copytree(case, folder / "vault-of-k7zz"))
@@ -110,8 +182,8 @@ def renamed(case: Path, folder: Path) -> Path:
 
 
 def named_in(case: Path) -> set[str]:
-    """Names that a case gives away: its folder, its disks, its topics and its cluster."""
-    names = {case.name, "k7zz"}
+    """Names that a case gives away: its folder and those above it, its disks, its topics and its cluster."""
+    names = {case.name, "k7zz", *(part for part in case.parts if re.match("pytest-|test_", part))}
     for path in case.rglob("*"):
         if path.is_dir() and re.fullmatch(r"(?!__).+-[0-9]+", path.name) and path.parent.name.startswith("data"):
             names.add(path.name.rpartition("-")[0])
