@@ -24,8 +24,7 @@ from typing import BinaryIO, Final
 
 from parsers import limits
 from parsers.encodings.checkpoint_file import integer
-from parsers.excerpts import files as pasted_files
-from parsers.excerpts import split as excerpts
+from parsers.excerpts import pieces as excerpts
 from parsers.files import zip_salvage
 from parsers.files.sources import HEAD_BYTES, Place, Source
 from parsers.files.streams import (
@@ -165,7 +164,7 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
     if (grep := grep_output.grep_of(head)) is not None:
         yield from _pasted(grep_output.split(source, grep))
         return
-    yield from pasted_files.files(source, head)
+    yield from excerpts.checkpoint_files(source, head)
     mark = shared_output.mark_of(_objects(source, head))
     if (pieces := excerpts.pieces(source, head, marked=mark is not None)) is not None:
         yield from pieces

@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from parsers.errors import NotThisFormat
-from parsers.excerpts import reading as excerpt
-from parsers.excerpts.split import is_piece
+from parsers.excerpts.pieces import is_piece
 from parsers.file_reading import FileReading
 from parsers.files.sources import Source
 from parsers.text import broker_log, lines
@@ -64,7 +63,7 @@ def ledger(source: Source, reading: FileReading) -> Bytes:
     try:
         if reading.format == broker_log.NAME:
             with contextlib.suppress(NotThisFormat):
-                return _by_line(excerpt.classes(source) if is_piece(source) else broker_log.classes(source))
+                return _by_line(_classes_of_piece(source) if is_piece(source) else broker_log.classes(source))
         size = source.size if source.container or source.problem else _size(source)
     except OSError:
         return Bytes(damaged=source.size)
@@ -78,6 +77,12 @@ def ledger(source: Source, reading: FileReading) -> Bytes:
     if reading.notices.get_column("line").null_count() == reading.notices.height:
         return _by_byte(reading, size)
     return _by_notice(source, reading)
+
+
+def _classes_of_piece(source: Source) -> pl.DataFrame:
+    from parsers.excerpts import reading
+
+    return reading.classes(source)
 
 
 def _by_line(classed: pl.DataFrame) -> Bytes:

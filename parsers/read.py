@@ -19,8 +19,7 @@ import polars as pl
 from parsers.admission import admitted
 from parsers.containment import Defect, contained, each
 from parsers.errors import NotThisFormat
-from parsers.excerpts.reading import MARKED, piece
-from parsers.excerpts.split import is_piece
+from parsers.excerpts.pieces import MARKED, is_piece
 from parsers.file_reading import FileReading, Taker, note
 from parsers.files.sources import Source
 from parsers.files.streams import problem_of
@@ -281,6 +280,12 @@ def _wide(head: bytes) -> str:
 _LETTERS = 16
 
 
+def _piece(source: Source, _: bytes) -> FileReading:
+    from parsers.excerpts.reading import piece  # compiles many patterns, which logs do not need
+
+    return piece(source)
+
+
 def _stranger(source: Source, head: bytes) -> pl.DataFrame:
     if wide := _wide(head):
         mark = " without the mark of it at its beginning" if wide == "UTF-16" else ""
@@ -304,7 +309,7 @@ TAKERS: tuple[Taker, ...] = (
         "excerpt",
         "lines of logs as people paste them",
         lambda source, _head: is_piece(source),
-        lambda source, _head: piece(source),
+        _piece,
     ),
     Taker(
         "metadata-log",

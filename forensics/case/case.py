@@ -21,7 +21,7 @@ from forensics.case.skew import skew as estimate
 from forensics.case.topics import named
 from forensics.case.twins import leave_dumps_of_segments
 from forensics.case.zones import ASSUMED, settle
-from parsers.excerpts.split import is_piece
+from parsers.excerpts.pieces import is_piece
 from parsers.file_reading import note
 from parsers.files.sources import Source
 from parsers.read import FileReading

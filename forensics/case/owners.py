@@ -15,7 +15,7 @@ import polars as pl
 from forensics.case.printers import printer
 from forensics.case.trace_clusters import told_apart_by_folder
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
-from parsers.excerpts.split import is_piece
+from parsers.excerpts.pieces import is_piece
 from parsers.files.sources import Source
 from parsers.read import FileReading
 from parsers.schema import Kind

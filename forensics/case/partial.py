@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from forensics.case.twins import COPY
-from parsers.excerpts.reading import MARKED
-from parsers.excerpts.split import is_piece
+from parsers.excerpts.pieces import MARKED, is_piece
 from parsers.file_reading import FileReading, note
 from parsers.files.sources import Source
 from parsers.formats.describe_text import NAME as DESCRIBED

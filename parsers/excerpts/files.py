@@ -16,12 +16,11 @@ from typing import BinaryIO, Final
 
 from parsers.excerpts.headings import heading
 from parsers.excerpts.kinds import fence_of
-from parsers.excerpts.split import MOST_BYTES, PIECE, content
+from parsers.excerpts.pieces import PIECE
 from parsers.files.sources import Source
 from parsers.formats.epoch_checkpoint import FILE as EPOCHS
 from parsers.formats.offset_checkpoint import FILES
 
-_SIGN: Final = b"-checkpoint"
 _NAMES: Final = "|".join(re.escape(name) for name in (*FILES, EPOCHS))
 _NAMED: Final = re.compile(rf"(?P<folder>[\w.~-]+)?/?(?<![\w-])(?P<file>{_NAMES})(?![\w-])")
 _DIRECTORY: Final = re.compile(r"(?<![\w.-])[A-Za-z0-9._-]*[A-Za-z_][A-Za-z0-9._-]*-[0-9]{1,9}(?![\w-])")
@@ -52,21 +51,13 @@ class _Name:
     broker: str
 
 
-def files(source: Source, head: bytes) -> list[Source]:
+def files(source: Source, data: bytes) -> list[Source]:
     """Return the checkpoint files that a text quotes.
 
     Args:
         source: the text.
-        head: its first bytes.
-
-    Raises:
-        OSError: it cannot be read.
+        data: all of its bytes.
     """
-    if source.size > MOST_BYTES or (source.archive and _SIGN not in head):
-        return []
-    data = content(source, head)
-    if data is None or _SIGN not in data:
-        return []
     lines = [_inner(line) for line in data.decode("utf-8", "replace").split("\n")]
     found: dict[str, Source] = {}
     for name, at, count in _quoted(lines):

@@ -18,6 +18,7 @@ from parsers.excerpts.dissect import Line, dissected
 from parsers.excerpts.kinds import Event, event_of, exception_of, message_of, whole
 from parsers.excerpts.kinds import Kind as LineKind
 from parsers.excerpts.order import joined_out_of_order, out_of_order
+from parsers.excerpts.pieces import MARKED
 from parsers.file_reading import FileReading, joined, note
 from parsers.files.sources import Source
 from parsers.formats.request_log import RequestLog
@@ -29,9 +30,6 @@ from parsers.text.lines import Block
 
 HOLE: Final = "excerpt"
 """Message id of rows that mark missing lines."""
-
-MARKED: Final = "in an excerpt"
-"""Ends the name of the layout of a piece."""
 
 BEGINS: Final = "the excerpt begins"
 ENDS: Final = "the excerpt ends"

@@ -17,44 +17,28 @@ from typing import BinaryIO, Final
 from parsers.excerpts.dissect import Excerpt, Line, dissected
 from parsers.excerpts.dressings import NAMES
 from parsers.excerpts.escapes import BLOTTED
-from parsers.excerpts.gate import may_be_excerpt, times_out_of_order
+from parsers.excerpts.gate import times_out_of_order
 from parsers.excerpts.kinds import Kind
+from parsers.excerpts.pieces import PIECE
 from parsers.files.sources import HEAD_BYTES, Source
 from parsers.text.lines import plain
 
-PIECE: Final = "part of a log, an excerpt"
-"""How a source is stored that is a piece of an excerpt."""
-
 CONTAINER: Final = "excerpts"
-MOST_BYTES: Final = 256 << 10
-"""Largest size of a text that may be an excerpt. An issue of GitHub holds 64 KiB at most, one of Jira 32."""
-
 _MARK: Final = b"\xef\xbb\xbf"
 
 Key = tuple[str, int]
 """Owner of lines: a writer, or a stretch whose writer is unknown."""
 
 
-def is_piece(source: Source) -> bool:
-    """Return whether a source is a piece of an excerpt."""
-    return source.stored.startswith(PIECE)
-
-
-def pieces(source: Source, head: bytes, *, marked: bool = False) -> Iterator[Source] | None:
+def pieces(source: Source, data: bytes, *, marked: bool = False) -> Iterator[Source] | None:
     """Return the pieces of an excerpt; None if a text is none.
 
     Args:
         source: a text.
-        head: its first bytes.
+        data: all of its bytes.
         marked: a collector's prefix that names the writer was found in most of its lines: names alone are no evidence
             then.
-
-    Raises:
-        OSError: it cannot be read.
     """
-    data = content(source, head)
-    if data is None or not may_be_excerpt(data):
-        return None
     try:
         text = plain(data.removeprefix(_MARK)).decode("utf-8")
     except UnicodeDecodeError:
@@ -63,23 +47,6 @@ def pieces(source: Source, head: bytes, *, marked: bool = False) -> Iterator[Sou
     if times_out_of_order(data):
         found.signs.add("order")
     return _pieces(source, data, found) if found.signs - (NAMES if marked else frozenset()) else None
-
-
-def content(source: Source, head: bytes) -> bytes | None:
-    """Return all bytes of a short text that may be pasted, or None.
-
-    A member of a compressed archive is read only if its first bytes suggest an excerpt, because each read may expand
-    the archive once more.
-    """
-    if source.size > MOST_BYTES or b"\0" in head or not head.strip() or not _may_be_pasted(source.name):
-        return None
-    if len(head) < HEAD_BYTES:
-        return head
-    if source.archive and not may_be_excerpt(head):
-        return None
-    with source.open() as stream:
-        data = stream.read(MOST_BYTES + 1)
-    return data if len(data) <= MOST_BYTES and b"\0" not in data else None
 
 
 def _pieces(source: Source, data: bytes, found: Excerpt) -> Iterator[Source]:
@@ -110,31 +77,6 @@ def _pieces(source: Source, data: bytes, found: Excerpt) -> Iterator[Source]:
             beginning=text[:HEAD_BYTES],
             digest=hashlib.sha256(data).hexdigest() if alone else None,
         )
-
-
-_ENDINGS: Final = (
-    ".txt",
-    ".text",
-    ".md",
-    ".markdown",
-    ".rst",
-    ".adoc",
-    ".eml",
-    ".mbox",
-    ".html",
-    ".htm",
-    ".out",
-    ".err",
-)
-
-
-def _may_be_pasted(name: str) -> bool:
-    """Return whether a file's name is possible for pasted lines.
-
-    Settings, programs and JSON are excluded, because reports of other tools quote lines too. Standard input is
-    possible.
-    """
-    return "." not in name or ".log" in name or name.lower().endswith(_ENDINGS)
 
 
 def _owners(lines: Sequence[Line]) -> list[frozenset[Key]]:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from parsers import read
 from parsers.containers import expand
-from parsers.excerpts import catalogue, kinds, split
+from parsers.excerpts import catalogue, kinds, pieces
 from parsers.excerpts.dissect import dissected
 from parsers.excerpts.dressings import DRESSINGS, undressed
 from parsers.excerpts.escapes import ESCAPES, unescaped
@@ -305,7 +305,7 @@ def whole_logs() -> tuple[tuple[str, ...], ...]:
 
 def is_excerpt(content: str, name: str = "server.log") -> bool:
     whole = source(content, name)
-    return split.pieces(whole, whole.head()) is not None
+    return pieces.pieces(whole, whole.head()) is not None
 
 
 def test_no_whole_log_is_an_excerpt() -> None:
@@ -373,7 +373,7 @@ def test_files_that_nobody_pastes_into_are_left_alone(name: str) -> None:
 
 def test_large_texts_are_left_alone() -> None:
     quoted = text([f"> {line}" for line in window(LOGS[0])])
-    assert not is_excerpt(quoted * (split.MOST_BYTES // len(quoted) + 1), "ticket.md")
+    assert not is_excerpt(quoted * (pieces.MOST_BYTES // len(quoted) + 1), "ticket.md")
 
 
 @given(st.binary(max_size=400))

@@ -1,0 +1,110 @@
+"""Texts that may be excerpts, and the sources they become. What reads an excerpt is imported when there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from parsers.files.sources import HEAD_BYTES, Source
+
+PIECE: Final = "part of a log, an excerpt"
+"""How a source is stored that is a piece of an excerpt."""
+
+MARKED: Final = "in an excerpt"
+"""Ends the name of the layout of a piece."""
+
+MOST_BYTES: Final = 256 << 10
+"""Largest size of a text that may be an excerpt. An issue of GitHub holds 64 KiB at most, one of Jira 32."""
+
+_CHECKPOINT: Final = b"-checkpoint"
+_ENDINGS: Final = (
+    ".txt",
+    ".text",
+    ".md",
+    ".markdown",
+    ".rst",
+    ".adoc",
+    ".eml",
+    ".mbox",
+    ".html",
+    ".htm",
+    ".out",
+    ".err",
+)
+
+
+def is_piece(source: Source) -> bool:
+    """Return whether a source is a piece of an excerpt."""
+    return source.stored.startswith(PIECE)
+
+
+def pieces(source: Source, head: bytes, *, marked: bool = False) -> Iterator[Source] | None:
+    """Return the pieces of an excerpt; None if a text is none.
+
+    Args:
+        source: a text.
+        head: its first bytes.
+        marked: a collector's prefix that names the writer was found in most of its lines: names alone are no evidence
+            then.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    data = _content(source, head)
+    if data is None or not _may_be_excerpt(data):
+        return None
+    from parsers.excerpts import split
+
+    return split.pieces(source, data, marked=marked)
+
+
+def checkpoint_files(source: Source, head: bytes) -> list[Source]:
+    """Return the checkpoint files that a text quotes.
+
+    Args:
+        source: the text.
+        head: its first bytes.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if source.size > MOST_BYTES or (source.archive and _CHECKPOINT not in head):
+        return []
+    data = _content(source, head)
+    if data is None or _CHECKPOINT not in data:
+        return []
+    from parsers.excerpts import files
+
+    return files.files(source, data)
+
+
+def _content(source: Source, head: bytes) -> bytes | None:
+    """Return all bytes of a short text that may be pasted, or None.
+
+    A member of a compressed archive is read only if its first bytes suggest an excerpt, because each read may expand
+    the archive once more.
+    """
+    if source.size > MOST_BYTES or b"\0" in head or not head.strip() or not _may_be_pasted(source.name):
+        return None
+    if len(head) < HEAD_BYTES:
+        return head
+    if source.archive and not _may_be_excerpt(head):
+        return None
+    with source.open() as stream:
+        data = stream.read(MOST_BYTES + 1)
+    return data if len(data) <= MOST_BYTES and b"\0" not in data else None
+
+
+def _may_be_excerpt(data: bytes) -> bool:
+    from parsers.excerpts.gate import may_be_excerpt
+
+    return may_be_excerpt(data)
+
+
+def _may_be_pasted(name: str) -> bool:
+    """Return whether a file's name is possible for pasted lines.
+
+    Settings, programs and JSON are excluded, because reports of other tools quote lines too. Standard input is
+    possible.
+    """
+    return "." not in name or ".log" in name or name.lower().endswith(_ENDINGS)
