@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import polars as pl
-
 from forensics.case import Case
-from forensics.replay.committed.proof import committed
+from forensics.replay.committed.log_below_checkpoint import (
+    LogBelowCheckpoint,
+    copy_may_lack_end,
+    log_below_checkpoint,
+)
 from forensics.replay.confidence import Weakness, weak_points
-from forensics.replay.coverage import Printed, Span
-from forensics.replay.facts.directory import Ref
 from forensics.replay.history import History
-from forensics.replay.leadership.elections import latest_isr_stated
-from forensics.replay.lineage import Lineage, differences
-from forensics.replay.roles.steps import StepKind
+from forensics.replay.lineage import size
 from forensics.replay.signs.stated import HwAboveLeo
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
@@ -85,8 +84,6 @@ Do not start this replica first. Start a replica that has the records, and let i
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""
-_WRITTEN = 5_000_000
-"""Microseconds: the default of replica.high.watermark.checkpoint.interval.ms."""
 HIGH_WATERMARKS = "replication-offset-checkpoint"
 
 
@@ -124,85 +121,22 @@ def _compare(history: History, case: Case, broker: int) -> _Comparison:
         lacking = replica.end is not None and not checkpoint_at_hand(history, case, broker, HIGH_WATERMARKS)
         wanted = Want(Question.CHECKPOINT, (of([broker], Artefact.HW_CHECKPOINT),)) if lacking else None
         return _Comparison(both=False, unread=wanted)
-    high_watermark, ref = replica.checkpoint
-    if high_watermark <= replica.end or _cut_since(history, case, broker, high_watermark):
+    below = log_below_checkpoint(history, case, broker)
+    if below is None:
         return _Comparison(both=True)
-    partial = _partial(history, broker)
-    found = _finding(history, broker, high_watermark, ref) if partial is None else None
-    return _Comparison(both=True, finding=found, unread=partial)
+    if copy_may_lack_end(history, broker):
+        return _Comparison(both=True, unread=_later_segments(history, below))
+    return _Comparison(both=True, finding=_finding(history, below))
 
 
-def _partial(history: History, broker: int) -> Want | None:
-    """Return what would show whether only the copy lacks the end of a replica's log; None if it does not."""
-    copy = history.copies.get(broker)
-    # Other files show by themselves that it is whole; its lines only if none is missing up to the copy.
-    if copy is None or (copy.end and (not copy.end_by_lines or history.coverage.has(broker, Printed.LOG, Span.AFTER))):
-        return None
-    end = history.replicas[broker].end
+def _later_segments(history: History, below: LogBelowCheckpoint) -> Want:
+    """Return what would show whether only the copy lacks the end of a replica's log."""
     return Want(
         Question.LATER_SEGMENTS,
-        (of([broker], Artefact.LISTING), of([broker], Artefact.SERVER_LOG)),
-        offsets=from_offset(end if end is not None else 0),
-        because=copy_lacks(copy.end_why),
+        (of([below.replica], Artefact.LISTING), of([below.replica], Artefact.SERVER_LOG)),
+        offsets=from_offset(below.end),
+        because=copy_lacks(history.copies[below.replica].end_why),
     )
-
-
-def _cut_since(history: History, case: Case, broker: int, high_watermark: int) -> bool:
-    """Return whether the checkpoint may be older than a truncation right before the end of a replica's lines.
-
-    A broker writes it every five seconds. Other rules judge that truncation.
-    """
-    steps = [step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps]
-    last = steps[-1] if steps else None
-    if (
-        last is None
-        or last.kind not in (StepKind.TRUNCATED, StepKind.TRUNCATED_FULLY)
-        or last.target >= high_watermark
-        or last.time is None
-    ):
-        return False
-    ends = case.sources.filter(pl.col("broker") == broker).get_column("last_time").cast(pl.Int64).max()
-    return isinstance(ends, int) and ends - last.time < _WRITTEN
-
-
-def _stopped(history: History, broker: int) -> bool:
-    """Return whether lines show that a broker had stopped at the end: it shut down, or left the last ISR."""
-    spans, epoch = history.role_spans.get(broker), history.current
-    if spans and spans[-1].shut_down is not None and history.coverage.has(broker, Printed.LOG, Span.WITHIN, Span.AFTER):
-        return True  # and no later line shows a start
-    if epoch is None or epoch.last_isr is None:
-        return False
-    return broker not in epoch.last_isr & latest_isr_stated(history, epoch, epoch.last_isr)
-
-
-def _replaced(history: History, broker: int, first: int, end: int) -> bool:
-    """Return whether a replica may have truncated some of the offsets and fetched others, and no epochs show that.
-
-    Only its lines show it if the leader epochs of its records are unknown, or if it truncates to its high watermark.
-    """
-    log = history.replicas[broker].lineage
-    undated = any(log.epoch_at(piece[0]) < 0 for piece in log.pieces([(first, end)]))
-    if not undated and not history.truncates_to_hw:
-        return False
-    if not history.coverage.throughout(broker) or history.coverage.unnamed:
-        return True
-    return any(
-        truncation.replica == broker and truncation.target < end and truncation.end > first
-        for truncation in history.truncations
-    ) or any(
-        truncation.replica == broker and truncation.target < end for truncation in history.truncations_of_unknown_extent
-    )
-
-
-def _led_to(history: History, broker: int) -> Lineage:
-    """Return the last log of a replica by its lines."""
-    spans = history.role_spans.get(broker)
-    return spans[-1].log if spans and history.coverage.whole(broker, Span.BEFORE, Span.WITHIN) else Lineage()
-
-
-def _parted(history: History, broker: int, other: int, end: int) -> bool:
-    """Return whether two logs differ already below an offset, so that the records above differ too."""
-    return any(first < end for first, _ in history.facts.diverging_ranges(broker, other))
 
 
 def _stated(history: History, above: HwAboveLeo) -> Finding:
@@ -243,43 +177,53 @@ def _stated(history: History, above: HwAboveLeo) -> Finding:
     )
 
 
-def _finding(history: History, broker: int, high_watermark: int, ref: Ref) -> Finding:
-    replica = history.replicas[broker]
-    end = replica.end
-    assert end is not None
-    whole = tuple(
-        other
-        for other, r in sorted(history.replicas.items())
-        if other != broker
-        and r.end is not None
-        and r.end >= high_watermark
-        and not _parted(history, broker, other, end)
-        and not differences(_led_to(history, broker), r.lineage, end, high_watermark)[0]
-        and not _replaced(history, other, end, high_watermark)
-    )
-    stopped = _stopped(history, broker)
+def _facts(history: History, below: LogBelowCheckpoint) -> list[Fact]:
+    """Return the checkpoint, the end of the log, and the ends of the logs that have the records."""
+    broker, ends = below.replica, {other: history.replicas[other] for other in (below.replica, *below.holders)}
+    mark = f"has high watermark {below.high_watermark} in its checkpoint file"
+    return [
+        Fact(mark, broker=broker, refs=(below.ref,)),
+        *(
+            Fact(
+                f"has log end offset {one.end}{'' if other == broker else ', so it has the records'}",
+                broker=other,
+                refs=tuple(one.end_refs),
+            )
+            for other, one in ends.items()
+        ),
+    ]
+
+
+def _first_step(below: LogBelowCheckpoint) -> str:
+    """Return what to do first: let a replica lead that has the records."""
+    broker, whole = below.replica, below.holders
+    unsure = "" if below.stopped else f"if broker {broker} was stopped while its files were copied, "
+    if not whole:
+        return f"{unsure}look for another copy of {HERE} before broker {broker} is started"
+    which = "it" if len(whole) == 1 else "one of them"
+    return f"{unsure}start {brokers_text(whole)} before broker {broker} and let {which} lead"
+
+
+_ASSUMED: tuple[tuple[Callable[[LogBelowCheckpoint], bool], str], ...] = (
+    (lambda below: not below.proven, "the checkpoint belongs to the log beside it"),
+    (
+        lambda below: not below.stopped,
+        "the broker was stopped while its directory was copied. If not, copy it again",
+    ),
+)
+"""Assumptions on which a finding rests, and when."""
+
+
+def _finding(history: History, below: LogBelowCheckpoint) -> Finding:
+    broker, whole, lacking = below.replica, below.holders, (below.end, below.high_watermark)
     disk = history.facts.disks.get(broker)
-    proof = committed(history, replica.lineage, end, high_watermark, replica=broker)
-    unsure = "" if stopped else f"if broker {broker} was stopped while its files were copied, "
-    facts = [
-        Fact(f"has high watermark {high_watermark} in its checkpoint file", broker=broker, refs=(ref,)),
-        Fact(f"has log end offset {end}", broker=broker, refs=tuple(replica.end_refs)),
-    ]
-    facts += [
-        Fact(
-            f"has log end offset {history.replicas[other].end}, so it has the records",
-            broker=other,
-            refs=tuple(history.replicas[other].end_refs),
-        )
-        for other in whole
-    ]
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
         weak=weak_points(
             {
-                Weakness.NOT_KNOWN_AS_COMMITTED: not proof.ranges,
-                Weakness.MAYBE_RUNNING: not stopped,
+                Weakness.NOT_KNOWN_AS_COMMITTED: not below.proven,
+                Weakness.MAYBE_RUNNING: not below.stopped,
                 Weakness.DAMAGED: disk is not None and disk.garbled,
                 Weakness.TORN: disk is not None and disk.torn,
             }
@@ -287,38 +231,24 @@ def _finding(history: History, broker: int, high_watermark: int, ref: Ref) -> Fi
         **place(history),
         replicas=(broker,),
         epochs=tuple(e.epoch for e in [history.current] if e is not None),
-        offsets=((end, high_watermark),),
-        records=(high_watermark - end, high_watermark - end),
+        offsets=(lacking,),
+        records=(size([lacking]), size([lacking])),
         summary=(
-            f"broker {broker} lacks committed {offsets_text([(end, high_watermark)])}: its checkpointed high "
-            f"watermark is {high_watermark}, above the end of its log, {end}"
+            f"broker {broker} lacks committed {offsets_text([lacking])}: its checkpointed high watermark is "
+            f"{below.high_watermark}, above the end of its log, {below.end}"
             + (f". {brokers_text(whole).capitalize()} still {_have(whole)} them" if whole else "")
         ),
-        facts=tuple(facts),
-        before={"high_watermark": high_watermark},
-        after={"log_end_offset": end},
-        inferences=(
-            *(() if proof.ranges else ("the checkpoint belongs to the log beside it",)),
-            *(() if stopped else ("the broker was stopped while its directory was copied. If not, copy it again",)),
-        ),
+        facts=tuple(_facts(history, below)),
+        before={"high_watermark": below.high_watermark},
+        after={"log_end_offset": below.end},
+        inferences=tuple(text for holds, text in _ASSUMED if holds(below)),
         not_because=("the segments were read to their end, and none is missing",),
-        cause=flushed_cause(history, broker, end),
+        cause=flushed_cause(history, broker, below.end),
         **advised(
             history.name,
             keep=f"{brokers_text(whole)}'s copy of {HERE}" if whole else None,
-            next_steps=(
-                *(
-                    (
-                        (
-                            f"{unsure}start {brokers_text(whole)} before broker {broker} and let "
-                            f"{'it' if len(whole) == 1 else 'one of them'} lead"
-                        ),
-                    )
-                    if whole
-                    else (f"{unsure}look for another copy of {HERE} before broker {broker} is started",)
-                ),
-            ),
-            do_not=(f"start broker {broker} first{_if_stopped(broker, stopped)}: it would lead without the records",),
+            next_steps=(_first_step(below),),
+            do_not=(f"start broker {broker} first{_if_stopped(below)}: it would lead without the records",),
         ),
     )
 
@@ -327,9 +257,9 @@ def _have(brokers: tuple[int, ...]) -> str:
     return "has" if len(brokers) == 1 else "have"
 
 
-def _if_stopped(broker: int, stopped: bool) -> str:
+def _if_stopped(below: LogBelowCheckpoint) -> str:
     """Return the condition of an advice, where it is not known whether a broker ran while its files were copied."""
-    return "" if stopped else f" (if broker {broker} was stopped while its files were copied)"
+    return "" if below.stopped else f" (if broker {below.replica} was stopped while its files were copied)"
 
 
 RULE = Rule(

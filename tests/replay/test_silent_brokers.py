@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from forensics.replay.committed.log_below_checkpoint import is_stopped
 from forensics.replay.committed.proof import committed, has_all_committed
 from forensics.replay.coverage import Coverage, Omission, Printed, Span
 from forensics.replay.facts.directory import Disk, Ref
@@ -37,7 +38,6 @@ from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.reconstruct import _Reconstruction
 from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
 from forensics.replay.truncations.safe_truncations import is_safe
-from forensics.rules.hw_above_leo import _stopped
 from tests.covering import holed, whole, without
 from tests.incident import Incident
 
@@ -117,9 +117,9 @@ def test_a_leader_of_which_lines_are_missing_may_have_restarted_between_two_epoc
 @pytest.mark.parametrize("coverage", [*SILENT, whole(1).lowered([ENDS_EARLY.of(1)])], ids=[*IDS, "ends early"])
 def test_a_broker_that_shut_down_had_stopped_only_if_no_later_line_is_missing(coverage: Coverage) -> None:
     history = found(whole(1, 2), RoleSpan(1, 0, 1, Role.FOLLOWER, 2, refs=[LINE], shut_down=80))
-    assert _stopped(history, 1)
+    assert is_stopped(history, 1)
     history.coverage = coverage
-    assert not _stopped(history, 1)
+    assert not is_stopped(history, 1)
 
 
 @pytest.mark.parametrize("coverage", SILENT, ids=IDS)
