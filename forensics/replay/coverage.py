@@ -115,12 +115,14 @@ class Omission:
         span: the span in which the lines are missing.
         says: sentence for the reader, with the names of its values in braces.
         source: the class of Kafka that logs both, or the KIP that requires it.
+        about: the topics of lines that must be in the evidence; if they are not, an absent line shows nothing.
     """
 
     id: str
     span: Span
     says: str
     source: str
+    about: frozenset[Printed] = BOTH
 
     def of(
         self,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forensics.replay.coverage import LinesAtHand, Place
+from forensics.replay.coverage import LinesAtHand, Place, Printed
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
@@ -247,6 +247,50 @@ def test_a_process_that_only_controllers_tell_of() -> None:
     why = "the controller registered a process of it (broker epoch 164), but it has no line of that process"
     assert [(gap.row, gap.of(1).text) for gap in gaps_in(1, told, facts)] == [(second, why), (told[-1].row, why)]
     assert gaps_in(1, OLD, BrokerFacts()) == []
+
+
+LOG_KINDS = (Kind.MESSAGE_FORMAT, Kind.LOG_CREATED, Kind.TRUNCATE_PLAN, Kind.TRUNCATE, Kind.LOG_LOADED, Kind.RECOVERY)
+ROLE_KINDS = (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
+
+
+@pytest.mark.parametrize(
+    ("printed", "kinds", "left_out", "why"),
+    [
+        (Printed.LOG, LOG_KINDS, None, []),
+        (Printed.LOG, LOG_KINDS, Kind.TRUNCATE, ["truncation-planned"]),
+        (Printed.ROLES, ROLE_KINDS, None, []),
+        (Printed.ROLES, ROLE_KINDS, Kind.BECOME_LEADER, ["earlier-role"]),
+    ],
+)
+def test_one_file_shows_which_of_its_own_lines_are_missing(
+    printed: Printed, kinds: Sequence[Kind], left_out: Kind | None, why: list[str]
+) -> None:
+    """Nothing is missing because the other file is not there, though fetchers and loads have no line then."""
+    there = [one._replace(row=row) for row, one in enumerate(NEW[:12]) if one.kind in kinds and one.kind != left_out]
+    facts = BrokerFacts(lines=LinesAtHand(frozenset({printed})))
+    assert sorted({gap.shown_by.id for gap in gaps_in(1, there, facts)}) == why
+    assert gaps_in(1, there, BrokerFacts(lines=LinesAtHand(frozenset()))) == []
+
+
+@pytest.mark.parametrize("server_log", [True, False])
+@pytest.mark.parametrize(("cut", "verdict"), [(False, "clean"), (True, "unknown")])
+def test_a_role_is_missing_by_its_own_file_whether_the_other_one_is_there(
+    server_log: bool, cut: bool, verdict: str, tmp_path: Path
+) -> None:
+    """Broker 2 led epoch 1, and the role that it had next names that epoch as the one before."""
+    incident = Incident(tmp_path, brokers=2)
+    incident.begins(50)
+    incident.succeeds(100, 1, 2, 50, 1)
+    incident.succeeds(200, 2, 1, 50, 2)
+    logs = incident[2].folder / "logs"
+    if not server_log:
+        (logs / "server.log").unlink()
+    if cut:
+        lines = (logs / "state-change.log").read_text().splitlines(keepends=True)
+        (logs / "state-change.log").write_text("".join(one for one in lines if "at leader epoch 1 " not in one))
+    assert incident.verdict("unclean-election") == verdict
+    shown = incident.history().coverage.known_missing.get(2, ())
+    assert [one.shown_by for one in shown if one.shown_by == "earlier-role"] == ["earlier-role"] * cut
 
 
 @pytest.mark.parametrize(("previous", "stopped", "missing"), [(-1, False, 1), (0, False, 0), (-1, True, 0)])

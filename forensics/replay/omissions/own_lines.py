@@ -11,12 +11,13 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from forensics.replay.coverage import BOTH, MissingLines, Omission, Span
+from forensics.replay.coverage import MissingLines, Omission, Printed, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import PROGRESS, Event
 from forensics.replay.facts.partition_lines import JUMPED
 from forensics.replay.history import BrokerFacts, Role
 from forensics.replay.protocol import Answer
+from forensics.replay.roles.role_spans import named_role
 from parsers.details import AMBIGUOUS, BY_REQUEST, DONE, FROM_REMOTE, MOVED, ROLE_STEPS, SAME_LEADER, Transition
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
@@ -57,14 +58,15 @@ _REMOVES_EPOCHS = frozenset(
 starts empties the cache without a line of its own (Log.truncateFullyAndStartAt)."""
 
 
-def _within(id_: str, says: str, source: str) -> Omission:
-    return Omission(id_, Span.WITHIN, says, source)
+def _within(id_: str, says: str, source: str, *about: Printed) -> Omission:
+    return Omission(id_, Span.WITHIN, says, source, frozenset(about or Printed))
 
 
 EARLIER_ROLE = _within(
     "earlier-role",
     "a role in leader epoch {epoch} came before, and its lines are not there",
     "Partition.makeLeader and makeFollower print the leader epoch of the role before, from 0.11 on",
+    Printed.ROLES,
 )
 FIRST_ROLE_AGAIN = _within(
     "first-role-again",
@@ -90,16 +92,19 @@ STATE_REBUILT = _within(
     "state-rebuilt",
     "producer state was rebuilt, but no line shows the load or truncation before it",
     "Log.loadProducerState follows a load or a truncation",
+    Printed.LOG,
 )
 TRUNCATION_PLANNED = _within(
     "truncation-planned",
     "a truncation was planned, but no line shows it being done",
     "ReplicaFetcherThread.truncate follows AbstractFetcherThread.getOffsetTruncationState",
+    Printed.LOG,
 )
 RECOVERED = _within(
     "recovered",
     "a log was recovered, but no line shows its log end offset",
     "LogManager.loadLog prints the log end offset when it has recovered a log",
+    Printed.LOG,
 )
 NO_LOAD = _within(
     "no-load",
@@ -110,16 +115,19 @@ LATER_ROLE = _within(
     "later-role",
     "it was in leader epoch {epoch}, but no line shows when it took that role",
     "ReplicaManager prints the leader epoch it has where it ignores a request or finds the leader unchanged",
+    Printed.ROLES,
 )
 OTHER_LEADER = _within(
     "other-leader",
     "it had followed broker {leader}, but no line shows that role",
     "Partition.makeFollower finds the leader unchanged only if it followed it before",
+    Printed.ROLES,
 )
 NO_REQUEST = _within(
     "no-request",
     "a LeaderAndIsr request was carried out, but no line shows that it arrived",
     "ReplicaManager.becomeLeaderOrFollower prints a request before its steps",
+    Printed.ROLES,
 )
 SAME_EPOCH_AGAIN = _within(
     "same-epoch-again",
@@ -150,6 +158,7 @@ APPENDED_BELOW_END = _within(
     "appended-below-end",
     "its log ended at {end}, no line shows a truncation, and its next append was at {offset}",
     "Log.append writes behind the log end offset",
+    Printed.LOG,
 )
 APPENDED_BEYOND_END = _within(
     "appended-beyond-end",
@@ -165,6 +174,7 @@ HW_BEYOND_APPENDS = _within(
     "hw-beyond-appends",
     "its log ended at {end}, but its high watermark was {high_watermark}",
     "Log.updateHighWatermark keeps a high watermark within the log",
+    Printed.LOG,
 )
 TRUNCATED_AS_FOLLOWER = _within(
     "truncated-as-follower",
@@ -180,6 +190,7 @@ TRUNCATED_BEYOND_APPENDS = _within(
     "truncated-beyond-appends",
     "its log ended at {end}, but was truncated to {offset}",
     "Log.truncateTo prints targets below the log end offset",
+    Printed.LOG,
 )
 EPOCHS_TRUNCATED = _within(
     "epochs-truncated",
@@ -191,11 +202,13 @@ EPOCHS_FORGOTTEN = _within(
     "it had noted leader epoch {had}, then noted {epoch} after {current}, and no line shows what removed the others",
     "LeaderEpochFileCache.assign prints the latest epoch that the cache held, 0.11 to 1.1; a cache loses epochs at its "
     "end only by a truncation or with the log (Log.truncateTo, Log.truncateFullyAndStartAt, Log.delete)",
+    Printed.LOG,
 )
 LATE_LOG = _within(
     "late-log",
     "it had started without this log, and no line shows where the log came from",
     "LogManager loads all logs before a broker has started (KafkaServer.startup, BrokerServer.startup)",
+    Printed.LOG,
 )
 OPENED_AGAIN = _within(
     "opened-again",
@@ -216,6 +229,7 @@ UNSEEN_PROCESS = _within(
     "unseen-process",
     "the controller registered a process of it (broker epoch {broker_epoch}), but it has no line of that process",
     "ClusterControlManager.registerBroker gives each process a broker epoch",
+    Printed.LOG,
 )
 
 OMISSIONS = (
@@ -400,7 +414,7 @@ class OwnLines:
 
     def _begin_role(self, event: Event, epoch: int) -> None:
         """Begin the role that a line states, of an epoch later than any before."""
-        self.epoch, self.role = epoch, _role_of(event, self.replica)
+        self.epoch, self.role = epoch, named_role(event, self.replica)
         leads = self.role is Role.LEADER
         self.leader = self.replica if leads else event.leader
         if self.first_role is None:
@@ -727,17 +741,13 @@ _HANDLERS: dict[str, Callable[[OwnLines, Event], None]] = {
 }
 
 
-def _role_of(event: Event, replica: int) -> Role:
-    """Return the role that a line gives to a replica."""
-    if event.kind == Kind.BECOME_LEADER or event.leader == replica:
-        return Role.LEADER
-    return Role.OFFLINE if event.leader is not None and event.leader < 0 else Role.FOLLOWER
-
-
 def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
-    """Return missing lines between those of one broker about its replica, in the order in which they are found."""
-    if fact.lines.printed != BOTH:
-        return []  # a whole file is missing: that is known otherwise
+    """Return missing lines between those of one broker about its replica, in the order in which they are found.
+
+    If one of its two files is not in the evidence, only what the other one has to hold by itself counts.
+    """
+    if not fact.lines.printed:
+        return []
     always_truncates = fact.protocol.always_truncates_as_follower is Answer.YES
     logs_leader_start = fact.protocol.logs_leader_start is Answer.YES
     found = OwnLines(broker, always_truncates=always_truncates, logs_leader_start=logs_leader_start).read(own)
@@ -746,4 +756,4 @@ def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
         # Unknown between which of its processes that one ran, or whether it was the last.
         begins = [two.row for one, two in itertools.pairwise(own) if one.run != two.run]
         found += [Gap(row, UNSEEN_PROCESS, {"broker_epoch": unseen}) for row in (*begins, own[-1].row)]
-    return found
+    return [gap for gap in found if gap.shown_by.about <= fact.lines.printed]

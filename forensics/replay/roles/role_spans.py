@@ -23,6 +23,13 @@ ROLES = frozenset({Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER
 """Kinds of line that name a replica's role."""
 
 
+def named_role(event: Event, replica: int) -> Role:
+    """Return the role that a line gives to a replica."""
+    if event.kind == Kind.BECOME_LEADER or event.leader == replica:
+        return Role.LEADER
+    return Role.OFFLINE if event.leader is not None and event.leader < 0 else Role.FOLLOWER
+
+
 class Reader(Watermarks):
     """Builds the role spans of one replica from its events.
 
@@ -63,7 +70,7 @@ class Reader(Watermarks):
         epoch = event.leader_epoch
         if epoch is None or self._is_stale(event, epoch):
             return
-        role = self._named_role(event)
+        role = named_role(event, self.replica)
         leader = self.replica if role is Role.LEADER else event.leader
         ref = Ref(row=event.row, note=f"{role} at leader epoch {epoch}")
         if self._is_another(event, epoch):
@@ -80,12 +87,6 @@ class Reader(Watermarks):
     def _is_stale(self, event: Event, epoch: int) -> bool:
         """Return whether a role is of an earlier epoch than the replica's: that request was never carried out."""
         return epoch < self.now.epoch and event.run == self.now.run and not self.at_rest
-
-    def _named_role(self, event: Event) -> Role:
-        """Return the role that a line names."""
-        if event.kind == Kind.BECOME_LEADER or event.leader == self.replica:
-            return Role.LEADER
-        return Role.OFFLINE if event.leader is not None and event.leader < 0 else Role.FOLLOWER
 
     def _take_start(self, event: Event, ref: Ref, *, leads: bool) -> None:
         """Take the log end offset and the high watermark with which a role begins, by the line that states it.
