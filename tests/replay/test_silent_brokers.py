@@ -18,6 +18,7 @@ from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.high_watermarks.crosscheck import beyond_lines, found_shorter_unexplained
 from forensics.replay.high_watermarks.hw_attribution import HwAttribution
+from forensics.replay.high_watermarks.restored_checkpoints import restored_checkpoints
 from forensics.replay.history import (
     Epoch,
     History,
@@ -238,3 +239,16 @@ def test_the_isr_of_an_election_is_not_the_one_with_which_its_epoch_ended(server
     assert incident.verdict("committed-data-lost") == ("clean" if server_log else "unknown")
     if not server_log:
         assert "server.log" in incident.missing("committed-data-lost")[0]
+
+
+@pytest.mark.parametrize("coverage", SILENT, ids=IDS)
+def test_a_checkpoint_that_fell_may_be_of_a_crash_whose_recovery_no_line_shows(coverage: Coverage) -> None:
+    """Broker 1 began to shut down, and its log of 90 was loaded. A recovery, which would be printed, has no line."""
+    load = Step(StepKind.LOADED, 90, None, 50, None, None, (LINE,))
+    led = RoleSpan(1, 0, 0, Role.LEADER, 1, start_end=50, steps=[load], shut_down=7)
+    follows = RoleSpan(1, 1, 1, Role.FOLLOWER, 2, start_end=90, start_hw=Sample(40, LINE, None))
+    reached = HwStatement(2, 0, Lineage(((0, 0),)), 80, False, HwSource.PRINTED, None, (LINE,))
+    known = {"epochs": {0: Epoch(0, leader=1)}, "statements": [reached]}
+    [fell] = restored_checkpoints(found(whole(1, 2), led, follows, **known))
+    assert (fell.replica, fell.before, fell.after) == (1, 80, 40)
+    assert restored_checkpoints(found(coverage, led, follows, **known)) == []

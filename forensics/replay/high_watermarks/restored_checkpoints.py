@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+from forensics.replay.coverage import Printed
 from forensics.replay.history import History, HwStatement, Regression, RegressionKind, Role
 from forensics.replay.roles.steps import RoleSpan, StepKind
 
@@ -12,11 +13,13 @@ def restored_checkpoints(history: History) -> list[Regression]:
     """Return high watermarks that a clean shutdown wrote and that were lower when they were read back.
 
     A leader's own high watermark never falls within its epoch, and it is at least the value that its followers received
-    from it. A shutdown was clean if the process logged that, or if the log needed no recovery: then everything had been
-    flushed.
+    from it. A process that logged its shutdown stopped cleanly if the next one did not recover its log: then everything
+    had been flushed. That no line shows a recovery proves something only if the broker's lines about its log are whole.
     """
     found = []
     for broker, spans in history.role_spans.items():
+        if not history.coverage.has(broker, Printed.LOG):
+            continue
         for one, two in itertools.pairwise(spans):
             written = _end_at_shutdown(history, broker, one)
             # If it continued in its epoch, a high watermark of that epoch may have been reached later.
