@@ -361,7 +361,7 @@ class _Reconstruction(HwAttribution):
             broker: the replica.
             first_end: its first known log end offset, or None. A load with no less than that shortened nothing.
         """
-        if self.history.coverage.places.get(broker):
+        if not self.history.coverage.has(broker, Printed.LOG):
             return 0
         steps = (step for role_span in self.role_spans.get(broker, ()) for step in role_span.steps)
         shorter = (s.target for s in steps if s.kind in REMOVES or s.target < (first_end or 0))

@@ -252,3 +252,16 @@ def test_a_checkpoint_that_fell_may_be_of_a_crash_whose_recovery_no_line_shows(c
     [fell] = restored_checkpoints(found(whole(1, 2), led, follows, **known))
     assert (fell.replica, fell.before, fell.after) == (1, 80, 40)
     assert restored_checkpoints(found(coverage, led, follows, **known)) == []
+
+
+@pytest.mark.parametrize("coverage", SILENT, ids=IDS)
+def test_older_epochs_in_files_may_have_come_after_a_truncation_that_no_line_shows(coverage: Coverage) -> None:
+    """Broker 1 led epoch 2 from 50 on. Its files hold records of epoch 1 below, which it may have fetched later."""
+    leads = RoleSpan(1, 2, 0, Role.LEADER, 1, start_end=50)
+    disks = {1: Disk(lineage=Lineage(((0, 0), (1, 30), (3, 70))), end=100)}
+
+    def log(coverage: Coverage) -> Lineage:
+        return _Reconstruction(found(coverage, leads, disks=disks), {1: [leads]}, disks, {}).logs[1]
+
+    assert [log(whole(1, 2)).epoch_at(at) for at in (20, 40)] == [0, 1]
+    assert [log(coverage).epoch_at(at) for at in (20, 40)] == [UNKNOWN, UNKNOWN]
