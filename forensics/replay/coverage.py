@@ -307,7 +307,7 @@ class Coverage:
 
         It is asked of all given spans; if none is given, within the replica's lines.
         """
-        return all(self.has(replica, what, *spans) for what in Printed)
+        return self.has(replica, Printed.ROLES, *spans) and self.has(replica, Printed.LOG, *spans)
 
     def throughout(self, replica: int | None) -> bool:
         """Return whether an absent line is proof in all three spans, that is, at any time."""
@@ -337,8 +337,9 @@ class Coverage:
 
         False is no licence: nothing shows that of a silent broker either.
         """
-        missing = self.known_missing.get(replica, ()) if replica is not None else ()
-        return any(one.span in spans for one in missing)
+        if replica is None or replica not in self.known_missing:  # as with most of very many partitions
+            return False
+        return any(one.span in spans for one in self.known_missing[replica])
 
     def shown_missing(self, span: Span, *spans: Span) -> dict[int, MissingLines]:
         """Replicas of which something shows that lines are missing in any of these spans, and what does, first found.
