@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 import polars as pl
 
 from forensics.case.printers import printer
-from forensics.case.trace_clusters import told_apart_by_folder
+from forensics.case.trace_clusters import OTHER_FILES, ToldApart, told_apart
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
 from parsers.excerpts.pieces import is_piece
 from parsers.files.sources import Source
@@ -73,38 +73,45 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
         stated = _id(reading.properties) if reading.format == "server-properties" else of_directory
         brokers.append(around.owner(source, above, stated, word))
         clusters.append(word.cluster if cluster is None else cluster)
-    return brokers, _spread(files, brokers, told_apart_by_folder(files, clusters))
+    return brokers, _spread(files, brokers, told_apart(files, brokers, clusters))
 
 
 def _spread(
-    files: Sequence[tuple[Source, FileReading]], brokers: Sequence[int | None], clusters: Sequence[str | None]
+    files: Sequence[tuple[Source, FileReading]], brokers: Sequence[int | None], told: ToldApart
 ) -> list[str | None]:
     """Return the cluster of each file: its own, else that of the nearest files, else that of its broker's other files.
 
-    If the case has one cluster, it is everyone's. If it has several, a file without evidence belongs to none.
+    If the case has one cluster, it is everyone's. If it has several, a file without evidence belongs to none. A trace
+    that is told apart by its file shows no cluster of the files around it.
     """
+    clusters = told.clusters
     everyone = {cluster for cluster in clusters if cluster is not None}
-    if len(everyone) < 2:
+    if len(everyone) < 2 and not told.named:
         return [next(iter(everyone), None)] * len(clusters)
-    by_folder, by_broker = _known_clusters(files, brokers, clusters)
-    return [
+    by_folder, by_broker = _known_clusters(files, brokers, told)
+    found = [
         _likely_cluster(source, by_folder, by_broker.get(broker, set())) if cluster is None else cluster
         for (source, _), broker, cluster in zip(files, brokers, clusters, strict=True)
     ]
+    rest = OTHER_FILES if len({*found} - {None}) < 2 else None
+    return [rest if cluster is None else cluster for cluster in found]
 
 
 def _known_clusters(
-    files: Sequence[tuple[Source, FileReading]], brokers: Sequence[int | None], clusters: Sequence[str | None]
+    files: Sequence[tuple[Source, FileReading]], brokers: Sequence[int | None], told: ToldApart
 ) -> tuple[dict[str, set[str]], dict[int | None, set[str]]]:
-    """Return the clusters of the files below each folder, and of the files of each known broker."""
+    """Return the clusters of the files below each folder, and of the files of each known broker.
+
+    A cluster that no file names is that of the folder of its traces alone.
+    """
     by_folder: dict[str, set[str]] = {}
     by_broker: dict[int | None, set[str]] = {}
-    for (source, _), broker, cluster in zip(files, brokers, clusters, strict=True):
-        if cluster is None:
+    for number, ((source, _), broker, cluster) in enumerate(zip(files, brokers, told.clusters, strict=True)):
+        if cluster is None or number in told.alone:
             continue
         if broker is not None:
             by_broker.setdefault(broker, set()).add(cluster)
-        for folder in _above(source):
+        for folder in _above(source)[: 1 if number in told.named else None]:
             by_folder.setdefault(folder, set()).add(cluster)
     return by_folder, by_broker
 

@@ -1,72 +1,171 @@
-"""Traces that name no cluster: if the same witness states lines in two folders, these are of two clusters."""
+"""Traces that name no cluster: one with a witness of other evidence is of a cluster of its own."""
 
 from __future__ import annotations
 
 import os.path
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import Final, NamedTuple
 
 import polars as pl
 
 from parsers.file_reading import FileReading, note
 from parsers.files.sources import Source
+from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.formats.trace_jsonl import OF_HEADER
+from parsers.takers.trace_files import CONTAINER as OF_FILES
+from parsers.text.broker_log import NAME as LOG
+
+_OF_BROKERS: Final = frozenset((LOG, "segment", "dump-log", "metadata-log", "offset-checkpoint", "epoch-checkpoint"))
+"""Formats of logs and data of brokers. Settings alone are no rival of a trace, as they may be given along with it."""
+
+OTHER_FILES: Final = "other files"
+"""Cluster of all files that name none, if a trace that names none is told apart from them."""
 
 
-def told_apart_by_folder(
-    files: Sequence[tuple[Source, FileReading]], clusters: Sequence[str | None]
-) -> list[str | None]:
-    """Return the cluster of each file, named after the folder for traces without a cluster that cannot be of one.
+class ToldApart(NamedTuple):
+    """Clusters of files, once traces without a cluster are told apart.
+
+    Attributes:
+        clusters: of each file, or None.
+        alone: positions of traces whose cluster is that of no other file.
+        named: positions of traces with a cluster that no file names.
+    """
+
+    clusters: list[str | None]
+    alone: frozenset[int]
+    named: frozenset[int]
+
+
+def told_apart(
+    files: Sequence[tuple[Source, FileReading]], brokers: Sequence[int | None], clusters: Sequence[str | None]
+) -> ToldApart:
+    """Return the cluster of each file; a trace without one gets its own if other evidence is of its witnesses.
 
     Brokers of one cluster have different ids, and each writes one trace. So if the same witness states lines in two
-    folders, the folders are of two clusters, and each such file gets a notice. This also holds if the trace in the
-    other folder names its cluster. If all witnesses differ, the files are of one cluster. A broker that only the first
-    line names is no witness.
+    traces, these are of two clusters: named after their folders, or after their files if one folder has both. The same
+    holds for a trace with a witness whose logs or data are in the evidence, unless it was made from logs. Each
+    such trace gets a notice. If all witnesses differ, the files are of one cluster. A broker that only the first line
+    names is no witness.
 
     Args:
         files: sources with their contents; notices are added.
-        clusters: of each file, if named.
+        brokers, clusters: of each file, if known.
     """
-    folders: dict[int, str] = {}
-    witnesses: dict[str, set[int]] = {}
-    for number, ((source, found), cluster) in enumerate(zip(files, clusters, strict=True)):
-        if found.format == "trace":
-            folder = str(PurePosixPath(source.path).parent)
-            witnesses.setdefault(folder, set()).update(speaking(found.observations))
-            if cluster is None:
-                folders[number] = folder
-    result = list(clusters)
-    for number, folder in folders.items():
-        shared = _shared(witnesses, folder)
-        if shared:
-            result[number] = f"folder {_short(folder, witnesses)}"
-            found = files[number][1]
-            found.notices = pl.concat([found.notices, _notice(shared, witnesses)])
-    return result
+    writers = _writers(files, brokers)
+    rivals = _Rivals.of(writers)
+    common = os.path.commonpath([f"/{PurePosixPath(source.path).parent}" for source, _ in files]) if files else ""
+    result, alone, named = list(clusters), set(), set()
+    for number, writer in enumerate(writers):
+        if not writer.trace or clusters[number] is not None or (rival := rivals.of_trace(writer)) is None:
+            continue
+        named.add(number)
+        place = writer.folder
+        if rivals.within_folder(writer):
+            alone.add(number)
+            place = writer.path
+        what = "file" if number in alone else "folder"
+        result[number] = f"{what} {os.path.relpath(f'/{place}', common)}"
+        found = files[number][1]
+        found.notices = pl.concat([found.notices, _notice(rival, what, common)])
+    return ToldApart(result, frozenset(alone), frozenset(named))
 
 
-def speaking(rows: pl.DataFrame) -> list[int]:
+def witnesses(rows: pl.DataFrame) -> list[int]:
     """Return the witnesses of the lines of a trace but the first one."""
     own = rows.filter(~OF_HEADER.fill_null(False))
     return own.get_column("witness").drop_nulls().unique().to_list()
 
 
-def _shared(witnesses: Mapping[str, set[int]], folder: str) -> dict[str, set[int]]:
-    """Return the other folders that have witnesses of a folder, and which ones."""
-    others = {other: theirs & witnesses[folder] for other, theirs in witnesses.items() if other != folder}
-    return {other: both for other, both in others.items() if both}
+class _Writer(NamedTuple):
+    """A file, and the brokers that it is of.
+
+    Attributes:
+        path: where it is.
+        brokers: those that state its lines, or whose file it is.
+        trace: it is a trace.
+        made: the trace was made from logs and files.
+    """
+
+    path: str
+    brokers: frozenset[int] = frozenset()
+    trace: bool = False
+    made: bool = False
+
+    @property
+    def folder(self) -> str:
+        """The folder of the file."""
+        return str(PurePosixPath(self.path).parent)
 
 
-def _short(folder: str, folders: Iterable[str]) -> str:
-    """The name of a folder without what all have in common."""
-    common = os.path.commonpath([f"/{one}" for one in folders])
-    return os.path.relpath(f"/{folder}", common)
+def _writers(files: Sequence[tuple[Source, FileReading]], brokers: Sequence[int | None]) -> list[_Writer]:
+    """Return the brokers of each file."""
+    made = tuple(f"{source.path}!/" for source, _ in files if source.container == OF_FILES)
+    found: list[_Writer] = []
+    for (source, reading), broker in zip(files, brokers, strict=True):
+        if reading.format == TRACE:
+            named = frozenset(witnesses(reading.observations))
+            found.append(_Writer(source.path, named, True, source.path.startswith(made)))
+        elif reading.format in _OF_BROKERS:
+            own = witnesses(reading.observations) if broker is None else [broker]
+            found.append(_Writer(source.path, frozenset(own)))
+        else:
+            found.append(_Writer(source.path))
+    return found
 
 
-def _notice(shared: Mapping[str, set[int]], folders: Iterable[str]) -> pl.DataFrame:
-    other, both = min(shared.items())
+@dataclass(slots=True)
+class _Rivals:
+    """Files by broker.
+
+    Attributes:
+        traces, others: paths of traces and of other files, by broker, in order.
+        within: how many of each there are below a folder, by broker, folder and whether they are traces.
+    """
+
+    traces: dict[int, list[str]] = field(default_factory=dict)
+    others: dict[int, list[str]] = field(default_factory=dict)
+    within: Counter[tuple[int, str, bool]] = field(default_factory=Counter)
+
+    @staticmethod
+    def of(writers: Iterable[_Writer]) -> _Rivals:
+        """Collect the files of each witness of a trace."""
+        writers = sorted(writers)
+        named = {broker for one in writers if one.trace for broker in one.brokers}
+        found = _Rivals()
+        for one in writers:
+            for broker in one.brokers & named:
+                (found.traces if one.trace else found.others).setdefault(broker, []).append(one.path)
+                for folder in PurePosixPath(one.path).parents:
+                    found.within[broker, str(folder), one.trace] += 1
+        return found
+
+    def of_trace(self, writer: _Writer) -> tuple[int, str] | None:
+        """Return a witness of a trace, and the path of another file of it; None without any."""
+        return min(((broker, path) for broker in writer.brokers for path in self._beside(writer, broker)), default=None)
+
+    def _beside(self, writer: _Writer, broker: int) -> Iterator[str]:
+        yield from [path for path in self.traces[broker][:2] if path != writer.path][:1]
+        yield from [] if writer.made else self.others.get(broker, [])[:1]
+
+    def within_folder(self, writer: _Writer) -> bool:
+        """Return whether the folder of a trace has another file of one of its witnesses."""
+        return any(
+            self.within[broker, writer.folder, True] > 1
+            or (not writer.made and self.within[broker, writer.folder, False] > 0)
+            for broker in writer.brokers
+        )
+
+
+def _notice(rival: tuple[int, str], what: str, common: str) -> pl.DataFrame:
+    broker, path = rival
+    taken = "it is taken as a cluster of its own"
+    if what == "folder":
+        taken = "the traces of each folder are taken as those of a cluster of their own"
     return note(
-        f"this trace names no cluster, and broker {min(both)} is a witness in the folder {_short(other, folders)} too: "
-        "the traces of each folder are taken as those of a cluster of their own. If they are of one cluster, name it "
-        'in the first line ("cluster")'
+        f"this trace names no cluster, and other evidence of broker {broker} is in "
+        f"{os.path.relpath(f'/{path}', common)}: {taken}. If they are of one cluster, name it in the first line "
+        '("cluster")'
     )

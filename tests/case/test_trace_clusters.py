@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from forensics.engines.local import scan
+from forensics.rules.finding import Severity
 from tests.rules.traced import Line, said, text
 
 
@@ -61,8 +65,8 @@ def test_one_cluster_id_makes_one_cluster_of_two_folders(tmp_path: Path) -> None
     assert set(partition.history.epochs[3].other_leaders) == {2}
 
 
-def test_two_files_of_one_folder_are_of_one_cluster(tmp_path: Path) -> None:
-    result = scan([written(tmp_path, {"1.jsonl": led_by(1, 2), "2.jsonl": [said(9, 1, "hw", hw=0)]})])
+def test_other_witnesses_in_two_files_of_one_folder_are_of_one_cluster(tmp_path: Path) -> None:
+    result = scan([written(tmp_path, {"1.jsonl": led_by(1, 2), "2.jsonl": [said(9, 3, "hw", hw=0)]})])
     assert len(result.partitions) == 1
 
 
@@ -85,7 +89,7 @@ def test_a_trace_without_a_cluster_is_not_of_the_cluster_of_another_folder(tmp_p
     assert [partition.history.cluster for partition in result.partitions] == ["a", "folder two"]
     assert not any(f.rule == "two-leaders-one-epoch" for f in result.findings)
     (told,) = result.case.notices.get_column("reason").to_list()
-    assert "broker 1 is a witness in the folder one too" in told
+    assert "other evidence of broker 1 is in one/t.jsonl" in told
 
 
 def test_a_trace_without_a_cluster_is_of_the_one_that_other_brokers_name(tmp_path: Path) -> None:
@@ -115,3 +119,45 @@ def test_first_lines_of_one_cluster_do_not_split_a_file(tmp_path: Path) -> None:
     lines = [head(cluster="a", complete=[1], replicas=[1]), one, head(cluster="a", complete=[2], replicas=[2]), two]
     (partition,) = scan([written(tmp_path, {"t.jsonl": lines})]).partitions
     assert partition.history.coverage.claimed == {1, 2}
+
+
+def _of_broker(folder: Path, sample_traces: Path, *, with_ids: bool = True) -> None:
+    """Copy the logs and data of a recorded cluster to a folder."""
+    ids = [] if with_ids else ["meta.properties", "controller.log", "server.log"]
+    shutil.copytree(sample_traces / "zombie-1.1.1", folder, ignore=shutil.ignore_patterns("README.md", *ids))
+
+
+@pytest.mark.parametrize("witnesses", [(1, 2), (2, 1)])
+@pytest.mark.parametrize(("place", "name"), [("y/t.jsonl", "folder y"), ("t.jsonl", "file t.jsonl")])
+@pytest.mark.parametrize("with_ids", [True, False])
+def test_a_trace_with_a_witness_that_has_logs_is_not_of_their_cluster(
+    tmp_path: Path, sample_traces: Path, place: str, name: str, with_ids: bool, witnesses: tuple[int, int]
+) -> None:
+    _of_broker(tmp_path / "x", sample_traces, with_ids=with_ids)
+    alone = scan([str(tmp_path / "x")])
+    append = said(1, witnesses[0], "append", offset=0, leo=7)
+    result = scan([written(tmp_path, {place: [*led_by(*witnesses), append]})])
+    assert name in [partition.history.cluster for partition in result.partitions]
+    assert len(result.partitions) == 2
+    alarms = [sorted(f.rule for f in one.findings if f.severity > Severity.INFO) for one in (result, alone)]
+    assert alarms[0] == alarms[1]
+    told = [reason for reason in result.case.notices.get_column("reason") if "names no cluster" in reason]
+    assert len(told) == 1
+    assert "other evidence of broker 1 is in x/broker-1" in told[0]
+
+
+def test_a_trace_of_another_broker_is_of_the_cluster_of_the_logs_beside_it(tmp_path: Path, sample_traces: Path) -> None:
+    _of_broker(tmp_path / "x", sample_traces)
+    result = scan([written(tmp_path, {"y/t.jsonl": [said(0, 7, "become_follower", leader=1, leader_epoch=0, leo=0)]})])
+    assert len(result.partitions) == 1
+
+
+@pytest.mark.parametrize("first", [[head(replicas=[1, 2], complete=True)], []])
+def test_the_same_witness_in_two_files_of_one_folder_is_of_two_clusters(first: list[Line], tmp_path: Path) -> None:
+    result = scan(
+        [written(tmp_path, {f"{n}.jsonl": [*first, *led_by(*ids)] for n, ids in (("a", (1, 2)), ("b", (2, 1)))})]
+    )
+    assert [partition.history.cluster for partition in result.partitions] == ["file a.jsonl", "file b.jsonl"]
+    assert not any(f.rule == "two-leaders-one-epoch" for f in result.findings)
+    told = result.case.notices.get_column("reason").to_list()
+    assert [reason.partition(":")[0].rpartition(" ")[2] for reason in told] == ["b.jsonl", "a.jsonl"]
