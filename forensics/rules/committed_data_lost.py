@@ -8,11 +8,11 @@ from dataclasses import replace
 from forensics.case import Case
 from forensics.replay.committed.lost_by import truncated_before
 from forensics.replay.committed.new_logs import last_leader_replaced_log
+from forensics.replay.committed.open_losses import MoreLost, may_have_committed_unseen, more_lost
 from forensics.replay.committed.proof import (
     Loss,
     PossibleLoss,
     losses,
-    may_have_lost_tail,
     possible_losses,
     unserved,
 )
@@ -25,9 +25,8 @@ from forensics.replay.facts.deletions import may_be_deleted
 from forensics.replay.facts.log_dirs import moved_until
 from forensics.replay.history import Epoch, History, ShortenedLog
 from forensics.replay.inferences import joined
-from forensics.replay.lineage import Range, intersect, size, subtract
+from forensics.replay.lineage import Range, intersect, size
 from forensics.replay.omissions.last_leader import maybe_controllers
-from forensics.replay.roles.steps import StepKind
 from forensics.rules.acks import acks_fact
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
@@ -197,7 +196,7 @@ def _no_leader(history: History, case: Case) -> list[Want]:
 
 def _no_high_watermark(history: History, case: Case) -> list[Want]:
     """Return what would show any high watermark, if none is known and records may have been committed."""
-    if history.statements or _never_written(history) or _covered_throughout(history):
+    if not may_have_committed_unseen(history):
         return []
     return [Want(Question.ANY_HIGH_WATERMARK, (anywhere(Artefact.HW_CHECKPOINT), anywhere(Artefact.SERVER_LOG)))]
 
@@ -300,24 +299,6 @@ def _unreadable(history: History, leader: int) -> list[Want]:
     return [Want(Question.STILL_SERVED, ways, replicas=(leader,), because=damaged)]
 
 
-def _never_written(history: History) -> bool:
-    """Return whether every replica's log is empty and none ever lost anything: there was nothing to commit."""
-    replicas = [r for b, r in history.replicas.items() if r.directory is not None or history.role_spans.get(b)]
-    if not replicas or history.truncations or history.truncations_of_unknown_extent or history.shortened_logs:
-        return False
-    empty = all(replica.on_disk and replica.end == 0 and replica.log_start == 0 for replica in replicas)
-    return empty and not any(role_span.end_low for spans in history.role_spans.values() for role_span in spans)
-
-
-def _covered_throughout(history: History) -> bool:
-    """Return whether every replica's lines are complete since its log was created.
-
-    Then leader changes show what may be lost, even without a high watermark.
-    """
-    own = {broker: history.replicas.get(broker) for broker in history.members}
-    return bool(own) and all(r is not None and r.starts_empty and history.coverage.whole(b) for b, r in own.items())
-
-
 def _unheard(history: History, case: Case) -> list[Want]:
     """Return brokers that may know of a later leader, if no line of a controller is in the evidence."""
     if history.coverage.elections:
@@ -376,9 +357,9 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     facts.append(acks_fact(history, case, written, loss.statements))
     facts += allowed_facts(history, cause)
-    uncertain = _uncertain(history, loss)
+    more = more_lost(history, loss)
     changed = moved_until(history, epoch.leader, epoch.time) if epoch.leader is not None and epoch.start == 0 else None
-    at_least = "at least " if uncertain else ""
+    at_least = "at least " if more.any_near else ""
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
@@ -387,7 +368,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         replicas=holders,
         epochs=tuple(sorted({*written, epoch.epoch})),
         offsets=loss.ranges,
-        records=(least, None if uncertain else most),
+        records=(least, None if more.any_near else most),
         summary=(
             f"the partition lost committed {offsets_text(loss.ranges)} ({at_least}{_count(loss, least, most)}) of "
             f"{_written_text(history, loss, written)}: {_how(loss)}. "
@@ -399,10 +380,10 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         rests_on=joined(statement.by, epoch.begins.by),
         inferences=(explained(epoch.leader, changed),) if epoch.leader is not None and changed is not None else (),
         uncertain=(
-            *uncertain,
-            *(_later(history, loss) if last else ()),
+            *_uncertain(loss, more),
+            *([_later(more.later)] if last and more.later is not None else []),
             *_no_records(unknown),
-            *_maybe_unflushed(history, loss, cause),
+            *([_maybe_unflushed(loss)] if more.unflushed and cause is CauseId.UNKNOWN else []),
         ),
         not_because=(
             (
@@ -552,109 +533,41 @@ def _how(loss: Loss) -> str:
     return f"{who} became leader (epoch {epoch.epoch}){begun} without them"
 
 
-def _end_gone(history: History, possible_loss: PossibleLoss) -> bool:
-    """Return whether a leader's log lost its end, or is not in the evidence: it may have committed more."""
-    leader = possible_loss.before.leader
-    if leader is None or not history.whole_with_files(leader):
-        return True
-    span = range(possible_loss.before.epoch, possible_loss.after.epoch + 1)
-    return any(s.replica == leader and s.epoch in span for s in history.shortened_logs) or any(
-        role_span.epoch in span and step.kind is StepKind.CREATED
-        for role_span in history.role_spans.get(leader, ())
-        for step in role_span.steps
-    )
-
-
-def _had_more(history: History, possible_loss: PossibleLoss, loss: Loss) -> bool:
-    """Return whether the leader that wrote the last lost record had more in its log, of unknown fate.
-
-    The log end offset after a restart counts too.
-    """
-    epoch, end = possible_loss.before, loss.ranges[-1][1]
-    if epoch.leader is None or epoch.epoch != loss.lineage.epoch_at(end - 1):
-        return False
-    spans = [role_span for role_span in history.role_spans.get(epoch.leader, ()) if role_span.epoch == epoch.epoch]
-    loads = [step.target for role_span in spans for step in role_span.steps[:1] if step.kind is StepKind.LOADED]
-    had = max([possible_loss.end or 0, *loads, *(role_span.end_low for role_span in spans)])
-    told = [piece for other in losses(history)[0] for piece in other.ranges]
-    return bool(subtract([(end, had)], told))
-
-
-def _uncertain(history: History, loss: Loss) -> tuple[str, ...]:
-    """Return why more may be lost than is proven: the former leader may have committed beyond any known high
-    watermark.
-    """
-    if history.epoch_rollbacks or history.contested:
+def _uncertain(loss: Loss, more: MoreLost) -> tuple[str, ...]:
+    """Return why more may be lost than is proven, in words."""
+    if more.unordered:
         return ("more may be lost: the leader epochs do not show the order of the leaders",)
-    unknown = [
-        possible_loss.before
-        for possible_loss in possible_losses(history)
-        if possible_loss.after.epoch <= loss.epoch.epoch
-        and (possible_loss.end is None or possible_loss.end > loss.ranges[-1][1])
-        and (_end_gone(history, possible_loss) or _had_more(history, possible_loss, loss))
-    ]
-    last = history.epochs.get(loss.lineage.epoch_at(loss.ranges[-1][1] - 1))
-    if last is not None and not history.coverage.whole(last.leader, Span.BEFORE):
-        unknown.append(last)  # its lines begin after it led
-    beyond = tuple(
-        f"more may be lost: the evidence does not show how far {leader_text(epoch)} had committed beyond offset "
-        f"{loss.ranges[-1][1] - 1}{_truncated_too(history, epoch, loss.ranges[-1][1])}"
-        for epoch in unknown[:1]
-    )
-    first = loss.ranges[0][0]
-    below = tuple(
-        f"more may be lost: the evidence does not show whether {leader_text(loss.epoch)} had offsets "
-        f"{span_text([(start, end)])}"
-        for start, end in losses(history)[1]
-        if end == first and _began_unseen(history, loss)
-    )
-    return (*beyond, *below)
-
-
-def _truncated_too(history: History, epoch: Epoch, end: int) -> str:
-    """Return which offsets beyond the lost ones their leader truncated later, as the end of a sentence."""
-    ends = [
-        one.end
-        for one in history.truncations
-        if one.replica == epoch.leader and one.epoch > epoch.epoch and one.target <= end < one.end
-    ]
-    if not ends:
-        return ""
-    verb, was = ("was", "it was") if max(ends) - end == 1 else ("were", "they were")
+    unknown, last = "more may be lost: the evidence does not show", loss.ranges[-1][1] - 1
+    beyond = f"{unknown} how far {{}} had committed beyond offset {last}{_truncated_too(more)}"
     return (
-        f". {sentence(offsets_text([(end, max(ends))]))[:-1]} {verb} truncated too: whether {was} committed is unknown"
+        *([beyond.format(leader_text(more.beyond))] if more.beyond is not None else []),
+        *(f"{unknown} whether {leader_text(loss.epoch)} had offsets {span_text([piece])}" for piece in more.below),
     )
 
 
-def _began_unseen(history: History, loss: Loss) -> bool:
-    """Return whether the start of the leader that lacked the records, or of another one before it, is unknown."""
-    between = (
-        e for n, e in history.epochs.items() if loss.statements[0].epoch < n < loss.epoch.epoch and e.leader_took_up
+def _truncated_too(more: MoreLost) -> str:
+    """Return which offsets beyond the lost ones their leader truncated later, as the end of a sentence."""
+    if not more.truncated:
+        return ""
+    verb, was = ("was", "it was") if size(more.truncated) == 1 else ("were", "they were")
+    return f". {sentence(offsets_text(more.truncated))[:-1]} {verb} truncated too: whether {was} committed is unknown"
+
+
+def _maybe_unflushed(loss: Loss) -> str:
+    """Return that an unclean stop may be the cause."""
+    return (
+        f"perhaps a crash or a power failure is the cause: broker {loss.epoch.leader} had not stopped cleanly before "
+        "it led. Records that it had not flushed may be gone"
     )
-    others = [e for e in between if e.leader not in (None, -1, loss.epoch.leader)]
-    return any(epoch.start is None for epoch in (loss.epoch, *others))
 
 
-def _maybe_unflushed(history: History, loss: Loss, cause: CauseId) -> tuple[str, ...]:
-    """Return that an unclean stop may be the cause, if no other is known and the leader's log was loaded after one."""
-    leader, written = loss.epoch.leader, history.epochs.get(loss.statements[0].epoch)
-    if cause is not CauseId.UNKNOWN or leader is None or written is None:
-        return ()
-    if not may_have_lost_tail(history, leader, written, loss.epoch):
-        return ()
-    crash = f"perhaps a crash or a power failure is the cause: broker {leader} had not stopped cleanly before it led"
-    return (f"{crash}. Records that it had not flushed may be gone",)
-
-
-def _later(history: History, loss: Loss) -> tuple[str, ...]:
+def _later(one: PossibleLoss) -> str:
     """Return which later records may be lost too, without proof."""
-    return tuple(
-        f"other records may be lost too: the evidence does not show how far {leader_text(possible_loss.before)} had "
-        f"committed when {leader_text(possible_loss.after)} began"
-        + (f" at offset {possible_loss.after.start}" if possible_loss.after.start is not None else "")
-        for possible_loss in possible_losses(history)
-        if possible_loss.after.epoch > loss.epoch.epoch
-    )[:1]
+    begun = f" at offset {one.after.start}" if one.after.start is not None else ""
+    return (
+        f"other records may be lost too: the evidence does not show how far {leader_text(one.before)} had "
+        f"committed when {leader_text(one.after)} began{begun}"
+    )
 
 
 def _epochs(loss: Loss, first: int, end: int) -> set[int]:

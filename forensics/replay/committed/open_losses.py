@@ -1,0 +1,148 @@
+"""Records that may be lost besides those that are proven to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forensics.replay.committed.proof import Loss, PossibleLoss, losses, may_have_lost_tail, possible_losses
+from forensics.replay.coverage import Span
+from forensics.replay.history import Epoch, History
+from forensics.replay.lineage import Range, subtract
+from forensics.replay.roles.steps import StepKind
+
+
+@dataclass(frozen=True, slots=True)
+class MoreLost:
+    """Records that may be lost besides the records of one loss.
+
+    Attributes:
+        unordered: leader epochs do not show the order of the leaders, so nothing below is known.
+        beyond: epoch whose leader may have committed more, behind the lost records; None if there is none.
+        truncated: offsets behind the lost records that this leader truncated later.
+        below: offsets before the lost records that the leader without them may have lacked too.
+        later: a later change of leader at which records may have been lost, or None.
+        unflushed: the leader without the records loaded its log after an unclean stop, without a trace of its end.
+    """
+
+    unordered: bool = False
+    beyond: Epoch | None = None
+    truncated: tuple[Range, ...] = ()
+    below: tuple[Range, ...] = ()
+    later: PossibleLoss | None = None
+    unflushed: bool = False
+
+    @property
+    def any_near(self) -> bool:
+        """More records may be gone with the lost ones, so that these are the least."""
+        return self.unordered or self.beyond is not None or bool(self.below)
+
+
+def more_lost(history: History, loss: Loss) -> MoreLost:
+    """Return what may be lost besides the records of one loss."""
+    later = next((one for one in possible_losses(history) if one.after.epoch > loss.epoch.epoch), None)
+    unflushed = _may_be_unflushed(history, loss)
+    if history.epoch_rollbacks or history.contested:
+        return MoreLost(unordered=True, later=later, unflushed=unflushed)
+    beyond = next(_beyond(history, loss), None)
+    return MoreLost(
+        beyond=beyond,
+        truncated=_truncated_later(history, beyond, loss.ranges[-1][1]) if beyond is not None else (),
+        below=_below(history, loss),
+        later=later,
+        unflushed=unflushed,
+    )
+
+
+def may_have_committed_unseen(history: History) -> bool:
+    """Return whether records may have been committed and lost although no high watermark is known."""
+    return not history.statements and not _never_written(history) and not _covered_since_creation(history)
+
+
+def _never_written(history: History) -> bool:
+    """Return whether every replica's log is empty and none ever lost anything: there was nothing to commit."""
+    replicas = [r for b, r in history.replicas.items() if r.directory is not None or history.role_spans.get(b)]
+    if not replicas or history.truncations or history.truncations_of_unknown_extent or history.shortened_logs:
+        return False
+    empty = all(replica.on_disk and replica.end == 0 and replica.log_start == 0 for replica in replicas)
+    return empty and not any(role_span.end_low for spans in history.role_spans.values() for role_span in spans)
+
+
+def _covered_since_creation(history: History) -> bool:
+    """Return whether every replica's lines are complete since its log was created.
+
+    Then leader changes show what may be lost, even without a high watermark.
+    """
+    own = {broker: history.replicas.get(broker) for broker in history.members}
+    return bool(own) and all(r is not None and r.starts_empty and history.coverage.whole(b) for b, r in own.items())
+
+
+def _beyond(history: History, loss: Loss) -> Iterator[Epoch]:
+    """Yield epochs whose leaders may have committed records behind the lost ones."""
+    end = loss.ranges[-1][1]
+    for one in possible_losses(history):
+        near = one.after.epoch <= loss.epoch.epoch and (one.end is None or one.end > end)
+        if near and (_end_gone(history, one) or _had_more(history, one, loss)):
+            yield one.before
+    last = history.epochs.get(loss.lineage.epoch_at(end - 1))
+    if last is not None and not history.coverage.whole(last.leader, Span.BEFORE):
+        yield last  # its lines begin after it led
+
+
+def _end_gone(history: History, possible_loss: PossibleLoss) -> bool:
+    """Return whether a leader's log lost its end, or is not in the evidence: it may have committed more."""
+    leader = possible_loss.before.leader
+    if leader is None or not history.whole_with_files(leader):
+        return True
+    span = range(possible_loss.before.epoch, possible_loss.after.epoch + 1)
+    return any(s.replica == leader and s.epoch in span for s in history.shortened_logs) or any(
+        role_span.epoch in span and step.kind is StepKind.CREATED
+        for role_span in history.role_spans.get(leader, ())
+        for step in role_span.steps
+    )
+
+
+def _had_more(history: History, possible_loss: PossibleLoss, loss: Loss) -> bool:
+    """Return whether the leader that wrote the last lost record had more in its log, of unknown fate.
+
+    The log end offset after a restart counts too.
+    """
+    epoch, end = possible_loss.before, loss.ranges[-1][1]
+    if epoch.leader is None or epoch.epoch != loss.lineage.epoch_at(end - 1):
+        return False
+    spans = [role_span for role_span in history.role_spans.get(epoch.leader, ()) if role_span.epoch == epoch.epoch]
+    loads = [step.target for role_span in spans for step in role_span.steps[:1] if step.kind is StepKind.LOADED]
+    had = max([possible_loss.end or 0, *loads, *(role_span.end_low for role_span in spans)])
+    proven = [piece for other in losses(history)[0] for piece in other.ranges]
+    return bool(subtract([(end, had)], proven))
+
+
+def _truncated_later(history: History, epoch: Epoch, end: int) -> tuple[Range, ...]:
+    """Return the offsets from ``end`` on that the leader of an epoch truncated in a later one."""
+    ends = [
+        one.end
+        for one in history.truncations
+        if one.replica == epoch.leader and one.epoch > epoch.epoch and one.target <= end < one.end
+    ]
+    return ((end, max(ends)),) if ends else ()
+
+
+def _below(history: History, loss: Loss) -> tuple[Range, ...]:
+    """Return the undecided offsets right before the lost ones, if a leader's start may have been below them."""
+    adjacent = tuple(piece for piece in losses(history)[1] if piece[1] == loss.ranges[0][0])
+    return adjacent if adjacent and _began_unseen(history, loss) else ()
+
+
+def _began_unseen(history: History, loss: Loss) -> bool:
+    """Return whether the start of the leader that lacked the records, or of another one before it, is unknown."""
+    between = (
+        e for n, e in history.epochs.items() if loss.statements[0].epoch < n < loss.epoch.epoch and e.leader_took_up
+    )
+    others = [e for e in between if e.leader not in (None, -1, loss.epoch.leader)]
+    return any(epoch.start is None for epoch in (loss.epoch, *others))
+
+
+def _may_be_unflushed(history: History, loss: Loss) -> bool:
+    """Return whether the leader's log was loaded after an unclean stop, and may have lost its end."""
+    leader, written = loss.epoch.leader, history.epochs.get(loss.statements[0].epoch)
+    return leader is not None and written is not None and may_have_lost_tail(history, leader, written, loss.epoch)
