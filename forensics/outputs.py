@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forensics.errors import UnwritableOutput
+from parsers.encodings.json_lines import STEERING, escaped
 from parsers.files.sources import Source
 
-STEERING: Final = r"\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
-"""Characters beyond ASCII that steer a terminal, turn the reading order, are invisible, or are no text, for ``re``."""
-_IN_JSON: Final = re.compile(f"[{STEERING}]")
 _IN_TEXT: Final = re.compile(rf"[\x00-\x1f{STEERING}]")
 
 
@@ -38,12 +36,7 @@ def as_json(value: object, *, indent: int | None = None) -> str:
     >>> print(as_json({"topic": "a\x9b\u202eb\xe9"}))
     {"topic": "a\u009b\u202ebé"}
     """
-    return _safe(json.dumps(value, indent=indent, ensure_ascii=False))
-
-
-def _safe(text: str) -> str:
-    """Return JSON in which no character steers a terminal; they occur only in strings."""
-    return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return escaped(json.dumps(value, indent=indent, ensure_ascii=False))
 
 
 def members_as_json(members: Iterable[tuple[str, object]]) -> Iterator[str]:
@@ -68,7 +61,7 @@ def members_as_json(members: Iterable[tuple[str, object]]) -> Iterator[str]:
     begin = "{\n "
     for name, value in members:
         yield f"{begin}{as_json(name)}: "
-        yield from _each(value) if isinstance(value, Iterator) else (_safe(_indented(value, "\n ")),)
+        yield from _each(value) if isinstance(value, Iterator) else (escaped(_indented(value, "\n ")),)
         begin = ",\n "
     yield "{}" if begin == "{\n " else "\n}"
 
@@ -77,7 +70,7 @@ def _each(values: Iterator[object]) -> Iterator[str]:
     """Yield the members of a list that is a member of an object."""
     begin, below = "[\n  ", "\n  "
     for value in values:
-        yield f"{begin}{_safe(_indented(value, below))}"
+        yield f"{begin}{escaped(_indented(value, below))}"
         begin = ",\n  "
     yield "[]" if begin == "[\n  " else "\n ]"
 

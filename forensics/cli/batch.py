@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -276,5 +277,6 @@ def _told(result: Result, found: _Found, folder: str, stated: Result) -> str:
     damaged = sources.filter(sources["notices"] > 0).sort("notices", "id", descending=[True, False])
     for path, count in damaged.select("path", "notices").head(_SHOWN).iter_rows():
         lines.append(f"  {count:,} notices: {plain(path)}")
-    lines.append(f"see: forensics report {folder}   forensics timeline {folder} -p TOPIC-N")
+    named = plain(shlex.quote(folder))
+    lines.append(f"see: forensics report {named}   forensics timeline {named} -p TOPIC-N")
     return "\n".join(lines) + "\n"

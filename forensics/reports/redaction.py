@@ -82,7 +82,7 @@ _FULL = re.compile(r"(?=.*[A-Za-z])[^.]+(?:\.[^.]+){2,}")
 _ENDPOINTS = re.compile(r"listeners|zookeeper\.connect|bootstrap|quorum\.voters|host")
 
 
-_PUBLIC_BUILD = re.compile(r"unknown|[0-9.]*(?:[.-](?:[0-9]+|ccs|ce|cp[0-9]*|SNAPSHOT|rc[0-9]*|IV[0-9]+))*")
+_PUBLIC_BUILD = re.compile(r"unknown|[0-9]*(?:[.-](?:[0-9]+|ccs|ce|cp[0-9]*|SNAPSHOT|rc[0-9]*|IV[0-9]+))*")
 """A version whose builder is no secret: Kafka's own, or a vendor's. AppInfoParser prints ``unknown`` without one."""
 
 

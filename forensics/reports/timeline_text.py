@@ -79,7 +79,7 @@ def render(
     lines += _table(rows, brokers, each, _found(case, rows) if cite else {}, _Steps(shown.steps, columns))
     if not history.incarnation:  # files are of the present incarnation
         lines += _dates(case, history, brokers)
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    return "\n".join(plain(line.rstrip()) for line in lines) + "\n"
 
 
 def _name(case: Case, history: History) -> str:

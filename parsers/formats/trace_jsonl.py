@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import polars as pl
 
 from parsers.details import Claim
-from parsers.encodings.json_lines import decode
+from parsers.encodings.json_lines import decode, encode
 from parsers.formats.trace_checks import Header, header, type_of, unknown_kind, wrong
 from parsers.formats.trace_kinds import COLUMN_OF, FIELD_OF, FIELDS, FILE_LINES, SCHEMA, TYPES
 from parsers.reading import EXCERPT
@@ -202,7 +202,7 @@ def write_header(
 
 
 def _line(content: dict[str, Any]) -> str:
-    return json.dumps({"schema": SCHEMA, **content}, ensure_ascii=False, separators=(",", ":"))
+    return encode({"schema": SCHEMA, **content})
 
 
 def write_trace(

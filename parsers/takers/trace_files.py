@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from parsers.encodings.json_lines import encode
 from parsers.file_reading import UTC, FileReading, note
 from parsers.formats.trace_kinds import FILE_LINES, SCHEMA
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, conform
@@ -145,7 +146,7 @@ def write_file(kept: Kept) -> Iterator[str]:
 
 def _line(content: dict[str, Any]) -> str:
     # The first fields are in this order: a file is recognised by them.
-    return json.dumps({"schema": SCHEMA, **content}, ensure_ascii=False, separators=(",", ":"))
+    return encode({"schema": SCHEMA, **content})
 
 
 def read_file(rows: pl.DataFrame, statements: pl.DataFrame) -> FileReading:

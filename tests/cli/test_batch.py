@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,8 +17,11 @@ from forensics.case import Case
 from forensics.engines import local
 from forensics.engines.spark.output import Output
 from forensics.replay.history import History
+from forensics.reports import REPORTS
 from forensics.result import Result
-from tests.cli.conftest import Run
+from tests.cli.conftest import Ran, Run
+from tests.cli.test_hostile_names import HOSTILE, STEERS
+from tests.engines.without_spark import here
 
 
 def ran(*arguments: object, **env: str) -> subprocess.CompletedProcess[str]:
@@ -143,3 +149,78 @@ def test_a_report_is_not_written_over_evidence_and_names_a_failure(
     Tables.found = local.scan([str(case)])
     done = run("report", tmp_path)
     assert (done.code, done.err.partition(";")[0]) == (3, "forensics: this program failed on 1 partition")
+
+
+@pytest.fixture
+def without_spark(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Tasks of a batch run in this process."""
+    monkeypatch.setattr("forensics.engines.spark.session.session", lambda **_: None)
+    with here():
+        yield
+
+
+def failing(*_: object) -> Any:
+    raise ZeroDivisionError("made by a test")
+
+
+def twice(run: Run, *arguments: object) -> list[Ran]:
+    """A batch, and one that finds nothing new."""
+    ran = [run("batch", *arguments) for _ in range(2)]
+    assert "nothing is new" in ran[1].err
+    return ran
+
+
+@pytest.mark.usefixtures("without_spark")
+def test_nothing_found_and_a_partition_not_judged_exits_with_3(
+    sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    monkeypatch.setattr("forensics.engines.local.histories", failing)
+    for done in twice(run, sample_traces / "unclean-0.10.2.2", "-o", tmp_path / "out"):
+        assert (done.code, "findings: none" in done.out) == (3, True)
+        assert "this program failed on 1 partition" in done.err
+
+
+@pytest.mark.usefixtures("without_spark")
+@pytest.mark.parametrize(("name", "code"), [("flap-3.9.1", 3), ("unclean-0.10.2.2", 1)])
+def test_a_file_that_fails_is_named_and_hides_no_loss(
+    name: str, code: int, sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    monkeypatch.setattr("parsers.takers.data_files.read_meta_properties", failing)
+    for done in twice(run, sample_traces / name, "-o", tmp_path / "out"):
+        assert done.code == code, done
+        assert re.search("this program failed on [0-9] files", done.err)
+        assert "meta.properties (failed)" in done.out
+
+
+@pytest.mark.usefixtures("without_spark")
+def test_no_output_of_a_batch_steers_who_looks_at_it(sample_traces: Path, tmp_path: Path, run: Run) -> None:
+    """Names and lines of evidence that steer a terminal, turn the reading order or begin a formula."""
+    case = tmp_path / f"case{HOSTILE}"
+    shutil.copytree(sample_traces / "kip101-0.10.2.2", case)
+    for log in case.glob("broker-*/logs/*.log"):
+        log.write_text(log.read_text().replace("(kafka.log.Log)", f"{HOSTILE} (kafka.log.Log)"))
+    first = case / "broker-2" / "logs" / "server.log"
+    first.rename(first.with_name(f"server.log.{HOSTILE}"))
+    (case / f"=cmd{HOSTILE}.log").write_text(f"{HOSTILE}\n")
+    for data in case.glob("broker-*/data/orders-0"):
+        data.rename(data.with_name("=1+1-0"))
+    out = tmp_path / f"out{HOSTILE}"
+    asked = {
+        "plan": ["batch", case, "-o", out, "--explain"],
+        "batch": ["batch", case, "-o", out],
+        "again": ["batch", case, "-o", out],
+        **{one.name: ["report", out, "--format", one.name] for one in REPORTS},
+        "timeline": ["timeline", out, "-p", "orders-0", "--lines"],
+        "no batch": ["report", tmp_path / HOSTILE],
+        "no partition": ["timeline", out, "-p", HOSTILE],
+    }
+    ran = {what: run(*one) for what, one in asked.items()}
+    said = {what: f"{done.out}{done.err}" for what, done in ran.items()}
+    said |= {path.name: path.read_text() for path in out.rglob("*.json*")}
+    assert {"findings.jsonl", "verdicts.jsonl", "manifest.json"} <= said.keys()
+    plain = {what: re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL) for what, text in said.items()}
+    assert {what: STEERS.findall(text) for what, text in plain.items() if STEERS.search(text)} == {}
+    assert {"batch", "findings.jsonl", *(one.name for one in REPORTS)} <= {
+        what for what, text in plain.items() if "evil" in text
+    }
+    assert not [line for line in ran["timesketch"].out.splitlines() if re.match(r'"?[=+@-]', line)]

@@ -34,6 +34,7 @@ def hostile(sample_traces: Path, tmp_path_factory: pytest.TempPathFactory) -> Re
         log.write_text(log.read_text().replace("(kafka.log.Log)", f"{HOSTILE} (kafka.log.Log)"))
     first = folder / "broker-2" / "logs" / "server.log"
     first.rename(first.with_name(f"server.log.{HOSTILE}"))
+    (folder / "broker-9").rename(folder / f"broker-9{HOSTILE}")
     (folder / f"=cmd{HOSTILE}.log").write_text(f"{HOSTILE}\n")
     return scan([str(folder)])
 
@@ -50,6 +51,11 @@ ASKED: dict[str, list[str]] = {
     "inspect": ["--records", "3"],
     "inspect coverage": ["--coverage"],
     "inspect json": ["--coverage", "--format", "json"],
+    "timeline": ["-p", "orders-0", "--lines"],
+    "timeline jsonl": ["-p", "orders-0", "--format", "jsonl"],
+    "timeline nothing": ["-p", HOSTILE],
+    "trace": [],
+    "trace nothing": ["--cluster", HOSTILE],
     "scan output": ["-o", f"/none{HOSTILE}/out"],
     "scan nothing": [],
     "scan option": ["--fail-on", HOSTILE],

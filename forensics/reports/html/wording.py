@@ -11,9 +11,9 @@ from posixpath import commonpath
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from forensics.outputs import STEERING
 from forensics.replay.lineage import Range
 from forensics.reports.titles import earlier
+from parsers.encodings.json_lines import STEERING
 
 if TYPE_CHECKING:
     from forensics.replay.history import History
