@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator
 from typing import Final, TextIO
 
 from forensics.engines.local import Progress, Step
+from forensics.rules.finding import Severity
 
 _AFTER: Final = 1.0
 """Seconds before anything is shown."""
 _EVERY: Final = 0.2
 """Seconds between two changes of the line."""
 _CLEAR: Final = "\r\x1b[K"
+_COUNTED: Final = (Severity.CRITICAL, Severity.ERROR, Severity.WARNING)
 
 
 @contextlib.contextmanager
@@ -42,16 +44,19 @@ class _Line:
 
     def __init__(self, stream: TextIO, clock: Callable[[], float]) -> None:
         self._stream, self._clock = stream, clock
-        self._began = clock()
+        self._began = self._judging_since = clock()
+        self._judging = False
         self._due = self._began + _AFTER
         self._visible = False
 
     def __call__(self, step: Step) -> None:
         now = self._clock()
+        if step.judging and not self._judging:
+            self._judging, self._judging_since = True, now
         if now < self._due:
             return
         self._due, self._visible = now + _EVERY, True
-        self._write(_CLEAR + text(step, now - self._began))
+        self._write(_CLEAR + text(step, now - (self._judging_since if step.judging else self._began)))
 
     def clear(self) -> None:
         """Remove the line."""
@@ -69,10 +74,19 @@ def text(step: Step, seconds: float) -> str:
 
     Args:
         step: how far the scan is.
-        seconds: since it began.
+        seconds: since it began to read, or to judge.
     """
     if step.judging:
-        return f"judged {step.done:,} of {step.total:,} partitions"
+        left = _left(step.done, step.total, seconds)
+        counts = [f"{step.findings[one]:,} {one.value}" for one in _COUNTED if step.findings.get(one)]
+        found = f"; findings: {', '.join(counts)}" if counts else ""
+        return f"judged {step.done:,} of {step.total:,} partitions{left}{found}"
     rate = f", {step.size / 1e6 / seconds:,.0f} MB/s" if seconds > 0 else ""
     read = f"{step.size / 1e6:,.1f} of {step.whole / 1e6:,.1f} MB"
-    return f"read {step.done:,} of {step.total:,} files, {read}{rate}"
+    return f"read {step.done:,} of {step.total:,} files, {read}{rate}{_left(step.size, step.whole, seconds)}"
+
+
+def _left(done: int, total: int, seconds: float) -> str:
+    """Return how long the rest takes if it goes on as before; nothing if that is unknown, or less than a second."""
+    left = round(seconds * (total - done) / done) if done else 0
+    return f", {left:,} s left" if left else ""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
 from typing import NamedTuple
 
 from forensics.case import Case, Reading, assemble
@@ -19,6 +20,7 @@ from forensics.replay.history import History
 from forensics.replay.partitions import histories
 from forensics.result import Result, finish
 from forensics.rules import Shared, judgements
+from forensics.rules.finding import Severity
 from parsers import read
 from parsers.containment import Defect, contained
 from parsers.file_reading import FileReading, Packing
@@ -38,6 +40,7 @@ class Step(NamedTuple):
         done, total: files that are read, or partitions that are judged, and how many there are.
         size, whole: bytes of these files; both 0 while partitions are judged.
         judging: whether all files are read.
+        findings: of the partitions that are judged, by severity.
     """
 
     done: int
@@ -45,6 +48,7 @@ class Step(NamedTuple):
     size: int = 0
     whole: int = 0
     judging: bool = False
+    findings: Mapping[Severity, int] = MappingProxyType({})
 
 
 Progress = Callable[[Step], None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
@@ -16,7 +17,7 @@ from forensics.engines.salvage import Judged, gave_up
 from forensics.engines.workers import Load, Workers
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import History
-from forensics.rules.finding import Judgement
+from forensics.rules.finding import Judgement, Severity
 from parsers.containment import Defect
 
 _PARTS: Final = 4
@@ -65,13 +66,16 @@ def judged(divisions: Sequence[Division], jobs: int, progress: local.Progress | 
     found: dict[int, list[Judged]] = {id(division): _quick(division) for division in divisions}
     known: dict[str, list[Judgement]] = {}  # most partitions have the answers of many others
     done, total = 0, sum(part.keys.height for part in parts)
+    findings: Counter[Severity] = Counter()
     say = progress if progress is not None else lambda _: None
     say(local.Step(done, total, judging=True))
     with Workers(jobs) as workers:
         for part, rows in _answers(workers, parts):
-            found[id(part.division)] += [_read(one, known) if isinstance(one, _Row) else one for one in rows]
+            answers = [_read(one, known) if isinstance(one, _Row) else one for one in rows]
+            found[id(part.division)] += answers
             done += part.keys.height
-            say(local.Step(done, total, judging=True))
+            findings.update(one.severity for _, judged in answers for judgement in judged for one in judgement.findings)
+            say(local.Step(done, total, judging=True, findings=dict(findings)))
     order = attrgetter("topic", "partition", "incarnation")
     return [one for mine in found.values() for one in sorted(mine, key=lambda one: order(one[0]))]
 

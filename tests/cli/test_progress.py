@@ -8,6 +8,9 @@ import pytest
 
 from forensics.cli.progress import shown, text
 from forensics.engines.local import Step
+from forensics.rules.finding import Severity
+
+FOUND = {Severity.CRITICAL: 1_040, Severity.WARNING: 7, Severity.INFO: 3}
 
 
 class Terminal(io.StringIO):
@@ -40,14 +43,20 @@ def test_nothing_is_shown_within_the_first_second(monkeypatch: pytest.MonkeyPatc
 
 def test_one_line_changes_and_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
-    terminal, times = Terminal(), iter([0.0, 2.0, 2.1, 4.0])
+    terminal, times = Terminal(), iter([0.0, 2.0, 2.1, 4.0, 6.0])
     with shown(terminal, lambda: next(times)) as progress:
         assert progress is not None
         progress(Step(1, 3, 120_000_000, 180_000_000))
         progress(Step(2, 3, 150_000_000, 180_000_000))  # too soon after the one before
-        progress(Step(1_200, 12_000, judging=True))
+        progress(Step(0, 12_000, judging=True))
+        progress(Step(1_200, 12_000, judging=True, findings=FOUND))
     clear = "\r\x1b[K"
-    wanted = ["read 1 of 3 files, 120.0 of 180.0 MB, 60 MB/s", "judged 1,200 of 12,000 partitions", ""]
+    wanted = [
+        "read 1 of 3 files, 120.0 of 180.0 MB, 60 MB/s, 1 s left",
+        "judged 0 of 12,000 partitions",
+        "judged 1,200 of 12,000 partitions, 18 s left; findings: 1,040 critical, 7 warning",
+        "",
+    ]
     assert terminal.getvalue() == "".join(clear + line for line in wanted)
 
 

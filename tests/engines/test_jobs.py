@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -61,12 +62,15 @@ def test_neither_parts_nor_the_number_of_processes_matter(
 @pytest.mark.usefixtures("every_part_is_small")
 def test_progress_is_told_for_every_part(sample_traces: Path) -> None:
     seen: list[local.Step] = []
-    found = local.scan([str(sample_traces / "traps-0.10.2.2")], jobs=2, progress=seen.append)
+    paths = [str(sample_traces / name) for name in ("traps-0.10.2.2", "unclean-3.9.1")]
+    found = local.scan(paths, jobs=2, progress=seen.append)
     judging = [step for step in seen if step.judging]
-    names = {partition.history.name for partition in found.partitions}
+    names = {(partition.history.cluster, partition.history.name) for partition in found.partitions}
     assert len(names) > 1
     assert [step.done for step in judging] == [*range(len(names) + 1)]
     assert {step.total for step in judging} == {len(names)}
+    assert judging[-1].findings == Counter(finding.severity for finding in found.findings)
+    assert len(judging[-1].findings) > 1
 
 
 @pytest.mark.usefixtures("every_part_is_small")
