@@ -292,7 +292,6 @@ def _fell(history: History, fell: LogFell) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        weak=() if fell.claimed else (Weakness.LINES_BETWEEN,),
         **place(history),
         replicas=(broker,),
         epochs=(fell.epoch,) if fell.epoch >= 0 else (),

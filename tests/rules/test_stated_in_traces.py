@@ -125,9 +125,28 @@ def test_one_epoch_with_two_starts(kind: str, other: int, tmp_path: Path) -> Non
             said(5, 1, "epoch_entry", leader_epoch=3, offset=4),
             said(6, 2, "epoch_entry", leader_epoch=3, offset=10),
         ],
+        [
+            said(4, 1, "epoch_assigned", leader_epoch=3, offset=0),
+            said(5, 2, "truncate_full", offset=50),
+            said(6, 2, "epoch_assigned", leader_epoch=3, offset=50),
+        ],
+        [
+            said(4, 1, "epoch_assigned", leader_epoch=3, offset=0),
+            said(5, 2, "log_created"),
+            said(6, 2, "append", offset=50, leo=60),
+            said(7, 2, "epoch_assigned", leader_epoch=3, offset=50),
+        ],
+        [
+            said(4, 1, "epoch_entry", leader_epoch=3, offset=8),
+            said(5, 2, "state", log_start=10),
+            said(6, 2, "epoch_entry", leader_epoch=3, offset=10),
+        ],
     ],
-    ids=["equal", "two epochs", "the beginning was removed", "rebuilt by recovery", "compacted"],
-)
+    ids=[
+        "equal", "two epochs", "the beginning was removed", "rebuilt by recovery", "compacted",
+        "replica added after retention", "the same, without a truncation", "the state has a log start offset",
+    ],
+)  # fmt: skip
 def test_near_misses_of_one_epoch_with_two_starts(lines: list[Line], tmp_path: Path) -> None:
     assert judged(tmp_path, [*LEADS, *lines])[EPOCHS].verdict is Verdict.UNKNOWN
 
@@ -237,14 +256,28 @@ def test_files_beside_a_trace_are_asked_for(sample_traces: Path, tmp_path: Path)
     assert {rule for one in found for rule in one.verdicts(Verdict.NOT_APPLICABLE)} == {"lso-above-hw"}
 
 
-def test_a_log_end_of_a_leader_that_falls_within_its_epoch(tmp_path: Path) -> None:
-    """A leader only appends, so its log came back shorter; a new role, an append or a truncation explains it."""
-    lead = said(0, 1, "become_leader", leader_epoch=3, leo=50, hw=40, isr="1,2")
-    answer = judged(tmp_path, [lead, said(5, 1, "leo", leo=60), said(6, 1, "leo", leo=45)])["leo-regression"]
-    assert answer.verdict is Verdict.VIOLATED
+@pytest.mark.parametrize(
+    "between",
+    [
+        [],
+        [said(5, 1, "follower_fetched", leader=2, leader_epoch=4, leo=60)],
+        [{"time": "2026-01-01T10:00:05Z", "witness": 1, "kind": "process_start"}],
+        [said(5, 2, "become_leader", leader_epoch=4, leo=45, isr="2")],
+    ],
+    ids=["nothing between", "it fetched as a follower", "another process", "another leader"],
+)
+def test_a_log_end_of_a_leader_that_falls_is_suspected_without_a_claim(between: list[Line], tmp_path: Path) -> None:
+    """A leader only appends, but the line of a truncation or of another role may be missing."""
+    lead = said(0, 1, "become_leader", leader_epoch=3, leo=60, hw=40, isr="1,2")
+    answer = judged(tmp_path, [lead, *between, said(6, 1, "leo", leo=45)])["leo-regression"]
+    assert answer.verdict is Verdict.UNKNOWN
     (finding,) = answer.findings
-    assert (finding.replicas, finding.epochs, finding.offsets) == ((1,), (3,), ((45, 60),))
-    assert finding.confidence is Confidence.INFERRED
+    assert (finding.replicas, finding.offsets, finding.confidence) == ((1,), ((45, 60),), Confidence.SUSPECTED)
+
+
+def test_near_misses_of_a_log_end_of_a_leader_that_falls(tmp_path: Path) -> None:
+    """A new role, an append or a truncation explains it."""
+    lead = said(0, 1, "become_leader", leader_epoch=3, leo=50, hw=40, isr="1,2")
     near = {
         "grows": [lead, said(5, 1, "leo", leo=60), said(6, 1, "leo", leo=60)],
         "follower": [FOLLOWS, said(5, 1, "leo", leo=60), said(6, 1, "leo", leo=45)],

@@ -62,6 +62,8 @@ _BEGINS = (Kind.PROCESS_START, Kind.LOG_LOADED, *_BOTH)
 
 _EPOCHS = (Kind.EPOCH_ASSIGNED, Kind.EPOCH_ENTRY)
 _TRIMS = (Kind.LOG_START, Kind.LOG_START_CHECKPOINT, Kind.SEGMENTS_DELETED, Kind.COMPACTED)
+_ALSO = (Kind.STATE,)
+"""Kinds that count here for their log start offset alone."""
 """Kinds after which an epoch entry may name a later offset than the first record of its epoch had."""
 
 
@@ -108,14 +110,12 @@ class EpochStarts:
 
 @dataclass(frozen=True, slots=True)
 class LogFell:
-    """A log end offset that fell: of a leader within its leader epoch, as a leader only appends; or of any replica,
-    where its trace claims to state each change, and states none.
+    """A log end offset that fell, where the trace claims to state each change, and states none.
 
     Attributes:
         replica: broker id of the replica, which states both values.
         epoch: leader epoch.
-        leads: it is the leader.
-        claimed: the trace claims to state each change between the two.
+        leads: it is the leader, which only appends.
         before, after: the two log end offsets.
         time: of the later one, microseconds since 1970 UTC, or None.
         refs: the two lines.
@@ -124,7 +124,6 @@ class LogFell:
     replica: int
     epoch: int
     leads: bool
-    claimed: bool
     before: int
     after: int
     time: int | None
@@ -163,7 +162,6 @@ class _Known:
         checkpoint: the last checkpointed high watermark since which nothing shortened the log.
         truncated: offset to which the log was shortened, -1 if unknown; None once it has grown again.
         leads: by its last role, if nothing has begun since that may have shortened the log.
-        longest: of a leader, its greatest log end offset since then, with its line.
     """
 
     broker: int
@@ -177,11 +175,10 @@ class _Known:
     checkpoint: tuple[int, Ref] | None = None
     truncated: int | None = None
     leads: bool = False
-    longest: tuple[int, Ref] | None = None
 
     def begin(self, line: StatementLine) -> None:
         """Begin a new process or role, or a shortened log: earlier values no longer apply."""
-        self.time = self.hw = self.leo = self.checkpoint = self.longest = None
+        self.time = self.hw = self.leo = self.checkpoint = None
         self.leads = line.kind == Kind.BECOME_LEADER and self.broker == self.replica
         if line.kind in _SHORTENS and self.keeps:
             self.truncated = line.offset if line.kind == Kind.TRUNCATE and line.offset is not None else -1
@@ -225,21 +222,17 @@ class _Known:
         return line.leo < self.leo[0]
 
     def fell(self, line: StatementLine) -> LogFell | None:
-        """Return the log end offset that a line states below an earlier one, or None."""
-        if line.leo is None or line.kind == Kind.APPEND:
+        """Return the log end offset that a line states below an earlier one, or None.
+
+        Without the claim, the line of a truncation or of another role may be missing: ``went_back`` finds that.
+        """
+        if not self.exact or self.leo is None or line.leo is None or line.leo >= self.leo[0]:
+            return None
+        if line.kind == Kind.APPEND:
             return None  # appends may be stated in another order than they were made in
-        ref = Ref(row=line.row, note=f"log end offset {line.leo}")
-        if self.exact and self.leo is not None and line.leo < self.leo[0]:
-            before, earlier = self.leo
-            refs = earlier, ref
-            return LogFell(self.replica, self.epoch, self.leads, True, before, line.leo, line.time, refs)
-        if not self.leads:
-            return None
-        if self.longest is None or line.leo >= self.longest[0]:
-            self.longest = line.leo, ref
-            return None
-        before, earlier = self.longest
-        return LogFell(self.replica, self.epoch, True, False, before, line.leo, line.time, (earlier, ref))
+        before, earlier = self.leo
+        refs = earlier, Ref(row=line.row, note=f"log end offset {line.leo}")
+        return LogFell(self.replica, self.epoch, self.leads, before, line.leo, line.time, refs)
 
     def above(self) -> HwAboveLeo | None:
         """Return the high watermark above the log end offset at the last moment, or None."""
@@ -264,6 +257,8 @@ class _Partition:
     fell: dict[int, LogFell] = field(default_factory=dict)
     starts: dict[int, dict[int, tuple[int, Ref, bool]]] = field(default_factory=dict)
     trimmed: set[int] = field(default_factory=set)
+    created: set[int] = field(default_factory=set)
+    """Replicas with a new log that has no record yet."""
     reloaded: dict[int, int | None] = field(default_factory=dict)
     """Replicas that were loaded again, with the lowest leader epoch for which they have stated an entry since."""
 
@@ -282,7 +277,7 @@ def stated(
         keep: brokers of releases in which a truncation leaves the high watermark in memory.
         doubted: incarnations about which a trace contradicts itself: its claim does not count there.
     """
-    kinds = [kind.value for kind in {*_STATES, *_SHORTENS, *_BEGINS, *_EPOCHS, *_TRIMS}]
+    kinds = [kind.value for kind in {*_STATES, *_SHORTENS, *_BEGINS, *_EPOCHS, *_TRIMS, *_ALSO}]
     both = pl.col("kind").is_in([kind.value for kind in _BOTH]) & (pl.col("hw") > pl.col("leo"))
     wanted = rows.filter(pl.col("kind").is_in(kinds) & ((pl.col("message") == TRACE) | both.fill_null(False)))
     found: dict[Key, _Partition] = {}
@@ -306,8 +301,10 @@ def _is_exact(line: StatementLine, complete: Mapping[int, Span]) -> bool:
 
 def _take(partition: _Partition, line: StatementLine, keep: frozenset[int], *, exact: bool) -> None:
     """Add one statement of a witness about a replica."""
-    if line.kind in _TRIMS or (line.log_start or 0) > 0:
+    if _starts_later(partition, line):
         partition.trimmed.add(line.replica)
+    if line.kind in _ALSO:
+        return
     if line.kind in _EPOCHS:
         _begins(partition, line)
         return
@@ -327,6 +324,23 @@ def _take(partition: _Partition, line: StatementLine, keep: frozenset[int], *, e
         known.add(line)
     if line.hw is not None and (line.leo is not None or (exact and line.kind in _IMPLY)):
         _note(partition, known.above())
+
+
+def _starts_later(partition: _Partition, line: StatementLine) -> bool:
+    """Return whether a line states that the log of a replica does not begin at offset 0.
+
+    A replica that is added after retention begins at the log start offset of its leader (ReplicaFetcherThread,
+    truncateFullyAndStartAt). The first entry of its leader epochs begins there too.
+    """
+    if line.kind == Kind.LOG_CREATED:
+        partition.created.add(line.replica)
+    begins_at = line.log_start or 0
+    if line.kind == Kind.TRUNCATE_FULL:
+        begins_at = line.offset or 0
+    elif line.kind == Kind.APPEND and line.replica in partition.created:
+        partition.created.discard(line.replica)
+        begins_at = line.offset or 0
+    return line.kind in _TRIMS or begins_at > 0
 
 
 def _begins(partition: _Partition, line: StatementLine) -> None:

@@ -124,6 +124,8 @@ class _Known:
         self.leads = line.leader_epoch if line.kind == Kind.BECOME_LEADER and line.broker == line.replica else None
         if self.leads is not None and line.hw is not None:
             self.hw = line.hw, line.time, Ref(row=line.row, note=f"high watermark {line.hw}")
+        if self.leads is not None and line.leo is not None:
+            self.leo = line.leo, line.time, Ref(row=line.row, note=f"log end offset {line.leo}")
 
     def _values(self, line: StatementLine) -> None:
         if line.leo is not None:
