@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Final, NamedTuple
@@ -74,10 +74,17 @@ def judged(divisions: Sequence[Division], jobs: int, progress: local.Progress | 
             answers = [_read(one, known) if isinstance(one, _Row) else one for one in rows]
             found[id(part.division)] += answers
             done += part.keys.height
-            findings.update(one.severity for _, judged in answers for judgement in judged for one in judgement.findings)
+            findings.update(_severities(answers))
             say(local.Step(done, total, judging=True, findings=dict(findings)))
     order = attrgetter("topic", "partition", "incarnation")
     return [one for mine in found.values() for one in sorted(mine, key=lambda one: order(one[0]))]
+
+
+def _severities(answers: Iterable[Judged]) -> Iterator[Severity]:
+    """Yield the severity of each finding."""
+    for _, judged_ in answers:
+        for judgement in judged_:
+            yield from (one.severity for one in judgement.findings)
 
 
 def _quick(division: Division) -> list[Judged]:
