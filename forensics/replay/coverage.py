@@ -382,12 +382,14 @@ class Coverage:
     ) -> bool:
         """Return whether an absent line about a replica's log is proof within one of its roles, or a part of it.
 
-        This is narrower than ``has``: lines that are missing at a known place in another role do not matter. The
-        arguments are those of ``missing_in``.
+        This is narrower than ``has``: lines that are missing at a known place in another role do not matter. If no
+        place is known, they may be missing in any role. The arguments are those of ``missing_in``.
         """
-        if not self.are_about(replica, Printed.LOG):
-            return False
-        return not self.missing_in(replica, epoch, run, since=since, until=until)
+        if not self.places.get(replica):
+            return self.has(replica, Printed.LOG)
+        return self.are_about(replica, Printed.LOG) and not self.missing_in(
+            replica, epoch, run, since=since, until=until
+        )
 
     def undated_from(self, replica: int, epoch: int) -> int | None:
         """Return the first offset of a leader epoch from which the writer of a replica's records is unknown, because

@@ -87,6 +87,15 @@ def test_a_place_at_which_lines_are_missing_is_asked_by_role_and_rows() -> None:
     assert not any(coverage.missing_in(*role) for role in ((1, 3, 1), (1, 4, 0), (2, 3, 0)))
 
 
+def test_lines_that_are_missing_at_no_known_place_may_be_missing_in_any_role() -> None:
+    coverage = holed(whole(1), 1)
+    roles = [(1, 3, 0), (1, 4, 0)]
+    assert [whole(1).log_lines_complete(*role) for role in roles] == [True, True]
+    assert [coverage.log_lines_complete(*role) for role in roles] == [False, False]
+    placed = coverage.with_places(1, [Place(3, 0, 20)])
+    assert [placed.log_lines_complete(*role) for role in roles] == [False, True]
+
+
 def test_no_place_counts_where_a_trace_claims_to_state_every_change() -> None:
     claimed = Coverage.of({1: LinesAtHand(frozenset(), claimed=True)}, {1: frozenset()})
     assert claimed.with_places(1, [Place(3, 0, 20)]).places == {}
