@@ -54,23 +54,10 @@ class HwAttribution(EpochStart):
             return
         stated = role_span.hw
         if stated is not None:
-            self._state_stated(broker, role_span, epoch, stated)
+            self._state(broker, epoch, stated, _source(stated, by_leader=epoch.leader == broker))
         alone = self._alone(role_span) if epoch.leader == broker and self._commits_alone(broker) else None
         if alone is not None and alone.value > (stated.value if stated is not None else 0):
             self._state(broker, epoch, alone, HwSource.ALONE_IN_ISR, implied=True, by=(Inferred.ALONE_COMMITS,))
-
-    def _state_stated(self, broker: int, role_span: RoleSpan, epoch: Epoch, stated: Sample) -> None:
-        """State a high watermark that a line states in a role.
-
-        A follower may fetch records of a later epoch before it receives that epoch.
-        """
-        ahead = [n for n, start, _ in role_span.entries if n > epoch.epoch and start < stated.value]
-        reached_in = self.history.epochs.get(max(ahead, default=UNKNOWN))
-        if reached_in is not None:
-            own = role_span.log if self._is_whole(broker) else None
-            self._state(broker, reached_in, stated, HwSource.PRINTED, own=own)
-        else:
-            self._state(broker, epoch, stated, _source(stated, by_leader=epoch.leader == broker))
 
     def _commits_alone(self, broker: int) -> bool:
         """Return whether a leader alone in the ISR commits what it appends; with a higher min.insync.replicas it does
