@@ -265,3 +265,19 @@ def test_older_epochs_in_files_may_have_come_after_a_truncation_that_no_line_sho
 
     assert [log(whole(1, 2)).epoch_at(at) for at in (20, 40)] == [0, 1]
     assert [log(coverage).epoch_at(at) for at in (20, 40)] == [UNKNOWN, UNKNOWN]
+
+
+def test_a_leader_whose_lines_begin_with_a_new_log_may_have_had_another(tmp_path: Path) -> None:
+    """Broker 1 led epoch 0. Its disks and its logs were lost, and it led epoch 1 with an empty log."""
+    incident = Incident(tmp_path, brokers=2)
+    incident.elects(1, 0, 1, [1, 2])
+    incident[2].creates(1).follows(1, 0, 1, 0, 0)
+    incident.elects(100, 1, 1, [1])
+    incident[1].creates(101).leads(101, 1, 0, 0, [1])
+    incident[2].follows(102, 1, 1, 0, 0)
+    history = incident.history()
+    assert history.replicas[1].starts_empty
+    first, second = history.epochs[0], history.epochs[1]
+    assert has_all_committed(history, first, second) is None
+    history.coverage = whole(1, 2)  # as if no line showed that broker 1 had a role before its own lines begin
+    assert has_all_committed(history, first, second) is True

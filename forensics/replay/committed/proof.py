@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from forensics.replay.committed.surviving_copies import holders, with_own
-from forensics.replay.coverage import Printed
+from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.deletions import kept
 from forensics.replay.history import Epoch, History, HwSource, HwStatement, Role, Truncation
 from forensics.replay.leadership.elections import (
@@ -450,8 +450,9 @@ def _kept_its_log(history: History, broker: int, before: Epoch, after: Epoch) ->
     if own is None or not history.coverage.whole(broker) or _shortened(history, broker, before.epoch, after.epoch):
         return False
     roles = [role_span.epoch for role_span in history.role_spans.get(broker, ()) if role_span.epoch >= 0]
-    if not own.starts_empty and min(roles, default=UNKNOWN) > before.epoch:
-        return False  # its log lines begin later
+    created = own.starts_empty and history.coverage.whole(broker, Span.BEFORE)
+    if not created and min(roles, default=UNKNOWN) > before.epoch:
+        return False  # its log lines begin later, or with another log than it had
     return not may_have_lost_tail(history, broker, before, after)
 
 
