@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 import shutil
@@ -193,34 +195,44 @@ def test_a_file_that_fails_is_named_and_hides_no_loss(
 
 
 @pytest.mark.usefixtures("without_spark")
-def test_no_output_of_a_batch_steers_who_looks_at_it(sample_traces: Path, tmp_path: Path, run: Run) -> None:
+def test_no_output_of_a_batch_steers_who_looks_at_it(
+    sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
     """Names and lines of evidence that steer a terminal, turn the reading order or begin a formula."""
-    case = tmp_path / f"case{HOSTILE}"
+    monkeypatch.chdir(tmp_path)
+    case = Path(f"=case{HOSTILE}")
     shutil.copytree(sample_traces / "kip101-0.10.2.2", case)
-    for log in case.glob("broker-*/logs/*.log"):
-        log.write_text(log.read_text().replace("(kafka.log.Log)", f"{HOSTILE} (kafka.log.Log)"))
-    first = case / "broker-2" / "logs" / "server.log"
-    first.rename(first.with_name(f"server.log.{HOSTILE}"))
+    for path in sorted(case.rglob("*"), reverse=True):
+        if path.suffix == ".log" and path.parent.name == "logs":
+            path.write_text(path.read_text().replace("orders", "-orders").replace(" (kafka.", f" {HOSTILE} (kafka."))
+        elif path.is_file() and path.name.endswith("-checkpoint"):
+            path.write_text(path.read_text().replace("orders", "-orders"))
+        elif path.name == "orders-0":
+            path.rename(path.with_name("-orders-0"))
+    log = case / "broker-2" / "logs" / "server.log"
+    log.rename(log.with_name(f"server.log.{HOSTILE}"))
     (case / f"=cmd{HOSTILE}.log").write_text(f"{HOSTILE}\n")
-    for data in case.glob("broker-*/data/orders-0"):
-        data.rename(data.with_name("=1+1-0"))
     out = tmp_path / f"out{HOSTILE}"
     asked = {
         "plan": ["batch", case, "-o", out, "--explain"],
         "batch": ["batch", case, "-o", out],
         "again": ["batch", case, "-o", out],
         **{one.name: ["report", out, "--format", one.name] for one in REPORTS},
-        "timeline": ["timeline", out, "-p", "orders-0", "--lines"],
+        "timeline": ["timeline", out, "-p", "-orders-0", "--lines"],
         "no batch": ["report", tmp_path / HOSTILE],
         "no partition": ["timeline", out, "-p", HOSTILE],
     }
     ran = {what: run(*one) for what, one in asked.items()}
+    assert {what: done.code for what, done in ran.items() if done.code > 1} == {"no batch": 2, "no partition": 2}
     said = {what: f"{done.out}{done.err}" for what, done in ran.items()}
     said |= {path.name: path.read_text() for path in out.rglob("*.json*")}
     assert {"findings.jsonl", "verdicts.jsonl", "manifest.json"} <= said.keys()
     plain = {what: re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL) for what, text in said.items()}
     assert {what: STEERS.findall(text) for what, text in plain.items() if STEERS.search(text)} == {}
-    assert {"batch", "findings.jsonl", *(one.name for one in REPORTS)} <= {
+    assert {"batch", "timeline", "findings.jsonl", *(one.name for one in REPORTS)} <= {
         what for what, text in plain.items() if "evil" in text
     }
-    assert not [line for line in ran["timesketch"].out.splitlines() if re.match(r'"?[=+@-]', line)]
+    cells = [cell for row in csv.reader(io.StringIO(ran["timesketch"].out)) for cell in row]
+    assert "'-orders" in cells
+    assert any(cell.startswith("'=case") for cell in cells)
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
