@@ -87,6 +87,6 @@ def text(step: Step, seconds: float) -> str:
 
 
 def _left(done: int, total: int, seconds: float) -> str:
-    """Return how long the rest takes if it goes on as before; nothing if that is unknown, or less than a second."""
+    """Return how long the rest takes if it continues as before; nothing if that is unknown, or less than a second."""
     left = round(seconds * (total - done) / done) if done else 0
     return f", {left:,} s left" if left else ""
