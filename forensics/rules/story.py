@@ -10,9 +10,7 @@ from types import MappingProxyType
 from typing import cast
 
 from forensics.case import Case
-from forensics.replay.committed.lost_by import LostBy, Why, forked_by, lost_by
-from forensics.replay.committed.new_logs import replacements
-from forensics.replay.committed.proof import possible_losses, refetched, stated_at_most
+from forensics.replay.committed.lost_by import LostBy, Why, ended_by, forked_by, lost_by
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import (
@@ -27,7 +25,7 @@ from forensics.replay.history import (
 from forensics.replay.inferences import Inferred
 from forensics.replay.lineage import Range, merge
 from forensics.replay.roles.steps import LogBefore, StepKind
-from forensics.replay.truncations.safe_truncations import is_safe
+from forensics.replay.truncations.removals import open_truncation
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, States, epoch_text, offsets_text
 from forensics.rules.wants import (
@@ -219,18 +217,8 @@ def failed_directories(history: History) -> tuple[int, ...]:
 
 
 def flushed_cause(history: History, broker: int, end: int) -> CauseId:
-    """Why the log of a replica ends on disk at an offset although it had more.
-
-    The last event after which the log was shorter is the best evidence. But a log that has grown since it was found
-    empty may lack its end for another reason. Otherwise, everything below its recovery point had been flushed, so a
-    crash cannot lose it, and another log replaced it.
-    """
-    steps = [step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps]
-    back = [step for step in steps if step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.CREATED)]
-    if back and back[-1] in replacements(history, broker):
-        return CAUSE_OF[ShortenedBy.NEW_LOG] if end <= back[-1].target else CauseId.UNKNOWN
-    point = history.facts.disks[broker].recovery_point
-    return CauseId.STALE_DIRECTORY if point is not None and point[0] > end else CauseId.UNFLUSHED_TAIL
+    """Return the cause by which the log of a replica ends on disk at an offset; see ``ended_by``."""
+    return CAUSE_OF[ended_by(history, broker, end)]
 
 
 def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
@@ -282,36 +270,17 @@ def went_back(history: History) -> Want:
 
 def possible_loss_of(history: History, truncation: Truncation) -> Want | None:
     """Return what would show whether truncated records were committed; None if the protocol excludes it."""
-    epoch = history.epochs.get(truncation.epoch)
-    followed = Want(
-        Question.LEADER_FOLLOWED,
-        (of([truncation.replica], Artefact.STATE_CHANGE_LOG),),
-        offsets=from_offset(truncation.target),
-    )
-    if epoch is None:
-        return followed
-    stated = stated_at_most(history, truncation.epoch)
-    if is_safe(history, truncation) or (stated is not None and stated <= truncation.target):
+    open_ = open_truncation(history, truncation)
+    if open_ is None:
         return None
-    again, unknown = refetched(history, truncation, ((truncation.target, truncation.end),))
-    unsettled = bool(history.epoch_rollbacks) or any(
-        possible_loss.after.epoch <= truncation.epoch for possible_loss in possible_losses(history)
+    offsets, replicas = from_offset(truncation.target), (truncation.replica,)
+    if open_.leader is None:
+        return Want(Question.LEADER_FOLLOWED, (of(replicas, Artefact.STATE_CHANGE_LOG),), offsets=offsets)
+    ways = (
+        of([open_.leader], Artefact.SERVER_LOG, Artefact.HW_CHECKPOINT),
+        of([open_.leader], Artefact.PARTITION_LOGGER),
     )
-    if not again and not unknown and not unsettled:
-        return None  # the leader it followed had all committed records, and did not have these
-    earlier = [e for n, e in history.epochs.items() if n < truncation.epoch and e.leader is not None and e.leader >= 0]
-    leader = earlier[-1].leader if earlier else epoch.leader
-    if leader is None or leader < 0:
-        return followed
-    return Want(
-        Question.HIGH_WATERMARK_BEFORE,
-        (
-            of([leader], Artefact.SERVER_LOG, Artefact.HW_CHECKPOINT),
-            of([leader], Artefact.PARTITION_LOGGER),
-        ),
-        replicas=(truncation.replica,),
-        offsets=from_offset(truncation.target),
-    )
+    return Want(Question.HIGH_WATERMARK_BEFORE, ways, replicas=replicas, offsets=offsets)
 
 
 def truncations_of_unknown_extent(history: History) -> list[Want]:

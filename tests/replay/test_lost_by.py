@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from forensics.replay.committed.lost_by import REASONS, Lack, LostBy, Why, lost_by
-from forensics.replay.facts.directory import Ref
+from forensics.replay.committed.lost_by import REASONS, Lack, LostBy, Why, ended_by, lost_by
+from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import Fork, PartitionFacts
 from forensics.replay.history import (
     Epoch,
@@ -24,7 +24,7 @@ from forensics.replay.history import (
 )
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage
-from forensics.replay.roles.steps import RoleSpan
+from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
 from forensics.rules.causes import CauseId
 from forensics.rules.story import CAUSE_OF
 from tests.covering import whole
@@ -121,6 +121,29 @@ def test_a_replica_that_followed_one_without_the_record_lacks_it_for_the_same_re
     assert lost_by(told, told.epochs[LAST], OFFSET, WRITTEN) is LostBy.UNCLEAN_ELECTION
     told.truncations = [replace(told.truncations[0], target=OFFSET + 1)]
     assert lost_by(told, told.epochs[LAST], OFFSET, WRITTEN) is LostBy.UNKNOWN
+
+
+CREATED = Step(StepKind.CREATED, 0, None, 0, None, None, (LINE,), before=LogBefore.REPLACED)
+
+
+@pytest.mark.parametrize(
+    ("steps", "point", "end", "why"),
+    [
+        ([], None, 10, ShortenedBy.UNCLEAN_RESTART),
+        ([], 10, 10, ShortenedBy.UNCLEAN_RESTART),
+        ([], 11, 10, ShortenedBy.CLEAN_RESTART),  # what was flushed is gone too: another log replaced it
+        ([CREATED], 11, 0, ShortenedBy.NEW_LOG),
+        ([CREATED], 11, 10, LostBy.UNKNOWN),  # it has grown since
+        ([CREATED, replace(CREATED, kind=StepKind.LOADED)], 11, 0, ShortenedBy.CLEAN_RESTART),
+        ([replace(CREATED, before=None)], None, 0, ShortenedBy.UNCLEAN_RESTART),  # the first log of a new replica
+    ],
+)
+def test_a_log_that_ends_early_on_disk_was_replaced_or_not_flushed(
+    steps: list[Step], point: int | None, end: int, why: Why
+) -> None:
+    found = History(PartitionFacts("orders", 0, disks={2: Disk(recovery_point=(point, LINE) if point else None)}))
+    found.role_spans = {2: [RoleSpan(2, 0, 1, Role.FOLLOWER, leader=1, refs=[LINE], steps=steps)]}
+    assert ended_by(found, 2, end) is why
 
 
 def test_each_reason_has_a_cause() -> None:

@@ -25,7 +25,7 @@ from forensics.replay.history import (
 )
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage
-from forensics.replay.truncations.removals import SETTLED, Fate, outcome, removals
+from forensics.replay.truncations.removals import SETTLED, Fate, OpenTruncation, open_truncation, outcome, removals
 from forensics.rules.truncation_below_committed import _OUTCOMES
 from tests.covering import whole
 
@@ -133,6 +133,29 @@ def test_each_fate_has_words() -> None:
     assert {*_OUTCOMES} == {*Fate}
     assert {*Fate} > SETTLED
     assert {fate for fate, words in _OUTCOMES.items() if "unknown" in words or "lost" in words} == {*Fate} - SETTLED
+
+
+def unnamed(found: History) -> None:
+    del found.epochs[1]
+
+
+def no_leader_before(found: History) -> None:
+    found.epochs[0].leader = found.epochs[1].leader = None
+    epochs_back(found)
+
+
+@pytest.mark.parametrize(("happens", "leader"), [(epochs_back, 1), (unnamed, None), (no_leader_before, None)])
+def test_a_truncation_is_open_if_the_leader_it_followed_may_have_lacked_records(
+    happens: Callable[[History], None], leader: int | None
+) -> None:
+    found = history()
+    found.answers["possible_losses"] = []
+    found.epochs[1].lineage = Lineage(((0, 0), (1, 50)))
+    found.epochs[1].begins = Interval.at(50)
+    truncation = found.truncations[0]
+    assert open_truncation(found, truncation) is None, "it had all committed records, and did not have these"
+    happens(found)
+    assert open_truncation(found, truncation) == OpenTruncation(truncation, leader)
 
 
 def test_lost_records_of_a_replica_without_files_may_have_been_truncated_unseen() -> None:

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from forensics.replay.committed.new_logs import replacements
 from forensics.replay.committed.proof import losses, may_have_lost_tail
 from forensics.replay.history import Epoch, History, Role, ShortenedBy, Truncation, TruncationReason
 from forensics.replay.leadership.elections import outside_isr, was_last_member
 from forensics.replay.lineage import Range, intersect
 from forensics.replay.protocol import Answer
-from forensics.replay.roles.steps import REMOVES, RoleSpan
+from forensics.replay.roles.steps import REMOVES, RoleSpan, StepKind
 
 
 class LostBy(StrEnum):
@@ -86,6 +87,22 @@ def forked_by(history: History, ranges: tuple[Range, ...]) -> Why:
         return next((elected_by(epoch) for epoch in outside if epoch.start == first), LostBy.UNKNOWN)
     removed = any(one.reason is TruncationReason.HIGH_WATERMARK and _removed(one, first) for one in history.truncations)
     return LostBy.HW_TRUNCATION if removed and history.truncates_to_hw else LostBy.UNKNOWN
+
+
+def ended_by(history: History, broker: int, end: int) -> Why:
+    """Return why the log of a replica ends on disk at an offset although it had more.
+
+    The last event after which the log was shorter is the best evidence. But a log that has grown since it was found
+    empty may lack its end for another reason. Otherwise, everything below its recovery point had been flushed, so a
+    crash cannot lose it, and another log replaced it.
+    """
+    steps = [step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps]
+    back = [step for step in steps if step.kind in (StepKind.LOADED, StepKind.RECOVERY_TRUNCATED, StepKind.CREATED)]
+    if back and back[-1] in replacements(history, broker):
+        return ShortenedBy.NEW_LOG if end <= back[-1].target else LostBy.UNKNOWN
+    point = history.facts.disks[broker].recovery_point
+    flushed = point is not None and point[0] > end
+    return ShortenedBy.CLEAN_RESTART if flushed else ShortenedBy.UNCLEAN_RESTART
 
 
 def elected_by(epoch: Epoch) -> LostBy:

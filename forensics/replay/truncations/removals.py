@@ -14,6 +14,7 @@ from forensics.replay.committed.proof import (
     losses,
     possible_losses,
     refetched,
+    stated_at_most,
     stated_by,
 )
 from forensics.replay.committed.surviving_copies import holders
@@ -21,6 +22,7 @@ from forensics.replay.facts.deletions import kept, log_start_at
 from forensics.replay.history import History, HwSource, HwStatement, Truncation, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, subtract
 from forensics.replay.played import TruncatedCommitted
+from forensics.replay.truncations.safe_truncations import is_safe
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,44 @@ def _below_own_hw(history: History, truncation: Truncation) -> CommittedProof:
         (own.ref,),
     )
     return CommittedProof(tuple(ranges), (statement,) if ranges else ())
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTruncation:
+    """A truncation that may have removed committed records.
+
+    Attributes:
+        truncation: the truncation.
+        leader: broker that led before, whose high watermark would decide; None if it is unknown.
+    """
+
+    truncation: Truncation
+    leader: int | None
+
+
+def open_truncation(history: History, truncation: Truncation) -> OpenTruncation | None:
+    """Return a truncation if it may have removed committed records; None if the protocol excludes it."""
+    epoch = history.epochs.get(truncation.epoch)
+    if epoch is None:
+        return OpenTruncation(truncation, None)
+    if _excluded(history, truncation):
+        return None
+    earlier = [e for n, e in history.epochs.items() if n < truncation.epoch and e.leader is not None and e.leader >= 0]
+    leader = earlier[-1].leader if earlier else epoch.leader
+    return OpenTruncation(truncation, leader if leader is not None and leader >= 0 else None)
+
+
+def _excluded(history: History, truncation: Truncation) -> bool:
+    """Return whether a truncation cannot have removed committed records."""
+    stated = stated_at_most(history, truncation.epoch)
+    if is_safe(history, truncation) or (stated is not None and stated <= truncation.target):
+        return True
+    again, unknown = refetched(history, truncation, ((truncation.target, truncation.end),))
+    unsettled = bool(history.epoch_rollbacks) or any(
+        one.after.epoch <= truncation.epoch for one in possible_losses(history)
+    )
+    # Otherwise the leader that it followed had all committed records, and did not have these.
+    return not (again or unknown or unsettled)
 
 
 def outcome(history: History, removal: Removal) -> Outcome:
