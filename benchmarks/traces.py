@@ -2,7 +2,8 @@
 
 Each run is played under every protocol and written as a trace. The whole trace is judged, which claims to be complete.
 The same trace is judged with some lines of one broker dropped, where the claim is about the others. The whole trace is
-judged once more with lines added that break a rule or contradict it, and once as a run that begins with records.
+judged once more with lines added that break a rule or contradict it, and once as a run that begins with records. It is
+also judged with its high watermarks in lines of other kinds, and with one witness for all replicas.
 
 For each protocol the table shows the runs, the answers, the share of decided ones (violated at exactly the right
 offsets, or clean), and the missed and wrong ones. Either ends the program with 1.
@@ -21,7 +22,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple
 
-from benchmarks import trace_faults
+from benchmarks import trace_faults, trace_tellings
 from forensics.model import PROTOCOLS
 from forensics.model.cluster import Cluster
 from forensics.model.protocol import Protocol
@@ -48,6 +49,7 @@ ASKED = (
 """Rules whose answers are compared."""
 
 WHOLE, LESS, FAULTY, BEGUN = "whole", "lines dropped", "fault added", "begun late"
+OTHERWISE, OBSERVED = "other kinds", "one witness"
 """The kinds of trace."""
 
 Lines = list[dict[str, Any]]
@@ -272,6 +274,9 @@ def compare(
     if less:
         pairs = zip(whole, schedules, strict=True)
         traces[LESS] = [dropped(lines, Random(one.seed)) for lines, one in pairs]
+        pairs = zip(whole, schedules, strict=True)
+        traces[OTHERWISE] = [trace_tellings.otherwise(lines, Random(one.seed)) for lines, one in pairs]
+        traces[OBSERVED] = [trace_tellings.observed(lines) for lines in whole]
     found: dict[str, Counter[Told]] = {FAULTY: _of_faults(whole, schedules, protocol.name)}
     for name, told in traces.items():
         verdicts = judgements(["".join(json.dumps(line) + "\n" for line in lines) for lines in told])
@@ -286,9 +291,9 @@ def compare(
 
 
 def _tell(given: Sequence[Told], name: str, run: str) -> None:
-    """Print the answers of a run that are wrong, and those that a whole trace leaves open."""
+    """Print the answers of a run that are wrong, and those that a trace with all lines leaves open."""
     for one in given:
-        if one.kind in ("missed", "wrong") or (one.kind != "right" and name in (WHOLE, BEGUN)):
+        if one.kind in ("missed", "wrong") or (one.kind != "right" and name != LESS):
             print(f"{run}, {name}: {one.rule} {one.kind}", file=sys.stderr)
 
 

@@ -50,7 +50,7 @@ from forensics.replay.leadership.isr_removal_epochs import removals
 from forensics.replay.lineage import Range
 from forensics.replay.omissions.left_out import LeftOut, left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL
-from forensics.replay.played import Played, appended, play
+from forensics.replay.played import Played, appended, clean_starts, play
 from forensics.replay.played_holes import without_records
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.signs.last_stable import NOT_STATED, LastStable, last_stable
@@ -132,7 +132,7 @@ class _Beside:
             without_records=without_records(rows, case.complete),
             last_stable=last_stable(rows, case.complete),
             unlike_appends=unlike_appends(rows),
-            played=play(rows, case.complete),
+            played=play(rows, case.complete, clean_starts(case.observations)),
             appended=appended(rows),
         )
 

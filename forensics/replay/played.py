@@ -11,7 +11,7 @@ which records a follower appended, is played up to there: what it claims does no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
@@ -22,8 +22,10 @@ from forensics.replay.facts.played_line import PlayedLine, played_lines
 from forensics.replay.facts.statement_lines import Key
 from forensics.replay.history import Regression, RegressionKind, ShortenedBy, ShortenedLog
 from forensics.replay.lineage import Lineage, Range, intersect, merge, subtract
+from forensics.replay.played_committed import Commit, Records
 from forensics.replay.played_isr import ABOUT_ISR, InSync
 from forensics.replay.played_log import BEFORE, Log, Piece, Writer, lineage_of, unlike
+from forensics.replay.played_watermarks import ABOUT_HW, Whose, stated
 from forensics.replay.signs.stated import EpochStarts
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
@@ -51,24 +53,6 @@ class Contradiction(NamedTuple):
 
 class Undecided(Exception):
     """A contradiction after which the log of the replica is not known. The message is what contradicts."""
-
-
-class Commit(NamedTuple):
-    """A high watermark that a leader stated.
-
-    Attributes:
-        replica: the leader.
-        epoch: its leader epoch.
-        high_watermark: the value.
-        time: microseconds since 1970 UTC, or None.
-        ref: the line.
-    """
-
-    replica: int
-    epoch: int
-    high_watermark: int
-    time: int | None
-    ref: Ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +158,14 @@ class _Replica:
     Attributes:
         known: its lines have stated with which log it began.
         epoch, leader, leads: its role; epoch -1 before its first one.
-        passed: high watermark up to which its records count as committed, while it leads.
+        led_by: the leader of its role, or of the role that it had before its process ended.
+        passed: offset up to which its records count as committed, while it leads.
         hw: last high watermark.
+        had_hw: the last one that the replica itself stated, with the process and the line.
         checkpoint: last checkpointed high watermark with its line, of the present log.
         led_at: the last high watermark that it stated in its role as leader, with the line.
+        deleted: offset up to which it deleted the beginning of its log, as retention does.
+        asked: log end offsets since its last fetch: it may have asked from there on.
         reloaded: a process has loaded its log, and may have built its epoch entries from what was left of it.
     """
 
@@ -186,43 +174,29 @@ class _Replica:
     epoch: int = -1
     leader: int | None = None
     leads: bool = False
+    led_by: int | None = None
     passed: int = 0
     hw: int = 0
+    had_hw: tuple[int, int, Ref] | None = None
     checkpoint: tuple[int, Ref] | None = None
     led_at: tuple[int, Ref] | None = None
+    deleted: int = 0
+    asked: list[int] = field(default_factory=list)
     reloaded: bool = False
-
-
-class _Records:
-    """A set of records: the offsets of each append, with the commit that added them."""
-
-    def __init__(self) -> None:
-        self.found: dict[Writer, list[tuple[Range, Commit]]] = {}
-
-    def ranges(self, writer: Writer) -> list[Range]:
-        """The offsets of one append."""
-        return [span for span, _ in self.found.get(writer, ())]
-
-    def add(self, writer: Writer, first: int, end: int, commit: Commit) -> None:
-        """Add records, if they are not there."""
-        for span in subtract([(first, end)], self.ranges(writer)):
-            self.found.setdefault(writer, []).append((span, commit))
-
-    def of(self, piece: Piece) -> list[tuple[Range, Commit]]:
-        """Return the records of a piece that are in the set."""
-        parts = ((intersect([span], [piece[:2]]), commit) for span, commit in self.found.get(piece.writer, ()))
-        return [(part, commit) for found, commit in parts for part in found]
 
 
 class _Player:
     """Plays the lines of one partition."""
 
-    def __init__(self, begins: Mapping[int, int], *, commits: bool = False) -> None:
-        self.begins = begins
+    def __init__(
+        self, begins: Mapping[int, int], clean: Set[tuple[int, int]] = frozenset(), *, commits: bool = False
+    ) -> None:
+        self.begins, self.clean = begins, clean
         self.replicas: dict[int, _Replica] = {}
+        self.left_open: dict[tuple[int, int], list[Piece]] = {}
         self.in_sync = InSync(commits)
         self.isr_stated = False
-        self.committed, self.lost = _Records(), _Records()
+        self.committed, self.lost = Records(), Records()
         self.truncated: list[tuple[TruncatedCommitted, list[Piece]]] = []
         self.without: list[tuple[LedWithout, list[Piece]]] = []
         self.fallen: list[Regression] = []
@@ -242,10 +216,9 @@ class _Player:
             raise NotPlayed
         if self.stopped or line.message != TRACE or line.replica not in (None, line.broker):
             return
-        handler = _HANDLERS.get(line.kind)
-        if handler is not None:
+        if line.kind in _HANDLERS or line.kind in ABOUT_HW:
             try:
-                handler(self, self.replicas.setdefault(line.broker, _Replica()), line)
+                self._changes(self.replicas.setdefault(line.broker, _Replica()), line)
             except Undecided as error:
                 self._contradicts(line, str(error))
                 self.stopped = True
@@ -253,6 +226,25 @@ class _Player:
         self.isr_stated |= line.isr is not None
         known = {broker: one.log.end for broker, one in self.replicas.items() if one.known}
         self.in_sync.take(line, {**self.begins, **known})
+
+    def _changes(self, replica: _Replica, line: PlayedLine) -> None:
+        """Take what a line states of its replica: what was so before it first."""
+        told = [*stated(line)]
+        for whose, hw in told:
+            if whose is Whose.KEPT:
+                self._commits(replica, line, hw, whose)
+        handler = _HANDLERS.get(line.kind)
+        end = replica.log.end
+        if handler is not None:
+            handler(self, replica, line)
+        if end != replica.log.end:
+            replica.asked.append(end)
+        if end > replica.log.end and replica.had_hw is not None:
+            replica.had_hw = min(replica.had_hw[0], replica.log.end), *replica.had_hw[1:]
+        for whose, hw in told:
+            if whose is not Whose.KEPT:
+                self._commits(replica, line, hw, whose)
+            self._has_hw(replica, line, hw, whose)
 
     def _contradicts(self, line: PlayedLine, text: str) -> None:
         """Note the first contradiction."""
@@ -264,7 +256,7 @@ class _Player:
 
     def _role(self, replica: _Replica, line: PlayedLine) -> int:
         """Begin a role, and return its leader epoch."""
-        replica.leads = False
+        self._led(replica, line)
         self._ends_at(replica, line)
         epoch = line.leader_epoch
         if epoch is None:
@@ -275,24 +267,31 @@ class _Player:
 
     def _leads(self, replica: _Replica, line: PlayedLine) -> None:
         replica.epoch, replica.leader, replica.passed = self._role(replica, line), line.broker, 0
-        replica.leads = True
+        replica.leads, replica.led_by = True, line.broker
         replica.led_at = None
-        self._led_without(replica, line)
-        self._high_watermark(replica, line)
+        self.deleted = max(self.deleted, replica.deleted)
+        self._led_without(line.broker, replica)
 
     def _follows(self, replica: _Replica, line: PlayedLine) -> None:
         replica.epoch, replica.leader = self._role(replica, line), line.leader
-        replica.hw = replica.hw if line.hw is None else line.hw
+        replica.led_by = line.leader
 
-    def _led_without(self, replica: _Replica, line: PlayedLine, *, while_leading: bool = False) -> None:
+    def _led(self, replica: _Replica, line: PlayedLine) -> None:
+        """A role ends; keep what a leader had that no high watermark has covered so far."""
+        if replica.leads:
+            tail = [*replica.log.within(replica.passed, replica.log.end)]
+            self.left_open.setdefault((line.broker, replica.epoch), []).extend(tail)
+        replica.leads = False
+
+    def _led_without(self, broker: int, replica: _Replica, *, while_leading: bool = False) -> None:
         """Find the committed records that a leader does not have as it begins its epoch, or as its log is shortened."""
         lacking: list[Piece] = []
         commits: list[Commit] = []
-        own = _Records()
+        own = Records()
         for piece in replica.log.pieces:
             own.found.setdefault(piece.writer, []).append(((piece.first, piece.end), _NOBODY))
         for writer, spans in self.committed.found.items():
-            known = [*own.ranges(writer), *self.lost.ranges(writer), (0, self.deleted)]
+            known = [*own.ranges(writer), *self.lost.ranges(writer), (0, max(self.deleted, replica.deleted))]
             for span, commit in spans:
                 for first, end in subtract([span], known):
                     lacking.append(Piece(first, end, writer, whole=False))
@@ -303,7 +302,7 @@ class _Player:
             ordered = sorted({*commits}, key=lambda one: (-one.high_watermark, one.replica, one.epoch))
             lineage = lineage_of(sorted(lacking))
             ranges = tuple(merge(piece[:2] for piece in lacking))
-            found = LedWithout(line.broker, replica.epoch, ranges, lineage, tuple(ordered), {}, while_leading)
+            found = LedWithout(broker, replica.epoch, ranges, lineage, tuple(ordered), {}, while_leading)
             self.without.append((found, lacking))
 
     # -- the log ------------------------------------------------------------------------------------------------------
@@ -322,7 +321,7 @@ class _Player:
     def _begins_with(replica: _Replica, end: int, line: PlayedLine) -> None:
         """The first line about a log states what it holds."""
         replica.known = True
-        start = min(line.log_start or 0, end)
+        start = replica.deleted = min(line.log_start or 0, end)
         if end > 0:
             ref = Ref(row=line.row, note=f"log end offset {end}")
             replica.log = Log(start=start, end=start)
@@ -339,13 +338,16 @@ class _Player:
         """
         self._came_back(replica, end, line, ShortenedBy.NO_LINE)
         replica.log.truncate(kept)
+        replica.passed = min(replica.passed, kept)
         if replica.leads:
-            self._led_without(replica, line, while_leading=True)
+            self._led_without(line.broker, replica, while_leading=True)
 
     def _loaded(self, replica: _Replica, line: PlayedLine) -> None:
-        replica.leads, replica.leader = False, None
+        self._led(replica, line)
+        replica.leader = None
         replica.reloaded |= replica.known
         self._found(replica, line)
+        self._starts_at(replica, line)
 
     def _found(self, replica: _Replica, line: PlayedLine) -> None:
         """A line states the log as somebody found it, which may be shorter than it was."""
@@ -358,7 +360,8 @@ class _Player:
     def _created(self, replica: _Replica, line: PlayedLine) -> None:
         if replica.known and replica.log.end > 0:
             self._came_back(replica, 0, line, _SHORTENED_BY[line.kind])
-        replica.log, replica.known, replica.checkpoint = Log(), True, None
+        replica.log, replica.known, replica.checkpoint, replica.had_hw = Log(), True, None, None
+        replica.deleted = 0
 
     def _came_back(self, replica: _Replica, end: int, line: PlayedLine, cause: ShortenedBy) -> None:
         refs = (Ref(row=line.row, note=f"log end offset {end}"),)
@@ -385,7 +388,9 @@ class _Player:
         ref = Ref(row=line.row, note=f"offsets {first} to {end - 1} appended")
         for piece in pieces:
             replica.log.append(piece, ref)
-        self._high_watermark(replica, line)
+        if replica.leads and replica.led_at is not None:
+            hw, stated_by = replica.led_at  # it may have been above the end of the log
+            self._covers(replica, Commit(line.broker, replica.epoch, hw, line.time, stated_by))
 
     def _again(self, replica: _Replica, pieces: list[Piece], line: PlayedLine, end: int) -> list[Piece]:
         """Return what an append adds at offsets that the log had already, below its end."""
@@ -403,6 +408,11 @@ class _Player:
         epoch = replica.epoch if line.leader_epoch is None and replica.leads else line.leader_epoch
         if replica.leads and epoch != replica.epoch:
             raise Undecided(f"leads in leader epoch {replica.epoch}, and appends records of leader epoch {epoch}")
+        if line.checksum is not None and epoch is None:
+            found = self._fetched(replica, first, end, line)
+            if not any(piece.whole for piece in found):
+                return found  # its leader states no checksum to compare with
+            epoch = found[0].writer[0]
         if line.checksum is not None and epoch is not None:
             return [Piece(first, end, (epoch, line.checksum), whole=True)]
         if replica.leads:
@@ -442,8 +452,9 @@ class _Player:
             raise Undecided(f"truncates from {line.leo} to {to}; by the lines before, its log ends at {log.end}")
         end, lineage = log.end, log.lineage
         self._removes(replica, line, log.truncate(to), (to, end), lineage)
+        replica.passed = min(replica.passed, to)
         if replica.leads:
-            self._led_without(replica, line, while_leading=True)
+            self._led_without(line.broker, replica, while_leading=True)
 
     def _removes(
         self, replica: _Replica, line: PlayedLine, removed: list[Piece], change: tuple[int, int], lineage: Lineage
@@ -467,14 +478,20 @@ class _Player:
         left = [piece for piece in log.pieces if piece.end > self.deleted]
         removed = [piece._replace(first=max(piece.first, self.deleted)) for piece in left]
         self._removes(replica, line, removed, (min(line.offset, end), end), lineage)
-        replica.log = Log(start=line.offset, end=line.offset)
+        replica.log, replica.passed = Log(start=line.offset, end=line.offset), 0
+        replica.deleted = min(replica.deleted, line.offset)
+        if replica.leads:
+            self._led_without(line.broker, replica, while_leading=True)
 
     def _starts_at(self, replica: _Replica, line: PlayedLine) -> None:
-        """The beginning of a log was deleted; where its leader does that, the records are not lost."""
-        if line.log_start is None:
-            return
+        """The beginning of a log was deleted. Each replica does that, so the records are not lost to it as a leader.
+
+        Where its log begins anew at an offset, nothing was deleted.
+        """
         log = replica.log
-        log.start = max(log.start, line.log_start)
+        if line.log_start is None or line.log_start <= log.start:
+            return
+        log.start = replica.deleted = line.log_start
         kept = (piece._replace(first=max(piece.first, log.start)) for piece in log.pieces if piece.end > log.start)
         log.pieces = [*kept]
         if replica.leads:
@@ -482,30 +499,76 @@ class _Player:
 
     def _ended(self, replica: _Replica, line: PlayedLine) -> None:
         self._found(replica, line)
-        if line.log_start:
-            self._starts_at(replica, line)
+        self._starts_at(replica, line)
 
     # -- high watermarks ----------------------------------------------------------------------------------------------
 
-    def _high_watermark(self, replica: _Replica, line: PlayedLine) -> None:
-        """A replica states its high watermark: that of a leader, or of a follower for what it has as its leader."""
-        if line.leo is not None and line.kind in (Kind.HW, Kind.LEO):
+    def _states_end(self, replica: _Replica, line: PlayedLine) -> None:
+        if line.leo is not None:
             self._ends_at(replica, line)
-        if line.hw is None:
-            return
-        replica.hw = max(replica.hw, line.hw) if line.kind in _IMPLY else line.hw
-        ref = Ref(row=line.row, note=f"high watermark {line.hw}")
-        commit = Commit(line.broker, replica.epoch, line.hw, line.time, ref)
-        if replica.leads:
-            if line.kind not in _IMPLY:
-                self._as_leader(replica, line, line.hw, ref)
-            self._commits(replica, commit)
+        self._starts_at(replica, line)
 
-    def _commits(self, replica: _Replica, commit: Commit) -> None:
-        """Add what a replica has below a high watermark to what is committed."""
-        for piece in replica.log.within(replica.passed, commit.high_watermark):
-            self.committed.add(piece.writer, piece.first, piece.end, commit)
-        replica.passed = max(replica.passed, commit.high_watermark)
+    def _asks(self, replica: _Replica, line: PlayedLine) -> None:
+        """A follower asks from its log end offset on. The line may come after what the answer brought."""
+        if line.leo not in (None, *replica.asked):
+            self._ends_at(replica, line)
+        replica.asked = []
+
+    def _has_hw(self, replica: _Replica, line: PlayedLine, hw: int, whose: Whose) -> None:
+        """Note what a replica has as its high watermark after a line."""
+        if whose is Whose.LEAST:
+            replica.hw = max(replica.hw, hw)
+        elif whose in (Whose.OWN, Whose.KEPT):
+            ref = Ref(row=line.row, note=f"high watermark {hw}")
+            replica.hw, replica.had_hw = hw, (hw, line.run, ref)
+            if whose is Whose.OWN and replica.leads:
+                self._as_leader(replica, line, hw, ref)
+
+    def _commits(self, replica: _Replica, line: PlayedLine, hw: int, whose: Whose) -> None:
+        """Add the records that a stated high watermark covers to what is committed.
+
+        That of a leader covers its own records. That of a follower comes from its leader, and covers those of its
+        leader: it may not have reconciled its own with them (KAFKA-14704). What it has kept from an earlier role is
+        nothing new. Before its first role it covers its own, and so does what a consumer read from it.
+        """
+        commit = Commit(line.broker, replica.epoch, hw, line.time, Ref(row=line.row, note=f"high watermark {hw}"))
+        if replica.leads:
+            self._covers(replica, commit)
+            if whose is Whose.KEPT:
+                self._told_late(commit)
+        elif line.kind == Kind.CONSUMED or (replica.epoch < 0 and line.kind != Kind.PRODUCED):
+            self._adds(replica.log.within(0, hw), commit)
+        elif whose is Whose.LEADERS or (whose is not Whose.LEAST and hw > replica.hw):
+            leader = line.leader if line.leader is not None and whose is Whose.LEADERS else replica.led_by
+            self._of_its_leader(leader, commit)
+
+    def _of_its_leader(self, leader: int | None, commit: Commit) -> None:
+        """A follower states the high watermark of its leader, which may have left that role in the meantime."""
+        if leader is None:
+            return
+        told = commit._replace(replica=leader)
+        left = self.left_open.get((leader, commit.epoch), [])
+        self._adds((one._replace(end=min(one.end, commit.high_watermark)) for one in left), told)
+        self._told_late(told)
+        at = self.replicas.get(leader)
+        if at is not None and at.leads and at.epoch >= commit.epoch:
+            self._covers(at, told)
+
+    def _told_late(self, commit: Commit) -> None:
+        """A high watermark is stated after its role; who leads by now may have begun without the records."""
+        for broker, one in self.replicas.items():
+            if one.leads and one.epoch > commit.epoch:
+                self._led_without(broker, one)
+
+    def _covers(self, leader: _Replica, commit: Commit) -> None:
+        """Add what a leader has below its high watermark."""
+        self._adds(leader.log.within(leader.passed, commit.high_watermark), commit)
+        leader.passed = max(leader.passed, min(commit.high_watermark, leader.log.end))
+
+    def _adds(self, pieces: Iterable[Piece], commit: Commit) -> None:
+        for piece in pieces:
+            if piece.first < piece.end:
+                self.committed.add(piece.writer, piece.first, piece.end, commit)
 
     def _as_leader(self, replica: _Replica, line: PlayedLine, hw: int, ref: Ref) -> None:
         """A leader states its high watermark, which may not fall in its role."""
@@ -515,22 +578,17 @@ class _Player:
             self.fallen.append(Regression(line.broker, replica.epoch, before, hw, kind, line.time, refs))
         replica.led_at = hw, ref
 
-    def _only_hw(self, replica: _Replica, line: PlayedLine) -> None:
-        replica.hw = replica.hw if line.hw is None else line.hw
-
     def _reads_hw(self, replica: _Replica, line: PlayedLine) -> None:
         """A process reads the high watermark of its checkpoint file, and keeps it within its log.
 
-        If it begins with records, those below were committed before the trace.
+        A clean stop writes the file (ReplicaManager.shutdown).
         """
-        self._only_hw(replica, line)
-        if line.hw is not None and replica.epoch < 0:
-            ref = Ref(row=line.row, note=f"high watermark {line.hw}")
-            self._commits(replica, Commit(line.broker, replica.epoch, line.hw, line.time, ref))
-        if line.hw is not None and replica.checkpoint is not None:
-            before, ref = replica.checkpoint
-            if line.hw < min(before, replica.log.end):
-                self._read_less(replica, line, before, line.hw, (ref, Ref(row=line.row, note=f"read back {line.hw}")))
+        written = [replica.checkpoint] if replica.checkpoint is not None else []
+        if replica.had_hw is not None and replica.had_hw[1] == line.run - 1 and (line.broker, line.run) in self.clean:
+            written.append((replica.had_hw[0], replica.had_hw[2]))
+        before, ref = max(written, key=lambda one: one[0], default=(0, Ref()))
+        if line.hw is not None and line.hw < min(before, replica.log.end):
+            self._read_less(replica, line, before, line.hw, (ref, Ref(row=line.row, note=f"read back {line.hw}")))
 
     def _read_less(self, replica: _Replica, line: PlayedLine, before: int, after: int, refs: tuple[Ref, ...]) -> None:
         kind = RegressionKind.CHECKPOINT
@@ -633,9 +691,6 @@ class _Player:
 
 _NOBODY: Final = Commit(-1, -1, 0, None, Ref())
 
-_IMPLY: Final = (Kind.PRODUCED, Kind.CONSUMED)
-"""Kinds that imply the least that a high watermark can be."""
-
 _SHORTENED_BY: Final[dict[str, ShortenedBy]] = {
     Kind.LOG_CREATED: ShortenedBy.NEW_LOG,
     Kind.LOG_LOADED: ShortenedBy.UNCLEAN_RESTART,
@@ -652,13 +707,11 @@ _HANDLERS: Final[dict[str, Callable[[_Player, _Replica, PlayedLine], None]]] = {
     Kind.LOG_LOADED: _Player._loaded,
     Kind.LOG_END: _Player._ended,
     Kind.APPEND: _Player._appends,
-    Kind.LEO: _Player._high_watermark,
-    Kind.HW: _Player._high_watermark,
-    Kind.PRODUCED: _Player._high_watermark,
-    Kind.CONSUMED: _Player._high_watermark,
-    Kind.LEADER_HW: _Player._only_hw,
+    Kind.LEO: _Player._states_end,
+    Kind.HW: _Player._states_end,
+    Kind.STATE: _Player._states_end,
+    Kind.FOLLOWER_FETCHED: _Player._asks,
     Kind.HW_LOADED: _Player._reads_hw,
-    Kind.HW_REGRESSED: _Player._only_hw,
     Kind.HW_CHECKPOINT: _Player._checkpoints,
     Kind.HW_MISSING: _Player._no_checkpoint,
     Kind.TRUNCATE: _Player._truncates,
@@ -677,7 +730,13 @@ _HANDLERS: Final[dict[str, Callable[[_Player, _Replica, PlayedLine], None]]] = {
 """Handler of a line of each kind. Lines of other kinds change no log."""
 
 
-def play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, Played]:
+def clean_starts(observations: pl.DataFrame) -> frozenset[tuple[int, int]]:
+    """Return the brokers and processes of which a trace states that the process before had stopped cleanly."""
+    told = observations.filter((pl.col("kind") == Kind.CLEAN_RESTART.value) & (pl.col("message") == TRACE))
+    return frozenset(told.select("broker", "run").drop_nulls().iter_rows())
+
+
+def play(rows: pl.DataFrame, complete: frozenset[int], clean: Set[tuple[int, int]]) -> dict[Key, Played]:
     """Play the complete traces; return what they decide, by incarnation of each partition.
 
     A partition is left out if a trace does not say enough about one of its lines, or if some of them are of brokers
@@ -686,20 +745,21 @@ def play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, Played]:
     Args:
         rows: observations of partitions, with ``broker``, ``row`` and ``incarnation``.
         complete: brokers that state every change of their replicas, by the claim of their trace.
+        clean: brokers and processes that began after a clean stop.
     """
     if not complete:
         return {}
     place = ["topic", "partition", "incarnation"]
-    told = rows.filter(pl.col("kind").is_in([kind for kind in _HANDLERS if kind not in _ENTRIES]))
+    told = rows.filter(pl.col("kind").is_in([kind for kind in (*_HANDLERS, *ABOUT_HW) if kind not in _ENTRIES]))
     partly = told.filter(~pl.col("broker").is_in([*complete])).select(place).unique()
     whole = told.select(place).unique().join(partly, on=place, how="anti")
-    about = pl.col("kind").is_in(list(_HANDLERS)) | pl.col("kind").is_in(ABOUT_ISR)
+    about = pl.col("kind").is_in([*_HANDLERS, *ABOUT_HW, *ABOUT_ISR])
     commits = {*rows.filter(pl.col("kind") == Kind.ISR_COMMIT.value).select(place).unique().iter_rows()}
     players: dict[Key, _Player | None] = {}
     lines = [*played_lines(rows.filter(about).join(whole, on=place, how="semi"))]
     begins = _begins(lines)
     for line in lines:
-        player = players.setdefault(line.key, _Player(begins.get(line.key, {}), commits=line.key in commits))
+        player = players.setdefault(line.key, _Player(begins.get(line.key, {}), clean, commits=line.key in commits))
         if player is None:
             continue
         try:

@@ -13,6 +13,7 @@ from typing import Final
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.played_line import PlayedLine
 from forensics.replay.history import HwAboveIsrMember
+from forensics.replay.played_watermarks import OWN_NOW
 from parsers.schema import Kind
 
 
@@ -66,7 +67,7 @@ class InSync:
         handler = _HANDLERS.get(line.kind)
         if handler is not None:
             handler(self, line)
-        if line.kind in _STATES_HW and line.hw is not None and line.broker == self.leader:
+        if line.kind in OWN_NOW and line.hw is not None and line.broker == self.leader:
             self._compare(line, line.hw, ends)
         if line.kind == Kind.ISR_SHRINK:
             self._propose(line)
@@ -141,9 +142,6 @@ def members(isr: str) -> frozenset[int]:
     """Return the broker ids of an ISR as lines state it."""
     return frozenset(int(broker) for broker in isr.split(",") if broker)
 
-
-_STATES_HW: Final = (Kind.BECOME_LEADER, Kind.HW, Kind.LEO, Kind.APPEND, Kind.ISR_SHRINK, Kind.ISR_EXPAND)
-"""Kinds in which a leader states its high watermark."""
 
 _HANDLERS: Final[dict[str, Callable[[InSync, PlayedLine], None]]] = {
     Kind.BECOME_LEADER: InSync._elected,

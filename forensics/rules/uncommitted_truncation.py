@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from forensics.case import Case
-from forensics.replay.committed.proof import committed
 from forensics.replay.history import History, Truncation
 from forensics.replay.lineage import Range, size, subtract
+from forensics.replay.truncations.removals import committed_part
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     Finding,
@@ -68,17 +68,7 @@ def judge(history: History, case: Case) -> Judgement:
     findings = []
     open_: list[Want] = []
     for truncation in history.truncations:
-        row = truncation.refs[0].row
-        proof = committed(
-            history,
-            truncation.lineage,
-            truncation.target,
-            truncation.end,
-            replica=truncation.replica,
-            before=truncation.epoch,
-            row=row,
-        )
-        rest = subtract([(truncation.target, truncation.end)], proof.ranges)
+        rest = subtract([(truncation.target, truncation.end)], committed_part(history, truncation))
         possible_loss = possible_loss_of(history, truncation) if rest else None
         if possible_loss is not None:
             open_.append(possible_loss)

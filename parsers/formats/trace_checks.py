@@ -138,7 +138,7 @@ def _refuted(own: pl.DataFrame) -> Iterator[Wrong]:
     of_state = OF_KIND[Kind.STATE].may
     empty = (pl.col("kind") == Kind.STATE.value) & pl.all_horizontal(pl.col(name).is_null() for name in of_state)
     yield Wrong(own.filter(empty), f"a line of kind state has none of its fields: {', '.join(of_state)}")
-    itself = (pl.col("leader") == pl.col("witness")) & pl.col("replica").is_null()
+    itself = pl.col("leader") == pl.coalesce("replica", "witness")
     rows = own.filter((pl.col("kind") == Kind.BECOME_FOLLOWER.value) & itself.fill_null(False))
     yield Wrong(rows, 'a line of kind become_follower names its own "witness" as "leader"')
     for name in ("isr", "isr_before"):

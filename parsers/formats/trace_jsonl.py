@@ -18,7 +18,7 @@ import polars as pl
 from parsers.details import Claim
 from parsers.encodings.json_lines import decode, encode
 from parsers.formats.trace_checks import Header, header, type_of, unknown_kind, wrong
-from parsers.formats.trace_kinds import COLUMN_OF, FIELD_OF, FIELDS, FILE_LINES, SCHEMA, TYPES
+from parsers.formats.trace_kinds import COLUMN_OF, FIELD_OF, FIELDS, FILE_LINES, OF_ITSELF, SCHEMA, TYPES
 from parsers.reading import EXCERPT
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
 
@@ -106,7 +106,7 @@ def read_trace(lines: pl.DataFrame) -> Trace:
         notices.append(_notes(one.rows, one.reason if one.counts else f"{one.reason}: the line is left out"))
         left_out.update(() if one.counts else one.rows.get_column("line"))
     good = good.filter(~pl.col("line").is_in(list(left_out))).drop("time").rename({"_time": "time", **COLUMN_OF})
-    good = good.with_columns(_as_states(), _read_below())
+    good = good.with_columns(_as_states(), _least_hw(), *_of_replica())
     good = good.with_columns(pl.col("message").fill_null(NAME), pl.col("kind").cast(OBSERVATIONS["kind"]))
     parts = [conform(good, OBSERVATIONS)]
     for line, text in heads.select("line", "text").iter_rows():
@@ -130,10 +130,19 @@ def _as_states() -> pl.Expr:
     )
 
 
-def _read_below() -> pl.Expr:
-    """Return the high watermark of each row; what a consumer read is below it."""
-    read = (pl.col("kind") == Kind.CONSUMED.value) & pl.col("hw").is_null()
-    return pl.when(read).then(pl.col("offset") + 1).otherwise("hw").alias("hw")
+def _least_hw() -> pl.Expr:
+    """Return the high watermark of each row. What a consumer read is below it, and so is what acks=all acknowledges."""
+    read = pl.col("kind") == Kind.CONSUMED.value
+    acked = (pl.col("kind") == Kind.PRODUCED.value) & pl.col("detail").is_in(["acks=all", "acks=-1"])
+    least = (read | (acked & pl.col("message").is_null())) & pl.col("hw").is_null()
+    return pl.when(least).then(pl.col("offset") + 1).otherwise("hw").alias("hw")
+
+
+def _of_replica() -> tuple[pl.Expr, pl.Expr]:
+    """Return the witness and the replica of each row. What somebody else states of a replica counts as its own line."""
+    of_itself = pl.col("message").is_null() & pl.col("kind").is_in(OF_ITSELF) & pl.col("replica").is_not_null()
+    witness = pl.when(of_itself).then("replica").otherwise("witness").alias("witness")
+    return witness, pl.when(~of_itself).then("replica").alias("replica")
 
 
 def _of_header(said: Header, line: int, witnesses: Sequence[int]) -> pl.DataFrame:

@@ -200,7 +200,8 @@ STATEMENTS: tuple[Statement, ...] = (
         ("offset",),
         ("high_watermark", "detail"),
         "The leader acknowledged records to a producer: `offset` is the first one. With `acks=all` in `detail`, "
-        "`high_watermark` is the least that this implies: the offset after the last one.",
+        "`high_watermark` is the least that this implies: the offset after the last one. Left out, it is that after "
+        "`offset`.",
     ),
     Statement(
         Kind.CONSUMED,
@@ -210,6 +211,18 @@ STATEMENTS: tuple[Statement, ...] = (
     ),
 )
 """Kinds that a producer of traces writes. The other kinds of ``parsers.schema.Kind`` come from logs of Kafka."""
+
+_OF_OTHERS: Final = (
+    Kind.REMOTE_LEO,
+    Kind.CONTROLLER_ACTIVE,
+    Kind.PARTITION_CREATED,
+    Kind.ELECTION,
+    Kind.UNCLEAN_ELECTION,
+)
+"""Kinds in which a leader or a controller states something of other brokers."""
+
+OF_ITSELF: Final = tuple(one.kind.value for one in STATEMENTS if one.kind not in _OF_OTHERS)
+"""Kinds in which a replica states something of itself. With ``replica`` another witness states it of that replica."""
 
 OF_FILES: Final[dict[Kind, tuple[str, ...]]] = {
     Kind.HW_CHECKPOINT: ("high_watermark",),
@@ -314,7 +327,7 @@ CLAIMED_BY: Final = {
 _SAYS: Final = {
     "topic": "left out where the fact concerns a whole broker",
     "topic_id": "22 characters, where known",
-    "replica": "broker the fact is about; left out where it is the witness itself",
+    "replica": "broker that the line is about; left out where it is the witness itself",
     "witness": "broker that states it",
     "kind": "what it states",
     "message": "name of the message or source it was taken from; left out in a trace that is written as such",

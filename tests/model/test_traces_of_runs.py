@@ -1,7 +1,8 @@
 """All random runs of the oracle judged from their traces alone.
 
 A whole trace is decided: each answer equals the model's truth, to the offset. So is one whose replicas begin with
-records. With lines dropped and the claim narrowed an answer may be unknown, but it may not be wrong.
+records, one that states high watermarks in lines of other kinds, and one of a single witness. With lines dropped and
+the claim narrowed an answer may be unknown, but it may not be wrong.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 import pytest
 
 from benchmarks.trace_faults import ADDED
-from benchmarks.traces import ASKED, BEGUN, FAULTY, LESS, WHOLE, Told, compare
+from benchmarks.traces import ASKED, BEGUN, FAULTY, LESS, OBSERVED, OTHERWISE, WHOLE, Told, compare
 from forensics.model import PROTOCOLS, VARIANTS
 from forensics.model.protocol import Protocol
 from forensics.model.random_runs import OPEN_ENDED, RUINOUS
@@ -85,6 +86,9 @@ def test_traces_with_lines_dropped_or_with_records_before_are_never_judged_wrong
     assert [one for one in found[LESS] if one.kind in ("missed", "wrong")] == []
     assert found[BEGUN].total() >= len(ASKED)  # a run that loses a log or a checkpoint cannot be moved
     assert {one.kind for one in found[BEGUN]} == {"right"}
+    for name in (OTHERWISE, OBSERVED):
+        assert found[name].total() == LESS_RUNS * len(ASKED)
+        assert {one.kind for one in found[name]} == {"right"}, name
 
 
 @pytest.mark.parametrize(

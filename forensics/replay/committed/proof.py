@@ -32,7 +32,8 @@ from forensics.replay.roles.log_ends import ended_whole, is_after_crash, log_end
 from forensics.replay.roles.steps import StepKind
 
 if TYPE_CHECKING:
-    from forensics.replay.played import Commit, LedWithout, Played
+    from forensics.replay.played import LedWithout, Played
+    from forensics.replay.played_committed import Commit
     from forensics.replay.roles.steps import RoleSpan
 
 T = TypeVar("T")

@@ -17,6 +17,7 @@ class PlayedLine(NamedTuple):
     partition: int
     incarnation: int
     broker: int
+    run: int
     replica: int | None
     row: int
     line: int | None
@@ -27,6 +28,7 @@ class PlayedLine(NamedTuple):
     leader_epoch: int | None
     offset: int | None
     hw: int | None
+    leader_hw: int | None
     leo: int | None
     log_start: int | None
     checksum: str | None

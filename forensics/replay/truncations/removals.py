@@ -87,6 +87,16 @@ def removals(history: History) -> list[Removal]:
     return [_removal(history, truncation) for truncation in history.truncations]
 
 
+def committed_part(history: History, truncation: Truncation) -> tuple[Range, ...]:
+    """Return what a truncation removed of committed records, as a leader's high watermarks or a trace show it."""
+    row = truncation.refs[0].row
+    if history.played is not None:
+        stated = (one.ranges for one in history.played.truncated if one.ref.row == row)
+        return tuple(merge(itertools.chain(*stated)))
+    log = truncation.lineage, truncation.target, truncation.end
+    return committed(history, *log, replica=truncation.replica, before=truncation.epoch, row=row).ranges
+
+
 def _stated(history: History, one: TruncatedCommitted) -> Removal:
     """Return what a truncation removed that a complete trace states."""
     known = next((t for t in history.truncations if t.refs[0].row == one.ref.row), None)

@@ -1,0 +1,48 @@
+"""The records of a trace that is played, of which a high watermark shows that they are committed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from forensics.replay.facts.directory import Ref
+from forensics.replay.lineage import Range, intersect, subtract
+from forensics.replay.played_log import Piece, Writer
+
+
+class Commit(NamedTuple):
+    """A high watermark of a leader, as it stated it or another replica learned it.
+
+    Attributes:
+        replica: the leader; a follower whose records a consumer read.
+        epoch: its leader epoch.
+        high_watermark: the value.
+        time: microseconds since 1970 UTC, or None.
+        ref: the line.
+    """
+
+    replica: int
+    epoch: int
+    high_watermark: int
+    time: int | None
+    ref: Ref
+
+
+class Records:
+    """A set of records: the offsets of each append, with the commit that added them."""
+
+    def __init__(self) -> None:
+        self.found: dict[Writer, list[tuple[Range, Commit]]] = {}
+
+    def ranges(self, writer: Writer) -> list[Range]:
+        """The offsets of one append."""
+        return [span for span, _ in self.found.get(writer, ())]
+
+    def add(self, writer: Writer, first: int, end: int, commit: Commit) -> None:
+        """Add records, if they are not there."""
+        for span in subtract([(first, end)], self.ranges(writer)):
+            self.found.setdefault(writer, []).append((span, commit))
+
+    def of(self, piece: Piece) -> list[tuple[Range, Commit]]:
+        """Return the records of a piece that are in the set."""
+        parts = ((intersect([span], [piece[:2]]), commit) for span, commit in self.found.get(piece.writer, ()))
+        return [(part, commit) for found, commit in parts for part in found]
