@@ -1,4 +1,4 @@
-"""The same run told in other lines: high watermarks in lines of other kinds, and one witness for all replicas."""
+"""The same run in other lines: high watermarks in lines of other kinds, and one witness for all replicas."""
 
 from __future__ import annotations
 

@@ -486,7 +486,7 @@ class _Player:
     def _starts_at(self, replica: _Replica, line: PlayedLine) -> None:
         """The beginning of a log was deleted. Each replica does that, so the records are not lost to it as a leader.
 
-        Where its log begins anew at an offset, nothing was deleted.
+        Where a truncation made its log start at an offset, nothing was deleted.
         """
         log = replica.log
         if line.log_start is None or line.log_start <= log.start:
