@@ -75,6 +75,7 @@ from forensics.replay.roles.steps import (
 from forensics.replay.truncations.truncation_bounds import TruncationBounds
 from parsers.formats.metadata_log import NAME as METADATA_LOG
 from parsers.formats.metadata_log import SNAPSHOT
+from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
 
@@ -223,11 +224,13 @@ class _Pass:
         history.eligible = any(one.elects_from_elr is not Answer.NO for one in known)
         history.joins_below_epoch_start = some(one.joins_below_epoch_start for one in known)
         # A KRaft metadata log shows how a partition was created and which elections were unclean, but no other
-        # elections.
+        # elections. A trace may state one election and leave out the next.
         made = Kind.PARTITION_CREATED if history.kraft else None
         history.coverage = history.coverage.with_elections(
             any(
-                event.kind in leadership.ELECTS and (event.kind != made or event.message in (METADATA_LOG, SNAPSHOT))
+                event.kind in leadership.ELECTS
+                and event.message != TRACE
+                and (event.kind != made or event.message in (METADATA_LOG, SNAPSHOT))
                 for event in self.cluster_events
             )
         )

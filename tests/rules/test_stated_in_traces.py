@@ -287,3 +287,40 @@ def test_near_misses_of_a_log_end_of_a_leader_that_falls(tmp_path: Path) -> None
     }
     for name, lines in near.items():
         assert judged(tmp_path, lines)["leo-regression"].findings == (), name
+
+
+# -- lines that a trace without a claim may leave out ------------------------------------------------------------------
+
+_FOLLOWED = [
+    said(0, 1, "become_leader", leader_epoch=0, leo=0, hw=0, isr="1,2"),
+    said(1, 2, "become_follower", leader=1, leader_epoch=0, leo=0, hw=0),
+    said(2, 1, "become_follower", leader=2, leader_epoch=1, leo=11, hw=0),
+    said(3, 1, "truncate", offset=0),
+    said(4, 2, "hw", hw=6),
+]
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        said(5, 1, "become_follower", leader=2, leader_epoch=1, leo=6, hw=6),
+        said(5, 2, "leader_and_isr", leader=2, leader_epoch=1, isr="1,2"),
+    ],
+    ids=["stated twice in one role", "before the only line on the next role"],
+)
+def test_a_high_watermark_is_not_put_into_an_older_epoch(last: Line, tmp_path: Path) -> None:
+    """Broker 2 led in epoch 1 when it stated it, so it is about the records of that epoch."""
+    answer = judged(tmp_path, [*_FOLLOWED, last])[CUT]
+    assert (answer.verdict, answer.findings) == (Verdict.UNKNOWN, ())
+
+
+@pytest.mark.parametrize("kind", ["become_leader", "leader_and_isr"])
+def test_one_stated_election_does_not_show_all_of_them(kind: str, tmp_path: Path) -> None:
+    """A trace that claims nothing may leave the next election out."""
+    lines = [
+        said(0, 9, "partition_created", leader=1, leader_epoch=0, isr="1,2"),
+        said(1, 1, "append", offset=3, leo=4, leader_epoch=0),
+        said(2, 2, kind, leader=2, leader_epoch=1, isr="1,2"),
+    ]
+    answer = judged(tmp_path, lines)["unclean-election"]
+    assert answer.verdict is Verdict.UNKNOWN

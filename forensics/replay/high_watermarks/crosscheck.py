@@ -189,7 +189,13 @@ def beyond_lines(history: History, statement: HwStatement) -> int | None:
     if other is not None:
         return other
     told = max((role_span.epoch for role_span in history.role_spans.get(broker, ())), default=UNKNOWN)
-    if statement.epoch != told or statement.earlier:
+    if statement.earlier:
+        return None
+    if broker in history.coverage.unclaimed and (until := _maybe_begun(history, statement)) is not None:
+        return _start_below(
+            (one for one in history.taken_up if statement.epoch < one.epoch <= until), statement.high_watermark
+        )
+    if statement.epoch != told:
         return None
     later = [epoch for epoch in history.taken_up if epoch.epoch > told]
     # A member of its ISR was given this epoch, so lines are missing.
@@ -197,6 +203,19 @@ def beyond_lines(history: History, statement: HwStatement) -> int | None:
     if not untold and history.coverage.has(broker, Printed.ROLES, Span.AFTER):
         return None
     return _start_below(later, statement.high_watermark)
+
+
+def _maybe_begun(history: History, statement: HwStatement) -> int | None:
+    """Return the next role of a replica if it may have begun before the replica stated a high watermark; or None.
+
+    A trace that claims nothing may leave out the line with which a role begins. Then the first line on it is one that
+    states no log end offset and no high watermark of its own, such as a request of the controller.
+    """
+    for one, two in itertools.pairwise(history.role_spans.get(statement.replica, ())):
+        stated = {ref.row for ref in (two.start_ref, two.start_hw.ref if two.start_hw else None) if ref is not None}
+        if one.epoch == statement.epoch and stated.isdisjoint(ref.row for ref in two.refs):
+            return two.epoch
+    return None
 
 
 def _start_below(epochs: Iterable[Epoch], hw: int) -> int | None:

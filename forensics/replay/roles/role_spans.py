@@ -102,7 +102,11 @@ class Reader(Watermarks):
             self.now.begin_at(event.leo, ref)
             self._exact(event.leo, ref)
             self.growing = leads
-        if event.hw is not None:
+        if event.hw is None:
+            return
+        if event.message == TRACE and self.now.steps:
+            self._hw(event)  # a line on the role that it has had for a while
+        else:
             self._hw_at_start(event.hw, event)
 
     def _is_another(self, event: Event, epoch: int) -> bool:
