@@ -125,7 +125,8 @@ class Case:
     @functools.cached_property
     def traces_alone(self) -> bool:
         """Return whether only traces could be read of the evidence: they hold no record batches and no files."""
-        read = self.sources.filter(pl.col("format").is_in(["unknown", "irrelevant"]).not_()).get_column("format")
+        no_evidence = ["unknown", "irrelevant", "archive"]  # what is in an archive counts by itself
+        read = self.sources.filter(pl.col("format").is_in(no_evidence).not_()).get_column("format")
         return set(read.unique().to_list()) == {"trace"}
 
     @functools.cached_property

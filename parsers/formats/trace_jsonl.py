@@ -8,6 +8,7 @@ Kafka's names. The first line may be of kind ``trace`` and describes all the oth
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -60,10 +61,22 @@ class Trace(NamedTuple):
     notices: pl.DataFrame
 
 
+_OURS: Final = re.compile(rb"""\{.*"forensics\.trace\\?/1\"""")
+"""A line of a trace; a program may write the slash of its schema as ``\\/``."""
+_TO_BEGIN_WITH: Final = 3
+"""So many lines may be damaged, less one, before the first line of a trace."""
+
+
+def is_line(line: bytes) -> bool:
+    """Return whether a line is one of a trace."""
+    return _OURS.match(line.lstrip()) is not None
+
+
 def is_trace(head: bytes) -> bool:
-    """Return whether a file's first line is that of a trace."""
-    line = head.lstrip(b"\xef\xbb\xbf \r\n").split(b"\n", 1)[0]
-    return line.startswith(b"{") and SCHEMA.encode() in line
+    """Return whether a file begins with lines of a trace; the first ones may be damaged if most are not."""
+    rows = [line for line in head.lstrip(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
+    ours = [is_line(line) for line in rows]
+    return bool(ours) and (ours[0] or (any(ours[:_TO_BEGIN_WITH]) and 2 * sum(ours) > len(ours)))
 
 
 def read_trace(lines: pl.DataFrame) -> Trace:

@@ -185,7 +185,7 @@ def _dumped_snapshot(path: str, end: int, parts: list[tuple[pl.Series, pl.DataFr
 
 
 def is_trace(_source: Source, head: bytes) -> bool:
-    """Return whether the first line is that of a trace."""
+    """Return whether the text begins as a trace."""
     return trace_jsonl.is_trace(head)
 
 

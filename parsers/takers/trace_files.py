@@ -18,6 +18,7 @@ import polars as pl
 
 from parsers.encodings.json_lines import encode
 from parsers.file_reading import UTC, FileReading, note
+from parsers.formats.trace_jsonl import is_line
 from parsers.formats.trace_kinds import FILE_LINES, SCHEMA
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, conform
 
@@ -68,7 +69,7 @@ def path_of(line: bytes) -> str:
 
 def _header(line: bytes) -> dict[str, Any]:
     """Return the content of a line of kind ``trace``; nothing for another line."""
-    if b'"trace"' not in line or SCHEMA.encode() not in line:
+    if b'"trace"' not in line:
         return {}
     content = _object(line.decode("utf-8", "replace"))
     return content if content.get("schema") == SCHEMA and content.get("kind") == "trace" else {}
@@ -87,6 +88,7 @@ class Parts:
         places: where each part begins, and its path.
         at: how many bytes were added.
         clusters: the clusters so far, one for each trace.
+        stated: the present trace has a line.
         files: the present trace says that files follow.
         container: what the text is, if it has several parts or files.
     """
@@ -96,6 +98,7 @@ class Parts:
     places: list[tuple[int, str]] = field(default_factory=list)
     at: int = 0
     clusters: list[str | None] = field(default_factory=list)
+    stated: bool = False
     files: bool = False
     container: str | None = None
 
@@ -107,8 +110,11 @@ class Parts:
         if not self.places:
             self.clusters.append(cluster)
             self.places.append((0, self.name))
+        elif cluster not in (None, self.clusters[-1]) and not self.stated:
+            self.clusters[-1] = cluster  # what is above it is damaged or blank
         elif cluster not in (None, self.clusters[-1]) and len(self.places) < self.most:
             self._begin(cluster)
+        self.stated = self.stated or is_line(line)
         if said.get("files") is True:
             self.files, self.container = True, CONTAINER
         if self.files and begins_file(line) and len(self.places) < self.most:
@@ -121,7 +127,7 @@ class Parts:
         if len(self.clusters) == 1:
             self.places = [(at, f"{self._folder()}/{path}") for at, path in self.places]
         self.clusters.append(cluster)
-        self.files = False
+        self.files = self.stated = False
         self.places.append((self.at, f"{self._folder()}/{self.name}"))
         self.container = self.container or SEVERAL
 
