@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from forensics.case import Case
 from forensics.replay.history import History, Truncation
-from forensics.replay.lineage import Range, size, subtract
-from forensics.replay.truncations.removals import committed_part
+from forensics.replay.lineage import Range, size
+from forensics.replay.truncations.removals import beyond_committed
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     Finding,
@@ -27,7 +27,6 @@ from forensics.rules.story import (
     truncation_fact,
     truncations_of_unknown_extent,
 )
-from forensics.rules.wants import Want
 
 ID = "uncommitted-truncation"
 
@@ -65,16 +64,11 @@ Do nothing, unless producers with acks=1 rely on these records: let them use ack
 
 def judge(history: History, case: Case) -> Judgement:
     """Return what each truncation removed beyond what is known to be committed."""
-    findings = []
-    open_: list[Want] = []
-    for truncation in history.truncations:
-        rest = subtract([(truncation.target, truncation.end)], committed_part(history, truncation))
-        possible_loss = possible_loss_of(history, truncation) if rest else None
-        if possible_loss is not None:
-            open_.append(possible_loss)
-        elif rest:
-            findings.append(_finding(history, truncation, tuple(rest)))
-    return judgement(ID, findings, [*open_, *truncations_of_unknown_extent(history), *missing_logs(history)])
+    beyond = [(one, ranges) for one in history.truncations if (ranges := beyond_committed(history, one))]
+    unclear = [(one, ranges, possible_loss_of(history, one)) for one, ranges in beyond]
+    findings = [_finding(history, one, ranges) for one, ranges, want in unclear if want is None]
+    wants = [want for _, _, want in unclear if want is not None]
+    return judgement(ID, findings, [*wants, *truncations_of_unknown_extent(history), *missing_logs(history)])
 
 
 def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]) -> Finding:

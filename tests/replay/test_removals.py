@@ -24,8 +24,16 @@ from forensics.replay.history import (
     TruncationReason,
 )
 from forensics.replay.interval import Interval
-from forensics.replay.lineage import Lineage
-from forensics.replay.truncations.removals import SETTLED, Fate, OpenTruncation, open_truncation, outcome, removals
+from forensics.replay.lineage import Lineage, Range
+from forensics.replay.truncations.removals import (
+    SETTLED,
+    Fate,
+    OpenTruncation,
+    beyond_committed,
+    open_truncation,
+    outcome,
+    removals,
+)
 from forensics.rules.truncation_below_committed import _OUTCOMES
 from tests.covering import whole
 
@@ -56,6 +64,12 @@ def test_what_is_below_a_high_watermark_was_committed() -> None:
     assert (removed.ranges, removed.decided, removed.read_back_alone) == (((50, 80),), True, False)
     (nothing,) = removals(history(high_watermark=50))
     assert (nothing.ranges, nothing.decided) == ((), False)
+
+
+@pytest.mark.parametrize(("epoch", "beyond"), [(1, ((80, 100),)), (0, ((50, 100),)), (-1, ((50, 100),))])
+def test_the_rest_is_not_known_to_be_committed_in_an_earlier_epoch(epoch: int, beyond: tuple[Range, ...]) -> None:
+    found = history()
+    assert beyond_committed(found, replace(found.truncations[0], epoch=epoch)) == beyond
 
 
 @pytest.mark.parametrize(("restored", "first"), [(False, 50), (True, 60)])

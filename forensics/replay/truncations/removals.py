@@ -87,16 +87,6 @@ def removals(history: History) -> list[Removal]:
     return [_removal(history, truncation) for truncation in history.truncations]
 
 
-def committed_part(history: History, truncation: Truncation) -> tuple[Range, ...]:
-    """Return what a truncation removed of committed records, as a leader's high watermarks or a trace show it."""
-    row = truncation.refs[0].row
-    if history.played is not None:
-        stated = (one.ranges for one in history.played.truncated if one.ref.row == row)
-        return tuple(merge(itertools.chain(*stated)))
-    log = truncation.lineage, truncation.target, truncation.end
-    return committed(history, *log, replica=truncation.replica, before=truncation.epoch, row=row).ranges
-
-
 def _stated(history: History, one: TruncatedCommitted) -> Removal:
     """Return what a truncation removed that a complete trace states."""
     known = next((t for t in history.truncations if t.refs[0].row == one.ref.row), None)
@@ -116,18 +106,9 @@ def _stated(history: History, one: TruncatedCommitted) -> Removal:
 
 
 def _removal(history: History, truncation: Truncation) -> Removal:
-    before = truncation.epoch if truncation.epoch >= 0 else None
-    row = truncation.refs[0].row
-    proof = committed(
-        history,
-        truncation.lineage,
-        truncation.target,
-        truncation.end,
-        replica=truncation.replica,
-        before=before,
-        row=row,
-    )
+    proof = _known_committed(history, truncation, truncation.epoch if truncation.epoch >= 0 else None)
     own = _below_own_hw(history, truncation)
+    row = truncation.refs[0].row
     start = log_start_at(history.facts.log_starts, truncation.replica, row)  # it held nothing below
     known = intersect(merge([*proof.ranges, *own.ranges]), [(start, max(start, truncation.end))])
     ranges = tuple(kept(history, truncation.lineage, known, truncation.epoch))
@@ -161,6 +142,33 @@ def _below_own_hw(history: History, truncation: Truncation) -> CommittedProof:
         (own.ref,),
     )
     return CommittedProof(tuple(ranges), (statement,) if ranges else ())
+
+
+def beyond_committed(history: History, truncation: Truncation) -> tuple[Range, ...]:
+    """Return the truncated offsets that are not known to have been committed in an earlier leader epoch."""
+    return tuple(subtract([(truncation.target, truncation.end)], _committed_part(history, truncation)))
+
+
+def _committed_part(history: History, truncation: Truncation) -> tuple[Range, ...]:
+    """Return what a truncation removed of committed records, as a leader's high watermarks or a trace show it."""
+    if history.played is not None:
+        row = truncation.refs[0].row
+        stated = (one.ranges for one in history.played.truncated if one.ref.row == row)
+        return tuple(merge(itertools.chain(*stated)))
+    return _known_committed(history, truncation, truncation.epoch).ranges
+
+
+def _known_committed(history: History, truncation: Truncation, before: int | None) -> CommittedProof:
+    """Return what a truncation removed below high watermarks that were reached in an epoch below ``before``."""
+    return committed(
+        history,
+        truncation.lineage,
+        truncation.target,
+        truncation.end,
+        replica=truncation.replica,
+        before=before,
+        row=truncation.refs[0].row,
+    )
 
 
 @dataclass(frozen=True, slots=True)
