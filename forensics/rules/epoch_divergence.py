@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from forensics.case import Case
+from forensics.replay.committed.epochs_apart import BatchesApart, EpochsApart, apart_by_batches, apart_by_lines
 from forensics.replay.confidence import Weakness
 from forensics.replay.facts.directory import Damage, Disk
 from forensics.replay.history import EpochRollback, History
 from forensics.replay.leadership.epoch_file import RefutedEntry, first_fall, refuted_entry
 from forensics.replay.leadership.epoch_rollback import begun_twice
-from forensics.replay.lineage import Range, differences, subtract
+from forensics.replay.lineage import Range
 from forensics.replay.played import Apart
 from forensics.replay.signs.stated import EpochStarts
 from forensics.rules.causes import CauseId
@@ -84,43 +85,38 @@ _COPY = "copy the directory {name} of {whose} to another disk before any of them
 
 def judge(history: History, case: Case) -> Judgement:
     """Compare each replica's epochs with themselves, and with the others'."""
-    findings = []
-    for broker, disk in sorted(history.facts.disks.items()):
-        findings += [_falling(history, broker, fall, first_fall(disk.stated)) for fall in disk.falls[:1]]
-        refuted = refuted_entry(disk)
-        if refuted is not None:
-            findings.append(_file(history, broker, refuted))
-    findings += [_two_starts(history, one) for one in history.stated.epoch_starts]
-    findings += _between(history) or [_twice(history, twice) for twice in begun_twice(history)]
-    apart, unclear = _apart(history)
-    findings += apart
-    missing = [*unstated_data(history, case), *_unread(history, case), *unclear]
+    batches = apart_by_batches(history)
+    between = [_batches_apart(history, one) for one in batches if one.committed]
+    findings = [
+        *_within(history),
+        *(_two_starts(history, one) for one in history.stated.epoch_starts),
+        *(between or [_twice(history, twice) for twice in begun_twice(history)]),
+    ]
+    missing = [*unstated_data(history, case), *_unread(history, case), *_unchecked(batches)]
+    if history.played is not None:
+        findings += [_records_apart(history, one) for one in history.played.apart]
+    else:
+        lines = apart_by_lines(history)
+        findings += [_lines_apart(history, one.replicas, one.ranges) for one in lines if one.ranges]
+        missing += [_undecided(one) for one in lines if one.undecided]
     if not missing and not all_claimed(history):
         missing = replicas_not_named(history)
     return judgement(ID, findings, missing)
 
 
-def _apart(history: History) -> tuple[list[Finding], list[Want]]:
-    """Return replicas with different leader epochs below both high watermarks, by complete traces; and undecided
-    pairs.
-    """
-    if history.played is not None:
-        return [_records_apart(history, one) for one in history.played.apart], []
-    found: list[Finding] = []
-    unclear: list[Want] = []
-    for one, two in itertools.combinations(sorted(history.coverage.claimed & history.replicas.keys()), 2):
-        logs = [history.replicas[broker].lineage for broker in (one, two)]
-        bounds = [_high_watermark(history, broker) for broker in (one, two)]
-        differ, unknown = differences(logs[0], logs[1], 0, min(bounds))
-        lacking = [span for broker in (one, two) for span in history.facts.without_records.get(broker, ())]
-        differ = subtract(differ, lacking)
-        if differ:
-            found.append(_lines_apart(history, (one, two), tuple(differ)))
-        elif unknown:
-            unclear.append(
-                Want(Question.EPOCHS_OF_RECORDS, (of([one, two], Artefact.SEGMENTS),), offsets=tuple(unknown))
-            )
-    return found, unclear
+def _within(history: History) -> Iterator[Finding]:
+    """Yield what contradicts itself in the files of one replica: its batches, or its batches and its epoch file."""
+    for broker, disk in sorted(history.facts.disks.items()):
+        for fall in disk.falls[:1]:
+            yield _falling(history, broker, fall, first_fall(disk.stated))
+        refuted = refuted_entry(disk)
+        if refuted is not None:
+            yield _file(history, broker, refuted)
+
+
+def _undecided(one: EpochsApart) -> Want:
+    """Return what would show the leader epochs of offsets for which lines do not decide."""
+    return Want(Question.EPOCHS_OF_RECORDS, (of(one.replicas, Artefact.SEGMENTS),), offsets=one.undecided)
 
 
 def _records_apart(history: History, apart: Apart) -> Finding:
@@ -139,15 +135,6 @@ def _records_apart(history: History, apart: Apart) -> Finding:
         for broker, epoch, ref in zip((apart.left, apart.right), epochs, refs, strict=True)
     )
     return replace(found, weak=(), inferences=(), epochs=tuple(sorted({*epochs})), summary=summary, facts=facts)
-
-
-def _high_watermark(history: History, broker: int) -> int:
-    """The high watermark with which the lines of a replica end, within its log."""
-    for role_span in reversed(history.role_spans.get(broker, ())):
-        stated = [sample.value for sample in (role_span.hw, role_span.start_hw) if sample is not None]
-        if stated:
-            return min([max(stated), *(step.target for step in role_span.steps)])
-    return 0
 
 
 def _lines_apart(history: History, pair: tuple[int, int], ranges: tuple[Range, ...]) -> Finding:
@@ -175,22 +162,26 @@ def _lines_apart(history: History, pair: tuple[int, int], ranges: tuple[Range, .
 
 
 def _unread(history: History, case: Case) -> list[Want]:
-    """Files without which epochs cannot be compared."""
-    wanted = []
-    for broker, disk in sorted(history.facts.disks.items()):
-        question = _epoch_file(disk, whole=f"{disk.directory}/leader-epoch-checkpoint" in case.checkpointed)
-        if question is not None:
-            wanted.append(Want(question, (of([broker], Artefact.EPOCH_CHECKPOINT),)))
-    for fork in history.facts.forks:
-        if None in (fork.left_batch[2], fork.right_batch[2]) or fork.left_batch[2] == fork.right_batch[2]:
-            continue
-        first = fork.ranges[0][0]
-        wanted += [
-            Want(Question.COMMITTED_AT, (of([broker], Artefact.HW_CHECKPOINT),), offsets=((first, first + 1),))
-            for broker in (fork.left, fork.right)
-            if history.replicas[broker].checkpoint is None
-        ]
-    return wanted
+    """Return wants for epoch files without which epochs cannot be compared."""
+    asked = {
+        broker: _epoch_file(disk, whole=f"{disk.directory}/leader-epoch-checkpoint" in case.checkpointed)
+        for broker, disk in sorted(history.facts.disks.items())
+    }
+    return [
+        Want(question, (of([broker], Artefact.EPOCH_CHECKPOINT),))
+        for broker, question in asked.items()
+        if question is not None
+    ]
+
+
+def _unchecked(batches: Iterable[BatchesApart]) -> list[Want]:
+    """Return wants for high watermarks that would show whether batches of two leader epochs were committed."""
+    return [
+        Want(Question.COMMITTED_AT, (of([broker], Artefact.HW_CHECKPOINT),), offsets=((first, first + 1),))
+        for one in batches
+        for first in [one.fork.ranges[0][0]]
+        for broker in one.unchecked
+    ]
 
 
 def _epoch_file(disk: Disk, *, whole: bool) -> Question | None:
@@ -314,44 +305,26 @@ def _two_starts(history: History, several: EpochStarts) -> Finding:
     )
 
 
-def _between(history: History) -> list[Finding]:
+def _batches_apart(history: History, one: BatchesApart) -> Finding:
     """Replicas whose batches give one offset two epochs, committed on both sides."""
-    found = []
-    for fork in history.facts.forks:
-        one, two = fork.left_batch[2], fork.right_batch[2]
-        bounds = [history.replicas[b].checkpoint for b in (fork.left, fork.right)]
-        if one is None or two is None or one == two or any(bound is None for bound in bounds):
-            continue
-        if fork.ranges[0][0] >= min(bound[0] for bound in bounds if bound is not None):
-            continue
-        pair = (fork.left, fork.right)
-        offset = fork.ranges[0][0]
-        found.append(
-            Finding(
-                rule=ID,
-                severity=Severity.ERROR,
-                **place(history),
-                replicas=pair,
-                epochs=tuple(sorted((one, two))),
-                offsets=fork.ranges,
-                summary=f"{brokers_text(pair)} have different leader epochs at offset {offset}: {one} and {two}",
-                facts=(
-                    Fact(
-                        f"has leader epoch {one} from offset {fork.left_batch[0]} on",
-                        broker=fork.left,
-                        refs=(fork.left_ref,),
-                    ),
-                    Fact(
-                        f"has leader epoch {two} from offset {fork.right_batch[0]} on",
-                        broker=fork.right,
-                        refs=(fork.right_ref,),
-                    ),
-                ),
-                cause=fork_cause(history, fork.ranges),
-                **advised(history.name, next_steps=(_COPY.format(whose=brokers_text(pair), name=HERE),)),
-            )
-        )
-    return found
+    fork, (left, right) = one.fork, one.epochs
+    pair, offset = (fork.left, fork.right), fork.ranges[0][0]
+    sides = ((left, fork.left, fork.left_batch, fork.left_ref), (right, fork.right, fork.right_batch, fork.right_ref))
+    return Finding(
+        rule=ID,
+        severity=Severity.ERROR,
+        **place(history),
+        replicas=pair,
+        epochs=tuple(sorted(one.epochs)),
+        offsets=fork.ranges,
+        summary=f"{brokers_text(pair)} have different leader epochs at offset {offset}: {left} and {right}",
+        facts=tuple(
+            Fact(f"has leader epoch {epoch} from offset {batch[0]} on", broker=broker, refs=(ref,))
+            for epoch, broker, batch, ref in sides
+        ),
+        cause=fork_cause(history, fork.ranges),
+        **advised(history.name, next_steps=(_COPY.format(whose=brokers_text(pair), name=HERE),)),
+    )
 
 
 RULE = Rule(
