@@ -188,21 +188,24 @@ def beyond_lines(history: History, statement: HwStatement) -> int | None:
     other = _unlike_its_leader(history, statement)
     if other is not None:
         return other
-    told = max((role_span.epoch for role_span in history.role_spans.get(broker, ())), default=UNKNOWN)
     if statement.earlier:
         return None
     if broker in history.coverage.unclaimed and (until := _maybe_begun(history, statement)) is not None:
-        return _start_below(
-            (one for one in history.taken_up if statement.epoch < one.epoch <= until), statement.high_watermark
-        )
+        between = (one for one in history.taken_up if statement.epoch < one.epoch <= until)
+        return _start_below(between, statement.high_watermark)
+    return _start_below(_not_received(history, statement), statement.high_watermark)
+
+
+def _not_received(history: History, statement: HwStatement) -> list[Epoch]:
+    """Return the epochs after the last role of a replica that it may have had a role in; none for another role."""
+    broker = statement.replica
+    told = max((role_span.epoch for role_span in history.role_spans.get(broker, ())), default=UNKNOWN)
     if statement.epoch != told:
-        return None
+        return []
     later = [epoch for epoch in history.taken_up if epoch.epoch > told]
     # A member of its ISR was given this epoch, so lines are missing.
     untold = any(broker in isr for e in later for isr, _ in e.isr)
-    if not untold and history.coverage.has(broker, Printed.ROLES, Span.AFTER):
-        return None
-    return _start_below(later, statement.high_watermark)
+    return later if untold or not history.coverage.has(broker, Printed.ROLES, Span.AFTER) else []
 
 
 def _maybe_begun(history: History, statement: HwStatement) -> int | None:
