@@ -1,4 +1,4 @@
-"""Which lines of a trace state a high watermark, and of whom."""
+"""Lines of a trace that state a high watermark, and the replica that it is of."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from parsers.schema import Kind
 
 
 class Whose(Enum):
-    """Whose high watermark a field states, and of when."""
+    """The owner of a high watermark that a field states, and the moment."""
 
     OWN = "of the replica, at this moment"
     WRITTEN = "of the replica, in a checkpoint file"
