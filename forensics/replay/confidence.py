@@ -173,11 +173,20 @@ def borne(bearers: Iterable[Bearer], needed: Bearers, lines: Iterable[int] = ())
     True
     >>> borne([lines, Bearer(2, "broker-log", "b2/server.log")], Bearers.TWO)
     ()
+
+    Values of a trace count as stated. That does not count for what other files state beside it:
+
+    >>> trace, node = Bearer(1, "trace", "t.jsonl"), Bearer(None, "zookeeper-nodes", "zk.txt")
+    >>> borne([trace, node], Bearers.AND_LINES, [2, 1]) == (Weakness.ONE_LINE,)
+    True
+    >>> borne([trace, trace], Bearers.AND_LINES, [1, 1])
+    ()
     """
     found = tuple(bearers)
-    if needed is Bearers.ONE or any(one.artefact in TESTIMONY for one in found):
+    stated = [one.artefact in TESTIMONY for one in found]
+    if needed is Bearers.ONE or (stated and all(stated)):
         return ()
-    if not any(one.apart_from(two) for one, two in combinations(found, 2)):
+    if not any(stated) and not any(one.apart_from(two) for one, two in combinations(found, 2)):
         return (Weakness.ONE_BEARER,)
     return (Weakness.ONE_LINE,) if needed is Bearers.AND_LINES and min(lines, default=0) < _LINES else ()
 
