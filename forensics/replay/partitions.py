@@ -60,6 +60,7 @@ from forensics.replay.signs.went_back import WentBack, went_back
 from parsers.details import against_settings, log_properties
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
 from parsers.formats.metadata_log import ALLOWS
+from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
 MIN_INSYNC = "min.insync.replicas"
@@ -221,6 +222,7 @@ class _Read:
         by_themselves = stated(rows, case.logs_claimed, _keep_hw(case), beside.doubted)
         back = went_back(rows)
         named = {place[:3] for events in by_broker for place in events}.union(complained, by_themselves, back)
+        named |= _traced(rows)
         present = {(topic, part, 0) for topic, part in disk if internal or topic != METADATA_TOPIC}
         lives: dict[tuple[str, int], set[int]] = {}
         for topic, partition, incarnation in named | present:
@@ -436,6 +438,12 @@ def _min_insync_replicas(properties: Mapping[str, str], brokers: Sequence[Broker
     stated = {own} if own else {b.settings.get(MIN_INSYNC) if b is not None else None for b in brokers}
     value = next(iter(stated)) if len(stated) == 1 else None
     return integer(value, most=INT32_MAX) if value is not None else None
+
+
+def _traced(rows: pl.DataFrame) -> set[Place]:
+    """Return the incarnations that lines of traces are about: each is judged, whatever its lines state."""
+    found = rows.filter((pl.col("message") == TRACE) & pl.col("partition").is_not_null())
+    return {*found.select("topic", "partition", "incarnation").unique().iter_rows()}
 
 
 def _members(told: Iterable[Event]) -> set[int]:

@@ -324,3 +324,18 @@ def test_one_stated_election_does_not_show_all_of_them(kind: str, tmp_path: Path
     ]
     answer = judged(tmp_path, lines)["unclean-election"]
     assert answer.verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [said(0, 1, "state", last_stable_offset=9), said(1, 1, "state", last_stable_offset=5)],
+        [said(0, 1, "log_start", log_start_offset=10), said(1, 1, "epoch_entry", leader_epoch=3, offset=10)],
+        [said(0, 1, "log_end", log_start_offset=10, leo=30)],
+    ],
+    ids=["last stable offset", "log start offset", "log end offset"],
+)
+def test_each_partition_of_a_trace_is_judged(lines: list[Line], tmp_path: Path) -> None:
+    answers = judged(tmp_path, lines)
+    assert answers["committed-data-lost"].verdict is Verdict.UNKNOWN
+    assert not any(answer.findings for rule, answer in answers.items() if rule != "evidence-gap")
