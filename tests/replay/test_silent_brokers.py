@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from forensics.replay.committed.log_below_checkpoint import is_stopped
-from forensics.replay.committed.proof import committed, has_all_committed
+from forensics.replay.committed.proof import committed, has_all_committed, possible_losses
 from forensics.replay.coverage import Coverage, Omission, Printed, Span
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
@@ -279,5 +279,6 @@ def test_a_leader_whose_lines_begin_with_a_new_log_may_have_had_another(tmp_path
     assert history.replicas[1].starts_empty
     first, second = history.epochs[0], history.epochs[1]
     assert has_all_committed(history, first, second) is None
+    assert [(one.first, one.end) for one in possible_losses(history)] == [(0, None)]
     history.coverage = whole(1, 2)  # as if no line showed that broker 1 had a role before its own lines begin
     assert has_all_committed(history, first, second) is True

@@ -116,9 +116,11 @@ class _Elections:
 
 
 def _add_took_up(
-    epochs: dict[int, Epoch], disks: Iterable[Disk], spans: Iterable[RoleSpan], told: Container[int]
+    epochs: dict[int, Epoch], disks: Iterable[Disk], spans: Sequence[RoleSpan], told: Container[int]
 ) -> None:
-    """Mark the epochs that their leaders took up: files or followers have them, or no line of the leader is there."""
+    """Mark the epochs that their leaders took up: files or followers have them, or lines of the leader on them may be
+    missing.
+    """
     for disk in disks:
         for number in {*(entry[0] for entry in disk.entries), *(entry[0] for entry in disk.lineage.entries)}:
             if number >= 0:
@@ -126,10 +128,26 @@ def _add_took_up(
     for role_span in spans:
         for number, _, _ in role_span.entries:
             _at(epochs, number).leader_took_up = True  # a follower fetched a record of it
+    first: dict[int, int] = {}
+    for role_span in spans:
+        if role_span.epoch >= 0:
+            first[role_span.replica] = min(role_span.epoch, first.get(role_span.replica, role_span.epoch))
     for epoch in epochs.values():
-        # If the leader's own lines are not in the evidence, nothing contradicts that it took up the epoch.
-        if epoch.leader is not None and epoch.leader >= 0 and epoch.leader not in told:
-            epoch.leader_took_up = True
+        epoch.leader_took_up = epoch.leader_took_up or _may_have_taken_up(epoch, told, first)
+
+
+def _may_have_taken_up(epoch: Epoch, told: Container[int], first: Mapping[int, int]) -> bool:
+    """Return whether the leader of an epoch may have taken it up without a line in the evidence.
+
+    Args:
+        epoch: the epoch.
+        told: brokers whose own lines about their roles are in the evidence.
+        first: the epoch in which the roles of each replica begin. What it led before, its lines cannot contradict.
+    """
+    leader = epoch.leader
+    if leader is None or leader < 0:
+        return False
+    return leader not in told or epoch.epoch < first.get(leader, 0)
 
 
 def _add_second_leaders(epochs: Mapping[int, Epoch], role_spans: Mapping[int, Sequence[RoleSpan]]) -> None:
