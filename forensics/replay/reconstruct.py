@@ -386,7 +386,7 @@ class _Reconstruction(HwAttribution):
         elif leads:
             # Another leader of the same epoch: the two-leaders-one-epoch rule reports it. No other replica has its
             # records.
-            self.logs[broker] = self.logs[broker].known_below(_first_end(role_span))
+            self.logs[broker] = self.logs[broker].known_below(role_span.start_low)
         loads = role_span.loads
         changes = [step for step in role_span.steps if step.kind is not StepKind.LOADED]
         self._apply(broker, role_span, epoch, changes, left)
@@ -449,7 +449,7 @@ class _Reconstruction(HwAttribution):
         log = self.logs[broker]
         if not removed and not self.history.truncates_to_hw and not self._reconciled(broker, role_span, epoch):
             # It may have gone before it was reconciled: what it is found with later need not be its leader's.
-            log = log.known_below(_first_end(role_span))
+            log = log.known_below(role_span.start_low)
         elif epoch.lineage.entries and at is not None:
             log = self._fetched_on(role_span, epoch, log, at, grew=not removed and self._grew(broker, role_span))
         elif at is not None:
@@ -561,7 +561,7 @@ class _Reconstruction(HwAttribution):
             return role_span.fetched
         _, after = self._neighbours(role_span)
         later = after.start_end if after is not None else self.disks.get(broker, NO_DISK).end
-        ends = [role_span.end_low, later or 0, *(step.end or step.end_low for step in role_span.steps)]
+        ends = [role_span.end_low, later or 0, *(step.least_end for step in role_span.steps)]
         ends += [step.target for step in role_span.loads]
         return max(ends) > role_span.start_end
 
@@ -694,11 +694,6 @@ class _Reconstruction(HwAttribution):
 def _has_stated(last: RoleSpan | None, hw: int) -> bool:
     """Return whether the lines of a replica's last role state a high watermark, or a higher one."""
     return last is not None and any(one is not None and one.value >= hw for one in (last.start_hw, last.hw))
-
-
-def _first_end(role_span: RoleSpan) -> int:
-    """Return a follower's log end offset at the start of a role, or a lower bound of it."""
-    return role_span.start_end if role_span.start_end is not None else role_span.start_low
 
 
 def _on_disk_before(disk: Disk, spans: Sequence[RoleSpan]) -> Lineage:

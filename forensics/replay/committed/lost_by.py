@@ -192,8 +192,7 @@ def _kept_tail(role_span: RoleSpan, lack: Lack) -> bool:
 
     A follower only removes what is above its own high watermark (ReplicaManager.makeFollowers).
     """
-    start = role_span.start_end if role_span.start_end is not None else role_span.start_low
-    least = min([start, *(step.target for step in role_span.steps if step.kind in REMOVES)])
+    least = min([role_span.start_low, *(step.target for step in role_span.steps if step.kind in REMOVES)])
     return role_span.role is Role.FOLLOWER and lack.led_between(role_span.epoch) and least > lack.offset
 
 

@@ -454,7 +454,7 @@ def _leads_with_less(roles: Roles, one: RoleSpan, two: RoleSpan) -> list[_Sign]:
         for other, spans in roles.spans.items()
         for t in spans
         if other != one.replica and t.epoch == one.epoch and t.leader == one.replica and fences(roles.facts, other)
-        if t.end_low > max(t.start_low, t.start_end or 0, start)
+        if t.end_low > max(t.start_low, start)
         # A fetch that waits at its leader is answered in the next epoch, before the follower receives that epoch.
         if not (one.run == two.run and any(later.epoch == two.epoch for later in spans))
     }
@@ -476,7 +476,7 @@ def _fetched(roles: Roles, led: RoleSpan, end: int) -> dict[int, int]:
         for other, spans in roles.spans.items()
         for t in spans
         if other != led.replica and t.epoch == led.epoch and t.leader == led.replica
-        if t.end_low > max(t.start_low, t.start_end or 0, end) and not truncates_to_hw(roles.facts, other)
+        if t.end_low > max(t.start_low, end) and not truncates_to_hw(roles.facts, other)
     }
 
 

@@ -264,7 +264,7 @@ class Reader(Watermarks):
         if step.target == 0:
             return  # it may be a new log that replaced it
         self.failed = None
-        if failed is not None and step.target < max(step.end or 0, step.end_low):
+        if failed is not None and step.target < step.least_end:
             step.dir_failed, step.refs = True, (*step.refs, failed)
 
     def _moved(self, event: Event) -> None:
@@ -478,9 +478,7 @@ class Reader(Watermarks):
         now.entries.append((epoch, offset, ref))
         now.fetched = now.fetched or now.role is Role.FOLLOWER
         if now.role is Role.LEADER and epoch == now.epoch and now.is_start_open:
-            least = now.start_low
             now.begin_at(offset, ref)
-            now.start_low = max(least, offset)
         if offset > self.low:
             self._reaches(offset, event)
             self.end, self.growing = None, True

@@ -96,10 +96,14 @@ class Step:
     put_back: bool = False
 
     @property
+    def least_end(self) -> int:
+        """Log end offset before, or the least that it can have been by what its log was seen to hold."""
+        return self.end if self.end is not None else self.end_low
+
+    @property
     def known_end(self) -> int:
-        """Log end offset before, or a lower bound of it."""
-        least = self.end if self.end is not None else self.end_low
-        return max(least, self.own_hw.end) if self.own_hw is not None else least
+        """The same, by the high watermarks that it had stated too."""
+        return max(self.least_end, self.own_hw.end) if self.own_hw is not None else self.least_end
 
     @property
     def found_all(self) -> bool:
@@ -121,7 +125,7 @@ class RoleSpan:
         time, last_time: first and last line of the role span, microseconds since 1970 UTC.
         refs: lines that began it.
         start_end: log end offset when it began, before any reconciliation; None if not exactly known.
-        start_low: lower bound of ``start_end``.
+        start_low: the least that ``start_end`` can be; the same where it is known.
         start_high: upper bound of ``start_end``, from the log end offsets that it counted as leader.
         start_hw: high watermark it began with, which was reached earlier.
         read_back: the same of a role that no line names, where it truncated its log.
@@ -174,6 +178,10 @@ class RoleSpan:
     dir_failed: Ref | None = None
     log_before: Lineage = field(default_factory=Lineage)
     log: Lineage = field(default_factory=Lineage)
+
+    def __post_init__(self) -> None:
+        """Let the lower bound of a known start be the start."""
+        self.start_low = self.start_low if self.start_end is None else self.start_end
 
     @property
     def replica_removed(self) -> bool:
@@ -249,7 +257,7 @@ def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> ShortenedLo
     return ShortenedLog(
         replica=replica,
         epoch=epoch,
-        end=step.end if step.end is not None else step.end_low,
+        end=step.least_end,
         target=step.target,
         lineage=log,
         time=step.time,
@@ -265,8 +273,8 @@ def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> ShortenedLo
 
 def replaced(step: Step) -> bool:
     """Return whether a load found another log than the former one: a clean shutdown had flushed all of that one."""
-    before = step.end if step.end is not None else step.end_low
-    return step.put_back or (step.kind is StepKind.LOADED and step.before is None and 0 < step.target < before)
+    shorter = step.kind is StepKind.LOADED and step.before is None and 0 < step.target < step.least_end
+    return step.put_back or shorter
 
 
 def made_first(role_span: RoleSpan) -> Step | None:
