@@ -100,6 +100,7 @@ class _Beside:
         topic_ids, leaders_with_id, removed, log_starts, printed_hws, without_records: as ``PartitionFacts`` has them.
         deleted: log start offsets that deletions state, as ``deletions`` takes them.
         last_stable, unlike_appends, played: what lines show by themselves.
+        doubted: a trace contradicts itself about these, so that what it claims does not count.
         appended: a trace states appends to their logs.
     """
 
@@ -113,6 +114,7 @@ class _Beside:
     last_stable: Mapping[Place, LastStable]
     unlike_appends: Mapping[Place, list[UnlikeAppends]]
     played: Mapping[Place, Played]
+    doubted: frozenset[Place]
     appended: Set[Place]
 
     @staticmethod
@@ -123,6 +125,8 @@ class _Beside:
             rows: observations of partitions that name a broker, with ``incarnation``.
             case: the evidence.
         """
+        played = play(rows, case.complete, clean_starts(case.observations))
+        doubted = frozenset(place for place, one in played.items() if one.contradiction is not None)
         return _Beside(
             topic_ids=topic_ids(rows),
             leaders_with_id=leaders_with_id(rows),
@@ -131,16 +135,12 @@ class _Beside:
             log_starts=stated_starts(rows),
             printed_hws=printed_hws(rows, texts(case)),
             without_records=without_records(rows, case.complete),
-            last_stable=last_stable(rows, case.complete),
+            last_stable=last_stable(rows, case.complete, doubted),
             unlike_appends=unlike_appends(rows),
-            played=play(rows, case.complete, clean_starts(case.observations)),
+            played=played,
+            doubted=doubted,
             appended=appended(rows),
         )
-
-    @property
-    def doubted(self) -> frozenset[Place]:
-        """The incarnations about which a trace contradicts itself, so that what it claims does not count."""
-        return frozenset(place for place, one in self.played.items() if one.contradiction is not None)
 
     @property
     def places(self) -> frozenset[Place]:

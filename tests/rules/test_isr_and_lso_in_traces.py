@@ -116,6 +116,14 @@ def test_one_line_decides_without_a_claim(tmp_path: Path) -> None:
     assert of(STABLE, two) == ("unknown", [])  # the high watermark may have risen between the two
 
 
+def test_a_trace_that_contradicts_itself_claims_nothing_of_the_high_watermark(tmp_path: Path) -> None:
+    """Appends at offsets 10 to 29 have no line, so that a line of the high watermark may be missing too."""
+    lines = [*STORY, said(3, 1, "hw", hw=6), stable(4, 8), said(5, 1, "append", offset=30, leo=40)]
+    assert of(STABLE, judged(tmp_path, lines)) == ("unknown", [])
+    one = [*STORY, stable(4, 8, hw=6), said(5, 1, "append", offset=30, leo=40)]
+    assert of(STABLE, judged(tmp_path / "one", one)) == ("violated", [((1,), ((6, 8),))])
+
+
 def test_a_last_stable_offset_that_falls(tmp_path: Path) -> None:
     lines = [*STORY, said(3, 1, "hw", hw=6), stable(4, 5), stable(5, 3)]
     assert of(STABLE, judged(tmp_path / "whole", lines)) == ("violated", [((1,), ((3, 5),))])

@@ -134,12 +134,13 @@ class _Partition:
     replicas: dict[int, _Known] = field(default_factory=dict)
 
 
-def last_stable(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, LastStable]:
+def last_stable(rows: pl.DataFrame, complete: frozenset[int], doubted: frozenset[Key]) -> dict[Key, LastStable]:
     """Return statements about last stable offsets, by incarnation of each partition that has any.
 
     Args:
         rows: observations of partitions in order, with ``broker``, ``row`` and ``incarnation``.
         complete: brokers that state every change of their replicas, by the claim of their trace.
+        doubted: incarnations about which a trace contradicts itself, so that its claim does not count.
     """
     place = ["topic", "partition", "incarnation"]
     stating = rows.filter(pl.col("lso").is_not_null())
@@ -152,8 +153,9 @@ def last_stable(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, LastS
     found: dict[Key, _Partition] = {}
     for line in _lines(wanted):
         if line.replica == line.broker:
-            replicas = found.setdefault((line.topic, line.partition, line.incarnation), _Partition()).replicas
-            replicas.setdefault(line.broker, _Known(line.broker in complete)).take(line)
+            key = line.topic, line.partition, line.incarnation
+            replicas = found.setdefault(key, _Partition()).replicas
+            replicas.setdefault(line.broker, _Known(line.broker in complete and key not in doubted)).take(line)
     return {key: _result(one) for key, one in found.items()}
 
 
