@@ -181,30 +181,26 @@ def beyond_lines(history: History, statement: HwStatement) -> int | None:
     That is the start of a later epoch, below the stated high watermark, that the replica's lines do not name. None if
     its lines reach the end of the evidence and it was in no later ISR.
     """
-    broker = statement.replica
     unseen = _before_another_process(history, statement)
-    if unseen is not None:
-        return unseen
-    other = _unlike_its_leader(history, statement)
-    if other is not None:
-        return other
-    if statement.earlier:
-        return None
+    start = unseen if unseen is not None else _unlike_its_leader(history, statement)
+    if start is not None or statement.earlier:
+        return start
+    return _start_below(_maybe_begun_before(history, statement), statement.high_watermark)
+
+
+def _maybe_begun_before(history: History, statement: HwStatement) -> list[Epoch]:
+    """Return later epochs that a replica may have received, without a line on them, before it stated a high watermark.
+
+    That is up to its next role if the line with which that role began may be missing. After its last role, it is every
+    later epoch if its lines do not reach the end of the evidence, or if it was in one of their ISRs.
+    """
+    broker, later = statement.replica, [epoch for epoch in history.taken_up if epoch.epoch > statement.epoch]
     if broker in history.coverage.unclaimed and (until := _maybe_begun(history, statement)) is not None:
-        between = (one for one in history.taken_up if statement.epoch < one.epoch <= until)
-        return _start_below(between, statement.high_watermark)
-    return _start_below(_not_received(history, statement), statement.high_watermark)
-
-
-def _not_received(history: History, statement: HwStatement) -> list[Epoch]:
-    """Return the epochs after the last role of a replica that it may have had a role in; none for another role."""
-    broker = statement.replica
-    told = max((role_span.epoch for role_span in history.role_spans.get(broker, ())), default=UNKNOWN)
-    if statement.epoch != told:
+        return [epoch for epoch in later if epoch.epoch <= until]
+    if statement.epoch != max((one.epoch for one in history.role_spans.get(broker, ())), default=UNKNOWN):
         return []
-    later = [epoch for epoch in history.taken_up if epoch.epoch > told]
     # A member of its ISR was given this epoch, so lines are missing.
-    untold = any(broker in isr for e in later for isr, _ in e.isr)
+    untold = any(broker in isr for epoch in later for isr, _ in epoch.isr)
     return later if untold or not history.coverage.has(broker, Printed.ROLES, Span.AFTER) else []
 
 
