@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from forensics.case import Case
 from forensics.replay.confidence import Bearers, Weakness
-from forensics.replay.history import Epoch, History, Role
+from forensics.replay.history import History
+from forensics.replay.leadership.contested_epochs import Contest, ContestedEpoch, contested_epochs
 from forensics.replay.omissions.last_leader import roles_not_seen
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
@@ -64,89 +67,68 @@ Keep the logs of both brokers and of every controller. Stop all producers of the
 """The text that ``forensics explain`` prints of the rule."""
 
 
-def judge(history: History, case: Case) -> Judgement:
-    """Compare all statements about each epoch's leader."""
-    findings: list[Finding] = []
-    wanted: list[Want] = []
-    for _, epoch in sorted(history.epochs.items()):
-        if epoch.other_leaders and epoch.leader is not None:
-            found, wants = _of_epoch(history, epoch, (epoch.leader, *sorted(epoch.other_leaders)))
-            findings += found
-            wanted += wants
-    led = any(e.leader is not None and e.leader >= 0 for e in history.epochs.values())
-    if not led:
-        wanted.append(any_leader())
-    unseen = roles_not_seen(history)
-    if led and unseen:
-        wanted.append(Want(Question.EPOCH_GIVEN_TWICE, (of(unseen, Artefact.STATE_CHANGE_LOG),)))
-    return judgement(ID, findings, wanted)
-
-
-def _of_epoch(history: History, epoch: Epoch, leaders: tuple[int, ...]) -> tuple[list[Finding], list[Want]]:
-    """Return what is found of an epoch with several leaders, and what would decide it."""
-    number = epoch.epoch
-    blind = tuple(broker for broker in sorted(history.members) if not history.coverage.whole(broker))
-    if blind and not epoch.two_by_one and not _of_one_id(history, number, leaders):
-        named = tuple((number, leader) for leader in leaders)
-        return _suspected(history, epoch, leaders), [
-            Want(Question.CREATED_AGAIN, (of(blind, *BOTH_LOGS),), epochs=named)
-        ]
-    if history.facts.lives > 1 and history.topic_id is None:
-        return [], [Want(Question.WHICH_LIFE, (anywhere(*BOTH_LOGS),), epochs=((number, None),))]
-    return [_finding(history, epoch, leaders[0])], []
-
-
 _LINES = 8
 """Lines that a finding cites for each leader, at most."""
-_ONE_LIFE = 24 * 3_600_000_000
-"""Microseconds. Two leaders that began the same epoch further apart are more likely of two topics of one name."""
 
 
-def _of_one_id(history: History, number: int, leaders: tuple[int, ...]) -> bool:
-    """Return whether the leaders of an epoch all logged that they led, with the same topic id."""
-    ids = {
-        leader: {topic_id for at, broker, topic_id in history.facts.leaders_with_id if (at, broker) == (number, leader)}
-        for leader in leaders
+def judge(history: History, case: Case) -> Judgement:
+    """Compare all statements about each epoch's leader."""
+    contested = contested_epochs(history)
+    findings = [_FINDINGS[one.contest](history, one) for one in contested if one.contest in _FINDINGS]
+    missing = [_WANTS[one.contest](one) for one in contested if one.contest in _WANTS]
+    led = any(e.leader is not None and e.leader >= 0 for e in history.epochs.values())
+    unseen = roles_not_seen(history)
+    if not led:
+        missing.append(any_leader())
+    elif unseen:
+        missing.append(Want(Question.EPOCH_GIVEN_TWICE, (of(unseen, Artefact.STATE_CHANGE_LOG),)))
+    return judgement(ID, findings, missing)
+
+
+def _created_again(one: ContestedEpoch) -> Want:
+    """Return what would show whether the topic was deleted and created again."""
+    named = tuple((one.epoch.epoch, leader) for leader in one.leaders)
+    return Want(Question.CREATED_AGAIN, (of(one.partly_seen, *BOTH_LOGS),), epochs=named)
+
+
+def _which_topic(one: ContestedEpoch) -> Want:
+    """Return what would show which of two topics of one name lines are about."""
+    return Want(Question.WHICH_LIFE, (anywhere(*BOTH_LOGS),), epochs=((one.epoch.epoch, None),))
+
+
+_WANTS: Mapping[Contest, Callable[[ContestedEpoch], Want]] = MappingProxyType(
+    {
+        Contest.SUSPECTED: _created_again,
+        Contest.UNDECIDED: _created_again,
+        Contest.TWO_TOPICS: _which_topic,
     }
-    return all(ids.values()) and len(set().union(*ids.values())) == 1
+)
+"""The evidence that would decide, for each answer that is open."""
 
 
-def _suspected(history: History, epoch: Epoch, leaders: tuple[int, ...]) -> list[Finding]:
-    """Return the suspicion that an epoch has two leaders, where the lines do not show whether it is one topic.
-
-    Only if each of them logged that it led, within a day.
-    """
-    began = {
-        span.replica: span.time
-        for broker in leaders
-        for span in history.role_spans.get(broker, ())
-        if span.role is Role.LEADER and span.epoch == epoch.epoch and span.time is not None
-    }
-    if set(began) != set(leaders) or history.facts.lives > 1 or max(began.values()) - min(began.values()) > _ONE_LIFE:
-        return []
-    found = _finding(history, epoch, leaders[0])
-    return [
-        replace(
-            found,
-            severity=Severity.ERROR,
-            summary=f"leader epoch {epoch.epoch} may have {len(leaders)} leaders: {brokers_text(leaders)}",
-            weak=(Weakness.OTHERWISE_EXPLAINED,),
-            uncertain=(f"perhaps {history.name} was deleted and created again, or these are two clusters",),
-            **advised(
-                history.name,
-                next_steps=(
-                    f"copy the directory {HERE} of {brokers_text(leaders)} to another disk",
-                    "compare the topic id in partition.metadata of both directories: the same id means the same topic",
-                ),
-                do_not=found.do_not,
+def _suspected(history: History, one: ContestedEpoch) -> Finding:
+    """Return the suspicion that an epoch has two leaders, where the lines do not show whether it is one topic."""
+    found, leaders = _finding(history, one), one.leaders
+    return replace(
+        found,
+        severity=Severity.ERROR,
+        summary=f"leader epoch {one.epoch.epoch} may have {len(leaders)} leaders: {brokers_text(leaders)}",
+        weak=(Weakness.OTHERWISE_EXPLAINED,),
+        uncertain=(f"perhaps {history.name} was deleted and created again, or these are two clusters",),
+        **advised(
+            history.name,
+            next_steps=(
+                f"copy the directory {HERE} of {brokers_text(leaders)} to another disk",
+                "compare the topic id in partition.metadata of both directories: the same id means the same topic",
             ),
-        )
-    ]
+            do_not=found.do_not,
+        ),
+    )
 
 
-def _finding(history: History, epoch: Epoch, leader: int) -> Finding:
-    number = epoch.epoch
-    leaders = tuple(sorted({leader, *epoch.other_leaders}))
+def _finding(history: History, one: ContestedEpoch) -> Finding:
+    epoch, number, leader = one.epoch, one.epoch.epoch, one.leaders[0]
+    leaders = tuple(sorted({*one.leaders}))
     named = {leader: tuple(epoch.refs), **{other: (ref,) for other, ref in sorted(epoch.other_leaders.items())}}
     facts = [
         Fact(
@@ -177,6 +159,12 @@ def _finding(history: History, epoch: Epoch, leader: int) -> Finding:
             ),
         ),
     )
+
+
+_FINDINGS: Mapping[Contest, Callable[[History, ContestedEpoch], Finding]] = MappingProxyType(
+    {Contest.PROVEN: _finding, Contest.SUSPECTED: _suspected}
+)
+"""The finding for each answer by which an epoch had several leaders, or may have had them."""
 
 
 RULE = Rule(
