@@ -139,27 +139,28 @@ class _States:
 
 
 def of_isr(events: Iterable[Event]) -> dict[str, bool]:
-    """Return, from the model's own states, whether a leader came from outside the ISR, and whether the newest leader
-    stated a high watermark above the log of a member.
+    """Return, from the model's own states, whether a leader came from outside the ISR, and whether the high watermark
+    of the newest leader was above the log of a member.
     """
     ends: dict[int, int] = {}
     isr: list[int] = []
-    newest = -1
+    newest, leader, hw = -1, None, 0
     found = {"unclean-election": False, "hw-above-isr-member": False}
     for event in events:
         found["unclean-election"] |= bool(event.facts.get("unclean"))
         state, broker = event.state, event.broker
         if event.kind in _STATE_ISR:
             isr = event.facts["isr"]
-        if broker is None or "log_end_offset" not in state:
-            continue
-        ends[broker] = (
-            event.facts["leo"] if event.kind == "starts" and event.facts["found"] else state["log_end_offset"]
-        )
-        newest = max(newest, state["leader_epoch"])
-        if event.kind in _STATE_HW and state["role"] == "leader" and state["leader_epoch"] == newest:
-            behind = [one for one in isr if one != broker and ends.get(one, 0) < state["high_watermark"]]
-            found["hw-above-isr-member"] |= bool(behind)
+        if event.facts.get("leader", leader) != leader and event.kind in _STATE_ISR:
+            leader = None  # until the new one takes its epoch up
+        if broker is not None and "log_end_offset" in state:
+            loaded = event.kind == "starts" and event.facts["found"]
+            ends[broker] = event.facts["leo"] if loaded else state["log_end_offset"]
+            newest = max(newest, state["leader_epoch"])
+            if event.kind in _STATE_HW and state["role"] == "leader" and state["leader_epoch"] == newest:
+                leader, hw = broker, state["high_watermark"]
+        behind = [one for one in isr if one != leader and ends.get(one, 0) < hw]
+        found["hw-above-isr-member"] |= leader is not None and bool(behind)
     return found
 
 

@@ -27,13 +27,15 @@ MESSAGE_FORMAT = "log.message.format.version"
 
 @dataclass(frozen=True, slots=True)
 class PartClaim:
-    """A claim of a trace to state every change of a broker's replicas.
+    """A claim of a trace to state changes of a broker's replicas.
 
     Attributes:
+        everything: every change of any kind.
         log: every change of their logs and high watermarks.
         roles: every change of their roles.
     """
 
+    everything: bool = True
     log: bool = True
     roles: bool = True
 
@@ -74,7 +76,7 @@ class Broker:
         server_log, state_log: whether anything it printed to server.log, or to state-change.log, is in the evidence,
             whatever the names of the files.
         complete: its trace claims to state every change of its replicas, so an absent line proves something.
-        claim: the same of its logs or its roles alone; or None.
+        claim: the same of its logs, its roles or both, and of nothing else; or None.
         log_within: first and last moment of the span in which its trace claims to state every change of its logs; None
             without such a claim. A moment is in microseconds since 1970 UTC, or None for no bound.
         unseen_process: broker epoch of a process that controllers registered and that has no line of its own here,
@@ -166,8 +168,8 @@ def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
     claimed = observations.filter(pl.col("kind") == Kind.TRACE.value).get_column("broker").drop_nulls()
     for number in found.keys() & set(claimed.to_list()):
         claim, found[number].log_within = _part(observations.filter(pl.col("broker") == number))
-        found[number].complete = claim == PartClaim()
-        found[number].claim = None if claim == PartClaim() else claim
+        found[number].complete = claim is not None and claim.everything
+        found[number].claim = None if found[number].complete else claim
     told = (pl.col("kind") == Kind.BROKER_VERSION.value) & (pl.col("message") == TRACE)
     for number in found.keys() & set(observations.filter(told).get_column("broker").drop_nulls().to_list()):
         found[number].configured = True
@@ -188,7 +190,7 @@ def _part(rows: pl.DataFrame) -> tuple[PartClaim | None, tuple[int | None, int |
     first, last = times.min(), times.max()
     before = since is not None and isinstance(first, int) and first < since
     after = until is not None and isinstance(last, int) and last > until
-    return None if before or after else PartClaim(log, roles), within
+    return None if before or after else PartClaim(everything, log, roles), within
 
 
 def _statements(observations: pl.DataFrame) -> pl.DataFrame:

@@ -108,16 +108,17 @@ class Regression:
 
 @dataclass(frozen=True, slots=True)
 class HwAboveIsrMember:
-    """A leader's high watermark above the log end offset of a replica that it then counted as in sync.
+    """A leader's high watermark above the log end offset of a replica that was in the ISR.
 
     Attributes:
-        leader: who states both.
+        leader: the leader.
         epoch: leader epoch.
         replica: the replica behind.
         high_watermark: the leader's.
-        end: the replica's log end offset, as the leader knew it.
+        end: the replica's log end offset, as the leader knew it or a trace states it.
         time: microseconds since 1970 UTC, or None.
         refs: evidence.
+        removed: with that line the leader removed it from the ISR.
     """
 
     leader: int
@@ -127,6 +128,7 @@ class HwAboveIsrMember:
     end: int
     time: int | None
     refs: tuple[Ref, ...]
+    removed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

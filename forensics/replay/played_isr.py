@@ -43,9 +43,10 @@ class InSync:
         proposed: the ISR that the leader proposed last.
         epoch: the newest leader epoch that somebody was elected in.
         leader: who leads in it.
+        hw: the last high watermark that it has stated as its leader; None before any.
         outside: elections from outside the ISR.
         open: leader epochs whose election cannot be judged: no ISR was stated before.
-        behind: the first statement of each leader about a high watermark above a member's log.
+        behind: the first line after which a leader's high watermark is above a member's log.
     """
 
     commits: bool
@@ -53,6 +54,7 @@ class InSync:
     proposed: frozenset[int] | None = None
     epoch: int = -1
     leader: int | None = None
+    hw: int | None = None
     outside: dict[int, OutsideIsr] = field(default_factory=dict)
     open: set[int] = field(default_factory=set)
     behind: dict[tuple[int, int, int], HwAboveIsrMember] = field(default_factory=dict)
@@ -68,7 +70,8 @@ class InSync:
         if handler is not None:
             handler(self, line)
         if line.kind in OWN_NOW and line.hw is not None and line.broker == self.leader:
-            self._compare(line, line.hw, ends)
+            self.hw = line.hw
+        self._compare(line, ends)
         if line.kind == Kind.ISR_SHRINK:
             self._propose(line)
 
@@ -90,9 +93,9 @@ class InSync:
     def _takes_up(self, leader: int | None, *, leads: bool) -> None:
         """Set who leads. One that was elected does not lead until it takes the epoch up."""
         if leads:
-            self.leader = leader
+            self.leader, self.hw = leader, None
         elif leader is not None and leader != self.leader:
-            self.leader = None
+            self.leader, self.hw = None, None
 
     def _judge(self, leader: int | None, epoch: int, line: PlayedLine) -> None:
         """Judge the first line about a leader epoch."""
@@ -128,14 +131,19 @@ class InSync:
         if line.isr is not None and line.broker == self.leader:
             self.isr = members(line.isr)
 
-    def _compare(self, line: PlayedLine, hw: int, ends: Mapping[int, int]) -> None:
-        """Compare the high watermark of the leader with the log of each member."""
-        for member in sorted((self.isr or frozenset()) - {line.broker}):
+    def _compare(self, line: PlayedLine, ends: Mapping[int, int]) -> None:
+        """Compare the high watermark of the leader with the log of each member, as they are after a line."""
+        leader, hw = self.leader, self.hw
+        if leader is None or hw is None:
+            return
+        for member in (self.isr or frozenset()) - {leader}:
             end = ends.get(member, 0)  # a member without a line has no log yet
             if hw > end:
                 ref = Ref(row=line.row, note=f"high watermark {hw}, log end offset of broker {member} {end}")
-                found = HwAboveIsrMember(line.broker, self.epoch, member, hw, end, line.time, (ref,))
-                self.behind.setdefault((line.broker, self.epoch, member), found)
+                found = HwAboveIsrMember(
+                    leader, self.epoch, member, hw, end, line.time, (ref,), removed=line.kind == Kind.ISR_SHRINK
+                )
+                self.behind.setdefault((leader, self.epoch, member), found)
 
 
 def members(isr: str) -> frozenset[int]:

@@ -15,7 +15,7 @@ HELP = Help(
         """\
 A leader removes a replica from the ISR, and the log line shows that the high watermark is
 already above the replica's log end offset. Until that line, a member of the ISR lacked
-committed records.""",
+committed records. A complete trace shows the same after any of its lines.""",
     ),
     matters=(
         """\
@@ -58,6 +58,16 @@ def judge(history: History, case: Case) -> Judgement:
 
 def _finding(history: History, group: list[HwAboveIsrMember]) -> Finding:
     first = group[0]
+    values = f"high watermark {first.high_watermark}, above the log end offset {first.end} of broker {first.replica}"
+    until = " until then" if first.removed else ""
+    stated = (
+        (
+            f"removed broker {first.replica} from the ISR: its own high watermark was {first.high_watermark}, the log "
+            f"end offset of broker {first.replica} was {first.end}"
+        )
+        if first.removed
+        else f"had {values}, a member of the ISR"
+    )
     return Finding(
         rule=ID,
         severity=Severity.WARNING,
@@ -65,19 +75,8 @@ def _finding(history: History, group: list[HwAboveIsrMember]) -> Finding:
         replicas=(first.leader, first.replica),
         epochs=(first.epoch,),
         offsets=((first.end, first.high_watermark),),
-        summary=(
-            f"broker {first.leader}, the leader, had high watermark {first.high_watermark}, above the log end offset "
-            f"{first.end} of broker {first.replica}. Broker {first.replica} was in the ISR until then"
-        ),
-        facts=(
-            Fact(
-                f"removed broker {first.replica} from the ISR: its own high watermark was {first.high_watermark}, the "
-                f"log end offset of broker {first.replica} was {first.end}",
-                broker=first.leader,
-                time=first.time,
-                refs=first.refs,
-            ),
-        ),
+        summary=f"broker {first.leader}, the leader, had {values}. Broker {first.replica} was in the ISR{until}",
+        facts=(Fact(stated, broker=first.leader, time=first.time, refs=first.refs),),
         cause=CauseId.UNKNOWN,
         **advised(
             history.name,

@@ -313,7 +313,7 @@ def _claimed(claim: int | dict[str, Any], replicas: Sequence[int]) -> Iterator[C
         yield Claimed(claim, (Claim.ALL,))
         return
     kinds = claim.get("kinds")
-    if kinds is None or all({*needs} <= {*kinds} for needs in CLAIMED_BY.values()):
+    if kinds is None or OF_KIND.keys() <= {*kinds}:
         about: tuple[Claim, ...] = (Claim.ALL,)
     else:
         about = tuple(what for what, needs in CLAIMED_BY.items() if {*needs} <= {*kinds})

@@ -19,7 +19,7 @@ import polars as pl
 from parsers.details import Claim
 from parsers.encodings.json_lines import decode, encode
 from parsers.formats.trace_checks import Header, header, type_of, unknown_kind, wrong
-from parsers.formats.trace_kinds import COLUMN_OF, FIELD_OF, FIELDS, FILE_LINES, OF_ITSELF, SCHEMA, TYPES
+from parsers.formats.trace_kinds import CLAIMED_BY, COLUMN_OF, FIELD_OF, FIELDS, FILE_LINES, OF_ITSELF, SCHEMA, TYPES
 from parsers.reading import EXCERPT
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
 
@@ -212,7 +212,7 @@ def write_header(
     cluster: str | None = None,
     replicas: Sequence[int] = (),
     settings: dict[str, str] | None = None,
-    complete: bool | Sequence[int] = False,
+    complete: bool | Sequence[int | dict[str, Any]] = False,
     with_files: bool = False,
 ) -> str:
     """Return the first line of a trace, without its line end; ``trace_kinds.HEADER`` describes the fields."""
@@ -246,13 +246,29 @@ def write_trace(
     rows = observations
     if "broker" in rows.columns:
         rows = rows.with_columns(pl.coalesce("witness", "broker").alias("witness"))
-    claims = rows.filter(pl.col("kind") == Kind.TRACE.value).select("witness", "detail").drop_nulls("witness")
-    partly = claims.filter(pl.col("detail") != Claim.ALL.value).get_column("witness")
-    claimed = claims.filter(~pl.col("witness").is_in(partly.implode())).get_column("witness").unique().sort()
-    if claimed.len() or replicas or cluster is not None or with_files:
-        known = replicas or claimed.to_list()
-        yield write_header(cluster=cluster, replicas=known, complete=claimed.to_list(), with_files=with_files)
+    claims = rows.filter(pl.col("kind") == Kind.TRACE.value).select("witness", "detail", "time").drop_nulls("witness")
+    claimed = [
+        _claim_of(broker, part) for (broker,), part in sorted(claims.partition_by("witness", as_dict=True).items())
+    ]
+    if claimed or replicas or cluster is not None or with_files:
+        known = replicas or claims.get_column("witness").unique().sort().to_list()
+        yield write_header(cluster=cluster, replicas=known, complete=claimed, with_files=with_files)
     yield from write_statements(rows.filter(pl.col("kind") != Kind.TRACE.value))
+
+
+def _claim_of(broker: int, claims: pl.DataFrame) -> int | dict[str, Any]:
+    """Return the claim about a broker, as the first line of a trace has it.
+
+    Args:
+        broker: broker id.
+        claims: ``detail`` and ``time`` of its rows of kind ``trace``.
+    """
+    stated = dict(claims.select("detail", pl.col("time").dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ")).iter_rows())
+    claim: dict[str, Any] = {}
+    if Claim.ALL.value not in stated:
+        claim["kinds"] = [kind.value for what, kinds in CLAIMED_BY.items() if what.value in stated for kind in kinds]
+    claim |= {name: stated[end.value] for name, end in (("from", Claim.SINCE), ("to", Claim.UNTIL)) if end in stated}
+    return {"replicas": [broker], **claim} if claim else broker
 
 
 def write_statements(rows: pl.DataFrame, *, bytes_too: bool = False) -> Iterator[str]:

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from forensics.case.kept_files import written
+from forensics.engines.local import scan, take_in
 from forensics.rules.finding import Verdict
 from parsers.details import Claim
 from parsers.formats.trace_kinds import CLAIMED_BY
-from tests.rules.traced import LEADS, Line, judged, said
+from tests.rules.traced import LEADS, Line, judged, said, text
 
 LOG = {"kinds": [kind.value for kind in CLAIMED_BY[Claim.LOG]]}
 SPAN = {"from": "2026-01-01T10:00:03Z", "to": "2026-01-01T10:00:09Z"}
@@ -117,3 +119,39 @@ def test_without_appends_no_trace_shows_which_records_a_replica_has(tmp_path: Pa
     without = [*LEADS, said(1, 1, "hw", hw=0)]
     assert judged(tmp_path, without)["replica-divergence"].verdict is Verdict.NOT_APPLICABLE
     assert judged(tmp_path, BEGUN)["replica-divergence"].verdict is Verdict.UNKNOWN
+
+
+ROLES = {"kinds": [kind.value for kind in CLAIMED_BY[Claim.ROLES]]}
+BOTH = {"kinds": [*LOG["kinds"], *ROLES["kinds"]]}
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        [said(4, 2, "truncate_full", offset=8), said(4, 2, "append", offset=8, leo=40)],
+        [said(4, 2, "truncate", offset=30), said(5, 1, "hw", hw=40)],
+    ],
+    ids=["log start", "isr"],
+)
+def test_a_claim_of_log_and_roles_leaves_other_kinds_open(later: list[Line], tmp_path: Path) -> None:
+    """Broker 1 may have deleted the beginning of its log, and broker 2 may have left the ISR."""
+    lines = [*BEGUN[:3], said(1, 2, "append", offset=0, leo=40), *later, said(6, 2, "become_leader", leader_epoch=4)]
+    answers = judged(tmp_path, [head(BOTH), *lines])
+    for rule in ("committed-data-lost", "hw-above-isr-member"):
+        assert answers[rule].verdict is Verdict.UNKNOWN, rule
+    assert answers["two-leaders-one-epoch"].verdict is Verdict.CLEAN
+
+
+@pytest.mark.parametrize(
+    "claim", [LOG, ROLES, BOTH, LOG | SPAN, {"from": "2026-01-01T09:00:00Z", "to": "2026-01-01T11:00:00Z"}, 1]
+)
+def test_a_trace_that_is_made_of_a_trace_claims_the_same(claim: object, tmp_path: Path) -> None:
+    lines = [*BEGUN, said(4, 1, "leo", leo=40), said(6, 1, "hw", hw=41), said(7, 2, "leo", leo=33)]
+    path, again = tmp_path / "trace.jsonl", tmp_path / "again.jsonl"
+    path.write_text(text([head(claim), *lines]))
+    again.write_text("\n".join(written(take_in([str(path)]), cluster="one")))
+    first, second = (scan([str(one)]).partitions[0] for one in (path, again))
+    assert {rule: answer.verdict for rule, answer in first.judgements.items()} == {
+        rule: answer.verdict for rule, answer in second.judgements.items()
+    }
+    assert first.history.coverage == second.history.coverage

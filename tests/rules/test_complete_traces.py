@@ -354,15 +354,25 @@ BEGUN = [
         ([], {}),
         ([said(2, 1, "append", offset=100, leo=110), said(2, 2, "append", offset=100, leo=110)], {}),
         ([said(2, 1, "hw", hw=90)], {"hw-regression": ()}),
-        ([said(2, 2, "truncate", offset=70)], {"truncation-below-committed": ((70, 100),)}),
-        ([said(2, 2, "process_start"), said(2, 2, "log_loaded", leo=88)], {"leo-regression": ((88, 100),)}),
+        (
+            [said(2, 2, "truncate", offset=70)],
+            {"truncation-below-committed": ((70, 100),), "hw-above-isr-member": ((70, 100),)},
+        ),
+        (
+            [said(2, 2, "process_start"), said(2, 2, "log_loaded", leo=88)],
+            {"leo-regression": ((88, 100),), "hw-above-isr-member": ((88, 100),)},
+        ),
         (
             [
                 said(2, 2, "truncate", offset=80),
                 said(3, 2, "become_leader", leader_epoch=6, leo=80, hw=80, isr="2"),
                 said(4, 1, "become_follower", leader=2, leader_epoch=6, leo=100),
             ],
-            {"truncation-below-committed": ((80, 100),), "committed-data-lost": ((80, 100),)},
+            {
+                "truncation-below-committed": ((80, 100),),
+                "hw-above-isr-member": ((80, 100),),
+                "committed-data-lost": ((80, 100),),
+            },
         ),
     ],
     ids=["healthy", "more", "hw", "truncation", "restart", "loss"],

@@ -16,6 +16,7 @@ from tests.rules.traced import Line, judged, said
 HEAD: Line = {"kind": "trace", "system": "kafka", "cluster": "one", "replicas": [1, 2], "complete": True}
 LOST = "committed-data-lost"
 TRUNCATED = "truncation-below-committed"
+BEHIND = "hw-above-isr-member"
 
 
 def leads(second: float, broker: int, epoch: int, end: int, hw: int | None = 0, isr: str = "1,2") -> Line:
@@ -186,7 +187,7 @@ def test_a_leader_may_state_what_a_follower_did(tmp_path: Path) -> None:
     told = [said(4, 1, "remote_leo", replica=2, leo=3), said(5, 1, "truncate", replica=2, offset=5)]
     answers = judged(tmp_path, [HEAD, *BEGIN, *appended(1, 10, 10), said(3, 1, "hw", hw=10), *told])
     assert [(one.replicas, one.offsets) for one in answers[TRUNCATED].findings] == [((2,), ((5, 10),))]
-    assert violated(answers) == {TRUNCATED}
+    assert violated(answers) == {TRUNCATED, BEHIND}
 
 
 def test_a_leader_that_removes_its_whole_log_has_lost_what_was_committed(tmp_path: Path) -> None:
@@ -228,7 +229,7 @@ def test_a_fetch_asks_from_the_end_of_the_log(asked: int, lower: bool, tmp_path:
     """The line of a fetch round may come after the append of what it brought."""
     fetched = said(5, 2, "follower_fetched", leo=asked, leader=1, leader_epoch=1, leader_hw=10)
     answers = judged(tmp_path, [HEAD, *BEGIN, *appended(1, 10, 10), said(4, 1, "hw", hw=10), fetched])
-    assert violated(answers) == ({"leo-regression"} if lower else set())
+    assert violated(answers) == ({"leo-regression", BEHIND} if lower else set())
     assert ranges(answers, "leo-regression") == ([((asked, 10),)] if lower else [])
 
 
@@ -279,3 +280,34 @@ def test_a_leader_may_state_that_it_has_deleted_in_any_line(tmp_path: Path) -> N
 def test_no_kind_is_of_an_unknown_column() -> None:
     assert {one.column for one in STATING} == {"hw", "leader_hw"}
     assert {one.whose for one in STATING} == {*Whose}
+
+
+SMALLER = [
+    *appended(1, 10, 6),
+    said(2, 1, "isr_shrink", isr="1", isr_before="1,2"),
+    said(2, 1, "isr_commit", isr="1"),
+    said(3, 1, "hw", hw=10),
+]
+
+
+@pytest.mark.parametrize(("reached", "behind"), [(6, True), (10, False)])
+def test_a_replica_that_joins_the_isr_has_what_is_committed(reached: int, behind: bool, tmp_path: Path) -> None:
+    """The leader states no high watermark after the change."""
+    caught_up = [said(4, 2, "append", offset=6, leo=10)] if reached > 6 else []
+    joins = [said(5, 1, "isr_expand", isr="1,2", isr_before="1"), said(6, 1, "isr_commit", isr="1,2")]
+    answers = judged(tmp_path, [HEAD, *BEGIN, *SMALLER, *caught_up, *joins])
+    assert violated(answers) == ({BEHIND} if behind else set())
+    assert ranges(answers, BEHIND) == ([((6, 10),)] if behind else [])
+    assert [one.summary for one in answers[BEHIND].findings] == (
+        ["broker 1, the leader, had high watermark 10, above the log end offset 6 of broker 2. Broker 2 was in the ISR"]
+        if behind
+        else []
+    )
+
+
+@pytest.mark.parametrize("removed", [False, True])
+def test_a_member_of_the_isr_that_truncates_is_behind(removed: bool, tmp_path: Path) -> None:
+    out = [said(4, 1, "isr_shrink", isr="1", isr_before="1,2"), said(4, 1, "isr_commit", isr="1")] if removed else []
+    cut = said(5, 2, "truncate", offset=6)
+    answers = judged(tmp_path, [HEAD, *BEGIN, *appended(1, 10, 10), said(3, 1, "hw", hw=10), *out, cut])
+    assert violated(answers) == ({TRUNCATED} if removed else {TRUNCATED, BEHIND})
