@@ -106,6 +106,12 @@ def _indexes(folder: Path) -> None:
         _put(folder, f"broker-1/data/topic{number % 2000}-0/{number:020}.index").write_bytes(b"\0" * 8)
 
 
+def _alike(folder: Path) -> None:
+    beginning = _lines(8 << 10)
+    for number in range(20_000):
+        _put(folder, f"broker-1/logs/server.log.{number}").write_bytes(beginning + LINE % (0, 7, number, number))
+
+
 def _batch(base: int, body: bytes, attributes: int, records: int) -> bytes:
     covered = struct.pack(">hiqqqhii", attributes, records - 1, WRITTEN, WRITTEN, -1, -1, -1, records)
     covered += body
@@ -166,6 +172,7 @@ BOMBS = (
     Bomb("zip-epochs", "zip of 100,000 epoch checkpoints", 240, 1, _zip_epochs),
     Bomb("topics", "checkpoint of 200,000 topics", 20, 1, _topics),
     Bomb("indexes", "200,000 small index files", 20, 1, _indexes),
+    Bomb("alike", "20,000 logs that differ in their last line alone", 60, 1, _alike),
     Bomb("batches", "600 compressed batches of 60 MB each, half of them of metadata", 100, 2, _batches),
     Bomb("zstd-zeros", "zstd of a log's head and 5.3 GB of zeros", 114, 1, _zstd_zeros),
     Bomb("long-line", "a line of 1 GB", 20, 1, _of_megabytes("broker-1/server.log", b"x" * (1 << 20), 1000, VERSION)),

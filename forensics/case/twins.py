@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from forensics.case.log_endings import Endings
 from forensics.case.owners import by_folder
 from parsers.file_reading import FileReading, note
 from parsers.files.sources import Source
@@ -22,6 +23,8 @@ from parsers.takers import log_files
 
 COPY = "copy"
 _BLOCK = 1 << 20
+_FEW = 64
+"""Files that begin alike. So many are compared each with each; more, as a hostile archive has, by their endings."""
 
 Opening = Callable[[Source], bytes]
 """Returns what logs with the same beginning have in common, or a key for it; empty for binary files."""
@@ -129,17 +132,20 @@ def _beginnings_of_others(sources: Sequence[Source], first: dict[tuple[int, str]
     """
     left = sorted(first, reverse=True)  # the longest first: its beginning needs no other file
     whose = {n: by_folder([str(folder) for folder in PurePosixPath(sources[n].path).parents]) for n in first.values()}
+    endings = Endings.of(sources, first) if len(first) > _FEW else None
     parts: dict[int, int] = {}
     for at, content in enumerate(left):
         number = first[content]
         if number in parts:
             continue
+        others = left[at + 1 :] if endings is None else endings.within(sources[number])
         shorter = {
             other: first[other]
-            for other in left[at + 1 :]
+            for other in others
             if other[0] < content[0] and first[other] not in parts and _may_agree(whose[first[other]], whose[number])
         }
-        parts |= dict.fromkeys(_that_begin(sources[number], shorter), number)
+        found = _that_begin(sources[number], shorter) if endings is None else shorter.values()
+        parts |= dict.fromkeys(found, number)
     return parts
 
 

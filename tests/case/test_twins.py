@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import io
 import shutil
+from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from forensics.case import twins
 from forensics.case.topics import named
-from forensics.case.twins import COPY
+from forensics.case.twins import COPY, copies
 from forensics.engines import local
 from parsers.files.sources import Source
 from parsers.schema import OBSERVATIONS
@@ -163,6 +169,25 @@ def test_topics_get_their_names_by_id() -> None:
     found = named(rows.with_columns(pl.lit(None, dtype=OBSERVATIONS["hw"]).alias("hw")))
     assert found.get_column("topic").to_list() == ["a", "a", None, None, "b"]
     assert found.columns == ["topic", "topic_id", "hw"]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3000) | st.sampled_from([0, 1024, 2048, 3072])), max_size=12)
+)
+def test_many_logs_that_begin_alike_are_compared_as_few_are(cuts: list[tuple[int, int]]) -> None:
+    """Beginnings of three texts that differ at last at byte 1,500, of any lengths, of known and unknown brokers."""
+    line = "[2024-05-06 07:08:09,000] INFO Truncating log orders-0 to offset 5. (kafka.log.Log)\n"
+    texts = [(line * 48)[:1_500] + f"{number}" * 3_000 for number in range(3)]
+    contents = [texts[text][: 4_500 - cut].encode() for text, cut in cuts]
+    sources = [
+        Source(f"broker-{n % 2}/{n}.log" if n % 3 else f"{n}.log", len(data), partial(io.BytesIO, data))
+        for n, data in enumerate(contents)
+    ]
+    found = []
+    for few in (64, 0):
+        with patch.object(twins, "_FEW", few):
+            found.append(copies(sources, opening=lambda _: b"alike", is_log=lambda _: True))
+    assert found[0] == found[1]
 
 
 def test_a_source_that_cannot_be_read_is_no_copy() -> None:
