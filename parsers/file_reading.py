@@ -72,6 +72,7 @@ class FileReading:
         topic, partition, directory_state: from the directory's name, for files of a partition.
         lines, events, relevant, understood: of a text log: physical lines, events, events that may be about
             replication, and those of them that fitted a known wording.
+        unread: of a trace: lines that could not be read, so that it does not state what it claims to.
         first_time, last_time: of its events, as printed, microseconds since 1970.
         base_offset: offset in a segment's name.
         log_end: next offset after the last sound batch of a segment.
@@ -95,6 +96,7 @@ class FileReading:
     events: int = 0
     relevant: int = 0
     understood: int = 0
+    unread: int = 0
     first_time: int | None = None
     last_time: int | None = None
     base_offset: int | None = None
@@ -192,6 +194,7 @@ def joined(parts: Sequence[FileReading]) -> FileReading:
     whole.events = sum(part.events for part in parts)
     whole.relevant = sum(part.relevant for part in parts)
     whole.understood = sum(part.understood for part in parts)
+    whole.unread = sum(part.unread for part in parts)
     whole.first_time = _first(part.first_time for part in parts)
     whole.last_time = _first(part.last_time for part in reversed(parts))
     whole.zone = _first(part.zone for part in reversed(parts))

@@ -77,6 +77,7 @@ class Broker:
             whatever the names of the files.
         complete: its trace claims to state every change of its replicas, so an absent line proves something.
         claim: the same of its logs, its roles or both, and of nothing else; or None.
+        unread: lines of its trace could not be read, or not in their order, so what that claims does not count.
         log_within: first and last moment of the span in which its trace claims to state every change of its logs; None
             without such a claim. A moment is in microseconds since 1970 UTC, or None for no bound.
         unseen_process: broker epoch of a process that controllers registered and that has no line of its own here,
@@ -99,6 +100,7 @@ class Broker:
     unseen_process: int | None = None
     complete: bool = False
     claim: PartClaim | None = None
+    unread: bool = False
     log_within: tuple[int | None, int | None] | None = None
 
     @property

@@ -370,6 +370,7 @@ def _brokers(
     for broker in (_left_out(files, owner) | partly | damaged) & set(made):
         made[broker].complete, made[broker].claim, made[broker].log_within = False, None, None
         made[broker].server_log = made[broker].state_log = False
+        made[broker].unread = broker in damaged
     return list(made.values())
 
 
@@ -407,8 +408,7 @@ def _told_in_excerpts(files: Sequence[tuple[Source, FileReading]], observations:
 
 def _told_in_damaged_traces(files: Sequence[tuple[Source, FileReading]], observations: pl.DataFrame) -> set[int]:
     """Return brokers that state something in a trace with unreadable lines, so that statements are missing."""
-    read = ((n, found.notices) for n, (_, found) in enumerate(files) if found.format == "trace")
-    damaged = [n for n, notices in read if notices.get_column("line").count()]
+    damaged = [n for n, (_, found) in enumerate(files) if found.format == "trace" and found.unread]
     told = observations.filter(pl.col("source").is_in(damaged)) if damaged else observations.clear()
     return set(told.get_column("broker").drop_nulls().to_list())
 

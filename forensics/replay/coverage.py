@@ -227,12 +227,14 @@ class LinesAtHand:
         claimed: a trace claims to state every change of its replicas.
         claimed_within: a trace claims the same of what the lines are about, and of nothing else.
         unseen_process: broker epoch of a process that controllers registered and that has no line of its own; or None.
+        unread: lines of a trace could not be read, so what it claims does not count.
     """
 
     printed: frozenset[Printed] = BOTH
     claimed: bool = False
     claimed_within: bool = False
     unseen_process: int | None = None
+    unread: bool = False
 
 
 ALL_LINES = LinesAtHand()

@@ -470,4 +470,5 @@ def _lines(broker: Broker | None) -> LinesAtHand:
         claimed=broker.complete,
         claimed_within=claim is not None,
         unseen_process=broker.unseen_process,
+        unread=broker.unread,
     )

@@ -45,7 +45,14 @@ from forensics.replay.leadership.elections import isr_changed_without_lines, out
 from forensics.replay.leadership.epoch_rollback import served_again, written_before
 from forensics.replay.leadership.epoch_start import NO_DISK, NO_FACTS, fences, truncates_to_hw
 from forensics.replay.lineage import Lineage, differences
-from forensics.replay.omissions.files import NOT_CLAIMED, begin_late, end_early, end_early_by_records, not_claimed
+from forensics.replay.omissions.files import (
+    NOT_CLAIMED,
+    NOT_READ,
+    begin_late,
+    end_early,
+    end_early_by_records,
+    not_claimed,
+)
 from forensics.replay.omissions.own_lines import gaps_in
 from forensics.replay.omissions.passed_over import passed_over
 from forensics.replay.omissions.role_epochs import (
@@ -208,7 +215,7 @@ class _Pass:
                 stated_end=reader.end if claimed else None,
             )
         lines = {broker: self.facts.get(broker, NO_FACTS).lines for broker in readers}
-        unclaimed = {one.replica for one in missing if one.shown_by == NOT_CLAIMED.id}
+        unclaimed = {one.replica for one in missing if one.shown_by in (NOT_CLAIMED.id, NOT_READ.id)}
         history.coverage = Coverage.of(lines, about).lowered(missing).without_claim(unclaimed)
         for broker, reader in readers.items():
             history.coverage = history.coverage.with_places(broker, reader.places)

@@ -24,6 +24,7 @@ from forensics.replay.history import (
 )
 from forensics.replay.inferences import Inferred
 from forensics.replay.lineage import Range, merge
+from forensics.replay.omissions.files import NOT_READ
 from forensics.replay.roles.steps import LogBefore, StepKind
 from forensics.replay.truncations.removals import open_truncation
 from forensics.rules.causes import CauseId
@@ -304,9 +305,9 @@ def missing_logs(history: History) -> list[Want]:
     """Return wants for replicas whose own lines are missing or end too early."""
     wanted = sorted(history.members)
     absent = [] if wanted else [Want(Question.ANY_LINES, (anywhere(*BOTH_LOGS),))]
-    within = history.coverage.shown_missing(Span.WITHIN)
+    within, unread = history.coverage.shown_missing(Span.WITHIN), _unread(history)
     for broker in wanted:
-        if broker not in within and not history.coverage.whole(broker):
+        if broker not in within and broker not in unread and not history.coverage.whole(broker):
             files = [file for what, file in LOG_FILES.items() if not history.coverage.has(broker, what)]
             absent.append(Want(Question.ITS_LINES, (of([broker], *files),)))
     return [*absent, *more_lines(history)]
@@ -315,12 +316,22 @@ def missing_logs(history: History) -> list[Want]:
 def more_lines(history: History) -> list[Want]:
     """Replicas of whose lines some are missing, and which."""
     within, before, after = (history.coverage.shown_missing(span) for span in (Span.WITHIN, Span.BEFORE, Span.AFTER))
+    unread = _unread(history)
+    before = {broker: one for broker, one in before.items() if broker not in unread}
     asked = (
         *((Question.LINES_BETWEEN, broker, one) for broker, one in within.items()),
         *((Question.EARLIER_LINES, broker, one) for broker, one in before.items() if broker not in within),
         *((Question.LATER_LINES, broker, one) for broker, one in after.items() if broker not in within),
     )
-    return [Want(question, (of([broker], *BOTH_LOGS),), because=lines_missing(one)) for question, broker, one in asked]
+    again = [Want(Question.READABLE_TRACE)] if unread else []
+    return again + [
+        Want(question, (of([broker], *BOTH_LOGS),), because=lines_missing(one)) for question, broker, one in asked
+    ]
+
+
+def _unread(history: History) -> set[int]:
+    """Return the replicas whose trace has lines that could not be read."""
+    return set(history.coverage.shown_missing_by(NOT_READ))
 
 
 def missing_data(history: History, case: Case) -> list[Want]:

@@ -44,6 +44,7 @@ class Question(StrEnum):
 
     PROGRAM_REPAIRED = "program-repaired"  # this program failed before it could judge
     OWN_RECORDS = "own-records"  # of a partition that has one directory with another one
+    READABLE_TRACE = "readable-trace"  # lines of the present one could not be read
     CONSISTENT_TRACE = "consistent-trace"  # the present one contradicts itself
     # -- what one broker did ------------------------------------------------------------------------------------------
     ITS_LINES = "its-lines"  # no line of one log is in the evidence

@@ -19,6 +19,10 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "what producers and consumers of {partition} know of their positions: on {replicas}, {because} has the "
             "same directory, so lines and files do not show whose records they are about"
         ),
+        Question.READABLE_TRACE: (
+            "a trace of {partition} of which each line can be read, in the order of its times, so that what it claims "
+            "counts: the notices name the lines"
+        ),
         Question.CONSISTENT_TRACE: (
             "a trace of {partition} that does not contradict itself, so that what it claims counts: {because}"
         ),

@@ -51,11 +51,13 @@ class Wrong(NamedTuple):
         rows: the lines, with ``line`` and ``text``.
         reason: the error, with the field's name.
         counts: they are read nevertheless.
+        disorders: they are read, but what the trace claims does not count, because their order is unknown.
     """
 
     rows: pl.DataFrame
     reason: str
     counts: bool = False
+    disorders: bool = False
 
 
 def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
@@ -96,9 +98,12 @@ def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
     yield from _acks(own)
     yield from _null(own)
     yield from _misspelt(own)
-    yield Wrong(
-        _backwards(own), '"time" runs backwards: lines of one witness must be in the order of their times', True
-    )
+    back = _backwards(own, "witness")
+    of_partition = _backwards(own, "witness", "topic", "partition").get_column("line").to_list()
+    for within in (True, False):
+        rows = back.filter(pl.col("line").is_in(of_partition) == within)
+        reason = '"time" runs backwards: lines of one witness must be in the order of their times'
+        yield Wrong(rows, reason, True, within)
 
 
 def _of_type(found: pl.DataFrame, pattern: str, wanted: str) -> Iterator[Wrong]:
@@ -230,9 +235,9 @@ def _object(text: str) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def _backwards(own: pl.DataFrame) -> pl.DataFrame:
-    """Lines with a time before that of a line of the same witness above them."""
-    latest = pl.col("_time").cum_max().forward_fill().shift(1).over("witness")
+def _backwards(own: pl.DataFrame, *of: str) -> pl.DataFrame:
+    """Lines with a time before that of a line above them with equal values in some columns."""
+    latest = pl.col("_time").cum_max().forward_fill().shift(1).over(*of)
     return own.filter((pl.col("_time") < latest).fill_null(False))
 
 

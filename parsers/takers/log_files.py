@@ -199,6 +199,7 @@ def trace(source: Source, _head: bytes) -> FileReading:
             observations.append(found.observations)
             notices += [block.notices, found.notices]
             reading.lines += block.lines.len()
+            reading.unread += found.unread + block.notices.get_column("line").count()
             said = found.observations.get_column("line").unique()  # the first line states several things
             reading.relevant += pl.concat([said, found.notices.get_column("line")]).n_unique()
             reading.understood += said.len()

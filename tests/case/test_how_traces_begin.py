@@ -1,4 +1,4 @@
-"""Traces whose first line is blank, damaged, or not the one of kind trace: the rest still counts."""
+"""Traces with a first line or another one that is damaged: the rest still counts, and the claim where it can."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import pytest
 
 from forensics.engines.local import scan
 from forensics.rules.finding import Verdict
+from forensics.rules.wants import Question
 from parsers.formats.trace_jsonl import is_trace
-from tests.rules.traced import LEADS, text
+from tests.rules.traced import LEADS, Line, said, text
 
 HEAD = {"kind": "trace", "cluster": "a", "replicas": [1, 2], "release": "3.9.1", "complete": True}
 WHOLE = text([HEAD, *LEADS])
@@ -57,3 +58,30 @@ def test_a_damaged_first_line_is_a_notice_and_the_rest_counts(first: str, reason
 def test_near_misses_of_a_damaged_first_line(head: bytes) -> None:
     most = b"text\n" * 4
     assert not is_trace(head + most)
+
+
+APPENDED = said(1, 1, "append", offset=0, leo=10)
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"),
+    [
+        (APPENDED | {"detail": "acks=2"}, Verdict.CLEAN),
+        (APPENDED | {"leader_epoch": None}, Verdict.CLEAN),
+        (APPENDED | {"high_watermrk": 3}, Verdict.CLEAN),
+        ({**APPENDED, "topic": "pay", "time": "2025-12-31T00:00:00Z"}, Verdict.CLEAN),
+        ({**APPENDED, "time": "2025-12-31T00:00:00Z"}, Verdict.UNKNOWN),
+        (APPENDED | {"offset": -1}, Verdict.UNKNOWN),
+        (APPENDED | {"time": "yesterday"}, Verdict.UNKNOWN),
+    ],
+    ids=["acks", "null", "no such field", "another partition earlier", "order", "negative", "no time"],
+)
+def test_a_claim_fails_where_a_line_cannot_be_read_or_ordered(line: Line, verdict: Verdict, tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text(text([HEAD, *LEADS, line]))
+    result = scan([str(tmp_path / "t.jsonl")])
+    assert result.case.notices.get_column("line").to_list() == [4]
+    partition = next(one for one in result.partitions if one.history.facts.topic == "orders")
+    answer = partition.judgements["leo-regression"]
+    assert answer.verdict is verdict
+    wanted = [Question.READABLE_TRACE] if verdict is Verdict.UNKNOWN else []
+    assert [want.question for want in answer.missing] == wanted

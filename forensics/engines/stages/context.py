@@ -53,7 +53,6 @@ class Facts:
         identity: as of the unit.
         sha256: hash of its content.
         observations, batches, notices: how many rows there are.
-        noted_lines: how many of the notices are about a line.
         splits: for each range in order: lines before it, and greatest time printed before it.
         again: it has to be read sequentially.
         witnesses: how often each broker is named as the one that prints.
@@ -70,7 +69,6 @@ class Facts:
     observations: int = 0
     batches: int = 0
     notices: int = 0
-    noted_lines: int = 0
     splits: tuple[tuple[int, int | None], ...] = ()
     again: bool = False
     witnesses: Mapping[int, int] | None = None
@@ -115,7 +113,6 @@ def _merged(rows: list[dict[str, Any]]) -> Facts:
         observations=sum(header["observations"] for header in headers),
         batches=sum(header["batches"] for header in headers),
         notices=sum(header["notices"] for header in headers),
-        noted_lines=sum(header["noted_lines"] for header in headers),
         splits=splits,
         again=_again(headers),
         witnesses=_witnesses(headers),
@@ -492,9 +489,7 @@ def _stub(facts: Facts) -> FileReading:
     elif whole.format == "dump-log" and facts.batches:
         whole.batches = pl.concat([empty(BATCHES), pl.DataFrame({"byte": [0]})], how="diagonal")
     if facts.notices:
-        rows = pl.DataFrame({"line": pl.int_range(facts.notices, dtype=pl.Int64, eager=True)})
-        line = pl.when(pl.col("line") < facts.noted_lines).then("line").alias("line")  # that there are some counts
-        whole.notices = conform(rows.with_columns(line), NOTICES)
+        whole.notices = conform(pl.DataFrame({"line": [None] * facts.notices}), NOTICES)
     return whole
 
 

@@ -44,6 +44,7 @@ HEADER: Final = (
     "events",
     "relevant",
     "understood",
+    "unread",
     "first_time",
     "last_time",
     "base_offset",
@@ -167,7 +168,6 @@ class _Facts:
 
     whole: FileReading | None = None
     notices: int = 0
-    noted_lines: int = 0
     batches: int = 0
     observations: int = 0
     when: int | None = None
@@ -213,7 +213,6 @@ def _part(unit: Unit, split: int, part: FileReading, facts: _Facts) -> Iterator[
         facts.keys.append(part.batches.select(METADATA_BATCHES))
     facts.batches += part.batches.height
     facts.notices += part.notices.height
-    facts.noted_lines += part.notices.get_column("line").count()
     header = FileReading(**{name: getattr(part, name) for name in HEADER})
     facts.whole = header if facts.whole is None else joined([facts.whole, header])
     if part.format in read.NOT_READ:
@@ -274,7 +273,6 @@ def _facts(unit: Unit, split: int, facts: _Facts, held: bool) -> Told:
         "observations": facts.observations,
         "batches": facts.batches,
         "notices": facts.notices,
-        "noted_lines": facts.noted_lines,
         "when": facts.when,
         "witnesses": sorted(facts.witnesses.items()),
         "printers": sorted(facts.printers),

@@ -76,8 +76,14 @@ LOG_WAS_THERE = Omission(
 NOT_CLAIMED = Omission(
     "not-claimed",
     Span.BEFORE,
-    "its trace does not claim to state each change, or a line of it cannot be read",
+    "its trace does not claim to state each change",
     "the first line of a trace of a Partition says what it is complete about (docs/trace-format.md)",
+)
+NOT_READ = Omission(
+    "not-read",
+    Span.BEFORE,
+    "lines of its trace could not be read",
+    "a trace of a Partition states what it claims only if each line can be read (docs/trace-format.md)",
 )
 OMISSIONS = (
     FILES_KNOW_LATER_EPOCH,
@@ -91,6 +97,7 @@ OMISSIONS = (
     LINES_BEGIN_AFTER_ROLE,
     LOG_WAS_THERE,
     NOT_CLAIMED,
+    NOT_READ,
 )
 """Evidence in files and other brokers' lines about the time before a replica's lines begin or after they end."""
 
@@ -113,7 +120,7 @@ def not_claimed(broker: int, own: Sequence[Event], lines: LinesAtHand) -> Iterat
     """Yield a replica that only a trace describes, if the trace claims nothing of it."""
     claimed = lines.claimed or lines.claimed_within
     if own and not claimed and all(event.message == TRACE for event in own):
-        yield NOT_CLAIMED.of(broker)
+        yield (NOT_READ if lines.unread else NOT_CLAIMED).of(broker)
 
 
 def end_early(history: History) -> Iterator[MissingLines]:
