@@ -194,11 +194,14 @@ def _maybe_begun_before(history: History, statement: HwStatement) -> list[Epoch]
     That is up to its next role if the line with which that role began may be missing. After its last role, it is every
     later epoch if its lines do not reach the end of the evidence, or if it was in one of their ISRs.
     """
-    broker, later = statement.replica, [epoch for epoch in history.taken_up if epoch.epoch > statement.epoch]
-    if broker in history.coverage.unclaimed and (until := _maybe_begun(history, statement)) is not None:
-        return [epoch for epoch in later if epoch.epoch <= until]
-    if statement.epoch != max((one.epoch for one in history.role_spans.get(broker, ())), default=UNKNOWN):
+    broker = statement.replica
+    until = _maybe_begun(history, statement) if broker in history.coverage.unclaimed else None
+    last = max((role_span.epoch for role_span in history.role_spans.get(broker, ())), default=UNKNOWN)
+    if until is None and statement.epoch != last:
         return []
+    later = [epoch for epoch in history.taken_up if epoch.epoch > statement.epoch]
+    if until is not None:
+        return [epoch for epoch in later if epoch.epoch <= until]
     # A member of its ISR was given this epoch, so lines are missing.
     untold = any(broker in isr for epoch in later for isr, _ in epoch.isr)
     return later if untold or not history.coverage.has(broker, Printed.ROLES, Span.AFTER) else []
