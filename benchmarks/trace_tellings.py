@@ -29,17 +29,36 @@ def _by_observer(line: Line) -> Line:
     return line | {"witness": OBSERVER, "replica": line["witness"]}
 
 
+TOLD: Final = ("state", "leo", "consumed", "produced", "acknowledged", "leader_hw", "follower_fetched", "hw_checkpoint")
+"""Ways to state a high watermark instead, one for all of a run."""
+
+JUDGED: Final = ("committed-data-lost", "truncation-below-committed")
+"""Rules that ask what leaders have committed, and not what a follower or a checkpoint file has of it."""
+
+
 def otherwise(lines: list[Line], random: Random) -> list[Line]:
-    """Return the lines with half of those of kind ``hw`` left out, and their values in lines of other kinds."""
-    state = _State()
+    """Return a run in which lines of one other kind alone state the high watermarks that leaders reach in a role."""
+    state, way = _State(), random.choice(TOLD)
     told: list[Line] = []
-    for at, line in enumerate(lines):
-        if line["kind"] == "hw" and state.rises(line) and random.random() < 0.5:
-            told.append(random.choice([*_other(line, state, lines[at + 1 :])]))
-        else:
-            told.append(line)
+    for line in lines:
+        if line["kind"] == "hw" and state.rises(line):
+            told.append(_other(line, state, way))
+        elif line["kind"] not in _STATING:
+            told.append(_without_hw(line))
         state.take(line)
     return told
+
+
+_STATING: Final = ("hw", "leader_hw", "hw_checkpoint", "hw_loaded", "hw_regressed")
+"""Kinds that state nothing but a high watermark."""
+
+
+def _without_hw(line: Line) -> Line:
+    """Return a line that states no high watermark but that with which a leader begins."""
+    if line["kind"] == "become_leader":
+        return line
+    kept = {name: value for name, value in line.items() if name not in ("high_watermark", "leader_high_watermark")}
+    return kept | {"detail": "acks=1"} if line["kind"] == "produced" else kept
 
 
 @dataclass(slots=True)
@@ -77,20 +96,23 @@ class _State:
                 yield broker
 
 
-def _other(line: Line, state: _State, later: list[Line]) -> Iterator[Line]:
-    """Yield lines of other kinds that state the high watermark of a line."""
+def _other(line: Line, state: _State, way: str) -> Line:
+    """Return a line that states the high watermark of another one in some way, or as a state if no replica follows."""
     kept = {name: line[name] for name in _PLACE if name in line}
     hw, broker = line["high_watermark"], line["witness"]
-    yield kept | {"kind": "state", "high_watermark": hw}
-    yield kept | {"kind": "consumed", "offset": hw - 1}
-    yield kept | {"kind": "produced", "offset": hw - 1, "detail": "acks=all"}
-    for follower in state.followers(broker):
-        own = kept | {"witness": follower, "leader_high_watermark": hw}
-        yield own | {"kind": "leader_hw"}
-        yield own | {"kind": "follower_fetched", "log_end_offset": state.ends[follower]}
-    following = next((one for one in later if one.get("witness") == broker and one["kind"] in _WRITTEN), {})
-    if following.get("kind") == "hw_checkpoint" and following["high_watermark"] >= hw:
-        yield kept | {"kind": "hw_checkpoint", "high_watermark": hw}  # the file holds no less afterwards
-
-
-_WRITTEN: Final = ("hw_checkpoint", "process_start")
+    follower = next(state.followers(broker), None)
+    own = {"kind": way, "high_watermark": hw}
+    if way == "leo":
+        own["log_end_offset"] = state.ends[broker]
+    elif way == "consumed":
+        own = {"kind": way, "offset": hw - 1}
+    elif way == "produced":
+        own |= {"offset": hw - 1, "detail": "acks=all"}
+    elif way == "acknowledged":
+        own = {"kind": "produced", "offset": hw - 1, "detail": "acks=all"}
+    elif way in ("leader_hw", "follower_fetched"):
+        own = {"kind": "state", "high_watermark": hw}
+        if follower is not None:
+            own = {"kind": way, "witness": follower, "leader_high_watermark": hw}
+            own |= {"log_end_offset": state.ends[follower]} if way == "follower_fetched" else {}
+    return kept | own

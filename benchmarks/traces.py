@@ -286,6 +286,7 @@ def compare(
             found[BEGUN] = _of_begun(whole, verdicts, schedules, protocol.name)
         for place, (run, one) in enumerate(zip(runs, schedules, strict=True)):
             given = list(answers(verdicts.get(f"run-{place}", []), run.truth(), run.cluster))
+            given = [one for one in given if name != OTHERWISE or one.rule in trace_tellings.JUDGED]
             counts.update(given)
             _tell(given, name, f"{protocol.name}, seed {one.seed}")
     return found

@@ -283,8 +283,16 @@ class _Player:
             self.left_open.setdefault((line.broker, replica.epoch), []).extend(tail)
         replica.leads = False
 
-    def _led_without(self, broker: int, replica: _Replica, *, while_leading: bool = False) -> None:
-        """Find the committed records that a leader does not have as it begins its epoch, or as its log is shortened."""
+    def _led_without(
+        self, broker: int, replica: _Replica, *, while_leading: bool = False, told: Commit | None = None
+    ) -> None:
+        """Find the committed records that a leader does not have as it begins its epoch, or as its log is shortened.
+
+        Args:
+            broker, replica: the leader.
+            while_leading: its log is shortened in this role.
+            told: the only high watermark that counts: the others were known when the leader began.
+        """
         lacking: list[Piece] = []
         commits: list[Commit] = []
         own = Records()
@@ -293,7 +301,7 @@ class _Player:
         for writer, spans in self.committed.found.items():
             known = [*own.ranges(writer), *self.lost.ranges(writer), (0, max(self.deleted, replica.deleted))]
             for span, commit in spans:
-                for first, end in subtract([span], known):
+                for first, end in subtract([span], known) if told in (None, commit) else ():
                     lacking.append(Piece(first, end, writer, whole=False))
                     commits.append(commit)
         for piece, commit in zip(lacking, commits, strict=True):
@@ -558,7 +566,7 @@ class _Player:
         """A high watermark is stated after its role; who leads by now may have begun without the records."""
         for broker, one in self.replicas.items():
             if one.leads and one.epoch > commit.epoch:
-                self._led_without(broker, one)
+                self._led_without(broker, one, told=commit)
 
     def _covers(self, leader: _Replica, commit: Commit) -> None:
         """Add what a leader has below its high watermark."""
