@@ -53,11 +53,23 @@ def written(
         )
     in_files = pl.col("source").is_in(files.get_column("id").implode())
     replicas = sorted(case.brokers)
-    lines = rows.filter(~in_files)
+    lines = _as_written(case, rows.filter(~in_files))
     yield from write_trace(lines, cluster=cluster, replicas=replicas, with_files=bool(files.height))
     yield from write_statements(_lines_left_out(case, lines))
     for source in files.sort("id").rows(named=True):
         yield from trace_files.write_file(_kept(case, source, rows, setting))
+
+
+def _as_written(case: Case, lines: pl.DataFrame) -> pl.DataFrame:
+    """Return the lines in the order of their traces, which counts where times are equal or absent.
+
+    Lines of logs come before, broker by broker. If two traces have lines of one witness, only times order these.
+    """
+    traces = case.sources.filter(pl.col("format") == TRACE).get_column("id")
+    of_trace = pl.col("source").is_in(traces.implode())
+    traced = lines.filter(of_trace).sort("source", "line", maintain_order=True)
+    in_order = traced.select((pl.col("row").diff().fill_null(1) > 0).over("broker").all()).item()
+    return pl.concat([lines.filter(~of_trace), traced]) if in_order else lines
 
 
 def _is_beside() -> pl.Expr:

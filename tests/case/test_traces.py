@@ -197,3 +197,22 @@ def test_simulate_writes_a_trace_that_answers(tmp_path: Path) -> None:
     assert answers(path) == truth(scenario("loss").run("hw"))
     command[5] = str(tmp_path / "again")
     assert CliRunner().invoke(cli, command).exit_code == 2  # nothing is written over
+
+
+@pytest.mark.parametrize("dated", [False, True], ids=["no times", "equal times"])
+def test_a_trace_of_a_trace_keeps_the_order_of_its_lines(dated: bool, tmp_path: Path) -> None:
+    """Where times are equal or absent, that order says what happened first: here broker 2 leads before 1 follows."""
+    time = {"time": "2026-01-01T10:00:00Z"} if dated else {}
+    stated = [
+        (2, "become_leader", {"leader_epoch": 1, "log_end_offset": 0}),
+        (1, "become_follower", {"leader_epoch": 1, "leader": 2, "log_end_offset": 0}),
+        (2, "append", {"offset": 0, "log_end_offset": 10}),
+        (1, "append", {"offset": 0, "log_end_offset": 10}),
+    ]
+    place = {"topic": "orders", "partition": 0}
+    told = [{**time, "witness": witness, "kind": kind, **place, **values} for witness, kind, values in stated]
+    path = lines(tmp_path / "t.jsonl", told)
+    printed = CliRunner().invoke(cli, ["trace", str(path)]).stdout
+    written = [json.loads(line) for line in printed.splitlines()]
+    again = [(one["witness"], one["kind"]) for one in written if one.get("topic") == "orders"]
+    assert again == [(witness, kind) for witness, kind, _ in stated]
