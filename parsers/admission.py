@@ -118,6 +118,7 @@ def _bound(reading: FileReading) -> None:
     wrong = marks.select(pl.any_horizontal(pl.all())).to_series()
     said = [_notice(rows.filter(marks[name]), name) for name in marks.columns if marks[name].any()]
     reading.observations = rows.filter(~wrong)
+    reading.unread += int(wrong.sum())
     reading.notices = pl.concat([reading.notices, *said])
 
 

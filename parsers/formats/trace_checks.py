@@ -73,6 +73,9 @@ def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
         if TYPES[name] == pl.Int32:
             fits = pl.col(name).is_between(-(1 << 31), (1 << 31) - 1).fill_null(True)
             yield Wrong(found.filter(~fits), f'a number beyond its column: "{name}"')
+        elif TYPES[name].is_integer():
+            last = (pl.col(name) == (1 << 63) - 1).fill_null(False)  # an end must fit behind the last offset
+            yield Wrong(found.filter(last & _OWN), f'a number beyond its column: "{name}"')
     for pattern, wanted in ((_NO_NUMBER, "a whole number"), (_NO_WORD, "a string")):
         yield from _of_type(found, pattern, wanted)
     for name in ("isr", "isr_before"):
@@ -306,10 +309,17 @@ def header(text: str) -> Header:
     claimed = tuple(one for claim in claims for one in _claimed(claim, replicas))
     if claims and not claimed:
         reasons.append('a trace that is "complete" names its "replicas", and all kinds of which it states each line')
+    reasons += _of_others(claimed, replicas)
     settings = tuple((key, _setting(value)) for key, value in given.get("settings", {}).items())
     return Header(
         given.get("release"), given.get("protocol"), given.get("cluster"), replicas, settings, claimed, tuple(reasons)
     )
+
+
+def _of_others(claimed: Sequence[Claimed], replicas: Sequence[int]) -> list[str]:
+    """Return the errors in claims about brokers that are not among the replicas."""
+    others = sorted({one.replica for one in claimed} - {*replicas}) if replicas else []
+    return [f'"complete" names broker {one}, which is not in "replicas"' for one in others]
 
 
 def _claimed(claim: int | dict[str, Any], replicas: Sequence[int]) -> Iterator[Claimed]:

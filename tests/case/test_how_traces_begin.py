@@ -73,8 +73,20 @@ APPENDED = said(1, 1, "append", offset=0, leo=10)
         ({**APPENDED, "time": "2025-12-31T00:00:00Z"}, Verdict.UNKNOWN),
         (APPENDED | {"offset": -1}, Verdict.UNKNOWN),
         (APPENDED | {"time": "yesterday"}, Verdict.UNKNOWN),
+        (APPENDED | {"log_end_offset": (1 << 63) - 1}, Verdict.UNKNOWN),
+        (APPENDED | {"isr": "99999999999", "message": "other"}, Verdict.UNKNOWN),
     ],
-    ids=["acks", "null", "no such field", "another partition earlier", "order", "negative", "no time"],
+    ids=[
+        "acks",
+        "null",
+        "no such field",
+        "another partition earlier",
+        "order",
+        "negative",
+        "no time",
+        "large",
+        "large id",
+    ],
 )
 def test_a_claim_fails_where_a_line_cannot_be_read_or_ordered(line: Line, verdict: Verdict, tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text(text([HEAD, *LEADS, line]))

@@ -128,6 +128,7 @@ def test_what_is_wrong_is_told_and_the_rest_counts() -> None:
         (own(kind="hw"), 'a line of kind hw needs "high_watermark": the line is left out', False),
         (own(kind="hw", hw=3), 'a line of kind hw needs "high_watermark": "hw" may be meant as it', False),
         (own(kind="append", high_watermark=3, leo=3), 'a line of kind append needs "log_end_offset": "leo" may', False),
+        (own(kind="hw", high_watermark=(1 << 63) - 1), 'a number beyond its column: "high_watermark"', False),
         (own(kind="hw", high_watermark=3, leo=3), 'no field "leo" is known: "log_end_offset" may be meant', True),
         (own(kind="hw", high_watermark=3, logEndOffset=3), 'no field "logEndOffset" is known: "log_end_of', True),
         (own(kind="truncate", ofset=3), 'a line of kind truncate needs "offset": "ofset" may be meant as it', False),
@@ -262,6 +263,7 @@ def test_the_first_line_says_of_what_the_others_are() -> None:
     ("fields", "reason"),
     [
         ({"complete": True}, 'a trace that is "complete" names its "replicas"'),
+        ({"complete": [3], "replicas": [1, 2]}, '"complete" names broker 3, which is not in "replicas"'),
         ({"replicas": "1,2"}, '"replicas" is not what it should be'),
         ({"replicas": [-1]}, '"replicas" is not what it should be'),
         ({"replica_ids": [1]}, None),
