@@ -43,6 +43,10 @@ CASES: dict[str, dict[str, list[Line]]] = {
     "one for each broker, without a cluster": {f"{one}/t.jsonl": [head(complete=[one]), *of(one)] for one in (1, 2)},
     "two clusters in one file": {"t.jsonl": [head(cluster="a"), *HEALTHY, head(cluster="b"), *OTHER]},
     "two clusters, one named": {"one/t.jsonl": [head(cluster="a"), *HEALTHY], "two/t.jsonl": [head(), *OTHER]},
+    "two clusters in files": {"one.jsonl": [head(), *HEALTHY], "two.jsonl": [head(), *OTHER]},
+    "a line that counts": {"t.jsonl": [head(cluster="a"), *HEALTHY, said(5, 1, "leo", leo=10) | {"hw": None}]},
+    "a large number": {"t.jsonl": [head(cluster="a"), *HEALTHY, said(5, 1, "hw", hw=(1 << 63) - 1)]},
+    "a state alone": {"t.jsonl": [said(5, 1, "state", last_stable_offset=9)]},
     "two clusters in folders": {"one/t.jsonl": [head(), *HEALTHY], "two/t.jsonl": [head(), *OTHER]},
 }
 
