@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forensics.errors import UnwritableOutput
-from parsers.encodings.json_lines import STEERING, escaped
+from parsers.encodings.json_text import STEERING, escaped
 from parsers.files.sources import Source
 
 _IN_TEXT: Final = re.compile(rf"[\x00-\x1f{STEERING}]")

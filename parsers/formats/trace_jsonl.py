@@ -17,7 +17,8 @@ from typing import Any, Final, NamedTuple
 import polars as pl
 
 from parsers.details import Claim
-from parsers.encodings.json_lines import decode, encode
+from parsers.encodings.json_lines import decode
+from parsers.encodings.json_text import encode
 from parsers.formats.trace_checks import Header, header, type_of, unknown_kind, wrong
 from parsers.formats.trace_kinds import CLAIMED_BY, COLUMN_OF, FIELD_OF, FIELDS, FILE_LINES, OF_ITSELF, SCHEMA, TYPES
 from parsers.reading import EXCERPT

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from parsers.encodings.json_lines import encode
+from parsers.encodings.json_text import encode
 from parsers.file_reading import UTC, FileReading, note
 from parsers.formats.trace_jsonl import is_line
 from parsers.formats.trace_kinds import FILE_LINES, SCHEMA

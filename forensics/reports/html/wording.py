@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from forensics.replay.lineage import Range
 from forensics.reports.titles import earlier
-from parsers.encodings.json_lines import STEERING
+from parsers.encodings.json_text import STEERING
 
 if TYPE_CHECKING:
     from forensics.replay.history import History
