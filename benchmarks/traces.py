@@ -138,16 +138,16 @@ class _States:
             self.hw_fell |= end > 0 if gone else event.facts["hw"] < min(self.kept[broker], end)
 
 
-def of_isr(events: Iterable[Event]) -> dict[str, bool]:
+def of_isr(cluster: Cluster) -> dict[str, bool]:
     """Return, from the model's own states, whether a leader came from outside the ISR, and whether the high watermark
-    of the newest leader was above the log of a member.
+    of the newest leader was above the log of a member, also as the disks are left at the end.
     """
     ends: dict[int, int] = {}
     isr: list[int] = []
     newest, leader, hw = -1, None, 0
-    found = {"unclean-election": False, "hw-above-isr-member": False}
-    for event in events:
-        found["unclean-election"] |= bool(event.facts.get("unclean"))
+    unclean = above = False
+    for event in cluster.trace:
+        unclean |= bool(event.facts.get("unclean"))
         state, broker = event.state, event.broker
         if event.kind in _STATE_ISR:
             isr = event.facts["isr"]
@@ -159,9 +159,15 @@ def of_isr(events: Iterable[Event]) -> dict[str, bool]:
             newest = max(newest, state["leader_epoch"])
             if event.kind in _STATE_HW and state["role"] == "leader" and state["leader_epoch"] == newest:
                 leader, hw = broker, state["high_watermark"]
-        behind = [one for one in isr if one != leader and ends.get(one, 0) < hw]
-        found["hw-above-isr-member"] |= leader is not None and bool(behind)
-    return found
+        above |= leader is not None and _behind(ends, isr, leader, hw)
+    left = {node.id: node.replica.log.end if node.replica.on_disk else 0 for node in cluster.brokers.values()}
+    above |= leader is not None and _behind(ends | left, isr, leader, hw)
+    return {"unclean-election": unclean, "hw-above-isr-member": above}
+
+
+def _behind(ends: Mapping[int, int], isr: Iterable[int], leader: int, high_watermark: int) -> bool:
+    """Return whether the log of a member of the ISR ends below the high watermark of its leader."""
+    return any(ends.get(one, 0) < high_watermark for one in isr if one != leader)
 
 
 _STATE_HW = ("leads", "hw_raised", "isr_proposed")
@@ -172,7 +178,7 @@ def truths(truth: dict[str, Any], cluster: Cluster) -> dict[str, bool]:
     """Rule -> whether it is violated, for the rules that are asked besides the three questions."""
     return {
         "lso-above-hw": _unstable(cluster.trace),
-        **of_isr(cluster.trace),
+        **of_isr(cluster),
         "hw-above-leo": bool(truth["expect"].get("hw_above_leo")),
         "epoch-divergence": truth["expect"]["diverged"],
         **of_states(cluster),
