@@ -17,7 +17,7 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple
@@ -271,29 +271,42 @@ def judgements(content: Sequence[str]) -> dict[str, list[dict[str, Judgement]]]:
     return found
 
 
+_TELLINGS: Mapping[str, Callable[[Lines, Random], Lines]] = {
+    WHOLE: lambda lines, _: lines,
+    LESS: dropped,
+    OTHERWISE: trace_tellings.otherwise,
+    OBSERVED: lambda lines, _: trace_tellings.observed(lines),
+}
+"""The traces of a run whose answers are compared with what is so, each made of the whole one."""
+
+EVERY = (FAULTY, WHOLE, BEGUN, LESS, OTHERWISE, OBSERVED)
+
+
 def compare(
-    protocol: Protocol, schedules: Sequence[batches.Schedule], *, less: bool = True
+    protocol: Protocol, schedules: Sequence[batches.Schedule], kinds: Collection[str] = EVERY
 ) -> dict[str, Counter[Told]]:
-    """Play runs of a protocol; return the answers for whole traces and, if asked, for those with lines dropped."""
+    """Play runs of a protocol; return the answers by kind of trace.
+
+    Args:
+        protocol: the protocol.
+        schedules: the runs.
+        kinds: the kinds of trace that are judged; ``BEGUN`` only beside ``WHOLE``.
+    """
     runs = [one.play(protocol, place) for place, one in enumerate(schedules)]
     whole = [[json.loads(line) for line in run.observations().splitlines()] for run in runs]
-    traces = {WHOLE: whole}
-    if less:
-        pairs = zip(whole, schedules, strict=True)
-        traces[LESS] = [dropped(lines, Random(one.seed)) for lines, one in pairs]
-        pairs = zip(whole, schedules, strict=True)
-        traces[OTHERWISE] = [trace_tellings.otherwise(lines, Random(one.seed)) for lines, one in pairs]
-        traces[OBSERVED] = [trace_tellings.observed(lines) for lines in whole]
-    found: dict[str, Counter[Told]] = {FAULTY: _of_faults(whole, schedules, protocol.name)}
-    for name, told in traces.items():
+    found: dict[str, Counter[Told]] = {}
+    if FAULTY in kinds:
+        found[FAULTY] = _of_faults(whole, schedules, protocol.name)
+    for name in (name for name in _TELLINGS if name in kinds):
+        told = [_TELLINGS[name](lines, Random(one.seed)) for lines, one in zip(whole, schedules, strict=True)]
         verdicts = judgements(["".join(json.dumps(line) + "\n" for line in lines) for lines in told])
-        counts = found.setdefault(name, Counter())
-        if name == WHOLE and less:
+        found[name] = Counter()
+        if name == WHOLE and BEGUN in kinds:
             found[BEGUN] = _of_begun(whole, verdicts, schedules, protocol.name)
         for place, (run, one) in enumerate(zip(runs, schedules, strict=True)):
             given = list(answers(verdicts.get(f"run-{place}", []), run.truth(), run.cluster))
             given = [one for one in given if name != OTHERWISE or one.rule in trace_tellings.JUDGED]
-            counts.update(given)
+            found[name].update(given)
             _tell(given, name, f"{protocol.name}, seed {one.seed}")
     return found
 

@@ -33,7 +33,7 @@ def undecided(protocol: Protocol, schedules: Sequence[Schedule]) -> list[Told]:
     found: list[Told] = []
     for at in range(0, len(schedules), TOGETHER):
         part = schedules[at : at + TOGETHER]
-        told = compare(protocol, part, less=False)[WHOLE]
+        told = compare(protocol, part, [WHOLE])[WHOLE]
         assert told.total() == len(part) * len(ASKED)
         found += [one for one in told.elements() if one.kind != "right"]
     return found
@@ -75,7 +75,7 @@ def test_whole_traces_with_transactions_are_decided(number: int) -> None:
 def test_a_fault_that_is_added_is_found(number: int) -> None:
     first = 4_000_000 + 1_000 * number
     runs = max(60, LESS_RUNS)  # some kinds of fault find no place in many runs
-    found = compare(PROTOCOLS[number], [drawn(seed) for seed in range(first, first + runs)], less=False)[FAULTY]
+    found = compare(PROTOCOLS[number], [drawn(seed) for seed in range(first, first + runs)], [FAULTY])[FAULTY]
     assert {one.rule for one in found} == set(ADDED)
     assert {one.kind for one in found} == {"right"}
 
@@ -104,7 +104,7 @@ def test_traces_with_lines_dropped_or_with_records_before_are_never_judged_wrong
     ],
 )
 def test_single_runs_that_were_judged_wrongly(protocol: str, seed: int) -> None:
-    found = compare(BY_NAME[protocol], [drawn(seed)])[LESS]
+    found = compare(BY_NAME[protocol], [drawn(seed)], [LESS])[LESS]
     assert [one for one in found if one.kind in ("missed", "wrong")] == []
 
 
