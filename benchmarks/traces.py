@@ -140,7 +140,7 @@ class _States:
 
 def of_isr(cluster: Cluster) -> dict[str, bool]:
     """Return, from the model's own states, whether a leader came from outside the ISR, and whether the high watermark
-    of the newest leader was above the log of a member, also as the disks are left at the end.
+    of the newest leader was above the log of a member. The logs that disks hold at the end count, too.
     """
     ends: dict[int, int] = {}
     isr: list[int] = []
