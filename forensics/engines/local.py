@@ -86,11 +86,13 @@ def scan(
 
 def _judged_by(jobs: int, case: Case, topics: Sequence[str], progress: Progress | None = None) -> list[Judged]:
     """Return what ``judged`` returns. A large case is judged part by part, by workers where there are several jobs."""
-    from forensics.engines import parts, pool
+    from forensics.engines.parts import Division
 
-    divisions = [parts.Division(part, topics) for part in case.parts]
+    divisions = [Division(part, topics) for part in case.parts]
     if sum(one.weight for one in divisions) < WORTH_PARTS:
         return judged(case, topics)
+    from forensics.engines import pool
+
     return pool.judged(divisions, jobs, progress)
 
 

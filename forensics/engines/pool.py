@@ -81,10 +81,8 @@ def judged(divisions: Sequence[Division], jobs: int, progress: local.Progress | 
 
 
 def _severities(answers: Iterable[Judged]) -> Iterator[Severity]:
-    """Yield the severity of each finding."""
-    for _, judged_ in answers:
-        for judgement in judged_:
-            yield from (one.severity for one in judgement.findings)
+    """Return the severity of each finding."""
+    return (one.severity for _, judgements in answers for judgement in judgements for one in judgement.findings)
 
 
 def _quick(division: Division) -> list[Judged]:

@@ -144,7 +144,7 @@ class Loss:
     while_leading: bool = False
 
 
-def _once(question: Callable[[History], T]) -> Callable[[History], T]:
+def once(question: Callable[[History], T]) -> Callable[[History], T]:
     """Decorator: compute the answer once for each history, because several rules ask for it."""
 
     @functools.wraps(question)
@@ -199,7 +199,7 @@ def _stated_losses(history: History, played: Played) -> tuple[list[Loss], list[R
     return [_led_without(history, one) for one in played.led_without], []
 
 
-@_once
+@once
 @_unless_played(_stated_losses)
 def losses(history: History) -> tuple[list[Loss], list[Range]]:
     """Return committed records that are gone from the partition, and offsets for which the evidence does not decide."""
@@ -664,7 +664,7 @@ def _nothing_possible(history: History, played: Played) -> list[PossibleLoss]:
     return []
 
 
-@_once
+@once
 @_unless_played(_nothing_possible)
 def possible_losses(history: History) -> list[PossibleLoss]:
     """Return leader changes at which committed records may have been lost, without a high watermark to prove it."""

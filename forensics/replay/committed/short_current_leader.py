@@ -6,13 +6,14 @@ an incident, when most records can still be saved.
 
 from __future__ import annotations
 
-from forensics.replay.committed.proof import Loss, committed
+from forensics.replay.committed.proof import Loss, committed, once
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import kept
 from forensics.replay.history import History, ShortenedLog
 from forensics.replay.lineage import merge, subtract
 
 
+@once
 def left_with_less(history: History) -> tuple[Loss, ShortenedLog] | None:
     """Return committed records that no copy in the evidence holds completely, and how the last leader's log was
     shortened.
