@@ -449,6 +449,11 @@ class Rule:
         return f"{self.words.upper()} ({self.id})" if self.words else self.id.replace("-", " ").upper()
 
     @property
+    def heading(self) -> str:
+        """The title with a capital letter at its beginning and in abbreviations alone."""
+        return sentence(self.name if self.words else self.id.replace("-", " ")).removesuffix(".")
+
+    @property
     def name(self) -> str:
         """The id, after a few words for it if it has abbreviations."""
         return f"{self.words} ({self.id})" if self.words else self.id

@@ -10,6 +10,7 @@ import pytest
 from forensics.replay.history import HwSource, HwStatement
 from forensics.replay.lineage import Lineage
 from forensics.result import Result
+from forensics.rules import RULES
 from forensics.rules.causes import CAUSES, CauseId
 from forensics.rules.wants import Artefact, Collect, Question, Reason, Shows, Want, anywhere, from_offset, of
 from forensics.rules.wording import SENTENCES, STATED, names_partition, stated_text, want_text
@@ -97,3 +98,10 @@ def test_wants_of_two_partitions_that_lack_the_same_are_equal() -> None:
     )
     assert one == other
     assert len({one, other}) == 1
+
+
+def test_headings_keep_their_abbreviations() -> None:
+    headings = {rule.id: rule.heading for rule in RULES}
+    assert headings["committed-data-lost"] == "Committed data lost"
+    assert headings["hw-above-isr-member"] == "High watermark above a member of the ISR (hw-above-isr-member)"
+    assert {heading.upper() for heading in headings.values()} == {rule.title.upper() for rule in RULES}

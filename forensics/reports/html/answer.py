@@ -25,7 +25,7 @@ CARDS, MEMBERS, CLUSTERS, LISTED = 8, 500, 20, 24
 """How many kinds of damage get a card, how many partitions each names, how many clusters get a line, and how many
 partitions the list before the cards has."""
 
-_TITLES = {rule.id: rule.title for rule in RULES}
+_HEADINGS = {rule.id: rule.heading for rule in RULES}
 
 
 _OFF: dict[tuple[str, ...], str] = {
@@ -469,7 +469,7 @@ def _card(partition: Partition, anchor: str, called: Namer) -> Card:
         name=called(partition.history),
         anchor=anchor,
         tone="bad" if head.rule in _ASKED and decides(head.confidence) else tone_of(head),
-        titles=tuple(_TITLES[rule].capitalize() for rule in rules),
+        titles=tuple(_HEADINGS[rule] for rule in rules),
         rules=rules,
         summary=sentence(plain(head.summary)),
         offsets=offsets(ranges),

@@ -215,7 +215,7 @@ def verdict_map(result: Result, number_of: Mapping[int, int], anchors: Mapping[i
     columns = [
         RuleColumn(
             rule.id,
-            rule.title.capitalize(),
+            rule.heading,
             result.changes.severities.get(rule.id, rule.severity).value,
             {letter: sum(row[place] == letter for row in letters) for letter in LETTERS},
             passages(rule),

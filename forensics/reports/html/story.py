@@ -33,7 +33,7 @@ TALES, OPENED, PROOFS, QUIET, ALIKE = 40, 1, 6, 40, 500
 partitions listed to which the same happened.
 """
 
-_TITLES = {rule.id: rule.title for rule in RULES}
+_HEADINGS = {rule.id: rule.heading for rule in RULES}
 
 Partitions = Mapping[tuple[object, ...], Partition]
 """Partitions by ``incidents.incarnation_of`` of their findings."""
@@ -246,7 +246,7 @@ class _Teller:
         times = f" ({number(finding.count)} times)" if finding.count > 1 else ""
         return Told(
             finding_anchor(finding),
-            _TITLES[finding.rule].capitalize(),
+            _HEADINGS[finding.rule],
             finding.rule,
             tone_of(finding),
             finding.severity.value,
