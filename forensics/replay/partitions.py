@@ -27,8 +27,8 @@ from forensics.replay.facts.directory import Disk, Ref, newest_magic
 from forensics.replay.facts.disks import disks
 from forensics.replay.facts.events import PROGRESS, Event
 from forensics.replay.facts.forks import forks
-from forensics.replay.facts.incarnations import incarnations, leaders_with_id, topic_ids
-from forensics.replay.facts.log_dir_moves import Homes, carried, homes, without_copies
+from forensics.replay.facts.incarnations import leaders_with_id, topic_ids
+from forensics.replay.facts.log_dir_moves import Homes, carried, homes
 from forensics.replay.facts.partition_facts import Fork, PartitionFacts
 from forensics.replay.facts.partition_lines import (
     CLUSTER,
@@ -36,12 +36,12 @@ from forensics.replay.facts.partition_lines import (
     OWN,
     events_of,
     first_stated,
-    lagging,
     nodes,
     of_processes,
     telling,
     thin,
 )
+from forensics.replay.facts.partition_rows import lagging, partition_rows
 from forensics.replay.facts.printed_hws import PrintedHw, printed_hws
 from forensics.replay.facts.refusals import Complaint, complaints
 from forensics.replay.history import BrokerFacts, EpochRollback, History
@@ -201,11 +201,7 @@ class _Read:
             case: the evidence.
             internal: read the metadata quorum's own log as well.
         """
-        of_topics = case.observations.filter(pl.col("topic").is_not_null())
-        rows = of_topics.filter(pl.col("broker").is_not_null())
-        if not internal:
-            rows = rows.filter(pl.col("topic") != METADATA_TOPIC)
-        rows = incarnations(without_copies(rows.sort("topic", "partition", "broker", "row")))
+        rows = partition_rows(case.observations, internal=internal)
         disk, segments = disks(case)
         forked, compared = forks(segments, case.batches, disk)
         # A line about what a controller sent to a broker does not show what the broker did.
@@ -215,9 +211,11 @@ class _Read:
         by_broker = (
             events_of(pl.concat([telling(own), lagging(rows)])),
             events_of(cluster),
-            events_of(nodes(of_topics)),
+            events_of(nodes(case.observations)),
         )
-        complained = complaints(rows, of_topics.filter(pl.col("broker").is_null()))
+        complained = complaints(
+            rows, case.observations.filter(pl.col("topic").is_not_null(), pl.col("broker").is_null())
+        )
         beside = _Beside.of(rows, case)
         by_themselves = stated(rows, case.logs_claimed, _keep_hw(case), beside.doubted)
         back = went_back(rows)

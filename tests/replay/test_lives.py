@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from forensics.replay.facts.incarnations import incarnations
+from forensics.replay.facts.log_numbers import numbered
 from parsers.schema import Kind
 
 ROWS = {
@@ -36,7 +37,8 @@ def told(rows: list[Told], *ids: str | None, broker: int = 1) -> list[dict[str, 
 
 
 def lives(rows: list[dict[str, object]]) -> list[int]:
-    return incarnations(pl.DataFrame(rows, schema=ROWS)).get_column("incarnation").to_list()
+    frame = numbered(pl.DataFrame(rows, schema=ROWS), ("topic", "partition", "broker"))
+    return incarnations(frame).get_column("incarnation").to_list()
 
 
 def asked(epoch: int) -> Told:

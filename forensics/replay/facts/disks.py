@@ -33,10 +33,13 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     sound = batches.filter(pl.col("crc_ok").is_null() | pl.col("crc_ok"))
     replicas = _Collected(len(PLACE))
     _take_segments(replicas, segments, sources)
-    _take_batches(replicas, case, sound)
+    if segments.height:
+        _take_batches(replicas, case, sound)
     _take_checkpoints(replicas, case, sources, stale)
-    _take_starts(replicas, case)
-    _take_damage(replicas, case, segments, sound)
+    if len(replicas):
+        _take_starts(replicas, case)
+    if segments.height:
+        _take_damage(replicas, case, segments, sound)
     _take_stale(replicas, case, sources, stale)
     return replicas.disks(), of_segment
 
@@ -78,15 +81,16 @@ def _take_starts(replicas: _Collected, case: Case) -> None:
 
 def _take_damage(replicas: _Collected, case: Case, segments: pl.DataFrame, sound: pl.DataFrame) -> None:
     """Collect offsets that are missing inside each log, and damage of its segments."""
-    apart = _apart(case, _ordered(segments)).select(*PLACE, "_end", "base_offset", "_torn")
-    for files, (first, end, torn) in replicas.rows(apart):
+    cleaned, ordered = compacted(case.observations), _ordered(segments)
+    apart = _apart(case, ordered, cleaned)
+    for files, (first, end, torn) in replicas.rows(apart.select(*PLACE, "_end", "base_offset", "_torn")):
         files.holes.append((first, end))
         if not torn:
             files.gaps.append((first, end))
-    for files, (first, end, source, byte) in replicas.rows(_skipped(case, sound, segments)):
+    for files, (first, end, source, byte) in replicas.rows(_skipped(sound, segments, cleaned)):
         ref = Ref(source=source, byte=byte, note=f"the batch before ends at {first}, this one begins at {end}")
         files.skipped.append(((first, end), ref))
-    for files, (kind, reason, source, byte) in replicas.rows(_damage(case, segments)):
+    for files, (kind, reason, source, byte) in replicas.rows(_damage(case, ordered, apart)):
         files.damage.append(Damage(DamageKind(kind), reason, Ref(source=source, byte=byte, note=reason)))
 
 
@@ -360,6 +364,10 @@ class _Collected:
         self._width = width
         self._found: dict[tuple[Any, ...], _Files] = {}
 
+    def __len__(self) -> int:
+        """Return of how many something is collected."""
+        return len(self._found)
+
     def at(self, place: tuple[Any, ...]) -> _Files:
         """Return what is collected of one."""
         if place not in self._found:
@@ -487,10 +495,13 @@ def _epochs(batches: pl.DataFrame, place: Sequence[str] = PLACE) -> pl.DataFrame
     )
 
 
-def _damage(case: Case, segments: pl.DataFrame) -> pl.DataFrame:
+def _damage(case: Case, segments: pl.DataFrame, parted: pl.DataFrame) -> pl.DataFrame:
     """Return damage that readers noticed in segments, and gaps between segments.
 
-    After compaction a segment may end before the next one begins, so a gap counts only if nothing was compacted.
+    Args:
+        case: the evidence.
+        segments: in order, with the end of the segment before, as ``_ordered`` returns them.
+        parted: those of ``_apart``.
     """
     noticed = (
         # Damage of the copy, or of the text of a dump, is not damage of the segment and has no kind.
@@ -498,9 +509,7 @@ def _damage(case: Case, segments: pl.DataFrame) -> pl.DataFrame:
         .join(segments.select(pl.col("id").alias("source"), *PLACE), on="source", how="inner")
         .select(*PLACE, "kind", "reason", "source", "byte")
     )
-    ordered = _ordered(segments)
-    parted = _apart(case, ordered)
-    across = ordered.filter((pl.col("base_offset") < pl.col("_end")).fill_null(False))
+    across = segments.filter((pl.col("base_offset") < pl.col("_end")).fill_null(False))
     # Not pl.format: polars 2.1 panics when it reads a column made by shift() after rows are filtered out.
     ends = (pl.lit(": the segment before ends at "), pl.col("_end").cast(pl.String))
     begins = (pl.lit(", this one begins at "), pl.col("base_offset").cast(pl.String))
@@ -528,18 +537,19 @@ def _ordered(segments: pl.DataFrame, place: Sequence[str] = PLACE) -> pl.DataFra
     return segments.sort(*place, "base_offset", "id").with_columns(before)
 
 
-def _apart(case: Case, ordered: pl.DataFrame) -> pl.DataFrame:
+def _apart(case: Case, ordered: pl.DataFrame, cleaned: pl.DataFrame) -> pl.DataFrame:
     """Return segments that begin behind the end of the one before, if nothing was compacted.
 
+    After compaction a segment may end before the next one begins, so a gap counts only if nothing was compacted.
     ``_torn``: the segment before is damaged, so no file need be missing.
     """
-    uncleaned = ordered.join(compacted(case.observations), on=["topic", "partition"], how="anti")
+    uncleaned = ordered.join(cleaned, on=["topic", "partition"], how="anti")
     damaged = case.notices.filter(pl.col("byte").is_not_null()).get_column("source").unique()
     torn = pl.col("_before").is_in(damaged.implode()).fill_null(False).alias("_torn")
     return uncleaned.filter((pl.col("base_offset") > pl.col("_end")).fill_null(False)).with_columns(torn)
 
 
-def _skipped(case: Case, batches: pl.DataFrame, segments: pl.DataFrame) -> pl.DataFrame:
+def _skipped(batches: pl.DataFrame, segments: pl.DataFrame, cleaned: pl.DataFrame) -> pl.DataFrame:
     """Return batches whose base offset skips offsets although their bytes follow the batch before, without a cleaner.
 
     For the first batch of a file, the offset in the file name counts as the end of the batch before.
@@ -548,7 +558,7 @@ def _skipped(case: Case, batches: pl.DataFrame, segments: pl.DataFrame) -> pl.Da
         pl.col("id").alias("source"), pl.col("base_offset").alias("_base")
     )
     rows = batches.join(files, on="source", how="inner").sort(*PLACE, "source", "byte")
-    rows = rows.join(compacted(case.observations), on=["topic", "partition"], how="anti", maintain_order="left")
+    rows = rows.join(cleaned, on=["topic", "partition"], how="anti", maintain_order="left")
     end = (pl.col("last_offset") + 1).shift(1).over("source")
     behind = (pl.col("byte") + pl.col("size")).shift(1).over("source")
     rows = rows.with_columns(

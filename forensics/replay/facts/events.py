@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
 
 import polars as pl
 
 from parsers.schema import Kind
+
+T = TypeVar("T")
 
 
 class Event(NamedTuple):
@@ -42,6 +44,43 @@ COLUMNS = Event._fields
 def as_values(columns: Iterable[str]) -> list[pl.Expr]:
     """Return observation columns as Python values: times in microseconds since 1970 UTC."""
     return [pl.col(name).cast(pl.Int64) if name == "time" else pl.col(name) for name in columns]
+
+
+_KINDS: Final = tuple(kind.value for kind in Kind)
+"""Values of the column ``kind``, each one object for all events."""
+
+
+def tuples(rows: pl.DataFrame, made: Callable[[Iterable[Any]], T], columns: Iterable[str]) -> list[T]:
+    """Return a value for each row, made of the values of some columns; times as ``as_values`` gives them."""
+    values = [
+        [_KINDS[at] for at in column.to_physical().to_list()] if column.name == "kind" else column.to_list()
+        for column in rows.select(as_values(columns)).iter_columns()
+    ]
+    return list(map(made, zip(*values, strict=True)))
+
+
+def events(rows: pl.DataFrame) -> list[Event]:
+    """Return observations as events, in order."""
+    return tuples(rows, Event._make, COLUMNS)
+
+
+def in_groups(
+    rows: pl.DataFrame, place: Sequence[str], made: Callable[[pl.DataFrame], list[T]]
+) -> dict[tuple[Any, ...], list[T]]:
+    """Return a value for each row, by the values of some columns.
+
+    Args:
+        rows: observations; rows that are equal in these columns are adjacent.
+        place: the columns.
+        made: makes the values of all rows.
+    """
+    values = made(rows)
+    found: dict[tuple[Any, ...], list[T]] = {}
+    first = 0
+    for *key, count in rows.group_by(place, maintain_order=True).len().iter_rows():
+        found[tuple(key)] = values[first : first + count]
+        first += count
+    return found
 
 
 PROGRESS = (

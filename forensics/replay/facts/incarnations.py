@@ -8,11 +8,25 @@ from typing import Final
 import polars as pl
 
 from forensics.case.speakers import OF_ITSELF
+from forensics.replay.facts.log_numbers import LOG
 from parsers.details import Transition
 from parsers.schema import Kind
 
 _CLOCKS: Final = timedelta(seconds=10)
 """The clocks of brokers rarely differ by more."""
+
+_GONE_KINDS: Final = (Kind.LOG_DELETED, Kind.TOPIC_REMOVED)
+"""Kinds of line about a topic that is deleted."""
+
+_EPOCH_KINDS: Final = (
+    Kind.LEADER_AND_ISR,
+    Kind.BECOME_LEADER,
+    Kind.BECOME_FOLLOWER,
+    Kind.ELECTION,
+    Kind.PARTITION_CREATED,
+    Kind.METADATA_CACHED,
+)
+"""Kinds of line about the present topic's leader epochs."""
 
 
 def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
@@ -21,14 +35,40 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     A topic that is deleted and created again has another topic id (KIP-516). If no id is printed, leader epoch 0 after
     a deletion shows another topic of the same name. A replica that was only moved away and back returns to a higher
     epoch.
+
+    Args:
+        rows: observations by topic, partition, broker and row, with a number for each broker's log (``LOG``).
     """
-    place = ["topic", "partition", "broker"]
-    heard = pl.col("kind").is_in([k.value for k in _EPOCH_KINDS]) & pl.col("leader_epoch").is_not_null()
-    # A controller that creates a partition logs that before it elects a leader (NonExistentPartition to NewPartition).
-    new = (pl.col("kind") == Kind.PARTITION_CREATED.value) & pl.col("leader_epoch").is_null()
-    # So does a broker that takes the request for a new topic, if it is not refused.
-    new = new | ((pl.col("kind") == Kind.PARTITION_REQUESTED.value) & _is_carried_out(place))
-    gone = pl.col("kind").is_in([Kind.LOG_DELETED.value, Kind.TOPIC_REMOVED.value]) | (pl.col("leader") == -2) | new
+    told = _with_beginnings(rows.filter(_tells()))
+    if told.get_column("_begins").any():
+        return _counted(_with_beginnings(rows))
+    none = pl.lit(0, dtype=pl.Int32)
+    rows = rows.with_columns(none.alias("incarnation"))
+    if not _several_ids(told):
+        return rows
+    return _without_marks(_by_id(_with_beginnings(rows).with_columns(none.alias("_life"))).drop("_life"))
+
+
+def _tells() -> pl.Expr:
+    """Filter for the rows that ``_with_beginnings`` reads: no other row begins an incarnation, or decides whether one
+    does.
+    """
+    kinds = (*_EPOCH_KINDS, *_GONE_KINDS, Kind.PARTITION_REQUESTED, Kind.LOG_CREATED)
+    told = pl.col("kind").is_in([kind.value for kind in kinds]) | (pl.col("topic_id").str.len_chars() > 0)
+    return told | (pl.col("leader") == -2) | (pl.col("detail") == Transition.DELETED.value)
+
+
+def _with_beginnings(rows: pl.DataFrame) -> pl.DataFrame:
+    """Mark the rows with which an incarnation begins (``_begins``), with what shows that.
+
+    Columns:
+        _mark: true if the row shows that a topic was deleted or created, false if it states a leader epoch.
+        _id, _id_before: topic id of the row, and the last one before it.
+        _begins: an incarnation begins.
+        _made, _after_deletion: other marks.
+    """
+    heard = _heard()
+    gone = pl.col("kind").is_in([kind.value for kind in _GONE_KINDS]) | (pl.col("leader") == -2) | _new()
     gone = gone | (pl.col("detail") == Transition.DELETED.value)
     rows = rows.with_columns(
         # the last of two events before this row
@@ -36,41 +76,93 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
         pl.when(pl.col("topic_id").str.len_chars() > 0).then(pl.col("topic_id")).otherwise(None).alias("_id"),
     )
     rows = rows.with_columns(
-        pl.col("_mark").forward_fill().shift(1).over(place).fill_null(False).alias("_after_deletion"),
-        pl.col("_id").forward_fill().shift(1).over(place).alias("_id_before"),
+        _last_before(pl.col("_mark")).fill_null(False).alias("_after_deletion"),
+        _last_before(pl.col("_id")).alias("_id_before"),
     )
     rows = _of_next_id(_made_for_next_id(rows))
     other_id = (pl.col("_id") != pl.col("_id_before")).fill_null(False)
-    # A broker takes up a role only at a rising epoch (Partition.makeLeader), so falling epochs are of another topic.
-    taken = pl.when(pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value])).then("leader_epoch")
     # If another line has begun that topic already, the role that follows does not begin a further one.
     anew = heard & (pl.col("leader_epoch") == 0) & pl.col("_after_deletion") & pl.col("_id").is_null()
     rows = rows.with_columns((other_id | anew.fill_null(False) | pl.col("_made")).alias("_begins"))
-    rows = rows.with_columns(pl.col("_begins").cast(pl.Int32).cum_sum().over(place).alias("_begun"))
-    fell = (taken == 0) & (taken.forward_fill().shift(1).over([*place, "_begun", "message"]) > 0)
-    rows = rows.with_columns(pl.col("_begins") | (fell & pl.col("_id").is_null()).fill_null(False)).drop("_begun")
-    if rows.get_column("_begins").any():
-        # Lines between a deletion and the first epoch of the next incarnation are about the next one. But a controller
-        # takes a deleted topic's replicas offline one by one, each in a further epoch of the old one.
-        told = pl.when(heard | pl.col("_id").is_not_null()).then(pl.col("_begins")).otherwise(None)
-        rows = rows.with_columns(told.backward_fill().over(place).fill_null(False).alias("_next_begins"))
-        further = (pl.col("leader_epoch") > 0).fill_null(False)
-        mark = pl.when(pl.col("_begins")).then(False).otherwise("_mark")  # the next one has begun without a role
-        waits = mark.forward_fill().shift(1).over(place).fill_null(False)
-        between = (waits & pl.col("_mark").is_null() & ~further) | new
-        early = between & pl.col("_next_begins") & ~pl.col("_begins")
-        life = pl.col("_begins").cast(pl.Int32).cum_sum().over(place) + early.cast(pl.Int32)
-        rows = rows.with_columns(life.alias("_life"))
-        rows = rows.with_columns((pl.col("_life").max().over(place) - pl.col("_life")).alias("incarnation"))
-        rows = _by_id(rows).drop("_next_begins", "_life")
-    else:
-        none = pl.lit(0, dtype=pl.Int32)
-        rows = rows.with_columns(none.alias("incarnation"), none.alias("_life"))
-        rows = (_by_id(rows) if _several_ids(rows) else rows).drop("_life")
+    fell = pl.int_range(pl.len(), dtype=pl.UInt32).is_in(_fell(rows).implode())
+    return rows.with_columns(pl.col("_begins") | (fell & pl.col("_id").is_null()))
+
+
+def _fell(rows: pl.DataFrame) -> pl.Series:
+    """Return the positions of roles in leader epoch 0 after one in a higher epoch, by the same message.
+
+    A broker takes up a role only at a rising epoch (Partition.makeLeader), so falling epochs are of another topic.
+    """
+    taken = rows.select(LOG, "kind", "message", "leader_epoch", pl.col("_begins").cum_sum().alias("_begun"))
+    roles = pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value])
+    taken = taken.with_row_index("_at").filter(roles, pl.col("leader_epoch").is_not_null())
+    if (
+        taken.is_empty()
+        or not taken.select(((pl.col("leader_epoch") == 0) & (pl.col(LOG) == pl.col(LOG).shift(1))).any()).item()
+    ):
+        return taken.get_column("_at").clear()
+    before = pl.col("leader_epoch").shift(1).over([LOG, "_begun", "message"])
+    return taken.filter(pl.col("leader_epoch") == 0, before > 0).get_column("_at")
+
+
+# Rows of a log are adjacent, so these look at the whole frame: a window would look at each of very many logs.
+
+
+def _last_before(value: pl.Expr) -> pl.Expr:
+    """Return the last value that is not null in the rows of the same log before each row."""
+    first = pl.col(LOG).ne_missing(pl.col(LOG).shift(1))
+    at = pl.when(value.is_not_null() | first).then(pl.int_range(pl.len())).forward_fill()
+    return pl.when(~first).then(value.gather(at).shift(1))
+
+
+def _next_from(value: pl.Expr) -> pl.Expr:
+    """Return the first value that is not null in each row and the rows of the same log behind it."""
+    last = pl.col(LOG).ne_missing(pl.col(LOG).shift(-1))
+    return value.gather(pl.when(value.is_not_null() | last).then(pl.int_range(pl.len())).backward_fill())
+
+
+def _next_after(value: pl.Expr) -> pl.Expr:
+    """Return the first value that is not null in the rows of the same log behind each row."""
+    last = pl.col(LOG).ne_missing(pl.col(LOG).shift(-1))
+    return pl.when(~last).then(_next_from(value).shift(-1))
+
+
+def _heard() -> pl.Expr:
+    return pl.col("kind").is_in([kind.value for kind in _EPOCH_KINDS]) & pl.col("leader_epoch").is_not_null()
+
+
+def _new() -> pl.Expr:
+    """Return whether a row shows that a partition was created."""
+    # A controller that creates a partition logs that before it elects a leader (NonExistentPartition to NewPartition).
+    new = (pl.col("kind") == Kind.PARTITION_CREATED.value) & pl.col("leader_epoch").is_null()
+    # So does a broker that takes the request for a new topic, if it is not refused.
+    return new | ((pl.col("kind") == Kind.PARTITION_REQUESTED.value) & _is_carried_out())
+
+
+def _counted(rows: pl.DataFrame) -> pl.DataFrame:
+    """Number the incarnations of rows of which some begin one.
+
+    Lines between a deletion and the first epoch of the next incarnation are about the next one. But a controller takes
+    a deleted topic's replicas offline one by one, each in a further epoch of the old one.
+    """
+    told = pl.when(_heard() | pl.col("_id").is_not_null()).then(pl.col("_begins")).otherwise(None)
+    rows = rows.with_columns(_next_from(told).fill_null(False).alias("_next_begins"))
+    further = (pl.col("leader_epoch") > 0).fill_null(False)
+    mark = pl.when(pl.col("_begins")).then(False).otherwise("_mark")  # the next one has begun without a role
+    waits = _last_before(mark).fill_null(False)
+    between = (waits & pl.col("_mark").is_null() & ~further) | _new()
+    early = between & pl.col("_next_begins") & ~pl.col("_begins")
+    life = pl.col("_begins").cast(pl.Int32).cum_sum().over(LOG) + early.cast(pl.Int32)
+    rows = rows.with_columns(life.alias("_life"))
+    rows = rows.with_columns((pl.col("_life").max().over(LOG) - pl.col("_life")).alias("incarnation"))
+    return _without_marks(_by_id(rows).drop("_next_begins", "_life"))
+
+
+def _without_marks(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.drop("_mark", "_id", "_after_deletion", "_id_before", "_begins", "_made")
 
 
-def _is_carried_out(place: list[str]) -> pl.Expr:
+def _is_carried_out() -> pl.Expr:
     """Return whether a broker made its log for a new topic it had asked for, not for a role it had been given before.
 
     A topic may exist already: of two brokers that create ``__consumer_offsets`` at once, ZooKeeper refuses one.
@@ -81,8 +173,8 @@ def _is_carried_out(place: list[str]) -> pl.Expr:
     asked = kind == Kind.PARTITION_REQUESTED.value
     made = pl.when(kind == Kind.LOG_CREATED.value).then(True).when(role | asked).then(False).otherwise(None)
     given = pl.when(kind == Kind.LEADER_AND_ISR.value).then(True).when(role).then(False).otherwise(None)
-    made_next = made.backward_fill().shift(-1).over(place).fill_null(False)
-    given_last = given.forward_fill().shift(1).over(place).fill_null(False)
+    made_next = _next_after(made).fill_null(False)
+    given_last = _last_before(given).fill_null(False)
     return made_next & ~given_last
 
 
@@ -92,22 +184,22 @@ def _of_next_id(rows: pl.DataFrame) -> pl.DataFrame:
     After a deletion they are of the later topic, otherwise of the one whose id is logged closer in time. But epochs
     only rise: a role in a higher epoch than that in which the later topic begins on this broker is of the earlier one.
     """
-    place = ["topic", "partition", "broker"]
     roles = pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value])
-    role = roles & pl.col("_id").is_null()
-    since = pl.col("_id").is_not_null().cast(pl.Int32).cum_sum().over(place)
+    later = _next_from(pl.col("_id"))
+    between = roles & pl.col("_id").is_null() & (later != pl.col("_id_before")).fill_null(False)
+    if not rows.select(between.any()).item():
+        return rows
+    since = pl.col("_id").is_not_null().cast(pl.Int32).cum_sum()
     rows = rows.with_columns(pl.when(roles).then("leader_epoch").alias("_epoch"), since.alias("_since"))
-    begun = pl.col("_epoch").drop_nulls().first().over([*place, "_since"])
-    begins = pl.when(pl.col("_id").is_not_null()).then(begun).backward_fill().over(place)
+    begun = pl.col("_epoch").drop_nulls().first().over([LOG, "_since"])
+    begins = pl.when(pl.col("_id").is_not_null()).then(begun).backward_fill().over(LOG)
     higher = (pl.col("leader_epoch") > begins).fill_null(False)
     told = pl.when(pl.col("_id").is_not_null()).then("time")
-    before, after = told.forward_fill().over(place), told.backward_fill().over(place)
+    before, after = told.forward_fill().over(LOG), told.backward_fill().over(LOG)
     nearer = (after - pl.col("time") < pl.col("time") - before).fill_null(False)
-    later = pl.col("_id").backward_fill().over(place)
-    between = (later != pl.col("_id_before")).fill_null(False)
-    of_later = role & between & ((nearer & ~higher) | pl.col("_after_deletion"))
+    of_later = between & ((nearer & ~higher) | pl.col("_after_deletion"))
     rows = rows.with_columns(pl.when(of_later).then(later).otherwise("_id").alias("_id")).drop("_epoch", "_since")
-    return rows.with_columns(pl.col("_id").forward_fill().shift(1).over(place).alias("_id_before"))
+    return rows.with_columns(_last_before(pl.col("_id")).alias("_id_before"))
 
 
 def _made_for_next_id(rows: pl.DataFrame) -> pl.DataFrame:
@@ -135,7 +227,7 @@ def _made_for_next_id(rows: pl.DataFrame) -> pl.DataFrame:
         rows.join(changed.select("_at", "_found_next"), on="_at", how="left", maintain_order="left")
         .with_columns(pl.coalesce("_id", "_found_next").alias("_id"), begins.alias("_made"))
         .drop("_at", "_found_next")
-        .with_columns(pl.col("_id").forward_fill().shift(1).over([*place, "broker"]).alias("_id_before"))
+        .with_columns(_last_before(pl.col("_id")).alias("_id_before"))
     )
 
 
@@ -162,20 +254,10 @@ def _by_id(rows: pl.DataFrame) -> pl.DataFrame:
         .with_columns(pl.int_range(pl.len(), dtype=pl.Int32).over(place).alias("_of_id"))
         .select(*place, "_id", "_of_id")
     )
-    span = [*place, "broker", "_life"]
+    span = [LOG, "_life"]
     rows = rows.with_columns(pl.col("_id").forward_fill().backward_fill().over(span).alias("_life_id"))
     rows = rows.join(lives, left_on=[*place, "_life_id"], right_on=[*place, "_id"], how="left", maintain_order="left")
     return rows.with_columns(pl.coalesce("_of_id", "incarnation").alias("incarnation")).drop("_of_id", "_life_id")
-
-
-_EPOCH_KINDS = (
-    Kind.LEADER_AND_ISR,
-    Kind.BECOME_LEADER,
-    Kind.BECOME_FOLLOWER,
-    Kind.ELECTION,
-    Kind.PARTITION_CREATED,
-    Kind.METADATA_CACHED,
-)
 
 
 def leaders_with_id(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[tuple[int, int, str]]]:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.log_numbers import LOG
 from forensics.replay.history import Regression, RegressionKind
 from parsers.details import MOVED
 from parsers.schema import Kind
@@ -156,10 +157,11 @@ def homes(rows: pl.DataFrame) -> Homes:
     """Return the log directory of each replica, by its broker's lines: process, row and directory of each change.
 
     Args:
-        rows: observations with ``incarnation``, without those of copies.
+        rows: observations with the number of their log, those of each log in order, without those of copies.
     """
-    told = rows.filter(pl.col("log_dir").is_not_null(), pl.col("run").is_not_null()).sort(*_HOME, "row")
-    told = told.filter((pl.col("log_dir") != pl.col("log_dir").shift(1).over(_HOME)).fill_null(True))
+    told = rows.filter(pl.col("log_dir").is_not_null(), pl.col("run").is_not_null()).sort(LOG, maintain_order=True)
+    same = pl.all_horizontal(pl.col(name) == pl.col(name).shift(1) for name in (LOG, "log_dir"))
+    told = told.filter(~same.fill_null(False))
     found: Homes = {}
     for topic, partition, incarnation, broker, run, row, log_dir in told.select(
         *_HOME, "run", "row", "log_dir"

@@ -6,13 +6,14 @@ change a role or a log, only the last and the greatest values can matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
 from forensics.case import Case
 from forensics.replay.facts.dir_failures import told as of_directory
-from forensics.replay.facts.events import COLUMNS, PROGRESS, Event, as_values
+from forensics.replay.facts.events import PROGRESS, Event, events, in_groups
+from forensics.replay.facts.log_numbers import LOG, numbered
 from parsers.details import DONE, ROLE_STEPS
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.formats.zookeeper_nodes import NAME as ZOOKEEPER
@@ -68,53 +69,66 @@ NOBODY = -1
 
 def nodes(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the states of partitions that nodes of ZooKeeper hold, with ``NOBODY`` as broker: of the present topic."""
-    told = rows.filter((pl.col("message") == ZOOKEEPER) & pl.col("leader_epoch").is_not_null())
-    return told.with_columns(
+    stating = (pl.col("message") == ZOOKEEPER) & pl.col("topic").is_not_null() & pl.col("leader_epoch").is_not_null()
+    told = rows.filter(stating)
+    told = told.with_columns(
         pl.lit(NOBODY, dtype=told.schema["broker"]).alias("broker"),
         pl.lit(0, dtype=told.schema["run"]).alias("run"),
         pl.lit(0, dtype=pl.Int32).alias("incarnation"),
     )
-
-
-def lagging(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the followers' log end offsets that a leader logs when it shrinks the ISR.
-
-    In a trace each value of a line of a log has a line of its own, with the message and the time of that line.
-    """
-    shrinks, told = pl.col("kind") == Kind.ISR_SHRINK.value, pl.col("kind") == Kind.REMOTE_LEO.value
-    repeated = shrinks & (pl.col("message") != TRACE)
-    same = ["source", "broker", "topic", "partition", "message", "time"]
-    by_line = rows.filter(told).join(rows.filter(shrinks), on=["source", "line"], how="semi")
-    by_message = rows.filter(told).join(rows.filter(repeated), on=same, how="semi")
-    return pl.concat([by_line, by_message]).unique("row").sort("topic", "partition", "broker", "row")
+    return numbered(told)
 
 
 def thin(rows: pl.DataFrame) -> pl.DataFrame:
-    """Remove progress that cannot matter, and repeats of the same truncation."""
-    place = ["topic", "partition", "incarnation", "broker"]
+    """Remove progress that cannot matter, and repeats of the same truncation.
+
+    Four lines of each kind can matter between two other lines of a log: the last, the first, the first with the highest
+    high watermark, and the first with a lower one than before. The first counts where it is a high watermark held back,
+    because it shows where a leader began. It counts where it is an append, because it shows where the log ended before.
+    Each append counts that does not begin where the one before it ended.
+
+    Args:
+        rows: observations with the number of their log, those of each log in order.
+
+    Returns:
+        Log by log.
+    """
+    rows = rows.sort(LOG, maintain_order=True)
     progress = pl.col("kind").is_in([k.value for k in PROGRESS])
-    rows = rows.sort(*place, "row").with_columns((~progress).cast(pl.UInt32).cum_sum().alias("_stretch"))
-    moving = rows.filter(progress)
+    moving = rows.select(
+        "row", LOG, "kind", "hw", "offset", "leo", "detail", told_by().alias("_by"),
+        (~progress).cast(pl.UInt32).cum_sum().alias("_stretch"),
+    ).filter(progress)  # fmt: skip
     if moving.is_empty():
-        return rows.drop("_stretch")
-    span = [*place, "_stretch", "kind", "_by"]
-    moving = moving.with_columns(told_by().alias("_by")).with_columns(
-        (pl.col("hw") == pl.col("hw").max().over(span)).alias("_peak"),
-        (pl.col("hw") < pl.col("hw").cum_max().over(span)).alias("_lower"),
+        return rows
+    moving = numbered(moving, (LOG, "_stretch", "kind", "_by"), "_span").sort("_span", "row")
+    spans = moving.group_by("_span").agg(
+        pl.col("kind").first(),
+        pl.col("row").min().alias("_first"),
+        pl.col("row").max(),
+        pl.col("hw").max().alias("_peak"),
     )
-    last = pl.col("row") == pl.col("row").max().over(span)
-    # Not `filter(...).min().over(span)`: that evaluates each of half a million spans separately.
-    first_peak, first_lower = (
-        pl.col("row") == pl.when(pl.col(what)).then(pl.col("row")).min().over(span) for what in ("_peak", "_lower")
-    )
-    # The first value held back shows where a leader began, the first append where the log ended before.
     begins = pl.col("kind").is_in([Kind.HW_HELD.value, Kind.APPEND.value])
-    first = begins & (pl.col("row") == pl.col("row").min().over(span))
-    moving = moving.with_columns(with_jumps(span))
-    kept = moving.filter(
-        last | first | first_peak.fill_null(False) | first_lower.fill_null(False) | (pl.col("detail") == JUMPED)
+    stating = moving.drop_nulls("hw").join(
+        spans.select("_span", "_peak"), on="_span", how="left", maintain_order="left"
     )
-    return pl.concat([rows.filter(~progress), kept.drop("_peak", "_lower", "_by")]).sort(*place, "row").drop("_stretch")
+    # Compared with the line before in the order of spans, not in a window: there may be half a million spans.
+    lower = (pl.col("hw") < pl.col("hw").shift(1)) & (pl.col("_span") == pl.col("_span").shift(1))
+    jumping = moving.filter(pl.col("kind") == Kind.APPEND.value).select("row", with_jumps(["_span"]))
+    jumping = jumping.filter(pl.col("detail") == JUMPED)
+    kept = [
+        spans.get_column("row"),
+        spans.filter(begins).get_column("_first"),
+        *(stating.filter(one).unique("_span", keep="first").get_column("row") for one in (_is_peak(), lower)),
+        jumping.get_column("row"),
+    ]
+    rows = rows.filter(~progress | pl.col("row").is_in(pl.concat(kept).implode()))
+    jumps = pl.col("row").is_in(jumping.get_column("row").implode())
+    return rows.with_columns(pl.when(jumps).then(pl.lit(JUMPED)).otherwise("detail").alias("detail"))
+
+
+def _is_peak() -> pl.Expr:
+    return pl.col("hw") == pl.col("_peak")
 
 
 def with_jumps(span: Sequence[str]) -> pl.Expr:
@@ -141,9 +155,14 @@ def telling(own: pl.DataFrame) -> pl.DataFrame:
     """Remove steps of requests whose receipt is logged, and repeats of cached metadata.
 
     They show nothing about missing lines.
+
+    Args:
+        own: observations with the number of their log, log by log and in order.
     """
-    step = pl.col("kind") == Kind.TRANSITION.value
-    place = ["topic", "partition", "incarnation", "broker", "run"]
+    step, cached = pl.col("kind") == Kind.TRANSITION.value, pl.col("kind") == Kind.METADATA_CACHED.value
+    if not own.select((step | cached).any()).item():
+        return own  # as with KRaft
+    place = [LOG, "run"]
     received = (
         pl.when(pl.col("kind") == Kind.LEADER_AND_ISR.value)
         .then(True)
@@ -151,12 +170,9 @@ def telling(own: pl.DataFrame) -> pl.DataFrame:
         .then(False)
         .otherwise(None)
     )
-    own = own.sort("topic", "partition", "broker", "row").with_columns(
-        received.forward_fill().shift(1).over(place).fill_null(False).alias("_received")
-    )
+    own = own.with_columns(received.forward_fill().shift(1).over(place).fill_null(False).alias("_received"))
     known = pl.col("detail").is_in(ROLE_STEPS)
     carried_out = step & pl.col("_received") & known
-    cached = pl.col("kind") == Kind.METADATA_CACHED.value
     first = pl.struct(*place, "leader_epoch", cached.alias("_cached")).is_first_distinct()
     return own.filter(~carried_out.fill_null(False) & (~cached | first)).drop("_received")
 
@@ -179,8 +195,7 @@ def of_processes(case: Case) -> dict[int, list[Event]]:
     """Return the lines of each broker about its own processes."""
     rows = case.observations.filter(of_process() & ~of_directory() & pl.col("topic").is_null())
     found: dict[int, list[Event]] = {}
-    for values in rows.sort("row").select(as_values(COLUMNS)).iter_rows():
-        event = Event._make(values)
+    for event in events(rows.sort("row")):
         found.setdefault(event.broker, []).append(event)
     return found
 
@@ -208,22 +223,9 @@ def first_stated(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def events_of(rows: pl.DataFrame) -> dict[tuple[str, int, int, int], list[Event]]:
-    """Return lines as events, in order, by topic, partition, incarnation and broker."""
-    place = ["topic", "partition", "incarnation", "broker"]
-    wanted = rows.sort(*place, "row").select(
-        "topic",
-        "partition",
-        "incarnation",
-        *as_values(COLUMNS),
-    )
-    found: dict[tuple[str, int, int, int], list[Event]] = {}
-    position = COLUMNS.index("broker")
-    for topic, partition, incarnation, values in _rows(wanted):
-        event = Event._make(values)
-        found.setdefault((topic, partition, incarnation, values[position]), []).append(event)
-    return found
+    """Return lines as events, in order, by topic, partition, incarnation and broker.
 
-
-def _rows(frame: pl.DataFrame) -> Iterator[tuple[str, int, int, tuple]]:  # type: ignore[type-arg]
-    for row in frame.iter_rows():
-        yield row[0], row[1], row[2], row[3:]
+    Args:
+        rows: observations with the number of their log.
+    """
+    return in_groups(rows.sort(LOG, "row"), ("topic", "partition", "incarnation", "broker"), events)

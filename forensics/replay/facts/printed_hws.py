@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from forensics.replay.facts.events import as_values
+from forensics.replay.facts.events import in_groups, tuples
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -88,9 +88,8 @@ def printed_hws(rows: pl.DataFrame, texts: Mapping[int, int]) -> PrintedHws:
         pl.when(fell).then("hw").alias("after"),
         pl.col("source").cast(pl.Int64).replace(dict(texts)).alias("text"),
     )
-    found: PrintedHws = {}
-    for topic, partition, incarnation, *values in (
-        every.sort(*_PLACE, "row").select(*_PLACE, *as_values(PrintedHw._fields)).iter_rows()
-    ):
-        found.setdefault((topic, partition, incarnation), []).append(PrintedHw(*values))
-    return found
+    return in_groups(every.sort(*_PLACE, "row"), _PLACE, _lines)
+
+
+def _lines(rows: pl.DataFrame) -> list[PrintedHw]:
+    return tuples(rows, PrintedHw._make, PrintedHw._fields)

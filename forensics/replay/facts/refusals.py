@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from forensics.replay.facts.events import as_values
+from forensics.replay.facts.events import in_groups, tuples
 from parsers.schema import Kind
 from parsers.takers.metadata_files import TOPIC as METADATA_TOPIC
 
@@ -82,11 +82,11 @@ def complaints(rows: pl.DataFrame, nobodys: pl.DataFrame) -> Complaints:
     ).with_columns(pl.lit(0, dtype=pl.Int32).alias("incarnation"))
     found: Complaints = {}
     for part in (brokers, consumers):
-        for topic, partition, incarnation, *values in (
-            part.filter(pl.col("partition").is_not_null())
-            .sort(*_PLACE, "row")
-            .select(*_PLACE, *as_values(Complaint._fields))
-            .iter_rows()
-        ):
-            found.setdefault((topic, partition, incarnation), []).append(Complaint(*values))
+        rows = part.filter(pl.col("partition").is_not_null()).sort(*_PLACE, "row")
+        for place, lines in in_groups(rows, _PLACE, _lines).items():
+            found.setdefault(place, []).extend(lines)
     return found
+
+
+def _lines(rows: pl.DataFrame) -> list[Complaint]:
+    return tuples(rows, Complaint._make, Complaint._fields)

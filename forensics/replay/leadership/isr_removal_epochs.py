@@ -31,6 +31,8 @@ def removals(rows: pl.DataFrame) -> Removals:
     """
     gone = (pl.col("kind") == Kind.REPLICA_STATE.value) & (pl.col("detail") == OFFLINE_REPLICA)
     speak = rows.filter(gone).select("topic", "partition", "broker").unique()
+    if speak.is_empty():
+        return {}
     said = rows.filter(gone | (pl.col("leader_epoch").is_not_null() & pl.col("leader").is_not_null()))
     said = said.join(speak, on=["topic", "partition", "broker"], how="semi").sort(*_SAID[:6])
     found: Removals = {}

@@ -1,0 +1,56 @@
+"""The observations of partitions that replay reads: in order, each with its incarnation and the number of its log."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+
+from forensics.case.order import METADATA_TOPIC
+from forensics.replay.facts.incarnations import incarnations
+from forensics.replay.facts.log_dir_moves import without_copies
+from forensics.replay.facts.log_numbers import LOG, numbered
+from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.schema import Kind
+
+_TRAFFIC: Final = (Kind.REMOTE_LEO, Kind.ACKS_AWAITED, Kind.EPOCH_REPLY)
+"""Kinds that replay does not read in logs, except the followers' log end offsets in a line that shrinks the ISR."""
+
+
+def partition_rows(observations: pl.DataFrame, *, internal: bool) -> pl.DataFrame:
+    """Return the rows by topic, partition, broker and row, with the columns ``incarnation`` and ``LOG``.
+
+    Args:
+        observations: of the case.
+        internal: include those of the metadata quorum's own log.
+    """
+    rows = observations.filter(pl.col("topic").is_not_null(), pl.col("broker").is_not_null(), _is_read(observations))
+    if not internal:
+        rows = rows.filter(pl.col("topic") != METADATA_TOPIC)
+    rows = numbered(rows.sort("row"), ("topic", "partition", "broker"))
+    rows = incarnations(without_copies(rows.sort(LOG, maintain_order=True)))
+    if rows.get_column("incarnation").sum():
+        return numbered(rows.drop(LOG))
+    return rows
+
+
+def _is_read(observations: pl.DataFrame) -> pl.Expr:
+    """Filter for rows that replay reads; each line of a trace is, and each that names a topic id."""
+    traffic = pl.col("kind").is_in([kind.value for kind in _TRAFFIC]) & (pl.col("message") != TRACE)
+    unread = traffic & (pl.col("topic_id").str.len_chars() > 0).fill_null(False).not_()
+    return ~unread | pl.col("row").is_in(lagging(observations).get_column("row").implode())
+
+
+def lagging(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the followers' log end offsets that a leader logs when it shrinks the ISR, in order.
+
+    In a trace each value of a line of a log has a line of its own, with the message and the time of that line.
+    """
+    shrinks, told = pl.col("kind") == Kind.ISR_SHRINK.value, pl.col("kind") == Kind.REMOTE_LEO.value
+    repeated = shrinks & (pl.col("message") != TRACE)
+    same = ["source", "broker", "topic", "partition", "message", "time"]
+    shrunk = rows.filter(shrinks)
+    ends = rows.filter(told) if shrunk.height else rows.clear()
+    by_line = ends.join(shrunk, on=["source", "line"], how="semi")
+    by_message = ends.join(shrunk.filter(repeated), on=same, how="semi")
+    return pl.concat([by_line, by_message]).unique("row").sort("row")
