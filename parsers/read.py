@@ -227,22 +227,25 @@ class _Watch:
 
     def __init__(self, source: Source) -> None:
         self._streams: list[BinaryIO] = []
-        self._open = source.open
-        self._notes = source.notes
-        self.source = replace(source, open=self._opened)
+        self._source = source
+
+    @property
+    def source(self) -> Source:
+        """Return the source as it is to be read. It is not kept: it refers to this object, which would not be freed."""
+        return replace(self._source, open=self._opened)
 
     def _opened(self) -> BinaryIO:
-        stream = self._open()
+        stream = self._source.open()
         self._streams.append(stream)
         return stream
 
     def told(self, reading: FileReading) -> FileReading:
         """Return the reading, with the problems of the streams, once."""
         cuts = dict.fromkeys(problem for stream in self._streams if (problem := problem_of(stream)))
-        if cuts or self._notes:
-            reading.notices = pl.concat([reading.notices, note(*self._notes, *cuts)])
+        if cuts or self._source.notes:
+            reading.notices = pl.concat([reading.notices, note(*self._source.notes, *cuts)])
             reading.log_end = None  # what is not there may be the end of the log
-        if is_piece(self.source) and reading.frame is None:
+        if is_piece(self._source) and reading.frame is None:
             reading.frame = MARKED  # a file that somebody pasted beside the lines
         return handed_over(reading)
 

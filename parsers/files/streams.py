@@ -306,6 +306,7 @@ class Tape:
         self._opener = opener
         self._lock = threading.Lock()
         self._idle: list[tuple[int, BinaryIO]] = []
+        self._most = self._IDLE
 
     def open_at(self, begin: int, size: int) -> BinaryIO:
         """The ``size`` bytes from ``begin`` on."""
@@ -327,11 +328,12 @@ class Tape:
         """Keep a stream for the next part behind this place."""
         with self._lock:
             self._idle.append((place, stream))
-            spare = self._idle.pop(0)[1] if len(self._idle) > self._IDLE else None
+            spare = self._idle.pop(0)[1] if len(self._idle) > self._most else None
         if spare is not None:
             spare.close()
 
     def __del__(self) -> None:
+        self._most = 0  # a part of this tape may be closed later, as that of a tape within this one
         for _, stream in self._idle:
             stream.close()
 

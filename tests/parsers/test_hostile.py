@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import itertools
 import os
@@ -189,6 +190,23 @@ def test_a_cut_archive_says_so_and_gives_what_is_there(container: str, tmp_path:
         path.write_bytes(whole[: int(len(whole) * share)])
         found = readings(path)
         assert any(reasons(reading) for reading in found.values()), (container, share)
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="open files are not listed here")
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_files_are_closed_when_nothing_needs_them(container: str, tmp_path: Path) -> None:
+    """Also without the collector, which closes files in an order of its own."""
+    path = tmp_path / "bundle"
+    path.write_bytes(CONTAINERS[container]({"broker-1/server.log": LOG.encode(), "broker-2/server.log": LOG.encode()}))
+    readings(path)  # the first time, libraries open files of their own
+    gc.collect()
+    gc.disable()
+    try:
+        before = list(Path("/dev/fd").iterdir())
+        readings(path)
+        assert len(list(Path("/dev/fd").iterdir())) == len(before)
+    finally:
+        gc.enable()
 
 
 def test_archives_in_archives_end() -> None:
