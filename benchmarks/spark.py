@@ -167,9 +167,10 @@ def main() -> int:
     asked.add_argument("--evidence", type=Path, default=EVIDENCE)
     asked.add_argument("--no-scan", action="store_true", help="do not scan for comparison")
     said = asked.parse_args()
-    from forensics.engines.spark.batch import Options, batch
+    from forensics.engines.pipeline.batch import Options, batch
+    from forensics.engines.pipeline.stored import Stored
+    from forensics.engines.spark.executor import SparkExecutor
     from forensics.engines.spark.session import session
-    from forensics.engines.spark.stored import Stored
     from forensics.reports import json_report
 
     options = Options(
@@ -193,7 +194,7 @@ def main() -> int:
             memory.start()
             before = memory.seconds
             begin = time.perf_counter()
-            batch(spark, [str(folder)], str(out), options, told(begin))
+            batch(SparkExecutor(spark), [str(folder)], str(out), options, told(begin))
             seconds = time.perf_counter() - begin
             used = memory.seconds - before
             memory.done.set()
@@ -211,7 +212,7 @@ def main() -> int:
                     f"of processor time {used / worked:.2f}; answers {'the same' if same else 'DIFFERENT'}"
                 )
             begin = time.perf_counter()
-            batch(spark, [str(folder)], str(out), options)
+            batch(SparkExecutor(spark), [str(folder)], str(out), options)
             line += f"; run again {time.perf_counter() - begin:.1f} s"
             print(line, flush=True)
             subprocess.run(["rm", "-rf", str(folder), str(out)], check=True)

@@ -40,7 +40,7 @@ class NoSpark(ForensicsError):
 
 
 class TaskFailed(ForensicsError):
-    """A task of the Spark engine failed for a reason outside of the program."""
+    """A task failed for a reason outside of the program."""
 
 
 class UnusableOutput(ForensicsError):

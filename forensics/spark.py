@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from forensics.engines.pipeline.job import Options
     from forensics.engines.spark.frames import DataFrame, SparkSession
-    from forensics.engines.spark.job import Options
     from forensics.result import Result
 
 
@@ -73,10 +73,11 @@ def batch(
     options: Options | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Result:
-    """Judge an archive as ``forensics batch`` does; see ``forensics.engines.spark.batch.batch``."""
-    from forensics.engines.spark import batch as engine
+    """Judge an archive as ``forensics batch`` does; see ``forensics.engines.pipeline.batch.batch``."""
+    from forensics.engines.pipeline import batch as engine
+    from forensics.engines.spark.executor import SparkExecutor
 
-    return engine.batch(spark, paths, folder, options, say)
+    return engine.batch(SparkExecutor(spark), paths, folder, options, say)
 
 
 def table(spark: SparkSession, folder: str, name: str, *, cluster: str | None = None) -> DataFrame:

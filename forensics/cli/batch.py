@@ -27,7 +27,7 @@ from forensics.rules.finding import Severity
 from forensics.tuning import Tuning, tune
 
 if TYPE_CHECKING:
-    from forensics.engines.spark.explaining import Explained
+    from forensics.engines.pipeline.explaining import Explained
     from forensics.result import Result
 
 _SHOWN = 20
@@ -123,9 +123,10 @@ def batch(
     Exit code: 0 nothing at or above --fail-on, 1 findings, 2 nothing could be read or understood. Exit code 3: no
     findings, but this program failed on a part of the evidence.
     """
-    from forensics.engines.spark import batch as engine
-    from forensics.engines.spark import job as jobs
-    from forensics.engines.spark.explaining import explained as explain
+    from forensics.engines.pipeline import batch as engine
+    from forensics.engines.pipeline import job as jobs
+    from forensics.engines.pipeline.explaining import explained as explain
+    from forensics.engines.spark.executor import SparkExecutor
     from forensics.engines.spark.session import session
     from forensics.engines.stages.listing import SPLIT
 
@@ -159,9 +160,9 @@ def batch(
         for path in shipped:
             spark.addArtifacts(path, pyfile=True)
         if explained:
-            speaking.say(_plan(explain(spark, job, options, say)))
+            speaking.say(_plan(explain(SparkExecutor(spark), job, options, say)))
             return
-        result = engine.done(spark, job, options, say)
+        result = engine.done(SparkExecutor(spark), job, options, say)
     else:
         say(jobs.NOTHING_NEW)
         found = _Found.of(job.output.open()["note"])
@@ -253,8 +254,8 @@ def _plan(found: Explained) -> str:
 
 def _stated(result: Result, tuning: Tuning, folder: Path, table_format: str) -> Result:
     """The result with the known problems that lines state; they are read from tables that Parquet readers can read."""
-    from forensics.engines.spark.job import PARQUET
-    from forensics.engines.spark.stored import Stored
+    from forensics.engines.pipeline.job import PARQUET
+    from forensics.engines.pipeline.stored import Stored
 
     if table_format != PARQUET:
         return result

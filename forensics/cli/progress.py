@@ -79,6 +79,7 @@ def text(step: Step, seconds: float) -> str:
     if step.judging:
         left = _left(step.done, step.total, seconds)
         counts = [f"{step.findings[one]:,} {one.value}" for one in _COUNTED if step.findings.get(one)]
+        counts = counts or ([f"{step.found:,}"] if step.found else [])
         found = f"; findings: {', '.join(counts)}" if counts else ""
         return f"judged {step.done:,} of {step.total:,} partitions{left}{found}"
     rate = f", {step.size / 1e6 / seconds:,.0f} MB/s" if seconds > 0 else ""

@@ -39,7 +39,7 @@ def report(folder: Path, format_name: str, output: str | None, tuning: Tuning, r
     Exit code: 0 nothing at or above --fail-on, 1 findings, 2 no batch was completed there. Exit code 3: no
     findings, but this program failed on a part of the evidence.
     """
-    from forensics.engines.spark.stored import Stored
+    from forensics.engines.pipeline.stored import Stored
 
     writable(output)
     result = tune(Stored(folder).result(whole=format_name == "html"), tuning)

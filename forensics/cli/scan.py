@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from forensics.cli.progress import shown
 from forensics.cli.speaking import say, say_pieces, shows_style
 from forensics.cli.tuned import tuned
 from forensics.engines import local
+from forensics.engines.memory import half_of_memory
 from forensics.errors import NothingMatched
 from forensics.outputs import put_text, writable
 from forensics.reports import REPORTS, html, text
@@ -45,6 +47,15 @@ def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
         if set(topics) - {METADATA_TOPIC}:
             skipped = ", ".join(tuning.skip_topics)
             raise NothingMatched(f"every topic in the evidence is left out by {skipped}; there are: {there}")
+
+
+def _bytes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> int:
+    if value is None:
+        return half_of_memory()
+    found = re.fullmatch(r"([0-9]+)([kmgt]?)b?", value.strip().lower())
+    if not found:
+        raise click.BadParameter(f"{value!r} is not a size; use one like 512m or 2g")
+    return int(found[1]) << 10 * "_kmgt".index(found[2] or "_")
 
 
 @click.command(epilog=example("forensics scan incident/ --topic 'orders*' --report incident.html"))
@@ -84,6 +95,19 @@ def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
     metavar="N",
     help="Files read, and processes that judge large evidence, side by side. Default: one for each processor.",
 )
+@click.option(
+    "--memory",
+    callback=_bytes,
+    metavar="SIZE",
+    help="Memory for all processes together, such as 2g. Rows of larger evidence wait on disk. Default: half of all.",
+)
+@click.option(
+    "--tmp",
+    "temporary",
+    type=click.Path(exists=True, file_okay=False, writable=True),
+    metavar="DIR",
+    help="Folder for these rows. Default: the system's own for temporary files.",
+)
 @reading.redacted
 def scan(
     paths: tuple[str, ...],
@@ -97,6 +121,8 @@ def scan(
     page: str | None,
     folder: str | None,
     jobs: int | None,
+    memory: int,
+    temporary: str | None,
     redacted: bool,
 ) -> None:
     """Find lost, truncated or forked committed data in logs, data directories and checkpoints.
@@ -112,7 +138,17 @@ def scan(
         tables.usable(Path(folder))
     how = Reading(zone, skews, reading.moment(since, zone), reading.moment(until, zone))
     with shown() as progress:
-        found = local.scan(paths, reading=how, topics=tuning.topics, progress=progress, jobs=jobs, lasting=True)
+        found = local.scan(
+            paths,
+            reading=how,
+            topics=tuning.topics,
+            progress=progress,
+            jobs=jobs,
+            # These two need all rows at once.
+            memory=memory if page is None and folder is None else None,
+            temporary=temporary,
+            lasting=True,
+        )
     result = tune(found, tuning)
     _named(result, skews, tuning)
     evidence = result.case.files

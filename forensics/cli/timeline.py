@@ -28,7 +28,7 @@ from forensics.rules import judgements
 from forensics.rules.finding import Finding, Severity
 
 if TYPE_CHECKING:
-    from forensics.engines.spark.stored import Stored
+    from forensics.engines.pipeline.stored import Stored
 
 Part = tuple[History, list[Finding]]
 """A partition and what was found in it."""
@@ -178,7 +178,7 @@ def _shown(findings: Sequence[Finding], around: str | None, span: tuple[int | No
 def _tables(paths: tuple[str, ...]) -> Stored | None:
     """The tables that a batch wrote, where it is these that are asked for."""
     if len(paths) == 1 and (Path(paths[0]) / "manifest.json").is_file():
-        from forensics.engines.spark.stored import Stored, holds
+        from forensics.engines.pipeline.stored import Stored, holds
 
         if holds(Path(paths[0])):
             return Stored(Path(paths[0]))

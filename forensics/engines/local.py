@@ -25,7 +25,7 @@ from parsers import read
 from parsers.containment import Defect, contained
 from parsers.file_reading import FileReading, Packing
 from parsers.files.sources import Source
-from parsers.walk import walk
+from parsers.walk import STDIN, walk
 
 WORTH_PARTS = 500_000
 """Weight of a case's partitions below which they are judged at once: it takes little memory, and less time than
@@ -40,7 +40,8 @@ class Step(NamedTuple):
         done, total: files that are read, or partitions that are judged, and how many there are.
         size, whole: bytes of these files; both 0 while partitions are judged.
         judging: whether all files are read.
-        findings: of the partitions that are judged, by severity.
+        findings: of the partitions that are judged, by severity; empty where only their number is known.
+        found: how many findings these partitions have.
     """
 
     done: int
@@ -49,6 +50,7 @@ class Step(NamedTuple):
     whole: int = 0
     judging: bool = False
     findings: Mapping[Severity, int] = MappingProxyType({})
+    found: int = 0
 
 
 Progress = Callable[[Step], None]
@@ -62,6 +64,8 @@ def scan(
     topics: Sequence[str] = (),
     progress: Progress | None = None,
     jobs: int | None = None,
+    memory: int | None = None,
+    temporary: str | None = None,
     lasting: bool = False,
 ) -> Result:
     """Read, replay and judge.
@@ -73,12 +77,29 @@ def scan(
         progress: called after each file, and after some partitions.
         jobs: how many files are read side by side, and how many processes judge if there is enough to judge. None
             means one for each processor.
+        memory: bytes that all processes together may take. If the evidence needs more, its rows wait on disk. None
+            means no bound.
+        temporary: folder for these rows. None means the one that the system has for this.
         lasting: the result is needed until the process ends, so the collector never walks it.
 
     Raises:
         UnreadableInput: a path does not exist.
         NothingUnderstood: nothing in the input is a broker's.
     """
+    if memory is not None and STDIN not in paths:  # which can be read only once
+        from forensics.engines import large
+        from forensics.engines.memory import is_large
+
+        if is_large(_listed(paths), memory):
+            return large.scan(
+                paths,
+                reading=reading,
+                topics=topics,
+                progress=progress,
+                jobs=jobs or cores(),
+                memory=memory,
+                inside=temporary,
+            )
     case = take_in(paths, reading=reading, progress=progress, jobs=jobs)
     with no_cycles(lasting=lasting):
         return finish(paths, case, _judged_by(jobs or cores(), case, topics, progress))

@@ -11,7 +11,7 @@ import pytest
 from forensics.case import Case
 from forensics.case.lives import UNKNOWN
 from forensics.engines import local
-from forensics.engines.spark.stored import Stored
+from forensics.engines.pipeline.stored import Stored
 from forensics.reports import json_report
 from tests.engines.without_spark import run
 

@@ -17,7 +17,7 @@ import pytest
 
 from forensics.case import Case
 from forensics.engines import local
-from forensics.engines.spark.output import Output
+from forensics.engines.pipeline.output import Output
 from forensics.replay.history import History
 from forensics.reports import REPORTS
 from forensics.result import Result
@@ -135,7 +135,7 @@ def test_a_report_is_not_written_over_evidence_and_names_a_failure(
 ) -> None:
     case = Path(shutil.copytree(sample_traces / "unclean-0.10.2.2", tmp_path / "case"))
     Tables.found = local.scan([str(case)])
-    monkeypatch.setattr("forensics.engines.spark.stored.Stored", Tables)
+    monkeypatch.setattr("forensics.engines.pipeline.stored.Stored", Tables)
     assert run("report", tmp_path).code == 1
     log = case / "broker-1" / "logs" / "server.log"
     before = log.read_bytes()

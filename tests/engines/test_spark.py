@@ -23,6 +23,7 @@ import pytest
 from forensics import spark as forensics
 from forensics.case import Reading
 from forensics.engines import local
+from forensics.engines.spark.executor import SparkExecutor
 from forensics.engines.stages.deriving import TABLES
 from forensics.replay.partitions import histories
 from forensics.replay.timeline import timeline as replay
@@ -88,8 +89,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 )
 def engine(request: pytest.FixtureRequest, sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> Engine:
     """Judges an archive in one way; on two cores and on the cluster in odd numbers of tasks."""
-    from forensics.engines.spark import batch as engine
-    from forensics.engines.spark.batch import Options, batch
+    from forensics.engines.pipeline import batch as engine
+    from forensics.engines.pipeline.batch import Options, batch
 
     if request.param == "local":
         return Engine(lambda archive, out: saved(local.scan([str(archive)]), out), waves=0)
@@ -99,13 +100,13 @@ def engine(request: pytest.FixtureRequest, sessions: Sessions, monkeypatch: pyte
     if odd:
         monkeypatch.setattr(engine, "_WAVE", 1)  # what was read is kept task by task
     options = Options(texts=TEXTS, timelines=True, partitions=3 if odd else None, split=32 << 20)
-    run = lambda archive, out: batch(sessions(request.param), [str(archive)], str(out), options)  # noqa: E731
+    run = lambda archive, out: batch(SparkExecutor(sessions(request.param)), [str(archive)], str(out), options)  # noqa: E731
     return Engine(run, waves=2 if odd else 1)
 
 
 def _on_cluster(request: pytest.FixtureRequest, sessions: Sessions, archive: Path, out: Path) -> None:
     """On a master and two workers, with the code shipped; one worker is killed while partitions are judged."""
-    from forensics.engines.spark.batch import Options, batch
+    from forensics.engines.pipeline.batch import Options, batch
 
     cluster: Cluster = request.getfixturevalue("cluster")
     code: Path = request.getfixturevalue("code")
@@ -119,7 +120,7 @@ def _on_cluster(request: pytest.FixtureRequest, sessions: Sessions, archive: Pat
             killed.set()
             threading.Timer(0.3, cluster.kill, [0]).start()
 
-    batch(spark, [str(archive)], str(out), Options(texts=TEXTS, timelines=True, partitions=5), say)
+    batch(SparkExecutor(spark), [str(archive)], str(out), Options(texts=TEXTS, timelines=True, partitions=5), say)
     assert cluster.workers[0].poll() is not None
     assert cluster.workers[1].poll() is None
 
@@ -146,16 +147,21 @@ def test_every_engine_gives_the_same(
 @pytest.fixture
 def judged(finished: dict[str, Path], archive: Path, sessions: Sessions, tmp_path: Path) -> Path:
     """What a batch over the archive wrote: that of the test above, where it ran."""
-    from forensics.engines.spark.batch import Options, batch
+    from forensics.engines.pipeline.batch import Options, batch
 
     if "local[2]" not in finished:
-        batch(sessions("local[2]"), [str(archive)], str(tmp_path / "out"), Options(texts=TEXTS, timelines=True))
+        batch(
+            SparkExecutor(sessions("local[2]")),
+            [str(archive)],
+            str(tmp_path / "out"),
+            Options(texts=TEXTS, timelines=True),
+        )
         finished["local[2]"] = tmp_path / "out"
     return finished["local[2]"]
 
 
 def test_reports_from_tables_are_those_of_a_scan(judged: Path, expected: Result) -> None:
-    from forensics.engines.spark.stored import Stored
+    from forensics.engines.pipeline.stored import Stored
 
     stored = Stored(judged)
     assert json_report.render(stored.result()) == json_report.render(expected)
@@ -193,13 +199,14 @@ def test_tables_are_read_as_dataframes(
 
 KILLED = """
 import json, os, signal, sys, threading
-from forensics.engines.spark.batch import batch
+from forensics.engines.pipeline.batch import batch
+from forensics.engines.spark.executor import SparkExecutor
 from forensics.engines.spark.session import session
 def say(said):
     if said.startswith("judging"):
         threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGKILL)).start()
 spark = session(master="local[2]", conf=json.loads(sys.argv[3]))
-batch(spark, [sys.argv[1]], sys.argv[2], None, say)
+batch(SparkExecutor(spark), [sys.argv[1]], sys.argv[2], None, say)
 """
 """A batch that is killed while it replays."""
 
@@ -208,7 +215,7 @@ def test_after_a_kill_the_next_run_goes_on(
     sessions: Sessions, sample_traces: Path, tmp_path: Path, repository: Path
 ) -> None:
     """The driver is killed in the middle of a job: its JVM and workers are then on their own."""
-    from forensics.engines.spark.batch import Options, batch
+    from forensics.engines.pipeline.batch import Options, batch
 
     archive, out = tmp_path / "archive", tmp_path / "out"
     shutil.copytree(sample_traces / "traps-0.10.2.2", archive)
@@ -228,7 +235,13 @@ def test_after_a_kill_the_next_run_goes_on(
         said: list[str] = []
         if added:
             shutil.copytree(source, source.with_name(added))
-        batch(sessions("local[2]"), [str(archive)], str(out), Options(texts=TEXTS, timelines=True), said.append)
+        batch(
+            SparkExecutor(sessions("local[2]")),
+            [str(archive)],
+            str(out),
+            Options(texts=TEXTS, timelines=True),
+            said.append,
+        )
         expected = local.scan([str(archive)])
         same_tables(tables_of(out), tables_of(saved(expected, tmp_path / f"scan-{added}")))
         if not added:
@@ -238,8 +251,8 @@ def test_after_a_kill_the_next_run_goes_on(
 
 def test_another_format_of_an_archive_at_a_url(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:
     """Workers open files by their URLs, in a zone, with skew and within a window as in a scan."""
-    from forensics.engines.spark.batch import Options, batch
-    from forensics.engines.spark.stored import Stored
+    from forensics.engines.pipeline.batch import Options, batch
+    from forensics.engines.pipeline.stored import Stored
     from forensics.errors import UnusableOutput
 
     spark = sessions("local[2]")
@@ -250,7 +263,7 @@ def test_another_format_of_an_archive_at_a_url(sessions: Sessions, sample_traces
     expected = local.scan([sample], reading=reading, topics=["ord*"])
     assert expected.case.notices.get_column("reason").str.contains("outside of the time span").any()
     options = Options(reading=reading, topics=("ord*",), texts=TEXTS, timelines=True, format="orc")
-    batch(spark, [sample], str(tmp_path / "orc"), options)
+    batch(SparkExecutor(spark), [sample], str(tmp_path / "orc"), options)
     assert texts_of(tmp_path / "orc") == {
         name: "".join(text for _, text in sorted(lines(expected))) for name, lines in TEXTS.items()
     }
@@ -259,5 +272,5 @@ def test_another_format_of_an_archive_at_a_url(sessions: Sessions, sample_traces
         Stored(tmp_path / "orc").result()
     said: list[str] = []
     with pytest.raises(UnusableOutput, match="--table-format delta: this session cannot write it"):
-        batch(spark, [sample], str(tmp_path / "delta"), Options(format="delta"), said.append)
+        batch(SparkExecutor(spark), [sample], str(tmp_path / "delta"), Options(format="delta"), said.append)
     assert said == [], "before anything is read"

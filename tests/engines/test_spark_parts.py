@@ -18,12 +18,13 @@ import pytest
 from forensics.case import Reading
 from forensics.case.case import SOURCES
 from forensics.engines import codec, local
-from forensics.engines.spark.batch import Batch
-from forensics.engines.spark.finishing import Waiting
-from forensics.engines.spark.output import Output
-from forensics.engines.spark.progress import Judged, watched
-from forensics.engines.spark.shuffling import by_size
-from forensics.engines.spark.stored import Stored
+from forensics.engines.local import Step
+from forensics.engines.pipeline.batch import Batch
+from forensics.engines.pipeline.finishing import Waiting
+from forensics.engines.pipeline.output import Output
+from forensics.engines.pipeline.shuffling import by_size
+from forensics.engines.pipeline.stored import Stored
+from forensics.engines.pipeline.watching import Judged, sentence, watched
 from forensics.engines.stages.deriving import TABLES
 from forensics.engines.stages.files import Sink, frames, put
 from forensics.engines.stages.judging import Judge, whole_partitions
@@ -391,17 +392,18 @@ def test_tables_of_another_version_are_not_misread(tmp_path: Path) -> None:
 
 
 def test_how_far_a_stage_is_is_told_once_it_changed(tmp_path: Path) -> None:
-    look, told, seen = Judged(tmp_path), [], threading.Event()
-    assert look() == ""
+    look, told, seen = Judged(tmp_path, 7), [], threading.Event()
+    assert look() == Step(0, 7, judging=True)
 
-    def say(said: str) -> None:
-        told.append(said)
+    def tell(step: Step) -> None:
+        told.append(step)
         seen.set()
 
-    with watched(look, say, every=0.01):
+    with watched(look, tell, every=0.01):
         put(tmp_path / "a.parquet", pl.DataFrame({"findings": [0, 2, 1]}))
         (tmp_path / "b.parquet").write_bytes(b"PAR1 half")
         assert not seen.wait(0.2), "what cannot be read yet is not told"
         (tmp_path / "b.parquet").unlink()
         assert seen.wait(60)
-    assert told == ["judged 3 partitions, 3 findings so far"]
+    assert told == [Step(3, 7, judging=True, found=3)]
+    assert sentence(told[0]) == "judged 3 partitions, 3 findings so far"

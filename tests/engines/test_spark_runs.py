@@ -17,15 +17,15 @@ from pathlib import Path
 import pytest
 
 from forensics.engines import local
-from forensics.engines.spark.explaining import explained
-from forensics.engines.spark.job import NOTHING_NEW, prepared
-from forensics.engines.spark.stored import Stored
+from forensics.engines.pipeline.explaining import explained
+from forensics.engines.pipeline.job import NOTHING_NEW, prepared
+from forensics.engines.pipeline.stored import Stored
 from forensics.engines.stages import listing, plan
 from forensics.errors import NothingUnderstood
 from forensics.reports import html, json_report, text
 from tests.conftest import EVERYTHING
 from tests.engines.comparing import TEXTS, generation, same_tables, saved, tables_of, texts_of
-from tests.engines.without_spark import here, run
+from tests.engines.without_spark import Here, run
 
 
 def same_as_scan(archive: Path, out: Path, scanned: Path) -> None:
@@ -284,8 +284,7 @@ def test_the_plan_says_what_would_be_read(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "a" / "server.log").write_text(line * (2 * listing.SPLIT // len(line) + 1))
     monkeypatch.setattr(plan, "GIANT", 1)
     (tmp_path / "a" / "notes.txt").write_text("nothing\n")
-    with here():
-        found = explained(None, prepared([str(tmp_path / "a")], str(tmp_path / "out")))  # type: ignore[arg-type]
+    found = explained(Here(), prepared([str(tmp_path / "a")], str(tmp_path / "out")))
     assert found.splits == ((str(tmp_path / "a" / "server.log"), 2),)
     assert found.giants[0][2] == "not a plain log of lines"
     assert (found.files, found.new, found.known, found.tasks) == (2, 2, 0, 3)

@@ -13,7 +13,7 @@ import pytest
 
 from forensics.case import Reading
 from forensics.engines import local
-from forensics.engines.spark.stored import Stored
+from forensics.engines.pipeline.stored import Stored
 from forensics.engines.stages.listing import listed
 from forensics.replay.partitions import histories
 from forensics.replay.timeline import timeline

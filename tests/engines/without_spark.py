@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,91 +14,74 @@ import polars as pl
 import pyarrow as pa
 
 from forensics.case import Reading
-from forensics.engines.spark import batch as engine
-from forensics.engines.spark import frames, shuffling
-from forensics.engines.spark.job import Options, Say
+from forensics.engines.pipeline import batch as engine
+from forensics.engines.pipeline import shuffling
+from forensics.engines.pipeline.executor import Buckets, Shuffle, Stage, Work
+from forensics.engines.pipeline.job import Options, Say
 from forensics.engines.stages.judging import Judge
-from forensics.engines.stages.rows import batches, frame
+from forensics.engines.stages.rows import Schema, batches, frame
 from forensics.result import Result
-
-Schema = Mapping[str, pl.DataType]
 
 _RECORDS = 997
 """Rows of an Arrow batch: partitions begin and end within them."""
 
 
 @dataclass(frozen=True)
-class Frame:
-    """What Spark would hold of a DataFrame: how to make the Arrow batches of each of its partitions."""
+class Here:
+    """Runs all tasks in this process. As Spark, it promises no order."""
 
-    schema: Schema
-    parts: tuple[Callable[[], list[Any]], ...]
+    def run(self, stage: Stage) -> pl.DataFrame:
+        """See ``Executor``."""
+        return _rows(self._parts(stage), stage.schema)
 
-    def rows(self) -> pl.DataFrame:
-        """All rows; those of what comes last first, because no order is promised."""
-        found = [batch for part in reversed(self.parts) for batch in part()]
-        return frame(found) if found else pl.DataFrame(schema=self.schema)
+    def summed(self, stage: Stage, keys: Sequence[str], how: dict[str, str]) -> pl.DataFrame:
+        """See ``Executor``."""
+        hows = {"sum": pl.Expr.sum, "bit_xor": pl.Expr.bitwise_xor, "min": pl.Expr.min, "max": pl.Expr.max}
+        rows = self.run(stage).group_by(keys, maintain_order=True)
+        return rows.agg(hows[one](pl.col(name)) for name, one in how.items())
 
+    def shuffled(self, shuffles: Sequence[Shuffle], schema: Schema) -> pl.DataFrame:
+        """See ``Executor``."""
+        found = []
+        for shuffle in shuffles:
+            rows = pl.concat([self.run(shuffle.gather), shuffle.more])
+            if isinstance(shuffle, Buckets):
+                parts = [rows.filter(pl.col("bucket") == number) for number in range(shuffle.count)]
+            else:
+                rows = rows.sort(*shuffle.order, nulls_last=True)
+                task = rows.select(shuffle.keys).hash_rows(7) % shuffle.tasks
+                parts = [rows.filter(task == number) for number in range(shuffle.tasks)]
+            given = [list(batches(part, shuffle.gather.schema, rows=_RECORDS)) for part in parts]
+            found += [_travelled(shuffle.then)(iter(part)) for part in given]
+        return _rows(found, schema)
 
-def _of(rows: Sequence[pl.DataFrame], schema: Schema) -> Frame:
-    return Frame(schema, tuple(lambda some=some: list(batches(some, schema, rows=_RECORDS)) for some in rows))
+    def _parts(self, stage: Stage) -> list[Iterator[Any]]:
+        arrays = [pa.record_batch({"piece": pa.array(list(pieces), pa.string())}) for pieces in stage.tasks if pieces]
+        return [_travelled(stage.work)(iter([array])) for array in arrays]
 
+    def check(self, table_format: str, probe: Path) -> None:
+        """See ``Executor``."""
+        raise AssertionError(table_format, probe)
 
-def in_tasks(_spark: object, tasks: Sequence[Sequence[str]]) -> Frame:
-    arrays = [pa.record_batch({"piece": pa.array(list(pieces), pa.string())}) for pieces in tasks if pieces]
-    return Frame({"piece": pl.String()}, tuple(lambda array=array: [array] for array in arrays))
-
-
-def made(_spark: object, rows: pl.DataFrame, schema: Schema) -> Frame:
-    return _of([rows], schema)
-
-
-def mapped(given: Frame, work: Callable[[Any], Iterator[Any]], schema: Schema) -> Frame:
-    data = pickle.dumps(work)  # it travels
-    return Frame(schema, tuple(lambda part=part: list(pickle.loads(data)(iter(part()))) for part in given.parts))
-
-
-def union(given: Sequence[Frame]) -> Frame:
-    return Frame(given[0].schema, tuple(part for one in given for part in one.parts))
-
-
-def summed(given: Frame, keys: Sequence[str], **columns: str) -> Frame:
-    hows = {"sum": pl.Expr.sum, "bit_xor": pl.Expr.bitwise_xor, "min": pl.Expr.min, "max": pl.Expr.max}
-    rows = (
-        given.rows().group_by(keys, maintain_order=True).agg(hows[how](pl.col(name)) for name, how in columns.items())
-    )
-    return _of([rows], {name: given.schema[name] for name in rows.columns})
-
-
-def in_order(given: Frame, keys: Sequence[str], order: Sequence[str], tasks: int) -> Frame:
-    rows = given.rows().sort(*order, nulls_last=True)
-    task = rows.select(keys).hash_rows(7) % tasks
-    return _of([rows.filter(task == number) for number in range(tasks)], given.schema)
+    def convert(self, table_format: str, name: str, source: Path, target: Path) -> None:
+        """See ``Executor``."""
+        raise AssertionError(table_format, name, source, target)
 
 
-def in_buckets(given: Frame, bucket: str, count: int) -> Frame:
-    rows = given.rows()
-    return _of([rows.filter(pl.col(bucket) == number) for number in range(count)], given.schema)
+def _travelled(work: Work) -> Work:
+    return pickle.loads(pickle.dumps(work))
 
 
-def collected(given: Frame) -> pl.DataFrame:
-    return given.rows()
+def _rows(parts: Sequence[Iterator[Any]], schema: Schema) -> pl.DataFrame:
+    """All rows; those of what comes last first."""
+    found = [batch for part in reversed([list(part) for part in parts]) for batch in part]
+    return frame(found) if found else pl.DataFrame(schema=schema)
 
 
 @contextlib.contextmanager
 def here() -> Iterator[None]:
     """Within the block tasks run in this process, whatever the session."""
-    with patch.multiple(
-        frames,
-        in_tasks=in_tasks,
-        made=made,
-        mapped=mapped,
-        union=union,
-        summed=summed,
-        in_order=in_order,
-        in_buckets=in_buckets,
-        collected=collected,
-    ):
+    with patch("forensics.engines.spark.executor.SparkExecutor", lambda _session: Here()):
         yield
 
 
@@ -121,11 +104,11 @@ def run(
         reading: how printed times are read.
         options: others of ``Options``.
     """
-    with here(), contextlib.ExitStack() as small:
+    with contextlib.ExitStack() as small:
         if together is not None:
             made_ = Judge.of
             limited = lambda *given, **more: replace(made_(*given, **more), together=together, most=together)  # noqa: E731
             small.enter_context(patch.object(Judge, "of", limited))
             small.enter_context(patch.object(shuffling, "_LARGE", together))
         chosen = Options(reading=reading or Reading(), **options)
-        return engine.batch(None, [path], str(folder), chosen, say)  # type: ignore[arg-type]
+        return engine.batch(Here(), [path], str(folder), chosen, say)

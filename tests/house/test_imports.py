@@ -31,7 +31,13 @@ BLIND_TO: dict[str, tuple[str, ...]] = {
     "forensics.rules": ("forensics.reports", "forensics.engines", "forensics.model", "forensics.cli"),
     "forensics.reports": ("forensics.engines", "forensics.model", "forensics.cli"),
     "forensics.engines": ("forensics.reports", "forensics.model", "forensics.cli"),
-    "forensics.engines.stages": ("forensics.engines.spark", "forensics.engines.pool"),
+    "forensics.engines.stages": ("forensics.engines.pipeline", "forensics.engines.spark", "forensics.engines.pool"),
+    "forensics.engines.pipeline": (
+        "forensics.engines.spark",
+        "forensics.engines.processes",
+        "forensics.engines.workers",
+        "forensics.engines.pool",
+    ),
     "forensics.model": ("forensics.rules", "forensics.reports", "forensics.engines", "forensics.cli"),
     "forensics.cli": (),
 }

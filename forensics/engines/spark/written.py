@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from forensics.engines.spark.closing import TIMELINE
+from forensics.engines.pipeline.closing import TIMELINE
+from forensics.engines.pipeline.output import Output
 from forensics.engines.spark.frames import as_path
-from forensics.engines.spark.output import Output
 from forensics.engines.stages.deriving import TABLES, written_schema
 from forensics.engines.stages.files import in_folder
 from forensics.errors import UnreadableInput

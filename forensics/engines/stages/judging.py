@@ -85,11 +85,14 @@ JUDGED: Final[dict[str, pl.DataType]] = {
     "partition": pl.Int32(),
     "incarnation": pl.Int32(),
     "topic_id": pl.String(),
+    "holders": pl.String(),
     "findings": pl.Int32(),
     "history": pl.String(),
     "judgements": pl.String(),
 }
-"""One row per incarnation of a partition: number of findings, and the results of replay and rules as JSON."""
+"""One row per incarnation of a partition: brokers that hold a copy, number of findings, and the results of replay and
+rules, as JSON.
+"""
 
 STATES: Final = tables.TIMELINE_PLACES
 """States of replicas; their ends are unknown until all logs of their brokers are read."""
@@ -201,6 +204,7 @@ class Judge:
                 history.partition,
                 history.incarnation,
                 history.topic_id,
+                codec.written(sorted(history.holders)),
                 sum(len(judgement.findings) for judgement in judgements),
                 codec.encode(_lasting(history)),
                 codec.encode_judgements([_proven(judgement, evidence, times) for judgement in judgements]),

@@ -13,9 +13,10 @@ import polars as pl
 from forensics.case import Case, Reading
 from forensics.engines import codec
 from forensics.engines.inputs import named_by_user, nothing_understood
-from forensics.engines.spark.finishing import Lines
-from forensics.engines.spark.output import Output, judge_version, parser_version
-from forensics.engines.spark.stored import Stored, answers_of
+from forensics.engines.local import Progress
+from forensics.engines.pipeline.finishing import Lines
+from forensics.engines.pipeline.output import Output, judge_version, parser_version
+from forensics.engines.pipeline.stored import Stored, answers_of
 from forensics.engines.stages.listing import SPLIT, File, listed
 from forensics.errors import UnwritableOutput
 from forensics.result import Result, ordered, problems_of
@@ -43,6 +44,8 @@ class Options:
         check: hash every file again, also those with the same path, size and time.
         each: called with partitions in groups; of their histories only with the names.
         note: returns more data for the manifest, called once all is done.
+        hashed: hash every file, so that the next run knows what it has read; without it there is no next run.
+        progress: called with how far it is, in place of ``say`` while tasks run.
         told: return the whole result, with the case that all reports need. Without it, only sources are returned, so
             that the driver's memory does not grow with the evidence.
     """
@@ -58,6 +61,8 @@ class Options:
     check: bool = False
     each: Callable[[Result], None] = lambda _: None
     note: Callable[[], Mapping[str, Any]] = dict
+    hashed: bool = True
+    progress: Progress | None = None
     told: bool = True
 
 

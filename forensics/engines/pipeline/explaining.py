@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from forensics.engines.spark.batch import Batch, opener_of
-from forensics.engines.spark.job import Job, Options, Say
+from forensics.engines.pipeline.batch import Batch, opener_of
+from forensics.engines.pipeline.executor import Executor
+from forensics.engines.pipeline.job import Job, Options, Say
 from forensics.engines.stages import context as contexts
 from forensics.engines.stages.context import NO_UNIT
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +36,9 @@ class Explained:
     giants: tuple[tuple[str, int, str], ...]
 
 
-def explained(spark: SparkSession, job: Job, options: Options | None = None, say: Say = lambda _: None) -> Explained:
+def explained(executor: Executor, job: Job, options: Options | None = None, say: Say = lambda _: None) -> Explained:
     """Return what ``batch`` would read; nothing is written."""
-    run = Batch(spark, job.paths, job.output, options or Options(), say)
+    run = Batch(executor, job.paths, job.output, options or Options(), say)
     listing = run.listed(job.files, hashed=False)
     copied = contexts.twins(listing.flat, opener_of(listing))
     plan = run.plan(listing, copied, run.facts())

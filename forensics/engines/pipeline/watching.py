@@ -11,29 +11,33 @@ from typing import Final
 
 import polars as pl
 
+from forensics.engines.local import Progress, Step
+
 EVERY: Final = 10.0
-"""Seconds between two looks."""
+"""Seconds between two looks, where each is reported in a sentence."""
+SHOWN_EVERY: Final = 0.5
+"""Seconds between two looks, where a line shows the last one."""
 
 
 @contextlib.contextmanager
-def watched(look: Callable[[], str], say: Callable[[str], None], every: float = EVERY) -> Iterator[None]:
+def watched(look: Callable[[], Step], shown: Progress, every: float = EVERY) -> Iterator[None]:
     """While the block runs, call ``look`` at intervals, and report what has changed.
 
     Args:
-        look: returns a sentence; "" for nothing.
-        say: called with the sentence.
+        look: returns how far the stage is.
+        shown: called with it once something is done.
         every: seconds between two calls.
     """
     done = threading.Event()
 
     def watch() -> None:
-        last = ""
+        last = None
         while not done.wait(every):
             with contextlib.suppress(OSError, pl.exceptions.PolarsError):  # files come and go while tasks run
-                said = look()
-                if said and said != last:
-                    say(said)
-                last = said
+                step = look()
+                if step.done and step != last:
+                    shown(step)
+                last = step
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -44,23 +48,32 @@ def watched(look: Callable[[], str], say: Callable[[str], None], every: float = 
         thread.join()
 
 
+def sentence(step: Step) -> str:
+    """Return how far a stage is, in words."""
+    if step.judging:
+        return f"judged {step.done:,} partitions, {step.found:,} findings so far"
+    return f"reading: {step.done:,} files, {step.size / 1e6:,.1f} of {step.whole / 1e6:,.1f} MB of this wave"
+
+
 @dataclass(slots=True)
 class Judged:
     """How many partitions are judged by now.
 
     Attributes:
         folder: where tasks write them.
+        total: how many there are to judge.
         seen: partitions and findings of the files that were looked at.
     """
 
     folder: Path
+    total: int
     seen: dict[str, tuple[int, int]] = field(default_factory=dict)
 
-    def __call__(self) -> str:
-        """A sentence."""
+    def __call__(self) -> Step:
+        """Look at the files that are new."""
         for path in self.folder.glob("*.parquet") if self.folder.is_dir() else ():
             if path.name not in self.seen:
                 findings = pl.read_parquet(path, columns=["findings"], hive_partitioning=False, glob=False)
                 self.seen[path.name] = (findings.height, int(findings.get_column("findings").sum()))
-        partitions, found = (sum(counts) for counts in zip(*self.seen.values(), strict=True)) if self.seen else (0, 0)
-        return f"judged {partitions:,} partitions, {found:,} findings so far" if self.seen else ""
+        done, found = (sum(counts) for counts in zip(*self.seen.values(), strict=True)) if self.seen else (0, 0)
+        return Step(done, self.total, judging=True, found=found)

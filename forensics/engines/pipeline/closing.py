@@ -10,21 +10,18 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
 from forensics.case.lives import by_cluster
-from forensics.engines.spark import frames
+from forensics.engines.pipeline.executor import Executor, Stage
 from forensics.engines.stages.context import Context
 from forensics.engines.stages.files import folder_of, grouped, put
 from forensics.engines.stages.judging import KEY, STATES
 from forensics.engines.stages.packing import packed
 from forensics.engines.stages.work import WRITTEN, Close
 from forensics.replay.timeline import spans
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 TIMELINE: Final = "timeline"
 _BYTES: Final = 8
@@ -36,11 +33,11 @@ class Closing:
     """Writes the table.
 
     Attributes:
-        spark: the session.
+        executor: runs the tasks.
         folder: of the tables.
     """
 
-    spark: SparkSession
+    executor: Executor
     folder: Path
 
     def __call__(
@@ -77,7 +74,7 @@ class Closing:
         numbers = then.join(now, on="path").select("then", "now")
         folder = self.folder / TIMELINE
         work = Close(ends, clusters, packed(kept.select(KEY)), packed(numbers), str(folder))
-        found = frames.collected(frames.mapped(frames.in_tasks(self.spark, tasks), work, WRITTEN)) if tasks else None
+        found = self.executor.run(Stage(tasks, work, WRITTEN)) if tasks else None
         if found is None or found.is_empty():
             path = folder / folder_of("in_cluster", "none") / "part-none.parquet"
             put(path, pl.DataFrame(schema=STATES))

@@ -16,7 +16,8 @@ from forensics.case import Case, Reading
 from forensics.case.case import SOURCES
 from forensics.case.lives import DIVIDED, LIVES, changes
 from forensics.engines import codec, local
-from forensics.engines.spark.output import FORMAT, MANIFEST, Output
+from forensics.engines.kept import KeptHistory
+from forensics.engines.pipeline.output import FORMAT, MANIFEST, Output
 from forensics.engines.stages import answers
 from forensics.engines.stages.deriving import TABLES
 from forensics.engines.stages.judging import observations_of, table_of
@@ -25,6 +26,7 @@ from forensics.engines.stages.plan import Unit
 from forensics.engines.stages.reading import opened
 from forensics.errors import UnusableOutput
 from forensics.replay.facts.events import PROGRESS
+from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import History
 from forensics.result import Result, ordered, problems_of
 from forensics.rules.finding import Finding, Judgement
@@ -55,10 +57,29 @@ def holds(folder: Path) -> bool:
 
 
 def answers_of(output: Output, generation: int) -> list[tuple[History, list[Judgement]]]:
-    """Return the results of replay and rules for every partition."""
-    rows = output.read_table(generation, "partitions").select("history", "judgements")
+    """Return the results of replay and rules for every partition; histories are decoded when they are asked."""
+    rows = output.read_table(generation, "partitions").select(*_NAMES, "holders", "history", "judgements")
     with local.no_cycles():
-        return [(codec.decode_history(one), codec.decode_judgements(two)) for one, two in rows.iter_rows()]
+        return [_answer(*row) for row in rows.iter_rows()]
+
+
+_NAMES: Final = ("topic", "partition", "topic_id", "cluster", "incarnation")
+"""As ``PartitionFacts`` takes them."""
+
+
+def _answer(
+    topic: str,
+    partition: int,
+    topic_id: str | None,
+    cluster: str | None,
+    incarnation: int,
+    holders: str,
+    history: str,
+    judgements: str,
+) -> tuple[History, list[Judgement]]:
+    names = PartitionFacts(topic, partition, topic_id, cluster, incarnation)
+    kept = KeptHistory.of(history, names, frozenset(json.loads(holders)))
+    return kept, codec.decode_judgements(judgements)
 
 
 class Stored:

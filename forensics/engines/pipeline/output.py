@@ -18,7 +18,7 @@ from hashlib import sha256
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import polars as pl
 
@@ -92,16 +92,20 @@ class Output:
         except OSError as error:
             raise _unwritable(self.folder, error) from None
         with held:
-            try:
-                if fcntl is not None:
-                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                if error.errno in (errno.EAGAIN, errno.EACCES):
-                    raise UnusableOutput(
-                        f"{self.folder}: another batch is at work in it; wait for its end, or name another folder"
-                    ) from None
-                # a file system without locks: other processes are unknown
+            if _locked(held) is False:
+                raise UnusableOutput(
+                    f"{self.folder}: another batch is at work in it; wait for its end, or name another folder"
+                )
             yield
+
+    @property
+    def abandoned(self) -> bool:
+        """Return whether the process that worked in the folder is gone; False where that is unknown."""
+        try:
+            with (self.folder / _LOCK).open("r+b") as held:
+                return _locked(held) is True
+        except OSError:
+            return False
 
     def manifest(self) -> dict[str, Any] | None:
         """Return the manifest of the last completed run; None before the first.
@@ -262,6 +266,18 @@ class Output:
             raise _unwritable(path, error) from None
 
 
+def _locked(held: BinaryIO) -> bool | None:
+    """Lock an open file; return whether it is this process's now. None means that there are no locks here."""
+    found = None
+    if fcntl is not None:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            found = True
+        except OSError as error:
+            found = False if error.errno in (errno.EAGAIN, errno.EACCES) else None
+    return found
+
+
 def _unwritable(path: Path, error: OSError) -> UnwritableOutput:
     return UnwritableOutput(f"{path}: {error.strerror or error}; name a folder that can be written, with room in it")
 
@@ -269,7 +285,7 @@ def _unwritable(path: Path, error: OSError) -> UnwritableOutput:
 def parser_version() -> str:
     """Return the version of the readers: rows of another version, or read within other limits, are not used again."""
     moved = limits.said()
-    return _version("parsers", "forensics.engines.spark", "forensics.engines.stages") + (
+    return _version("parsers", "forensics.engines.pipeline", "forensics.engines.stages") + (
         f" within {moved}" if moved else ""
     )
 

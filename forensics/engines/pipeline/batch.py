@@ -11,7 +11,7 @@ from functools import partial
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -21,10 +21,11 @@ from forensics.case.case import SOURCES, checkpointed, in_window
 from forensics.case.twins import Twin
 from forensics.engines import codec
 from forensics.engines.inputs import nothing_understood
-from forensics.engines.spark import frames
-from forensics.engines.spark.closing import TIMELINE, Closing
-from forensics.engines.spark.finishing import Finish, Part, cited
-from forensics.engines.spark.job import (
+from forensics.engines.local import Progress, Step
+from forensics.engines.pipeline.closing import TIMELINE, Closing
+from forensics.engines.pipeline.executor import Executor, Stage
+from forensics.engines.pipeline.finishing import Finish, Part, cited
+from forensics.engines.pipeline.job import (
     NOTHING_NEW,
     PARQUET,
     Job,
@@ -35,9 +36,9 @@ from forensics.engines.spark.job import (
     told,
     unchanged,
 )
-from forensics.engines.spark.output import Output, judge_version, parser_version
-from forensics.engines.spark.progress import Judged, watched
-from forensics.engines.spark.shuffling import Shuffle
+from forensics.engines.pipeline.output import Output, judge_version, parser_version
+from forensics.engines.pipeline.shuffling import Shuffling
+from forensics.engines.pipeline.watching import EVERY, SHOWN_EVERY, Judged, sentence, watched
 from forensics.engines.stages import answers
 from forensics.engines.stages import context as contexts
 from forensics.engines.stages.context import FACTS, NO_UNIT, SURVEY, Context, Facts
@@ -48,7 +49,6 @@ from forensics.engines.stages.deriving import (
     folders,
     in_folders,
     survey_columns,
-    written_schema,
 )
 from forensics.engines.stages.files import NO_VALUE, Sink, grouped, put
 from forensics.engines.stages.judging import JUDGED, KEY, Judge
@@ -68,13 +68,8 @@ from forensics.engines.stages.work import (
     Survey,
     Write,
 )
-from forensics.errors import UnusableOutput
 from forensics.result import Result
 from parsers import read
-from parsers.containment import Defect, contained
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 _HASHED_TOGETHER: Final = 256 << 20
 _WAVE: Final = 512
@@ -87,7 +82,7 @@ class Batch:
     """One run.
 
     Args:
-        spark: the session.
+        executor: runs the tasks.
         paths: the archive.
         output: where the tables are.
         options: the user's options.
@@ -95,14 +90,16 @@ class Batch:
     """
 
     def __init__(
-        self, spark: SparkSession, paths: Sequence[str], output: Output, options: Options, say: Say = lambda _: None
+        self, executor: Executor, paths: Sequence[str], output: Output, options: Options, say: Say = lambda _: None
     ) -> None:
-        self.spark = spark
+        self.executor = executor
         self.paths = paths
         self.output = output
         self.options = options
         self.say = say
         self.key = f"{parser_version()} {options.reading.assumed}"
+        self.shown: Progress = options.progress or (lambda step: say(sentence(step)))
+        self.every = EVERY if options.progress is None else SHOWN_EVERY
         self.manifest = output.manifest()
         self.generation = (self.manifest or {"generation": 0})["generation"] + 1
         tables_ = output.tables(self.generation)
@@ -124,8 +121,7 @@ class Batch:
         if new:
             total = sum(file.size for _, file in new)
             self.say(f"looking into {len(new):,} new files of {len(files):,}, {total / 1e6:,.1f} MB")
-            tasks = frames.in_tasks(self.spark, _together(new))
-            rows = frames.collected(frames.mapped(tasks, LookInto(hashed), LOOKED)).iter_rows()
+            rows = self.executor.run(Stage(_together(new), LookInto(hashed), LOOKED)).iter_rows()
             seen |= {order: (digest, looks) for order, digest, looks in rows}
         in_order = [seen[order] for order in range(len(files))]
         looks = [[Look.of(row) for row in json.loads(text)] for _, text in in_order]
@@ -193,7 +189,7 @@ class Batch:
         for group in read.units([whose[position][1].source() for position in wanted]):
             members = [wanted[number] for number in group]
             of = [whose[n] for n in members]
-            together = [[digest, look.index, look.called, *look.path.split("/")[-2:]] for digest, look in of]
+            together = [[*_content(digest, look), look.called, *look.path.split("/")[-2:]] for digest, look in of]
             for place, position in enumerate(members):
                 found[position] = sha256(json.dumps([place, together]).encode()).hexdigest()
         return found
@@ -217,16 +213,15 @@ class Batch:
         """Return the files that some tasks write, in order: table, name and rows of each."""
         tasks = [[piece.row() for piece in task] for task in pieces]
         work = Read(self.options.reading.assumed, str(folder))
-        with watched(partial(self._read_by_now, pieces, folder), self.say):
-            found = frames.collected(frames.mapped(frames.in_tasks(self.spark, tasks), work, WRITTEN))
+        with watched(partial(self._read_by_now, pieces, folder), self.shown, self.every):
+            found = self.executor.run(Stage(tasks, work, WRITTEN))
         return list(found.sort("table", "name").iter_rows())
 
-    def _read_by_now(self, tasks: Sequence[Sequence[Piece]], folder: Path) -> str:
+    def _read_by_now(self, tasks: Sequence[Sequence[Piece]], folder: Path) -> Step:
         """How far a wave is: a task writes its facts last."""
         done = [task for task in tasks if Read.facts_of(folder, [piece.row() for piece in task]).exists()]
-        files, weight = sum(map(len, done)), sum(piece.weight for task in done for piece in task)
-        whole = sum(piece.weight for task in tasks for piece in task)
-        return f"reading: {files:,} files, {weight / 1e6:,.1f} of {whole / 1e6:,.1f} MB of this wave" if done else ""
+        weight, whole = (sum(piece.weight for task in some for piece in task) for some in (done, tasks))
+        return Step(sum(map(len, done)), sum(map(len, tasks)), weight, whole)
 
     def facts(self) -> dict[int, Facts]:
         """Facts of all that was read by now, by unit."""
@@ -250,7 +245,7 @@ class Batch:
         if made_.starts.height or in_window(made_.reading) is not None:
             work = Survey(Derive.of(made_, made_.starts), tuple(survey_columns()))
             tasks = grouped(self.raw(listing, "observations"))
-            surveyed = frames.collected(frames.mapped(frames.in_tasks(self.spark, tasks), work, SURVEY))
+            surveyed = self.executor.run(Stage(tasks, work, SURVEY))
         return contexts.settled(made_, surveyed)
 
     def write_tables(self, listing: Listing, context: Context) -> pl.DataFrame:
@@ -264,10 +259,9 @@ class Batch:
         tasks = [[json.dumps([name, paths])] for name in TABLES for paths in grouped(self.raw(listing, name))]
         derive = Derive.of(context, context.lines.filter("starts_run"))
         work = Write(derive, str(self.plain), self.options.timelines)
-        rows = frames.mapped(frames.in_tasks(self.spark, tasks), work, DIGESTS)
         by = ("name", *KEY, "broker", "run")
-        told_ = {"n": "sum", "one": "bit_xor", "two": "bit_xor", "first": "min", "last": "max", "ended": "max"}
-        added = frames.collected(frames.summed(rows, by, **told_)).select(*DIGESTS)
+        how = {"n": "sum", "one": "bit_xor", "two": "bit_xor", "first": "min", "last": "max", "ended": "max"}
+        added = self.executor.summed(Stage(tasks, work, DIGESTS), by, how).select(*DIGESTS)
         sources = narrowed(context.sources, plain(SOURCES))
         parts = [added, narrowed(digested(sources, KEY), DIGESTS)]
         if context.notices.height:
@@ -301,35 +295,26 @@ class Batch:
         return narrowed(found.with_columns(pl.lit(_LAST_SPLIT, pl.Int32).alias("split")), TABLES["notices"])
 
     def check_format(self) -> None:
-        """Make sure that the session can write the format of the tables, before hours of work.
+        """Make sure that the format of the tables can be written, before hours of work.
 
         Raises:
             UnusableOutput: it cannot.
         """
-        name = self.options.format
-        if name == PARQUET:
+        if self.options.format == PARQUET:
             return
         probe = self.output.tables(self.generation) / "probe"
         try:
-            found = contained(lambda: self.spark.range(1).write.format(name).save(str(probe)))
+            self.executor.check(self.options.format, probe)
         finally:
             shutil.rmtree(probe, ignore_errors=True)
-        if isinstance(found, Defect):  # a class for each way to reach Spark, not all public
-            lines = found.trace.strip().splitlines()
-            said = next((line.partition("Exception: ")[2] for line in lines if "Exception: " in line), found.error)
-            raise UnusableOutput(
-                f"--table-format {name}: this session cannot write it ({said}); start it with the format's package "
-                "(--conf spark.jars.packages=...), or write parquet"
-            )
 
     def convert_tables(self) -> None:
         """Write the large tables in the format that was asked for, in place of Parquet."""
         if self.options.format == PARQUET:
             return
         for name in TABLES:
-            rows = self.spark.read.schema(written_schema(name)).parquet(frames.as_path(self.plain / name))
-            target = str(self.output.tables(self.generation) / name)
-            rows.write.format(self.options.format).partitionBy(*folders(name)).save(target)
+            target = self.output.tables(self.generation) / name
+            self.executor.convert(self.options.format, name, self.plain / name, target)
         shutil.rmtree(self.plain)
 
     # -- replay and rules ---------------------------------------------------------------------------------------------
@@ -356,7 +341,7 @@ class Batch:
             changed = self._changed(listing)
             before = [Part(file, untouched.select(KEY), changed) for file in files]
         self.output.write_table(self.generation, "digests", digests)
-        self.say(f"judging {touched.height:,} partitions of {digests.height:,}")
+        self.say(f"judging {_partitions(touched):,} partitions of {_partitions(digests):,}")
         found = self._judged(judge, context, written, touched) if touched.height else {}
         if self.options.timelines:
             former: list[Path] = []
@@ -365,7 +350,7 @@ class Batch:
                 former = list((self.output.tables(self.manifest["generation"]) / TIMELINE).rglob("*.parquet"))
                 sources = self.output.read_table(self.manifest["generation"], "sources")
             processes = written.filter(pl.col("broker").is_not_null())
-            close = Closing(self.spark, self.output.tables(self.generation))
+            close = Closing(self.executor, self.output.tables(self.generation))
             self.output.seen(close(context, processes, found.get("states", []), former, sources, untouched))
         return [*before, *map(Part, found.get("judged", []))]
 
@@ -389,14 +374,10 @@ class Batch:
     ) -> dict[str, list[Path]]:
         """Files of what tasks find of partitions, by table."""
         folder = self.output.tables(self.generation) / _ANSWERS
-        shuffle = Shuffle(self.spark, self.plain, narrowed(context.sources, plain(SOURCES)), written)
-        work = [
-            frames.mapped(rows, JudgeInto(judge, str(folder), are_packed), WRITTEN)
-            for are_packed, rows in shuffle(touched, self.options.partitions)
-        ]
-        # In one job: the others do not wait for a large partition.
-        with watched(Judged(folder / "judged"), self.say):
-            rows = frames.collected(frames.union(work))
+        shuffling = Shuffling(self.plain, narrowed(context.sources, plain(SOURCES)), written)
+        into = partial(JudgeInto, judge, str(folder))
+        with watched(Judged(folder / "judged", _partitions(touched)), self.shown, self.every):
+            rows = self.executor.shuffled(list(shuffling(touched, self.options.partitions, into)), WRITTEN)
         found: dict[str, list[Path]] = {}
         for table, name in rows.select("table", "name").sort("table", "name").iter_rows():
             found.setdefault(table, []).append(folder / table / name)
@@ -458,7 +439,7 @@ class Batch:
                 if look.path in wanted:
                     piece = Piece((Unit(unit, file, look),)).row()
                     tasks.setdefault(file.path, []).append(json.dumps([piece, sorted(wanted[look.path])]))
-        found = frames.collected(frames.mapped(frames.in_tasks(self.spark, list(tasks.values())), Quote(), QUOTED))
+        found = self.executor.run(Stage(list(tasks.values()), Quote(), QUOTED))
         texts: answers.Texts = {}
         hashes: dict[str, str | None] = {}
         for path, line, text, digest in found.iter_rows():
@@ -475,6 +456,11 @@ class Batch:
         of_files = pl.col("path").is_in(sorted(wanted))
         rows = pl.scan_parquet(files, hive_partitioning=False, glob=False).filter(of_files).collect(engine="streaming")
         return answers.batch_quotes(rows, wanted)
+
+
+def _partitions(keys: pl.DataFrame) -> int:
+    """Return how many partitions there are; rows about a topic as a whole have a key too."""
+    return keys.get_column("partition").count()
 
 
 def _together(files: Sequence[tuple[int, File]]) -> list[list[str]]:
@@ -494,12 +480,12 @@ _LAST_SPLIT: Final = (1 << 31) - 1
 
 
 def batch(
-    spark: SparkSession, paths: Sequence[str], folder: str, options: Options | None = None, say: Say = lambda _: None
+    executor: Executor, paths: Sequence[str], folder: str, options: Options | None = None, say: Say = lambda _: None
 ) -> Result:
     """Judge an archive, and write all tables; if it was judged before, only what changed is read and judged.
 
     Args:
-        spark: the session.
+        executor: runs the tasks.
         paths: files and directories of evidence; only ever read.
         folder: where the tables are written.
         options: other options.
@@ -515,19 +501,19 @@ def batch(
     if (result := unchanged(job, options)) is not None:
         say(NOTHING_NEW)
         return result
-    return done(spark, job, options, say)
+    return done(executor, job, options, say)
 
 
-def done(spark: SparkSession, job: Job, options: Options | None = None, say: Say = lambda _: None) -> Result:
+def done(executor: Executor, job: Job, options: Options | None = None, say: Say = lambda _: None) -> Result:
     """Do what ``batch`` does, whether or not anything is new."""
     with job.output.alone():
-        return _batch(Batch(spark, job.paths, job.output, options or Options(), say), job)
+        return _batch(Batch(executor, job.paths, job.output, options or Options(), say), job)
 
 
 def _batch(run: Batch, job: Job) -> Result:
     run.output.clear(run.generation)
     run.check_format()
-    listing = run.listed(job.files)
+    listing = run.listed(job.files, hashed=run.options.hashed)
     copied = contexts.twins(listing.flat, opener_of(listing))
     facts = run.facts()
     while (plan := run.plan(listing, copied, facts)).tasks:
@@ -549,10 +535,15 @@ def _batch(run: Batch, job: Job) -> Result:
         facts[unit].sha256 if unit != NO_UNIT else look.digest
         for look, unit in zip(listing.flat, listing.flat_units, strict=True)
     ]
-    for copy, twin in copied.items():
+    for copy, twin in copied.items() if run.options.hashed else ():
         hashes[copy] = opener_of(listing)(copy).sha256() if twin.part else hashes[twin.of]
     _commit(run, job, listing, context, hashes)
     return told(run.output, run.generation, run.paths, run.options)
+
+
+def _content(digest: str | None, look: Look) -> tuple[object, ...]:
+    """Return what no other content of a source has in common with it."""
+    return (look.path, look.index) if digest is None else (digest, look.index)
 
 
 def opener_of(listing: Listing) -> Callable[[int], Any]:

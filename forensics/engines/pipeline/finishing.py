@@ -21,7 +21,7 @@ from forensics import tables
 from forensics.case import Case
 from forensics.engines import codec
 from forensics.engines.local import no_cycles
-from forensics.engines.spark.output import Output
+from forensics.engines.pipeline.output import Output
 from forensics.engines.stages import answers
 from forensics.engines.stages.judging import JUDGED, KEY
 from forensics.replay.facts.partition_facts import PartitionFacts
