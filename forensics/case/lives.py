@@ -25,10 +25,12 @@ import polars as pl
 
 from forensics.case.order import utc
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
+from parsers.excerpts.pieces import is_piece
 from parsers.file_reading import UTC, FileReading, note
 from parsers.files.sources import Source
 from parsers.schema import Kind
 from parsers.text.broker_log import NAME as LOG
+from parsers.text.shared_output import is_part
 
 LIVES: Final[dict[str, pl.DataType]] = {
     "source": pl.UInt32(),
@@ -269,11 +271,17 @@ def _timelines(
     for folder, numbers in _of_several(files, told, spans).items():
         by_broker = _groups(folder, numbers, owner, by_broker=True)
         printed = {group[1]: _marks(files, mine, spans, zone_of).printed for group, mine in by_broker.items()}
-        for group, mine in _groups(folder, numbers, owner, by_broker=_at_odds(printed)).items():
+        apart = _at_odds(printed) or any(_of_several_writers(files[number][0]) for number in numbers)
+        for group, mine in _groups(folder, numbers, owner, by_broker=apart).items():
             timeline = _told(_marks(files, mine, spans, zone_of))
             if timeline:
                 found[group] = [Life(at, name or f"{UNKNOWN}{next(unknown)}") for at, name in timeline]
     return found
+
+
+def _of_several_writers(source: Source) -> bool:
+    """Return whether a source is a part of a text with several writers, which somebody may have put together."""
+    return is_piece(source) or is_part(source)
 
 
 def _of_several(

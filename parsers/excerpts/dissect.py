@@ -234,7 +234,7 @@ def _sign_of(line: Line, *, first: bool) -> str:
         fence = fence_of(line.text)
         return "fence" if first or (fence is not None and fence.sign) else ""
     if line.kind is Kind.PROSE:
-        return "prose" if spoken(line.text) else ""
+        return "prose" if spoken(line.text) else "heading" if heading(line.text) else ""
     return "left out" if line.kind is Kind.LEFT_OUT else ""
 
 

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from parsers.excerpts.catalogue import speaks
+from parsers.excerpts.headings import heading
 from parsers.excerpts.order import out_of_order
 from parsers.text.dates import DATES
 from parsers.text.wrappings import PREFIXES
@@ -91,6 +92,12 @@ _ANYWHERE: Final[tuple[tuple[bytes, re.Pattern[bytes]], ...]] = (
 )  # fmt: skip
 """Marks of texts that were written for another format, and of wrapped lines; the bytes that they contain come first."""
 
+_HEADING: Final = re.compile(
+    rb"(?m)^(?![\[\t{]|[0-9]{4}[-/])(?=[^\n]{0,200}$)[^\n]*?(?i:broker|node|kafka|server|replica|machine|host|\.log|\.out"
+    rb"|\.txt)[^\n]*$"
+)
+"""A line that may be a heading that names whose lines follow."""
+
 _TIME: Final = re.compile(rb"(?m)[0-9]{2}:[0-9]{2}:[0-9]{2}|^[^\w\n]{0,2}(?:[0-9]{10}|\{)|[0-9]{8}T[0-9]{6}")
 
 
@@ -128,9 +135,13 @@ def may_be_excerpt(data: bytes) -> bool:
         return True
     if any(held in data and pattern.search(data) is not None for held, pattern in _ANYWHERE):
         return True
-    if _several_collectors(data):
-        return True
-    return times_out_of_order(data)
+    return _several_collectors(data) or times_out_of_order(data) or _has_heading(data)
+
+
+def _has_heading(data: bytes) -> bool:
+    """Return whether a line names whose lines follow."""
+    found = (line[0].decode("utf-8", "replace") for line in _HEADING.finditer(data))
+    return any(heading(line.rstrip("\r")) for line in found)
 
 
 _EACH: Final = tuple(

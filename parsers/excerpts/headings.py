@@ -17,7 +17,8 @@ class Heading:
 
     Attributes:
         name: its name.
-        pattern: of the whole line; the group ``path``, or ``number`` of a broker, names the owner.
+        pattern: of the whole line; the group ``path``, or ``number`` of a broker, names the owner. Brokers of several
+            clusters may have one number, so the group ``cluster`` is a part of the name.
         example: such a line.
         writer: the owner that it names.
         near_miss: a similar line that names no owner.
@@ -32,6 +33,7 @@ class Heading:
 
 _ROLE: Final = r"(?:\W{0,3}(?:the )?(?:old |new |former |previous |current )?(?:leader|follower|controller)\W{0,3})?"
 _LOG: Final = r"(?:\W{0,4}(?:server\.log|state-change\.log|controller\.log|server log|logs?|output|side)\W{0,2})?"
+_CLUSTER: Final = r"(?:cluster[ _#-]{0,2}(?P<cluster>[\w.-]{1,30})[\W_]{1,6})?"
 
 HEADINGS: Final[tuple[Heading, ...]] = (
     Heading(
@@ -54,13 +56,13 @@ HEADINGS: Final[tuple[Heading, ...]] = (
     Heading(
         "broker",
         re.compile(
-            rf"^[\W_]*(?:[0-9][.)] )?(?:(?:on|from|of|in|at|logs?|the) ){{0,4}}{_ROLE}{_LOG}(?:(?:on|from|of|in) )?"
-            r"(?:kafka[ _-])?(?:broker|node|kafka|server|replica|machine|host)[ _#-]{0,2}(?:id)?[ :=#_-]{0,2}"
-            rf"(?P<number>[0-9]{{1,9}})(?:'s)?{_ROLE}{_LOG}[\W_]*$",
+            rf"^[\W_]*(?:[0-9][.)] )?{_CLUSTER}(?:(?:on|from|of|in|at|logs?|the ) ){{0,4}}{_ROLE}{_LOG}"
+            r"(?:(?:on|from|of|in) )?(?:kafka[ _-])?(?:broker|node|kafka|server|replica|machine|host)[ _#-]{0,2}(?:id)?"
+            rf"[ :=#_-]{{0,2}}(?P<number>[0-9]{{1,9}})(?:'s)?{_ROLE}{_LOG}[\W_]*$",
             re.IGNORECASE,
         ),
-        "### Broker 2 (follower), server.log:",
-        "broker-2",
+        "### Cluster A, broker 2 (follower), server.log:",
+        "cluster-A-broker-2",
         "After broker 2 was restarted:",
     ),
 )  # fmt: skip
@@ -79,5 +81,6 @@ def heading(text: str) -> str:
         found = one.pattern.match(text)
         if found is not None:
             told = found.groupdict()
-            return str(told["path"]) if "path" in told else f"broker-{told['number']}"
+            of_cluster = f"cluster-{told['cluster']}-" if told.get("cluster") else ""
+            return str(told["path"]) if "path" in told else f"{of_cluster}broker-{told['number']}"
     return ""

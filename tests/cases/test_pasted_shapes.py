@@ -70,6 +70,30 @@ def test_two_collectors_in_one_text(one: str, other: str, tmp_path: Path) -> Non
     assert lost(scanned(tmp_path, f"{one}\n{other}\n")) == [((90, 63107),)]
 
 
+CUT = (
+    "[2022-05-04 10:00:01,000] INFO [UnifiedLog partition=ledger-3, dir=/d] Truncating to offset 300 "
+    "(kafka.log.UnifiedLog)\n"
+    "[2022-05-04 10:00:01,002] WARN [UnifiedLog partition=ledger-3, dir=/d] Non-monotonic update of high watermark "
+    "from (offset=420segment=[0:5]) to (offset=300segment=[0:4]) (kafka.log.UnifiedLog)\n"
+)
+"""Lines that do not name their broker."""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Broker 4:\n", "Broker 5:\n"),
+        ("broker 4 (old leader)", "broker 5"),
+        ("==> kafka-4/server.log <==", "\n==> kafka-5/server.log <=="),
+    ],
+)
+def test_a_heading_names_the_broker_of_lines_that_do_not(first: str, second: str, tmp_path: Path) -> None:
+    """Nothing else in the text was made by a person, and the only broker that a line names is another one."""
+    result = scanned(tmp_path, f"{first}\n{CUT}\n{second}\n{SECOND}\n")
+    truncated = [one for one in result.findings if one.rule == "truncation-below-committed"]
+    assert [(one.replicas, one.offsets) for one in truncated] == [((4,), ((300, 420),))]
+
+
 def described(leader: str, isr: str) -> str:
     return (
         "Topic: ledger\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: min.insync.replicas=1\n"
