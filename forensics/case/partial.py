@@ -50,6 +50,9 @@ _NOBODYS_LINES = {LOG: _NOBODYS, TRACE: _NO_WITNESS}
 IN_EXCERPT: pl.Expr = pl.col("frame").fill_null("").str.ends_with(MARKED)
 """Of a source: it is a piece of an excerpt."""
 
+_OF_COLLECTOR: pl.Expr = pl.col("frame").fill_null("").str.contains(" in (?:.* in )?(?:kubectl|kubetail|compose|stern)")
+"""Of a source: a collector put the lines of several brokers into one text, and it is those of one of them."""
+
 BRIEF = 100
 """Most lines of a text that may be an unmarked excerpt. A broker logs more lines when it starts."""
 
@@ -206,11 +209,11 @@ def holes(case: Case) -> pl.DataFrame:
 
 
 def texts(case: Case) -> dict[int, int]:
-    """Return the first source of the text that each piece of an excerpt is of. Clocks of its writers may differ, but a
-    person put its lines together.
+    """Return the first source of the text that each piece of an excerpt is of, or each writer's part of a text. Clocks
+    of its writers may differ, but a person or a collector put its lines together.
     """
     first: dict[str, int] = {}
-    pieces = case.sources.filter(IN_EXCERPT).select("id", "path").sort("id")
+    pieces = case.sources.filter(IN_EXCERPT | _OF_COLLECTOR).select("id", "path").sort("id")
     return {number: first.setdefault(path.rpartition("!/")[0] or path, number) for number, path in pieces.iter_rows()}
 
 

@@ -344,6 +344,7 @@ class Epoch:
         isr_from_others: controllers or metadata caches state it.
         isr_elected: its first ISR is the one it was elected with.
         elected: a line of the controller that elected the leader names this epoch.
+        changed: such a line of a KRaft controller. It states that an election is unclean, if it is.
         by_request: controllers sent it to brokers by request, as with ZooKeeper.
         last_known: the controller logs that the leader was the last member of an empty ISR (KIP-966, lastKnownElr).
         safe: the controller's line shows that the leader has all committed records, though it was not in the ISR.
@@ -370,6 +371,7 @@ class Epoch:
     isr_from_others: bool = False
     isr_elected: bool = False
     elected: bool = False
+    changed: bool = False
     by_request: bool = False
     last_known: bool = False
     safe: bool = False

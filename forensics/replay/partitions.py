@@ -27,6 +27,7 @@ from forensics.replay.facts.directory import Disk, Ref, newest_magic
 from forensics.replay.facts.disks import disks
 from forensics.replay.facts.events import PROGRESS, Event
 from forensics.replay.facts.forks import forks
+from forensics.replay.facts.ids import Ids
 from forensics.replay.facts.incarnations import leaders_with_id, topic_ids
 from forensics.replay.facts.log_dir_moves import Homes, carried, homes
 from forensics.replay.facts.partition_facts import Fork, PartitionFacts
@@ -166,6 +167,7 @@ class _Read:
         homes: by place and broker, the log directories that lines name.
         complaints: by place, as ``PartitionFacts`` has them.
         stated_twice, stated, went_back: by place, what lines show by themselves.
+        ids: brokers that name the ids of the cluster and its topics.
         beside: facts about places that other lines or files name.
         brokers: facts about a broker for a message format, with or without the claim of its trace, once they are
             computed.
@@ -190,6 +192,7 @@ class _Read:
     stated_twice: Mapping[Place, list[EpochRollback]]
     stated: Mapping[Place, Stated]
     went_back: Mapping[Place, list[WentBack]]
+    ids: Ids
     beside: _Beside
     brokers: dict[tuple[int, int | None, bool], BrokerFacts] = field(default_factory=dict)
 
@@ -245,6 +248,7 @@ class _Read:
             stated_twice=stated_twice(rows),
             stated=by_themselves,
             went_back=back,
+            ids=Ids.of(case, rows),
             beside=beside,
         )
 
@@ -317,6 +321,7 @@ class _Read:
             log_starts=tuple(self.beside.log_starts.get(place, ())),
             complaints=tuple(self.complaints.get(place, ())),
             printed_hws=tuple(self.beside.printed_hws.get(place, ())),
+            with_ids=self.ids.at(place),
         )
         return replace(facts, disks=with_skipped(facts, self.case))
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from forensics.replay.confidence import Weakness
+from forensics.replay.facts.isr import isr_text
 from forensics.replay.facts.log_dirs import Moved
 from forensics.replay.history import History
 from forensics.replay.lineage import intersect, subtract
@@ -31,6 +32,11 @@ from forensics.rules.wants import Want
 from forensics.rules.wording import want_texts
 
 HW, LEO = "high_watermark", "log_end_offset"
+OWN_COPY = "copy broker {witness}'s directory of {name}: it may have the only copy of these records"
+ELECTION = "collect controller.log around that time, and server.log of broker {witness} up to then: they show the ISR"
+KEEP = (
+    "start, wipe or reassign broker {witness} before its directory is copied: it truncates to follow broker {replica}"
+)
 COMPARE = "compare the segments of all replicas of {name} from offset {first} on: forensics compare shows differences"
 
 
@@ -66,6 +72,9 @@ class Suspect:
     cause: CauseId = CauseId.UNKNOWN
 
 
+TWO_CLUSTERS = "these are lines of two clusters"
+ELIGIBLE = "broker {replica} was an eligible leader replica, which has all committed records (KIP-966)"
+GREW_AGAIN = "the ISR grew to have broker {replica} before that, and the line is not in the evidence"
 REMADE = "the topic was deleted and created again in between, and no log line in the evidence shows it"
 CLOCKS = "the clocks of the two brokers differ, and the high watermark was reached later"
 
@@ -383,9 +392,39 @@ SUSPECTS: tuple[Suspect, ...] = (
         "epoch-divergence",
         "broker {replica} led {role} after it had been given leader epoch {since}: leader epochs went back",
         "broker {replica} leads {role}, after leader epoch {since}",
-        (REMADE, "the state of the controller was put back from an older copy", "these are lines of two clusters"),
+        (REMADE, "the state of the controller was put back from an older copy", TWO_CLUSTERS),
         before="leader_epoch",
         after="leader_epoch",
+    ),
+    Suspect(
+        Sign.LED_WITHOUT_LAST_RECORDS,
+        "committed-data-lost",
+        "broker {replica} became leader ({role}) at offset {first}, but broker {witness} had been alone in the ISR "
+        "with log end offset {end}: {offsets} may have been committed, and are lost",
+        "became leader ({role}) without {offsets}",
+        (
+            GREW_AGAIN,
+            ELIGIBLE,
+            "min.insync.replicas was above 1, so that no producer with acks=all got an answer for them",
+            REMADE,
+        ),
+        before=LEO,
+        had="was alone in the ISR with log end offset {end}",
+        settle=(OWN_COPY, ELECTION),
+        do_not=(KEEP,),
+        cause=CauseId.UNCLEAN_ELECTION,
+    ),
+    Suspect(
+        Sign.LED_FROM_OUTSIDE_ISR,
+        "unclean-election",
+        "broker {replica} became leader ({role}), but the last ISR that broker {witness} stated before was {isr}: it "
+        "may have been elected from outside the ISR",
+        "became leader ({role})",
+        (GREW_AGAIN, ELIGIBLE, "the clocks of the two brokers differ, and the ISR shrank later", REMADE),
+        had="stated ISR {isr}",
+        settle=(ELECTION,),
+        do_not=(KEEP,),
+        cause=CauseId.UNCLEAN_ELECTION,
     ),
 )
 """Every suspicion that a finding may name, in the order in which they are shown."""
@@ -472,6 +511,7 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
         "end": one.end,
         "first_kept": one.end,
         "target": one.target if one.target is not None else one.first,
+        "isr": isr_text(one.isr) if one.isr is not None else "",
         "role": epoch_text(one.epoch),
         "later": one.epoch,
         "span": span_text([(one.first, one.end)]) if one.end is not None else "",
@@ -479,17 +519,35 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
     }
 
 
-def _facts(suspect: Suspect, one: Suspicion, shows: str) -> tuple[Fact, ...]:
+def _facts(suspect: Suspect, one: Suspicion, values: Mapping[str, object]) -> tuple[Fact, ...]:
     """Return the lines, in order: what the witness stated before has a line of its own."""
+    shows = suspect.shows.format_map(values)
     first, *later = one.refs
-    had = suspect.had or ("had high watermark {end}" if suspect.before == HW else "")
-    if not had or one.end is None or not later:
+    had = suspect.had or ("had high watermark {end}" if suspect.before == HW and one.end is not None else "")
+    if not had or not later:
         return (Fact(shows, broker=one.replica, time=one.time, refs=one.refs),)
     since = f" in {epoch_text(one.since)}" if one.since >= 0 else ""
     return (
-        Fact(f"{had.format(end=one.end)}{since}", broker=one.witness, refs=(first,)),
+        Fact(f"{had.format_map(values)}{since}", broker=one.witness, refs=(first,)),
         Fact(shows, broker=one.replica, time=one.time, refs=tuple(later)),
     )
+
+
+def _otherwise(history: History, suspect: Suspect, one: Suspicion) -> tuple[str, ...]:
+    """Return what else could explain a suspicion; of what holds for many of them, what holds for this one.
+
+    Lines of several brokers may be of two clusters, unless the lines of all of them name the cluster or topic by id.
+    """
+    brokers = {broker for broker in (one.replica, one.witness) if broker is not None}
+    compared = len(brokers) > 1 and len(one.refs) > 1
+    apart = not brokers <= history.facts.with_ids
+    applies = {
+        CLOCKS: one.witness != one.replica,
+        ELIGIBLE: history.eligible,
+        TWO_CLUSTERS: apart,
+    }
+    others = [other for other in suspect.otherwise if applies.get(other, True)]
+    return (*others, *([TWO_CLUSTERS] if compared and apart and TWO_CLUSTERS not in others else []))
 
 
 def _finding(
@@ -506,15 +564,11 @@ def _finding(
         offsets=one.offsets,
         records=None,
         summary=suspect.summary.format_map(values),
-        facts=_facts(suspect, one, suspect.shows.format_map(values)),
+        facts=_facts(suspect, one, values),
         before={suspect.before: one.end} if one.end is not None else {},
         after={suspect.after: one.first if one.target is None else one.target},
         inferences=(*_moved(one), *_failed(one)),
-        uncertain=tuple(
-            f"perhaps {other.format_map(values)}"
-            for other in suspect.otherwise
-            if other is not CLOCKS or one.witness != one.replica
-        ),
+        uncertain=tuple(f"perhaps {other.format_map(values)}" for other in _otherwise(history, suspect, one)),
         cause=CAUSE_OF[one.shortened.cause] if one.shortened is not None else suspect.cause,
         **advised(
             history.name,

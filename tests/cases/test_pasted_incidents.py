@@ -19,13 +19,14 @@ from tests.model.windows import scanned
 from tests.parsers.pasted import PASTES
 
 FOLDER = Path(__file__).parent / "data" / "pasted"
-LOSS, CUT, SHORTER, FORK, FELL, EPOCHS = (
+LOSS, CUT, SHORTER, FORK, FELL, EPOCHS, UNCLEAN = (
     "committed-data-lost",
     "truncation-below-committed",
     "leo-regression",
     "replica-divergence",
     "hw-regression",
     "epoch-divergence",
+    "unclean-election",
 )
 Found = tuple[str, int | None, tuple[int, int] | None]
 """Rule, replica and offsets."""
@@ -125,6 +126,17 @@ ANSWERS: dict[str, Answer] = {
         f"{SUSPECTED}COMMITTED DATA LOST   offsets 4800 to 5020",
         found((LOSS, 5, (4800, 5021))),
         ("isr-shrunk-to-one",),
+    ),
+    "shrunk-to-one-then-another-leads": Answer(
+        f"{SUSPECTED}COMMITTED DATA LOST   offsets 4800 to 5020",
+        found((LOSS, 5, (4800, 5021)), (UNCLEAN, 5, None)),
+        ("isr-shrunk-to-one",),
+    ),
+    "shrunk-to-one-then-follows": Answer(
+        f"{SUSPECTED}UNCLEAN ELECTION", found((UNCLEAN, 5, None)), ("isr-shrunk-to-one",)
+    ),
+    "shrunk-to-one-then-another-leads-1.1": Answer(
+        f"{SUSPECTED}UNCLEAN ELECTION", found((UNCLEAN, 5, None)), ("isr-shrunk-to-one",)
     ),
     "planned-below-high-watermark": Answer(
         f"{SUSPECTED}TRUNCATION BELOW COMMITTED   offsets 640 to 899", found((CUT, 5, (640, 900))), ("truncation",)

@@ -55,7 +55,8 @@ class PartitionFacts:
         without_records: by broker, offsets within a log at which a truncation left no records, as traces state it.
         log_starts: (broker, row, offset) of each line that states a log start offset.
         complaints: lines about two offsets that contradict each other.
-        printed_hws: high watermarks as printed, one for each line.
+        printed_hws: high watermarks and ISRs as printed, one for each line.
+        with_ids: brokers whose own lines or files name the cluster or the topic by its id.
     """
 
     topic: str
@@ -77,6 +78,7 @@ class PartitionFacts:
     log_starts: tuple[tuple[int, int, int], ...] = field(default=(), repr=False, compare=False)
     complaints: tuple[Complaint, ...] = field(default=(), repr=False, compare=False)
     printed_hws: tuple[PrintedHw, ...] = field(default=(), repr=False, compare=False)
+    with_ids: frozenset[int] = field(default=frozenset(), repr=False, compare=False)
 
     @property
     def name(self) -> str:

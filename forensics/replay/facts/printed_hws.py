@@ -1,7 +1,8 @@
-"""High watermarks that log lines print, each by itself.
+"""High watermarks and ISRs that log lines print, each by itself.
 
-A line such as "Shrinking ISR … (highWatermark: 5021, endOffset: 5100)" states what was committed, even if no line of
-its broker names the role in which it was logged. Role spans cannot use such a line, so it is collected here.
+A line such as "Shrinking ISR … (highWatermark: 5021, endOffset: 5100)" states what was committed, and who was in sync,
+even if no line of its broker names the role in which it was logged. Role spans cannot use such a line, so it is
+collected here.
 ``forensics.replay.signs.suspicions`` decides what it means where the evidence is not whole.
 """
 
@@ -32,6 +33,8 @@ class PrintedHw(NamedTuple):
         offset: of a truncation, its target; else None.
         value: high watermark; None of a line that prints none.
         after: high watermark that replaces ``value``, of a line about a fall; else None.
+        end: log end offset of the replica, or None.
+        isr: ISR that the broker states as leader, or None.
     """
 
     row: int
@@ -45,11 +48,15 @@ class PrintedHw(NamedTuple):
     offset: int | None
     value: int | None
     after: int | None
+    end: int | None
+    isr: str | None
 
 
 KINDS = (
     Kind.ISR_SHRINK,
     Kind.ISR_EXPAND,
+    Kind.ISR_COMMIT,
+    Kind.ISR_REJECTED,
     Kind.BECOME_LEADER,
     Kind.BECOME_FOLLOWER,
     Kind.HW_LOADED,
@@ -59,7 +66,9 @@ KINDS = (
     Kind.TRUNCATE_NOOP,
     Kind.LOG_DELETED,
 )
-"""Kinds of line that print a high watermark, or what a replica truncates to, or end what it is about. They are rare."""
+"""Kinds of line that print a high watermark, an ISR, or what a replica truncates to, or end what it is about. They are
+rare.
+"""
 
 PrintedHws = dict[tuple[str, int, int], list[PrintedHw]]
 """By topic, partition and incarnation."""
@@ -86,6 +95,7 @@ def printed_hws(rows: pl.DataFrame, texts: Mapping[int, int]) -> PrintedHws:
     every = pl.concat([rare, advances]).with_columns(
         pl.when(fell).then("hw_before").otherwise("hw").alias("value"),
         pl.when(fell).then("hw").alias("after"),
+        pl.col("leo").alias("end"),
         pl.col("source").cast(pl.Int64).replace(dict(texts)).alias("text"),
     )
     return in_groups(every.sort(*_PLACE, "row"), _PLACE, _lines)

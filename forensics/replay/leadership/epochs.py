@@ -311,6 +311,7 @@ def _add_stated_isr(epoch: Epoch, event: Event) -> None:
     if isr is not None and epoch.isr and epoch.isr[0][0] == isr and event.kind in ELECTS:
         epoch.isr_elected = True
     epoch.elected = epoch.elected or event.kind in ELECTS
+    epoch.changed = epoch.changed or event.kind == Kind.PARTITION_CHANGED
     epoch.by_request = epoch.by_request or event.kind in _BY_REQUEST
     if event.kind in (Kind.UNCLEAN_ELECTION, Kind.RECOVERING):
         epoch.unclean.append(ref)

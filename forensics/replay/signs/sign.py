@@ -44,6 +44,8 @@ class Sign(StrEnum):
     LOG_END_FELL = "a log ended lower than its broker stated before"
     EPOCH_ENTRIES_FALL = "a leader epoch began below an earlier one, by the epoch entries of one replica"
     LED_EARLIER_EPOCH = "a broker led in a leader epoch below one that it had been given before"
+    LED_WITHOUT_LAST_RECORDS = "a leader from outside the last ISR stated began below the log end of its only member"
+    LED_FROM_OUTSIDE_ISR = "a leader was not in the last ISR that a leader before it stated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class Suspicion:
         moved: the change of the broker's ``log.dirs`` in between, or None.
         shortened: how the log became shorter, or None if unknown.
         target: the log end offset then, if it is below ``first``; the records in between had been deleted before.
+        isr: the ISR that the witness stated, of a leader that was not in it.
     """
 
     sign: Sign
@@ -77,6 +80,7 @@ class Suspicion:
     moved: Moved | None = None
     shortened: ShortenedLog | None = None
     target: int | None = None
+    isr: frozenset[int] | None = None
 
     @property
     def offsets(self) -> tuple[Range, ...]:

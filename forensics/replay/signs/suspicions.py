@@ -20,6 +20,7 @@ from forensics.replay.history import Epoch, History, Role, ShortenedLog, Truncat
 from forensics.replay.leadership.elections import isr_before
 from forensics.replay.lineage import Lineage, differences, intersect, subtract
 from forensics.replay.roles.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind, came_back
+from forensics.replay.signs.isr_signs import lacks_records_of_last_isr, led_from_outside
 from forensics.replay.signs.refusal_signs import (
     append_refused,
     beyond_the_end,
@@ -360,7 +361,7 @@ def _last_isr_truncated(history: History) -> Iterator[Suspicion]:
             if end is None or first < end:
                 yield Suspicion(
                     Sign.LAST_ISR_TRUNCATED, one.replica, epoch.leader, epoch.epoch, -1,
-                    first, end, one.time, one.refs, target=one.target,
+                    first, end, one.time, (*epoch.unclean[:1], *one.refs), target=one.target,
                 )  # fmt: skip
 
 
@@ -646,5 +647,7 @@ SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
     Sign.LOG_END_FELL: partial(_stated_lower, Sign.LOG_END_FELL),
     Sign.EPOCH_ENTRIES_FALL: partial(_stated_lower, Sign.EPOCH_ENTRIES_FALL),
     Sign.LED_EARLIER_EPOCH: partial(_stated_lower, Sign.LED_EARLIER_EPOCH),
+    Sign.LED_WITHOUT_LAST_RECORDS: lacks_records_of_last_isr,
+    Sign.LED_FROM_OUTSIDE_ISR: led_from_outside,
 }
 """Every sign, and the function that finds it."""
