@@ -105,6 +105,8 @@ class Printed(StrEnum):
 BOTH = frozenset(Printed)
 """Roles and log."""
 
+NEITHER: frozenset[Printed] = frozenset()
+
 
 @dataclass(frozen=True, slots=True)
 class Omission:
@@ -300,9 +302,14 @@ class Coverage:
         That is so if lines about it are in the evidence, and nothing shows that lines are missing in these spans. It
         allows a conclusion about this one topic: "no truncation" of the log, "no other role".
         """
-        if replica is not None and what in self.claimed_partly.get(replica, frozenset()):
+        if replica is None:
+            return False
+        if self.claimed_partly and what in self.claimed_partly.get(replica, NEITHER):
             return True
-        return self.are_about(replica, what) and not self.is_shown_missing(replica, *(spans or (Span.WITHIN,)))
+        there = what in self.printed.get(replica, NEITHER)
+        if replica not in self.known_missing:  # as with most of very many partitions
+            return there
+        return there and not self.is_shown_missing(replica, *(spans or (Span.WITHIN,)))
 
     def whole(self, replica: int | None, *spans: Span) -> bool:
         """Return whether an absent line of a replica is proof, whatever it would be about: ``has`` for roles and log.
@@ -404,7 +411,7 @@ class Coverage:
         """Return the leader epochs above one, and below another if given, that must have existed and that no line
         names.
         """
-        return sorted(n for n in self.unnamed if after < n and (before is None or n < before))
+        return sorted(n for n in self.unnamed if after < n and (before is None or n < before)) if self.unnamed else []
 
     def in_doubt(self, doubt: Doubt, epoch: int, replica: int | None = None, run: int | None = None) -> bool:
         """Return whether there is such a doubt about a leader epoch. Ask it after the coverage: False is no licence."""
@@ -420,8 +427,11 @@ class Coverage:
 
     def lowered(self, found: Iterable[MissingLines]) -> Coverage:
         """Return the coverage with more lines known to be missing. An omission counts once for each replica."""
+        counted = self.counted(found)
+        if not counted:
+            return self
         missing = {replica: list(known) for replica, known in self.known_missing.items()}
-        for one in self.counted(found):
+        for one in counted:
             known = missing.setdefault(one.replica, [])
             if all(other.shown_by != one.shown_by for other in known):
                 known.append(one)
@@ -446,7 +456,7 @@ class Coverage:
 
     def with_elections(self, elections: bool) -> Coverage:
         """Return the coverage with whether lines of the controllers that elect the leaders are in the evidence."""
-        return replace(self, elections=elections)
+        return replace(self, elections=elections) if elections != self.elections else self
 
     def with_unnamed(self, epochs: Iterable[int]) -> Coverage:
         """Return the coverage with leader epochs that must have existed although no line names them."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from forensics.replay.coverage import ALL_LINES, Coverage, LinesAtHand
 from forensics.replay.facts.directory import Copy, Ref
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from forensics.replay.roles.steps import RoleSpan
     from forensics.replay.signs.unlike_appends import UnlikeAppends
     from forensics.replay.signs.went_back import WentBack
+
+
+T = TypeVar("T")
 
 
 class Role(StrEnum):
@@ -445,7 +450,7 @@ class History:
     facts: PartitionFacts
     protocol: TruncatesTo = TruncatesTo.LEADER_EPOCH
     replicas: dict[int, Replica] = field(default_factory=dict)
-    epochs: dict[int, Epoch] = field(default_factory=dict)
+    epochs: dict[int, Epoch] = field(default_factory=dict)  # by number, in rising order
     truncations: list[Truncation] = field(default_factory=list)
     truncations_of_unknown_extent: list[Truncation] = field(
         default_factory=list
@@ -566,3 +571,19 @@ class History:
         """The last epoch with a leader that took it up, by number."""
         led = [e for e in self.epochs.values() if e.leader is not None and e.leader >= 0 and e.leader_took_up]
         return max(led, key=lambda e: e.epoch) if led else None
+
+
+def once(question: Callable[[History], T]) -> Callable[[History], T]:
+    """Decorator: compute the answer once for each history, because several rules ask for it.
+
+    Replay itself must not ask: what it has not found yet would be missing from the answer.
+    """
+    name = f"{question.__module__}.{question.__qualname__}"
+
+    @functools.wraps(question)
+    def asked(history: History) -> T:
+        if name not in history.answers:
+            history.answers[name] = question(history)
+        return cast("T", history.answers[name])
+
+    return asked

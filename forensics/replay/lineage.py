@@ -176,8 +176,11 @@ def merge(ranges: Iterable[Range]) -> list[Range]:
     >>> merge([(5, 9), (0, 2), (2, 3), (4, 4)])
     [(0, 3), (5, 9)]
     """
+    some = [one for one in ranges if one[0] < one[1]]
+    if len(some) < 2:
+        return some
     joined: list[Range] = []
-    for start, end in sorted(r for r in ranges if r[0] < r[1]):
+    for start, end in sorted(some):
         if joined and start <= joined[-1][1]:
             joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         else:

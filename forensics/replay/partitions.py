@@ -5,7 +5,6 @@ All work before replay is expressions over frames.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from operator import itemgetter
@@ -292,7 +291,7 @@ class _Read:
             and (broker in replicas or any(event.kind != Kind.METADATA_CACHED for event in found))
         }
         for broker in events.keys() & self.processes.keys():
-            events[broker] = list(heapq.merge(events[broker], self.processes[broker]))
+            events[broker] = sorted((*events[broker], *self.processes[broker]))
         return events | with_failures(place, events, self.failures, self.homes, self.case)
 
     def _facts(

@@ -314,7 +314,7 @@ class _Reconstruction(HwAttribution):
         by_epoch = self._spans_by_epoch()
         for broker, role_span in by_epoch.get(-1, ()):
             self._replay_role_span(broker, role_span, None)
-        for number in sorted(self.history.epochs):
+        for number in self.history.epochs:
             self._replay_epoch(self.history.epochs[number], by_epoch.get(number, []))
         self._finish_replicas()
         checked = [borne_out(self.history, self._follow_on(statement)) for statement in self.history.statements]
@@ -541,7 +541,7 @@ class _Reconstruction(HwAttribution):
         before = self.previous.get(broker)
         if before is None or before.role is not Role.FOLLOWER or before.run != role_span.run or before.steps:
             return None
-        epochs = [e for n, e in sorted(self.history.epochs.items()) if before.epoch <= n <= epoch.epoch]
+        epochs = [e for n, e in self.history.epochs.items() if before.epoch <= n <= epoch.epoch]
         if len(epochs) < 2 or epoch.leader is None or any(e.leader != epoch.leader for e in epochs):
             return None
         if self.history.coverage.unnamed_between(before.epoch, epoch.epoch):

@@ -310,7 +310,7 @@ def _unheard(history: History, case: Case) -> list[Want]:
 
 def _missing_lines(history: History, case: Case) -> list[Want]:
     """Return wants for lines that are shown to be missing."""
-    return more_lines(history)
+    return [*more_lines(history)]
 
 
 _WANTS: tuple[Callable[[History, Case], list[Want]], ...] = (

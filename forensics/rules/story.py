@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
-from typing import cast
 
 from forensics.case import Case
 from forensics.replay.committed.lost_by import LostBy, Why, ended_by, forked_by, lost_by
@@ -21,6 +20,7 @@ from forensics.replay.history import (
     ShortenedLog,
     Truncation,
     TruncationReason,
+    once,
 )
 from forensics.replay.inferences import Inferred
 from forensics.replay.lineage import Range, merge
@@ -133,14 +133,13 @@ def repeats_facts(history: History, truncation: Truncation) -> list[Fact]:
     return [Fact(text, broker=truncation.replica, time=time, refs=(ref,))]
 
 
+@once
 def _alike(history: History) -> dict[tuple[int, int, int], list[Truncation]]:
-    """Return truncations of one replica in one epoch to one offset; cached, because each of them needs it."""
-    if _alike.__name__ not in history.answers:
-        found: dict[tuple[int, int, int], list[Truncation]] = {}
-        for truncation in (*history.truncations, *history.truncations_of_unknown_extent):
-            found.setdefault((truncation.replica, truncation.epoch, truncation.target), []).append(truncation)
-        history.answers[_alike.__name__] = found
-    return cast("dict[tuple[int, int, int], list[Truncation]]", history.answers[_alike.__name__])
+    """Return truncations of one replica in one epoch to one offset."""
+    found: dict[tuple[int, int, int], list[Truncation]] = {}
+    for truncation in (*history.truncations, *history.truncations_of_unknown_extent):
+        found.setdefault((truncation.replica, truncation.epoch, truncation.target), []).append(truncation)
+    return found
 
 
 def shortened_fact(shortened: ShortenedLog) -> Fact:
@@ -301,7 +300,8 @@ LOG_FILES = {Printed.LOG: Artefact.SERVER_LOG, Printed.ROLES: Artefact.STATE_CHA
 BOTH_LOGS = (*LOG_FILES.values(),)
 
 
-def missing_logs(history: History) -> list[Want]:
+@once
+def missing_logs(history: History) -> Sequence[Want]:
     """Return wants for replicas whose own lines are missing or end too early."""
     wanted = sorted(history.members)
     absent = [] if wanted else [Want(Question.ANY_LINES, (anywhere(*BOTH_LOGS),))]
@@ -310,10 +310,11 @@ def missing_logs(history: History) -> list[Want]:
         if broker not in within and broker not in unread and not history.coverage.whole(broker):
             files = [file for what, file in LOG_FILES.items() if not history.coverage.has(broker, what)]
             absent.append(Want(Question.ITS_LINES, (of([broker], *files),)))
-    return [*absent, *more_lines(history)]
+    return (*absent, *more_lines(history))
 
 
-def more_lines(history: History) -> list[Want]:
+@once
+def more_lines(history: History) -> Sequence[Want]:
     """Replicas of whose lines some are missing, and which."""
     within, before, after = (history.coverage.shown_missing(span) for span in (Span.WITHIN, Span.BEFORE, Span.AFTER))
     unread = _unread(history)
@@ -323,10 +324,10 @@ def more_lines(history: History) -> list[Want]:
         *((Question.EARLIER_LINES, broker, one) for broker, one in before.items() if broker not in within),
         *((Question.LATER_LINES, broker, one) for broker, one in after.items() if broker not in within),
     )
-    again = [Want(Question.READABLE_TRACE)] if unread else []
-    return again + [
+    again = (Want(Question.READABLE_TRACE),) if unread else ()
+    return again + tuple(
         Want(question, (of([broker], *BOTH_LOGS),), because=lines_missing(one)) for question, broker, one in asked
-    ]
+    )
 
 
 def _unread(history: History) -> set[int]:
@@ -336,12 +337,15 @@ def _unread(history: History) -> set[int]:
 
 def missing_data(history: History, case: Case) -> list[Want]:
     """Return wants for replicas whose data directory is not in the evidence."""
-    wanted = sorted(history.members)
     return [
-        Want(Question.ITS_FILES, (of([broker], Artefact.DATA_DIRECTORY),))
-        for broker in wanted
-        if broker not in case.with_data or _lacks_segments(history, broker)
+        want for broker, want in _of_data(history) if broker not in case.with_data or _lacks_segments(history, broker)
     ]
+
+
+@once
+def _of_data(history: History) -> Sequence[tuple[int, Want]]:
+    """Return a want for the data directory of each replica."""
+    return [(one, Want(Question.ITS_FILES, (of([one], Artefact.DATA_DIRECTORY),))) for one in sorted(history.members)]
 
 
 def unstated_data(history: History, case: Case) -> list[Want]:

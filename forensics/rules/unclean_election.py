@@ -172,7 +172,7 @@ def _later(history: History, led: list[Epoch], unseen: list[int], electors: list
 
 def _wish(history: History, epoch: Epoch, unseen: list[int]) -> Want:
     """Return what would show the ISR from which an epoch's leader was elected."""
-    before = [e.leader for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.leader is not None]
+    before = [e.leader for n, e in history.epochs.items() if n < epoch.epoch and e.leader is not None]
     changed = isr_changed_without_lines(history, epoch)
     coverage = history.coverage
     silent = {b for b in before[-1:] if changed or (b in history.replicas and not coverage.has(b, Printed.LOG))}

@@ -226,7 +226,7 @@ def _never_had(history: History, lack: Lack) -> bool:
     leader = lack.leader
     if leader is None or history.joins_below_epoch_start is not Answer.YES or not history.coverage.throughout(leader):
         return False
-    before = [e for n, e in sorted(history.epochs.items()) if n < lack.epoch.epoch and e.last_isr is not None]
+    before = [e for n, e in history.epochs.items() if n < lack.epoch.epoch and e.last_isr is not None]
     if not before or not (before[-1].isr_from_leader or before[-1].isr_from_others):
         return False
     return leader in (before[-1].last_isr or ()) and _nothing_removed(history, leader, lack)

@@ -10,12 +10,12 @@ import functools
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from forensics.replay.committed.surviving_copies import holders, with_own
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.deletions import kept
-from forensics.replay.history import Epoch, History, HwSource, HwStatement, Role, Truncation
+from forensics.replay.history import Epoch, History, HwSource, HwStatement, Role, Truncation, once
 from forensics.replay.leadership.elections import (
     elected_isr,
     elected_with_others,
@@ -142,18 +142,6 @@ class Loss:
     holders: dict[int, tuple[Range, ...]]
     lineage: Lineage
     while_leading: bool = False
-
-
-def once(question: Callable[[History], T]) -> Callable[[History], T]:
-    """Decorator: compute the answer once for each history, because several rules ask for it."""
-
-    @functools.wraps(question)
-    def asked(history: History) -> T:
-        if question.__name__ not in history.answers:
-            history.answers[question.__name__] = question(history)
-        return cast("T", history.answers[question.__name__])
-
-    return asked
 
 
 def _unless_played(
@@ -400,7 +388,7 @@ def _served_otherwise(history: History, statement: HwStatement, served: Lineage,
 
 def _written_again(history: History, statement: HwStatement, offset: int) -> Epoch | None:
     """Return the first later leader epoch in whose log a leader wrote ``offset`` again, or None."""
-    for number, epoch in sorted(history.epochs.items()):
+    for number, epoch in history.epochs.items():
         led = epoch.leader_took_up and epoch.leader is not None and epoch.leader >= 0
         if number > statement.epoch >= 0 and led and epoch.lineage.epoch_at(offset) > statement.epoch:
             return epoch
@@ -409,7 +397,7 @@ def _written_again(history: History, statement: HwStatement, offset: int) -> Epo
 
 def _first_without(history: History, statement: HwStatement, offset: int) -> Epoch | None:
     """Return the first later leader epoch whose leader did not have the record, or None."""
-    for number in sorted(history.epochs):
+    for number in history.epochs:
         epoch = history.epochs[number]
         mine = statement.lineage.epoch_at(offset)
         if number <= max(statement.epoch, mine) or not epoch.leader_took_up or epoch.leader is None or epoch.leader < 0:
@@ -427,6 +415,19 @@ def has_all_committed(history: History, before: Epoch, after: Epoch) -> bool | N
     True if the protocol guarantees it: the broker led or was in the ISR, and nothing can have shortened its log since.
     None if the evidence does not decide.
     """
+    known, pair = _known_to_have(history), (before.epoch, after.epoch)
+    if pair not in known:
+        known[pair] = _has_all_committed(history, before, after)
+    return known[pair]
+
+
+@once
+def _known_to_have(history: History) -> dict[tuple[int, int], bool | None]:
+    """Return the answers of ``has_all_committed`` so far, by leader epochs: signs and rules ask for the same ones."""
+    return {}
+
+
+def _has_all_committed(history: History, before: Epoch, after: Epoch) -> bool | None:
     leader = after.leader
     if leader is None or not _kept_its_log(history, leader, before, after):
         return None

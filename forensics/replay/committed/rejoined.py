@@ -27,9 +27,7 @@ def has_committed_again(history: History, shortened: ShortenedLog) -> bool:
         return False
     if not history.coverage.has(broker, Printed.LOG, Span.WITHIN, Span.AFTER):
         return False
-    later = [
-        one for number, one in sorted(history.epochs.items()) if number > before.epoch and one.leader not in (None, -1)
-    ]
+    later = [one for number, one in history.epochs.items() if number > before.epoch and one.leader not in (None, -1)]
     joined = any(_joined(broker, one) for one in later) or _rejoined_after_restart(history, shortened)
     return joined and all(has_all_committed(history, before, one) for one in later)
 

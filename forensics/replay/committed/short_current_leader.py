@@ -6,10 +6,10 @@ an incident, when most records can still be saved.
 
 from __future__ import annotations
 
-from forensics.replay.committed.proof import Loss, committed, once
+from forensics.replay.committed.proof import Loss, committed
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import kept
-from forensics.replay.history import History, ShortenedLog
+from forensics.replay.history import History, ShortenedLog, once
 from forensics.replay.lineage import merge, subtract
 
 

@@ -298,7 +298,7 @@ def may_have_left_isr(history: History, epoch: Epoch, broker: int) -> bool:
 
 def _left_by_others(history: History, epoch: Epoch, broker: int) -> bool:
     """The same of a leader whose lines are whole."""
-    led = (one for n, one in sorted(history.epochs.items()) if n > epoch.epoch and one.leader not in (None, -1))
+    led = (one for n, one in history.epochs.items() if n > epoch.epoch and one.leader not in (None, -1))
     if (follows := next(led, None)) is not None and follows.last_known and follows.leader == broker:
         return False
     after = sorted(n for n in history.epochs if n > epoch.epoch)

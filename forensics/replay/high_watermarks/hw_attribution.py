@@ -94,7 +94,7 @@ class HwAttribution(EpochStart):
 
     def _may_have_let_in(self, led: RoleSpan) -> bool:
         """Return whether a leader may have let others into the ISR without a line, before another one was elected."""
-        later = (epoch for number, epoch in sorted(self.history.epochs.items()) if number > led.epoch)
+        later = (epoch for number, epoch in self.history.epochs.items() if number > led.epoch)
         heir = next((epoch for epoch in later if epoch.leader not in (None, -1, led.replica)), None)
         return heir is not None and not heir.unclean and isr_changed_without_lines(self.history, heir)
 
@@ -243,7 +243,7 @@ class HwAttribution(EpochStart):
         """
         again = [
             e
-            for n, e in sorted(self.history.epochs.items())
+            for n, e in self.history.epochs.items()
             if n > epoch.epoch and (told is None or n <= told) and e.leader == epoch.leader and e.leader_took_up
         ]
         most = {e.epoch: log_end(self.history, e.leader, e.epoch).high for e in again}

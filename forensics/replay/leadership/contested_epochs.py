@@ -41,7 +41,7 @@ def contested_epochs(history: History) -> list[ContestedEpoch]:
     """Return the leader epochs with several leaders, in order."""
     return [
         _contested(history, epoch, (epoch.leader, *sorted(epoch.other_leaders)))
-        for _, epoch in sorted(history.epochs.items())
+        for epoch in history.epochs.values()
         if epoch.other_leaders and epoch.leader is not None
     ]
 

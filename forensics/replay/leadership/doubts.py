@@ -49,7 +49,7 @@ def _without_leader(history: History) -> list[int]:
     stated = {number for number, _ in history.states.values() if number is not None}
     known = stated | {number for number, epoch in history.epochs.items() if epoch.leader is not None}
     asked = {*history.epochs, *range(min(led), max(led))}
-    for one, two in itertools.pairwise(sorted(history.epochs)):
+    for one, two in itertools.pairwise(history.epochs):
         if in_one_request(history.epochs[one], history.epochs[two], history.role_spans, history.facts.removed):
             asked -= {*range(one + 1, two)}
     return sorted(asked - known)

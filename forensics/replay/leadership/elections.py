@@ -255,13 +255,13 @@ def _first_state(history: History, epoch: Epoch) -> int | None:
 
 def _with_isr(history: History, epoch: Epoch) -> Epoch | None:
     """Return the last earlier epoch with a known ISR, or None."""
-    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
+    before = [e for n, e in history.epochs.items() if n < epoch.epoch and e.last_isr is not None]
     return before[-1] if before else None
 
 
 def _after_no_leader(history: History, epoch: Epoch) -> bool:
     """Return whether there was no leader right before and the ISR is unknown: it may have been empty (KIP-966)."""
-    before = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch]
+    before = [e for n, e in history.epochs.items() if n < epoch.epoch]
     if not before or epoch.elected or any(e.by_request for e in history.epochs.values()):
         return False
     if history.coverage.unnamed_between(before[-1].epoch, epoch.epoch):

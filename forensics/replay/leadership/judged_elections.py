@@ -63,7 +63,7 @@ class LastIsr:
 
 def leaders(history: History) -> list[Epoch]:
     """Return the epochs with a known leader, in order."""
-    return [epoch for _, epoch in sorted(history.epochs.items()) if epoch.leader is not None and epoch.leader >= 0]
+    return [epoch for epoch in history.epochs.values() if epoch.leader is not None and epoch.leader >= 0]
 
 
 def judged_elections(history: History, unseen: Sequence[int]) -> list[tuple[Epoch, Elected]]:
@@ -85,7 +85,7 @@ def elected(history: History, election: Election) -> Elected:
 
 def last_isr(history: History, epoch: Epoch) -> LastIsr:
     """Return the last ISR that is known before an election."""
-    earlier = [e for n, e in sorted(history.epochs.items()) if n < epoch.epoch and e.last_isr is not None]
+    earlier = [e for n, e in history.epochs.items() if n < epoch.epoch and e.last_isr is not None]
     isr, last = isr_before(history, epoch) or None, earlier[-1] if earlier else None
     if last is not None and isr in (None, last.last_isr):
         return LastIsr(last.last_isr or frozenset(), last, of_epoch=True)

@@ -161,7 +161,7 @@ def _later_epoch(history: History, one: _Files) -> MissingLines | None:
 def _later_isr(history: History, one: _Files) -> MissingLines | None:
     if one.last < 0 or one.spans[-1].replica_removed:
         return None
-    for number, epoch in sorted(history.epochs.items()):
+    for number, epoch in history.epochs.items():
         taken_out = number == one.last + 1 and _shutting_down(history, one.broker, number)
         counted = (
             epoch.leader != one.broker and epoch.isr_from_leader and any(one.broker in isr for isr, _ in epoch.isr)
@@ -244,7 +244,7 @@ def begin_late(history: History) -> Iterator[MissingLines]:
 
 def _begins_late(history: History, broker: int, first: int) -> MissingLines | None:
     """Return the missing lines of one replica, whose first known role is in epoch ``first``."""
-    earlier = next((e for n, e in sorted(history.epochs.items()) if n < first and _had_role(e, broker)), None)
+    earlier = next((e for n, e in history.epochs.items() if n < first and _had_role(e, broker)), None)
     if earlier is not None:
         role = "led" if earlier.leader == broker else "was in the ISR"
         return LINES_BEGIN_AFTER_ROLE.of(broker, {"role": role, "earlier": earlier.epoch}, epoch=first)

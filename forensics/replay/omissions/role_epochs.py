@@ -221,7 +221,7 @@ def _missing(roles: Roles, sign: _Sign) -> MissingLines:
 def _in_epochs(roles: Roles) -> Iterator[_Sign]:
     """Yield the first epoch of each replica in which others name a role of it."""
     for broker, spans in sorted(roles.spans.items()):
-        parts = (_part(roles, broker, spans, epoch) for _, epoch in sorted(roles.epochs.items()))
+        parts = (_part(roles, broker, spans, epoch) for epoch in roles.epochs.values())
         signs = (sign for part in parts if part is not None for sign in _signs(roles, part))
         yield from itertools.islice(signs, 1)
 
@@ -384,7 +384,7 @@ def _begin_late(roles: Roles) -> Iterator[_Sign]:
         before = {step.kind for role_span in spans if role_span.epoch < 0 for step in role_span.steps}
         if before.isdisjoint((StepKind.LOADED, StepKind.CREATED)):
             continue
-        told = (n for n, epoch in sorted(roles.epochs.items()) if n < first and _stated_by_request(epoch, broker))
+        told = (n for n, epoch in roles.epochs.items() if n < first and _stated_by_request(epoch, broker))
         yield from (_Sign(broker, first, ROLES_BEGIN_LATE, {"member": n}) for n in itertools.islice(told, 1))
 
 
@@ -519,7 +519,7 @@ def _unnamed_between(roles: Roles, broker: int, spans: Sequence[RoleSpan]) -> in
     for one, two in itertools.pairwise(spans):
         if one.role is not Role.LEADER or one.replica_removed or one.run != two.run or one.epoch < 0:
             continue
-        named = [epoch for number, epoch in sorted(roles.epochs.items()) if one.epoch <= number <= two.epoch]
+        named = [epoch for number, epoch in roles.epochs.items() if one.epoch <= number <= two.epoch]
         between = (unaccounted(before, after, roles.removed) for before, after in itertools.pairwise(named))
         nameless = next(itertools.chain.from_iterable(between), None)
         if nameless is not None and not (named[-1].leader == broker and at_once(named[0], named[-1])):

@@ -8,7 +8,7 @@ one entry of ``SIGNS``. It proves nothing: other possible explanations are liste
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from forensics.replay.committed.surviving_copies import holders
@@ -16,7 +16,7 @@ from forensics.replay.facts.deletions import log_start_at
 from forensics.replay.facts.directory import LiveBy, Ref
 from forensics.replay.facts.log_dirs import moved
 from forensics.replay.facts.printed_hws import PrintedHw
-from forensics.replay.history import Epoch, History, Role, ShortenedLog, Truncation
+from forensics.replay.history import Epoch, History, Role, ShortenedLog, Truncation, once
 from forensics.replay.leadership.elections import isr_before
 from forensics.replay.lineage import Lineage, differences, intersect, subtract
 from forensics.replay.roles.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind, came_back
@@ -78,7 +78,8 @@ def _shortened(history: History, broker: int, role_span: RoleSpan) -> ShortenedL
     return before[-1] if before else None
 
 
-def _begun(history: History) -> list[tuple[int, int, RoleSpan]]:
+@once
+def _begun(history: History) -> Sequence[tuple[int, int, RoleSpan]]:
     """Return role spans of leaders with a known start, by leader epoch: broker, position among its spans, and span."""
     found = [
         (broker, at, one)
@@ -180,7 +181,7 @@ def _leader_came_back(history: History) -> Iterator[Suspicion]:
 
 def _led_next(history: History, number: int) -> Epoch | None:
     """Return the first later epoch that a broker led; None if no line names an epoch in between."""
-    later = (epoch for n, epoch in sorted(history.epochs.items()) if n > number and epoch.leader_took_up)
+    later = (epoch for n, epoch in history.epochs.items() if n > number and epoch.leader_took_up)
     after = next(later, None)
     named = after is not None and history.coverage.unnamed.isdisjoint(range(number + 1, after.epoch))
     return after if named else None
@@ -354,7 +355,7 @@ def _last_isr_truncated(history: History) -> Iterator[Suspicion]:
     Everything committed is in the log of each ISR member, so what one removes then may have been committed. If a high
     watermark above the target is known, that decides.
     """
-    unclean = (epoch for _, epoch in sorted(history.epochs.items()) if epoch.unclean and not epoch.safe)
+    unclean = (epoch for epoch in history.epochs.values() if epoch.unclean and not epoch.safe)
     for epoch in (epoch for epoch in unclean if epoch.leader is not None):
         for one in _removed_for(history, epoch):
             end, first = one.end if one.end_exact else None, max(one.target, _deleted_below(history, one))
@@ -403,7 +404,7 @@ def _next_led(history: History, one: RoleSpan, two: RoleSpan | None, truncation:
     """
     if two is not None:
         return two.epoch if one.role is Role.LEADER is two.role else None
-    later = [epoch for _, epoch in sorted(history.epochs.items()) if epoch.epoch > one.epoch]
+    later = [epoch for epoch in history.epochs.values() if epoch.epoch > one.epoch]
     later = [epoch for epoch in later if (epoch.time or 0) > (truncation.time or 0) and epoch.leader not in (None, -1)]
     return later[0].epoch if later and later[0].leader == one.replica else None
 
@@ -583,8 +584,9 @@ def _high_watermark_fell(history: History) -> Iterator[Suspicion]:
     then.
     """
     told: set[tuple[int, int]] = set()
-    truncated = {ref.row for found in truncated_below_printed(history) for ref in found.refs}
-    for one in history.regressions_in_doubt:
+    doubted = history.regressions_in_doubt
+    truncated = {ref.row for found in truncated_below_printed(history) for ref in found.refs} if doubted else set()
+    for one in doubted:
         if one.refs[0].row in truncated:
             continue
         if one.after < one.before and (one.replica, one.epoch) not in told:
@@ -619,7 +621,7 @@ def _appends_disagree(history: History) -> Iterator[Suspicion]:
         )  # fmt: skip
 
 
-SIGNS: dict[Sign, Callable[[History], Iterator[Suspicion]]] = {
+SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.EPOCH_BELOW_HIGH_WATERMARK: _began_below,
     Sign.LAST_IN_ISR_CAME_BACK_SHORTER: _last_came_back,
     Sign.LEADER_CAME_BACK_SHORTER: _leader_came_back,

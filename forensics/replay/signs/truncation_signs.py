@@ -12,7 +12,7 @@ from forensics.replay.committed.proof import has_all_committed
 from forensics.replay.facts.deletions import log_start_at
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.printed_hws import PrintedHw
-from forensics.replay.history import History, TruncationReason
+from forensics.replay.history import History, TruncationReason, once
 from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
 from forensics.replay.signs.sign import Sign, Suspicion
 from parsers.schema import Kind
@@ -59,9 +59,7 @@ def _removes_nothing_committed(history: History, role_span: RoleSpan, step: Step
     first = role_span.steps[0] if role_span.steps else None
     if epoch is None or epoch.start is None or first is not step or not history.coverage.whole(epoch.leader):
         return False
-    led = [
-        one for number, one in sorted(history.epochs.items()) if number <= epoch.epoch and one.leader not in (None, -1)
-    ]
+    led = [one for number, one in history.epochs.items() if number <= epoch.epoch and one.leader not in (None, -1)]
     had = all(has_all_committed(history, *two) for two in itertools.pairwise(led))
     return had and len(led) > 1 and role_span.replica != epoch.leader and step.target >= epoch.start
 
@@ -72,18 +70,20 @@ def highest_stated(role_span: RoleSpan) -> Sample | None:
     return max((one for one in stated if one is not None), key=lambda sample: sample.value, default=None)
 
 
-def truncated_below_printed(history: History) -> Iterator[Suspicion]:
-    """Yield replicas that truncate below a high watermark that their broker printed, in whatever role.
+@once
+def truncated_below_printed(history: History) -> Sequence[Suspicion]:
+    """Return replicas that truncate below a high watermark that their broker printed, in whatever role.
 
     One line may state both (ReplicaFetcherThread.truncate, 2.0 to 2.3; UnifiedLog, from 4.2 on), or the high watermark
     fell with the truncation.
     """
-    for one, value in printed(history):
-        if one.kind == Kind.TRUNCATE_BELOW_HW and one.offset is not None and one.offset < value:
-            yield _truncated(history, one, value, one.offset, None)
-    for _, spans in sorted(history.role_spans.items()):
-        yield from _truncated_since(history, spans)
-    yield from _planned_below(history)
+    below = [
+        _truncated(history, one, value, one.offset, None)
+        for one, value in printed(history)
+        if one.kind == Kind.TRUNCATE_BELOW_HW and one.offset is not None and one.offset < value
+    ]
+    since = (found for _, spans in sorted(history.role_spans.items()) for found in _truncated_since(history, spans))
+    return (*below, *since, *_planned_below(history))
 
 
 def _planned_below(history: History) -> Iterator[Suspicion]:
@@ -127,12 +127,17 @@ def _truncated_since(history: History, spans: Sequence[RoleSpan]) -> Iterator[Su
     since = -1
     for role_span, step in ((span, step) for span in spans for step in span.steps):
         until = step.refs[-1].row or 0
-        before = _highest_printed(history, role_span, since, until)
-        known = _highest(before, None if _adopted(role_span, step) else _fell_with(history, role_span.replica, step))
-        below = _by_epoch(step) and known is not None and step.target < known[1]
+        known = _stated_before(history, role_span, step, since) if _by_epoch(step) else None
+        below = known is not None and step.target < known[1]
         if known is not None and below and not _removes_nothing_committed(history, role_span, step):
             yield _truncated(history, *known, step.target, step, role_span.epoch)
         since = until
+
+
+def _stated_before(history: History, role_span: RoleSpan, step: Step, since: int) -> tuple[PrintedHw, int] | None:
+    """Return the highest high watermark that a process printed since a row and before it truncated, and its line."""
+    before = _highest_printed(history, role_span, since, step.refs[-1].row or 0)
+    return _highest(before, None if _adopted(role_span, step) else _fell_with(history, role_span.replica, step))
 
 
 def _adopted(role_span: RoleSpan, step: Step) -> bool:
@@ -157,11 +162,8 @@ def _highest_printed(history: History, role_span: RoleSpan, since: int, until: i
     """Return the highest high watermark that the process of a role printed between two rows, and its line."""
     found = (
         (one, value)
-        for one, value in printed(history)
-        if one.broker == role_span.replica
-        and one.run == role_span.run
-        and since < one.row < until
-        and one.kind != Kind.HW_REGRESSED
+        for one, value in _printed_by(history).get(role_span.replica, ())
+        if one.run == role_span.run and since < one.row < until and one.kind != Kind.HW_REGRESSED
     )
     return _highest(*found)
 
@@ -174,8 +176,8 @@ def _highest(*found: tuple[PrintedHw, int] | None) -> tuple[PrintedHw, int] | No
 def _fell_with(history: History, broker: int, step: Step) -> tuple[PrintedHw, int] | None:
     """Return the line about a high watermark that fell to the target of a truncation in the same second, if any."""
     at = step.refs[-1].row or 0
-    for one, value in printed(history):
-        fell = one.broker == broker and one.kind == Kind.HW_REGRESSED and one.after == step.target and one.row > at
+    for one, value in _printed_by(history).get(broker, ()):
+        fell = one.kind == Kind.HW_REGRESSED and one.after == step.target and one.row > at
         if fell and one.time is not None and step.time is not None and one.time - step.time < _SECOND:
             return one, value
     return None
@@ -194,8 +196,16 @@ def _truncated(
     )  # fmt: skip
 
 
-def printed(history: History) -> Iterator[tuple[PrintedHw, int]]:
-    """Yield lines that print a high watermark, with its value."""
-    for one in history.facts.printed_hws:
-        if one.value is not None:
-            yield one, one.value
+@once
+def printed(history: History) -> Sequence[tuple[PrintedHw, int]]:
+    """Return lines that print a high watermark, each with its value."""
+    return tuple((one, one.value) for one in history.facts.printed_hws if one.value is not None)
+
+
+@once
+def _printed_by(history: History) -> dict[int, list[tuple[PrintedHw, int]]]:
+    """Return the same by broker."""
+    found: dict[int, list[tuple[PrintedHw, int]]] = {}
+    for one, value in printed(history):
+        found.setdefault(one.broker, []).append((one, value))
+    return found

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.log_numbers import LOG
 from forensics.replay.facts.statement_lines import Key, StatementLine, statement_lines
 from forensics.replay.signs.sign import Sign
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -196,12 +197,12 @@ def went_back(rows: pl.DataFrame) -> dict[Key, list[WentBack]]:
     """Return values that went back, by incarnation of each partition that has any.
 
     Args:
-        rows: observations of partitions, with ``broker``, ``row``, ``source`` and ``incarnation``.
+        rows: observations of partitions, with ``broker``, ``row``, ``source``, ``incarnation`` and the number of their
+            log.
     """
     kinds = [kind.value for kind in (*_STATES, *_EXPLAINS, *_ENTRIES)]
     traced = pl.col("kind").is_in(kinds) & (pl.col("message") == TRACE)
-    logged = pl.col("kind").is_in([kind.value for kind in (Kind.EPOCH_ENTRY, *_ROLES)])
-    wanted = rows.filter(traced | logged)
+    wanted = rows.filter(traced | pl.col("row").is_in(_falling(rows).implode()))
     known: dict[tuple[Key, int, int, int, str], _Known] = {}
     for line in statement_lines(wanted):
         # The entries of a file are those of one moment; a trace states values in one file after another. Lines of two
@@ -214,3 +215,23 @@ def went_back(rows: pl.DataFrame) -> dict[Key, list[WentBack]]:
         for back in one.found.values():
             found.setdefault(key, []).append(back)
     return found
+
+
+def _falling(rows: pl.DataFrame) -> pl.Series:
+    """Return the rows of logs and files with roles or epoch entries, where an epoch or an offset is below the last one.
+
+    Each series is returned whole: the lines of one message in one file, about one replica.
+    """
+    series = [LOG, "replica", "source", "message"]
+    entry, roles = pl.col("kind") == Kind.EPOCH_ENTRY.value, pl.col("kind").is_in([kind.value for kind in _ROLES])
+    logged = rows.filter(
+        pl.col("message") != TRACE,
+        pl.col("leader_epoch").is_not_null(),
+        roles | (entry & pl.col("offset").is_not_null()),
+    ).select(
+        "row", LOG, pl.coalesce("replica", "broker"), "source", "message", "leader_epoch",
+        pl.when(entry).then("offset").alias("offset"),
+    ).sort(*series, "row")  # fmt: skip
+    same = pl.all_horizontal(pl.col(name) == pl.col(name).shift(1) for name in series)
+    lower = pl.any_horizontal(pl.col(name) < pl.col(name).shift(1) for name in ("leader_epoch", "offset"))
+    return logged.join(logged.filter(same & lower), on=series, how="semi").get_column("row")

@@ -182,7 +182,7 @@ class HeldEnds:
         receives it. That a replica had a log at all follows from what others received, unless they fetched records of
         the next epoch.
         """
-        later = next((e for n, e in sorted(self.history.epochs.items()) if n > epoch.epoch), None)
+        later = next((e for n, e in self.history.epochs.items() if n > epoch.epoch), None)
         if later is None or self.history.coverage.unnamed_between(epoch.epoch, later.epoch):
             return False
         if later.leader != epoch.leader or all(broker in isr for isr, _ in later.isr):

@@ -24,9 +24,7 @@ def is_safe(history: History, truncation: Truncation) -> bool:
         or not _counted(history, truncation, epoch)
     ):
         return False
-    earlier = [
-        e for n, e in sorted(history.epochs.items()) if n < truncation.epoch and e.leader is not None and e.leader >= 0
-    ]
+    earlier = [e for n, e in history.epochs.items() if n < truncation.epoch and e.leader is not None and e.leader >= 0]
     if not earlier or earlier[-1].epoch in history.contested or not _first(history, truncation, epoch):
         return False
     most = committed_at_most(history, earlier[-1])
