@@ -24,7 +24,6 @@ from forensics.errors import UnwritableOutput
 from forensics.outputs import beside, refuse
 from forensics.replay.timeline import TIMELINE, timeline
 from forensics.result import Partition, Result
-from forensics.rules.causes import BY_ID
 from forensics.rules.finding import Finding
 from forensics.rules.wording import want_texts
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
@@ -204,7 +203,7 @@ def finding_row(one: Finding, *, known: bool = False) -> dict[str, Any]:
         known: whether a baseline has it.
     """
     first, last = one.span
-    cause = BY_ID[one.cause] if one.cause is not None else None
+    cause = one.known_cause
     places = {ref: number for number, ref in enumerate(one.refs)}
     return {
         "fingerprint": one.fingerprint,

@@ -23,6 +23,7 @@ class Kind(StrEnum):
     START_FAILED = "start_failed"  # a process that stopped before it knew its broker id, and led nothing
     BROKER_CLUSTER = "broker_cluster"  # detail = cluster id (KIP-78)
     BROKER_VERSION = "broker_version"  # detail = version
+    BROKER_SYSTEM = "broker_system"  # detail = the system that wrote a trace, in words
     BROKER_CONFIG = "broker_config"  # detail = key=value, one setting
     CLEAN_RESTART = "clean_restart"  # clean-shutdown marker found; log_dir
     UNCLEAN_RESTART = "unclean_restart"  # no marker: logs are recovered; log_dir

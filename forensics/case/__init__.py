@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from forensics.case.case import Case, Reading, assemble
+from forensics.case.origin import Origin
 
-__all__ = ["Case", "Reading", "assemble"]
+__all__ = ["Case", "Origin", "Reading", "assemble"]

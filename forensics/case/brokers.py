@@ -63,6 +63,7 @@ class Broker:
         id: broker id.
         cluster: cluster id, or None.
         version: Kafka version it printed last, e.g. "3.9.1", or None.
+        system: the system that its trace names, in words, or None.
         releases: every release that its processes printed: it may have been upgraded.
         processes: version facts of each of its processes, by run.
         settings: settings that matter, last printed or from ``server.properties``.
@@ -75,6 +76,7 @@ class Broker:
         starts: times at which its processes began, microseconds since 1970 UTC.
         server_log, state_log: whether anything it printed to server.log, or to state-change.log, is in the evidence,
             whatever the names of the files.
+        logged: lines of its logs are in the evidence, or a trace that repeats some.
         complete: its trace claims to state every change of its replicas, so an absent line proves something.
         claim: the same of its logs, its roles or both, and of nothing else; or None.
         unread: lines of its trace could not be read, or not in their order, so what that claims does not count.
@@ -87,6 +89,7 @@ class Broker:
     id: int
     cluster: str | None = None
     version: str | None = None
+    system: str | None = None
     releases: set[Release] = field(default_factory=set)
     processes: dict[int, Process] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
@@ -98,10 +101,16 @@ class Broker:
     server_log: bool = False
     state_log: bool = False
     unseen_process: int | None = None
+    logged: bool = False
     complete: bool = False
     claim: PartClaim | None = None
     unread: bool = False
     log_within: tuple[int | None, int | None] | None = None
+
+    @property
+    def of_other_system(self) -> bool:
+        """Return whether a trace shows that it is no broker of Kafka: it names another system, and no release."""
+        return self.system is not None and "kafka" not in self.system.lower() and not self.releases
 
     @property
     def release(self) -> Release | None:
@@ -203,13 +212,16 @@ def _statements(observations: pl.DataFrame) -> pl.DataFrame:
     """
     # Counted here, because not every caller has counted them; rows without a topic are enough.
     run = pl.col("starts_run").cast(pl.Int32).cum_sum().over("broker").alias("run")
-    kinds = [Kind.BROKER_VERSION.value, Kind.BROKER_CONFIG.value]
+    kinds = [Kind.BROKER_VERSION.value, Kind.BROKER_SYSTEM.value, Kind.BROKER_CONFIG.value]
     rows = observations.with_columns(run).filter(pl.col("kind").is_in(kinds) & pl.col("broker").is_not_null())
     return rows.select("broker", "run", "kind", "detail").unique(maintain_order=True)
 
 
 def _stated(broker: Broker, run: int | None, kind: str, detail: str) -> None:
-    """Note the release or the setting that one process of a broker logged."""
+    """Note the release or the setting that one process of a broker logged, or the system that a trace names."""
+    if kind == Kind.BROKER_SYSTEM.value:
+        broker.system = detail
+        return
     key, _, value = detail.partition("=")
     if kind == Kind.BROKER_VERSION.value:
         key, value = "", detail
@@ -292,6 +304,7 @@ def _heard(broker: Broker, message: str | None) -> None:
         # A trace states everything.
         broker.server_log = broker.state_log = True
     elif message is not None:
+        broker.logged = True
         log = LOG_OF.get(message)
         broker.server_log = broker.server_log or log is Log.SERVER
         broker.state_log = broker.state_log or (log is Log.STATE_CHANGE and message not in WITH_ZOOKEEPER)

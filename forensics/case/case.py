@@ -15,6 +15,7 @@ from forensics.case.lives import DIVIDED, LIVES, by_cluster, clustered, divided,
 from forensics.case.log_directories import log_directories
 from forensics.case.metadata import agree
 from forensics.case.order import cluster_numbers, in_order, is_fixed, latest, ranks, to_utc, utc, with_runs, witnessed
+from forensics.case.origin import Origin
 from forensics.case.owners import owners
 from forensics.case.printers import several, told_apart
 from forensics.case.skew import skew as estimate
@@ -128,6 +129,14 @@ class Case:
         no_evidence = ["unknown", "irrelevant", "archive"]  # what is in an archive counts by itself
         read = self.sources.filter(pl.col("format").is_in(no_evidence).not_()).get_column("format")
         return set(read.unique().to_list()) == {"trace"}
+
+    @property
+    def origin(self) -> Origin:
+        """The origin of the evidence: logs and files of brokers, or only traces, of Kafka or of another system."""
+        if not self.traces_alone or any(broker.logged for broker in self.brokers.values()):
+            return Origin.FILES
+        others = any(broker.of_other_system for broker in self.brokers.values())
+        return Origin.OTHER_SYSTEM if others else Origin.TRACE
 
     @functools.cached_property
     def complete(self) -> frozenset[int]:
@@ -541,7 +550,14 @@ _AT_A_TIME = 512
 
 _LASTING = [
     kind.value
-    for kind in (Kind.BROKER_VERSION, Kind.BROKER_CONFIG, Kind.BROKER_CLUSTER, Kind.TOPIC_CONFIG, Kind.TOPIC_ID)
+    for kind in (
+        Kind.BROKER_VERSION,
+        Kind.BROKER_SYSTEM,
+        Kind.BROKER_CONFIG,
+        Kind.BROKER_CLUSTER,
+        Kind.TOPIC_CONFIG,
+        Kind.TOPIC_ID,
+    )
 ]
 """Kinds of line that state more than the state of a moment."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from forensics.case import Origin
 from forensics.replay.coverage import ALL_LINES, Coverage, LinesAtHand
 from forensics.replay.facts.directory import Copy, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
@@ -477,6 +478,7 @@ class History:
     went_back: list[WentBack] = field(default_factory=list)  # values that a witness states below earlier ones
     unlike_appends: list[UnlikeAppends] = field(default_factory=list)  # by the lines of a trace, complete or not
     last_stable: LastStable = NOT_STATED
+    origin: Origin = Origin.FILES
     appends_stated: bool = False  # a trace states appends to its logs
     stated: Stated = NOTHING  # statements that break an invariant by themselves
     # what a complete trace decides, where its lines decide it

@@ -264,6 +264,7 @@ class _Read:
         brokers = {broker: self._broker(broker, magic, claims=claims) for broker in {*events, *files}}
         missing = may_be_theirs(self.left_out.get(place[:2]), brokers.keys())
         history = reconstruct(facts, events, told, brokers, self.stated_twice.get(place, ()), missing)
+        history.origin = self.case.origin
         history.stated = self.stated.get(place, NOTHING)
         history.went_back = self.went_back.get(place, [])
         history.unlike_appends = self.beside.unlike_appends.get(place, [])

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from forensics.case import Origin
 from forensics.result import Partition, Result
 from forensics.rules.finding import Verdict
 from forensics.rules.wants import Artefact, Question, Want
@@ -52,7 +53,8 @@ COLLECT, SAVED = "Collect this to get an answer:", "This too, but it exists only
 
 def only_if_saved(want: Want) -> bool:
     """Return whether an answer is in logs or copies of that time, which cannot be made now."""
-    return not _OF_THEN.isdisjoint(want.artefacts) and Artefact.SERVER_LOG not in want.artefacts
+    of_then = not _OF_THEN.isdisjoint(want.artefacts) and Artefact.SERVER_LOG not in want.artefacts
+    return of_then and want.origin is Origin.FILES
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +101,11 @@ class Command:
 def commands(result: Result, found: Sequence[Wanted]) -> list[Command]:
     """Return a shell command for each broker that packs what is wanted of it, to be run on that broker.
 
-    There is none where a trace is all of the evidence and names no release of Kafka: another system has no such files.
+    There is none for a partition of which traces are the only evidence: its wants are lines of a trace.
     """
-    if result.case.traces_alone and not any(broker.releases for broker in result.case.everyone):
-        return []
     paths: dict[tuple[str, int], dict[str, None]] = {}
-    fetched = [(one, way) for one in found if one.want.question in _FETCHED for way in one.want.ways[:1]]
+    of_files = [one for one in found if one.want.origin is Origin.FILES]
+    fetched = [(one, way) for one in of_files if one.want.question in _FETCHED for way in one.want.ways[:1]]
     each = [(part, way, broker) for one, way in fetched for part in one.partitions for broker in way.brokers]
     for partition, way, broker in each:
         mine = paths.setdefault((partition.history.cluster or "", broker), {})

@@ -15,7 +15,6 @@ from forensics.outputs import NAME, Alike, Named, members_as_json
 from forensics.replay.history import Epoch, History
 from forensics.replay.lineage import UNKNOWN
 from forensics.result import Partition, Result
-from forensics.rules.causes import BY_ID
 from forensics.rules.finding import Evidence, Finding, Judgement
 from forensics.rules.stated_problems import Problem
 from forensics.rules.wording import want_texts
@@ -188,7 +187,7 @@ def _replica(history: History, broker: int) -> dict[str, Any]:
 def finding_document(finding: Finding) -> dict[str, Any]:
     """One finding as plain values."""
     first, last = finding.span
-    cause = BY_ID[finding.cause] if finding.cause is not None else None
+    cause = finding.known_cause
     positions = {ref: number for number, ref in enumerate(finding.refs)}
     return {
         "fingerprint": finding.fingerprint,

@@ -18,7 +18,6 @@ from forensics.outputs import as_json
 from forensics.reports.json_report import EXAMPLES
 from forensics.result import Partition, Result
 from forensics.rules import RULES
-from forensics.rules.causes import BY_ID
 from forensics.rules.finding import Evidence, Finding, Rule, Severity, Verdict
 from forensics.rules.wording import want_texts
 
@@ -118,7 +117,7 @@ def _result(
         "kind": "resource",
     }
     first = _location(pieces[0], place) if pieces else {}
-    cause = BY_ID[finding.cause] if finding.cause is not None else None
+    cause = finding.known_cause
     said: dict[str, Any] = {
         "ruleId": finding.rule,
         "ruleIndex": number[finding.rule],

@@ -563,8 +563,9 @@ def _kinds(case: Case) -> dict[int | None, dict[str, dict[str, object]]]:
 
 
 def _release(case: Case, broker: int | None) -> list[str]:
-    """That a broker's release is not known: then no behaviour of a release is assumed of it."""
-    return ["release unknown" for one in case.everyone if one.id == broker and one.release is None][:1]
+    """That a broker's release is not known: then no behaviour of a release is assumed of it. Or another system."""
+    unknown = [one for one in case.everyone if one.id == broker and one.release is None]
+    return [f"of {one.system}" if one.of_other_system else "release unknown" for one in unknown][:1]
 
 
 def _count(number: int, noun: str) -> str:

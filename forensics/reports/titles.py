@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from forensics.replay.confidence import Confidence
 from forensics.reports.incidents import Incident
 from forensics.rules import RULES
-from forensics.rules.causes import BY_ID, CauseId
+from forensics.rules.causes import CauseId
 from forensics.rules.finding import Finding, Severity, count_text, offsets_text, records_text
 
 RANGES = 3  # of offsets in a headline
@@ -121,7 +121,7 @@ def repeat_text(others: int) -> str:
 
 def causes_of(incident: Incident) -> list[tuple[str, str]]:
     """Return each cause of an incident once, with what prevents it."""
-    named = [BY_ID[f.cause] for f in incident.findings if f.cause is not None]
+    named = [cause for f in incident.findings if (cause := f.known_cause) is not None]
     known = [cause for cause in named if cause.id is not CauseId.UNKNOWN] or named[:1]
     found = []
     for cause in dict.fromkeys(known):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 
-from forensics.case import Case
+from forensics.case import Case, Origin
 from forensics.replay.bare import shape
 from forensics.replay.history import History
 from forensics.replay.played import Played
@@ -30,7 +30,7 @@ from forensics.rules import (
 from forensics.rules.finding import Judgement, Rule, Verdict, judgement
 from forensics.rules.story import contradicted
 from forensics.rules.suspected import with_suspected
-from forensics.rules.wants import Artefact, Question, Reason, Shows, Want, anywhere
+from forensics.rules.wants import Artefact, Question, Reason, Shows, Want, anywhere, of_evidence
 from parsers.containment import Defect, contained
 
 RULES: tuple[Rule, ...] = (
@@ -63,6 +63,9 @@ READ_AS = (
 )
 """Note of a finding if the evidence does not show which protocol the brokers followed (KIP-101)."""
 
+READ_AS_OTHER = 'the first line names no "protocol": it was assumed that followers truncate by leader epoch'
+"""The same for a trace of another system than Kafka."""
+
 
 def _judged(rule: Rule, history: History, case: Case) -> Judgement:
     played = history.played
@@ -72,7 +75,12 @@ def _judged(rule: Rule, history: History, case: Case) -> Judgement:
     if (unread and case.traces_alone) or no_isr:
         return Judgement(rule.id, Verdict.NOT_APPLICABLE)
     found = contained(lambda: judged(rule, history, case))
-    return not_judged(rule, found) if isinstance(found, Defect) else found
+    return _for_origin(not_judged(rule, found) if isinstance(found, Defect) else found, history.origin)
+
+
+def _for_origin(found: Judgement, origin: Origin) -> Judgement:
+    """Return an answer that asks for what the kind of evidence has."""
+    return replace(found, missing=of_evidence(found.missing, origin)) if found.missing else found
 
 
 def judged(rule: Rule, history: History, case: Case) -> Judgement:
@@ -139,7 +147,7 @@ def judgements(history: History, case: Case, shared: Shared | None = None) -> li
     """
     if others := _in_its_directory(history, case):
         judged = _suspecting(history, _asked(history, case))
-        return [_without_own_records(answer, others) for answer in judged]
+        return [_for_origin(_without_own_records(answer, others), history.origin) for answer in judged]
     shared = shared if shared is not None else Shared()
     alike = shape(history)
     if alike in shared.alike:
@@ -193,9 +201,10 @@ def _with_assumption(history: History, found: list[Judgement]) -> list[Judgement
     """Add to findings that the protocol was assumed, if the evidence does not show it."""
     if history.protocol_known:
         return found
+    assumption = READ_AS if history.origin.of_kafka else READ_AS_OTHER
 
     def assuming(one: Judgement) -> Judgement:
-        findings = tuple(replace(f, inferences=(*f.inferences, READ_AS)) for f in one.findings)
+        findings = tuple(replace(f, inferences=(*f.inferences, assumption)) for f in one.findings)
         return Judgement(one.rule, one.verdict, findings, one.missing)
 
     return [assuming(one) if one.findings else one for one in found]

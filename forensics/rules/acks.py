@@ -17,6 +17,17 @@ _SETTING = "min.insync.replicas"
 _ISRS = 3  # in one sentence, the last ones
 
 
+def acks_facts(
+    history: History, case: Case, written: Sequence[int], statements: Sequence[HwStatement]
+) -> tuple[Fact, ...]:
+    """Return ``acks_fact``; nothing for another system than Kafka, unless an acknowledgement is stated.
+
+    Such a system has no ``min.insync.replicas``.
+    """
+    stated = any(one.how is HwSource.ACKNOWLEDGED for one in statements)
+    return (acks_fact(history, case, written, statements),) if history.origin.of_kafka or stated else ()
+
+
 def acks_fact(history: History, case: Case, written: Sequence[int], statements: Sequence[HwStatement]) -> Fact:
     """Return what producers with acks=all had received for committed records that are gone.
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
+
+from forensics.case import Origin
 
 
 class CauseId(StrEnum):
@@ -130,3 +134,62 @@ CAUSES: tuple[Cause, ...] = (
 """Every cause a finding may name."""
 
 BY_ID = {cause.id: cause for cause in CAUSES}
+
+_OF_OTHER: Mapping[CauseId, tuple[str, str]] = MappingProxyType(
+    {
+        CauseId.HW_TRUNCATION: (
+            "a replica that became a follower truncated its log to its own high watermark",
+            "let a follower truncate to where its log agrees with that of its leader, by leader epochs",
+        ),
+        CauseId.UNCLEAN_ELECTION: (
+            "a replica from outside the ISR was elected leader",
+            "elect leaders only from the replicas that have all committed records",
+        ),
+        CauseId.FORCED_ELECTION: (
+            "a command forced the election of a replica from outside the ISR",
+            "do not force an election while a replica of the last ISR may return",
+        ),
+        CauseId.UNFLUSHED_TAIL: (
+            "a replica restarted without the end of its log: its host crashed before the records were flushed",
+            "flush records before they count as committed, or put replicas into separate failure domains",
+        ),
+        CauseId.WIPED_DISK: (
+            "a replica restarted with an empty log: its disk was wiped, replaced, not mounted, or failed",
+            "let a replica with an empty log rejoin as a new one, which cannot lead",
+        ),
+        CauseId.LAGGING_ISR_MEMBER: (
+            "a member of the ISR was elected leader although it lacked committed records",
+            "add a replica to the ISR only when it has all committed records",
+        ),
+        CauseId.ACKS1_FAILOVER: (
+            "no follower had the leader's last records when another replica became leader. They were not committed",
+            "wait for the commit before a client counts a record as written",
+        ),
+        CauseId.DAMAGED_EPOCH_FILE: (
+            "the epoch entries of a replica do not describe its log",
+            "do not edit, restore or delete what a replica notes of its leader epochs",
+        ),
+        CauseId.STALE_DIRECTORY: (
+            "the replica started with data from another time: a left-over or a copy",
+            "remove old disks before a replica is started, and do not start one on a restored copy",
+        ),
+        CauseId.MANUAL_EDIT: (
+            "somebody changed what the replica had stored: removed or restored its high watermark, or moved its log",
+            "do not change the files of a replica by hand",
+        ),
+        CauseId.EPOCHS_PUT_BACK: (
+            "the store that numbers leader epochs was restored from an older copy, so they were used a second time",
+            "do not restore the store that numbers leader epochs while the replicas keep newer data",
+        ),
+        CauseId.UNKNOWN: ("the evidence does not show the cause", ""),
+    }
+)
+"""Text and prevention of each cause in a system that is not Kafka."""
+
+OF_OTHER = {number: Cause(number, text, "", "", prevention) for number, (text, prevention) in _OF_OTHER.items()}
+"""The same causes in the words of such a system: no release and no issue of Kafka is named."""
+
+
+def cause_for(cause: CauseId, origin: Origin) -> Cause:
+    """Return a cause in the words of the system that the evidence is of."""
+    return (BY_ID if origin.of_kafka else OF_OTHER)[cause]

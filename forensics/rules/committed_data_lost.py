@@ -27,7 +27,7 @@ from forensics.replay.history import Epoch, History, ShortenedLog
 from forensics.replay.inferences import joined
 from forensics.replay.lineage import Range, intersect, size
 from forensics.replay.omissions.last_leader import maybe_controllers
-from forensics.rules.acks import acks_fact
+from forensics.rules.acks import acks_facts
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     Fact,
@@ -355,7 +355,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         Weakness.MAYBE_DELETED: may_be_deleted(history, loss.lineage, loss.ranges, epoch.epoch),
     }
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
-    facts.append(acks_fact(history, case, written, loss.statements))
+    facts += acks_facts(history, case, written, loss.statements)
     facts += allowed_facts(history, cause)
     more = more_lost(history, loss)
     changed = moved_until(history, epoch.leader, epoch.time) if epoch.leader is not None and epoch.start == 0 else None
@@ -472,7 +472,7 @@ def _served_no_more(
     written = sorted({e for a, b in loss.ranges for e in _epochs(loss, a, b) if e >= 0})
     facts = [*committed_facts(loss.statements, loss.ranges[-1][1]), *facts]
     facts += [_holder_fact(history, broker, ranges) for broker, ranges in loss.holders.items()]
-    facts.append(acks_fact(history, case, written, loss.statements))
+    facts += acks_facts(history, case, written, loss.statements)
     held = copies_text(loss) if holders else outside_text(history, case, loss)
     return Finding(
         rule=ID,

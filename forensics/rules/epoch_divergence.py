@@ -16,6 +16,7 @@ from forensics.replay.lineage import Range
 from forensics.replay.played import Apart
 from forensics.replay.signs.stated import EpochStarts
 from forensics.rules.causes import CauseId
+from forensics.rules.copying import copy_before_start
 from forensics.rules.finding import (
     HERE,
     Fact,
@@ -79,8 +80,6 @@ that has the records.""",
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""
-
-_COPY = "copy the directory {name} of {whose} to another disk before any of them is started again"
 
 
 def judge(history: History, case: Case) -> Judgement:
@@ -157,7 +156,7 @@ def _lines_apart(history: History, pair: tuple[int, int], ranges: tuple[Range, .
         ),
         inferences=("the log lines of appends and truncations imply the contents of each log",),
         cause=fork_cause(history, ranges),
-        **advised(history.name, next_steps=(_COPY.format(whose=brokers_text(pair), name=HERE),)),
+        **advised(history.name, next_steps=(copy_before_start(pair, history.origin),)),
     )
 
 
@@ -280,7 +279,7 @@ def _twice(history: History, twice: EpochRollback) -> Finding:
             "both offsets have batches of that leader epoch, and neither log was compacted or truncated from its start",
         ),
         cause=CauseId.EPOCHS_PUT_BACK,
-        **advised(history.name, next_steps=(_COPY.format(whose="every replica", name=HERE),)),
+        **advised(history.name, next_steps=(copy_before_start((), history.origin),)),
     )
 
 
@@ -301,7 +300,7 @@ def _two_starts(history: History, several: EpochStarts) -> Finding:
         facts=tuple(Fact(f"stated {ref.note}", broker=replica, refs=(ref,)) for _, replica, ref in several.starts),
         not_because=("no replica with a later start states that it removed the beginning of its log",),
         cause=CauseId.EPOCHS_PUT_BACK if history.epoch_rollbacks else CauseId.UNKNOWN,
-        **advised(history.name, next_steps=(_COPY.format(whose=brokers_text(replicas), name=HERE),)),
+        **advised(history.name, next_steps=(copy_before_start(replicas, history.origin),)),
     )
 
 
@@ -323,7 +322,7 @@ def _batches_apart(history: History, one: BatchesApart) -> Finding:
             for epoch, broker, batch, ref in sides
         ),
         cause=fork_cause(history, fork.ranges),
-        **advised(history.name, next_steps=(_COPY.format(whose=brokers_text(pair), name=HERE),)),
+        **advised(history.name, next_steps=(copy_before_start(pair, history.origin),)),
     )
 
 

@@ -8,6 +8,7 @@ from forensics.replay.coverage import Span
 from forensics.replay.history import History
 from forensics.rules.finding import HERE, Fact, Finding, Help, Judgement, Rule, Severity, Verdict, advised, place
 from forensics.rules.story import contradicted, missing_data, missing_logs, unstated_data
+from forensics.rules.wants import of_evidence
 from forensics.rules.wording import want_texts
 
 ID = "evidence-gap"
@@ -51,9 +52,10 @@ def judge(history: History, case: Case) -> Judgement:
     files = unstated_data if case.traces_alone else missing_data
     contradictions = contradicted(history)
     if contradictions and case.traces_alone:  # without them the trace would state everything
-        missing = tuple(contradictions)
+        missing = of_evidence(contradictions, history.origin)
     else:
-        missing = (*contradictions, *missing_logs(history), *files(history, case))
+        found = (*contradictions, *missing_logs(history), *files(history, case))
+        missing = of_evidence(found, history.origin)
     if not missing:
         return Judgement(ID, Verdict.CLEAN)
     finding = Finding(

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypedDict
 
-from forensics.case import Case
+from forensics.case import Case, Origin
 from forensics.replay.confidence import Bearer, Bearers, Confidence, Weakness, decides, weighed
 from forensics.replay.facts.directory import Ref
 from forensics.replay.history import History
 from forensics.replay.inferences import Inferred
 from forensics.replay.lineage import Range, size
-from forensics.rules.causes import CauseId
+from forensics.rules.causes import Cause, CauseId, cause_for
 from forensics.rules.wants import Want
 
 
@@ -190,13 +190,23 @@ def advised(
 
 
 class Place(TypedDict):
-    """The fields of a finding that name an incarnation of a partition."""
+    """The fields of a finding that name an incarnation of a partition, and the origin of its evidence."""
 
     topic: str
     partition: int
     topic_id: str | None
     cluster: str | None
     incarnation: int
+    origin: Origin
+
+
+def sourced(text: str, source: str, origin: Origin) -> str:
+    """Return a sentence about what brokers do, with its source in Kafka where the brokers are of Kafka.
+
+    >>> sourced("it truncates to its own end", "KIP-279", Origin.FILES)
+    'it truncates to its own end (KIP-279)'
+    """
+    return f"{text} ({source})" if origin.of_kafka else text
 
 
 def place(history: History) -> Place:
@@ -207,6 +217,7 @@ def place(history: History) -> Place:
         topic_id=history.topic_id,
         cluster=history.cluster,
         incarnation=history.incarnation,
+        origin=history.origin,
     )
 
 
@@ -218,6 +229,7 @@ class Finding:
         rule: id of the rule.
         severity: how bad.
         topic, partition, topic_id, cluster: where.
+        origin: where the evidence of it comes from, which decides the words for causes and advice.
         replicas: brokers it concerns.
         epochs: leader epochs it concerns.
         offsets: half-open ranges.
@@ -248,6 +260,7 @@ class Finding:
     topic_id: str | None = None
     cluster: str | None = None
     incarnation: int = 0
+    origin: Origin = Origin.FILES
     replicas: tuple[int, ...] = ()
     epochs: tuple[int, ...] = ()
     offsets: tuple[Range, ...] = ()
@@ -285,6 +298,11 @@ class Finding:
             *([self.subject] if self.subject else []),
         )
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+    @property
+    def known_cause(self) -> Cause | None:
+        """The cause in the words of the system that the evidence is of, if there is one."""
+        return cause_for(self.cause, self.origin) if self.cause is not None else None
 
     @property
     def confidence(self) -> Confidence:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from forensics.case import Case
 from forensics.replay.committed.log_below_checkpoint import (
@@ -16,6 +17,7 @@ from forensics.replay.history import History
 from forensics.replay.lineage import size
 from forensics.replay.signs.stated import HwAboveLeo
 from forensics.rules.causes import CauseId
+from forensics.rules.copying import copy_all
 from forensics.rules.finding import (
     HERE,
     Fact,
@@ -139,6 +141,17 @@ def _later_segments(history: History, below: LogBelowCheckpoint) -> Want:
     )
 
 
+_NOT_TRUNCATED: Mapping[bool, str] = MappingProxyType(
+    {
+        True: (
+            "no truncation was logged just before. Up to 2.3 the high watermark in memory stays above a truncated log"
+        ),
+        False: "no line states a truncation just before",
+    }
+)
+"""The reason why the high watermark is not one that was kept after a truncation: in Kafka, and in another system."""
+
+
 def _stated(history: History, above: HwAboveLeo) -> Finding:
     """Return a finding for both values as one witness states them."""
     high_watermark, end = above.high_watermark, above.end
@@ -163,15 +176,11 @@ def _stated(history: History, above: HwAboveLeo) -> Finding:
         before={"high_watermark": high_watermark},
         after={"log_end_offset": end},
         inferences=(unsure,) if above.later else (),
-        not_because=(
-            "no truncation was logged just before. Up to 2.3 the high watermark in memory stays above a truncated log",
-        ),
+        not_because=(_NOT_TRUNCATED[history.origin.of_kafka],),
         cause=CauseId.UNKNOWN,
         **advised(
             history.name,
-            next_steps=(
-                f"copy the directory {HERE} of every replica to another disk before any broker is started again",
-            ),
+            next_steps=(copy_all(history.origin),),
             do_not=(f"let broker {above.replica} lead before you know that another replica has the records",),
         ),
     )

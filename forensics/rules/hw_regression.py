@@ -101,6 +101,7 @@ class _Words:
         summary: what happened, in one sentence.
         fact: the same as a step of the story.
         step: what to do.
+        step_of_other: the same for another system than Kafka, if it differs.
         severity: how bad.
         cause: see ``causes.CAUSES``.
     """
@@ -108,6 +109,7 @@ class _Words:
     summary: str
     fact: str
     step: str
+    step_of_other: str = ""
     severity: Severity = Severity.ERROR
     cause: CauseId = CauseId.MANUAL_EDIT
 
@@ -129,6 +131,7 @@ _WORDS: tuple[tuple[Callable[[Regression], bool], _Words], ...] = (
             summary="broker {replica} restarted after a clean stop with high watermark {after}{known}",
             fact="restarted with high watermark {after}; before the stop it was {before} or higher",
             step="find out what happened to replication-offset-checkpoint on broker {replica}",
+            step_of_other="find out what happened to the high watermark that broker {replica} had stored",
         ),
     ),
     (
@@ -137,6 +140,7 @@ _WORDS: tuple[tuple[Callable[[Regression], bool], _Words], ...] = (
             summary="broker {replica} restarted with records but without its checkpointed high watermark{known}",
             fact="restarted without a checkpointed high watermark, although its log has records",
             step="find out what happened to replication-offset-checkpoint on broker {replica}",
+            step_of_other="find out what happened to the high watermark that broker {replica} had stored",
         ),
     ),
     (
@@ -146,6 +150,7 @@ _WORDS: tuple[tuple[Callable[[Regression], bool], _Words], ...] = (
             "epoch {epoch}",
             fact="had high watermark {before}, then {after}",
             step="keep the logs of this broker and report the Kafka version: this should not happen",
+            step_of_other="keep the logs of this broker: this should not happen",
             cause=CauseId.UNKNOWN,
         ),
     ),
@@ -164,6 +169,7 @@ def _finding(history: History, group: list[Regression]) -> Finding:
         "known": f"; it was {first.before} or higher before" if first.before else "",
         "note": first.refs[-1].note if first.refs else "",
     }
+    step = words.step if history.origin.of_kafka else words.step_of_other or words.step
     return Finding(
         rule=ID,
         severity=words.severity,
@@ -175,7 +181,7 @@ def _finding(history: History, group: list[Regression]) -> Finding:
         before={"high_watermark": first.before},
         after={"high_watermark": first.after},
         cause=words.cause,
-        **advised(history.name, next_steps=(words.step.format_map(values),)),
+        **advised(history.name, next_steps=(step.format_map(values),)),
         count=len(group),
     )
 

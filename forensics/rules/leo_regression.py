@@ -15,6 +15,7 @@ from forensics.replay.history import History, ShortenedBy, ShortenedLog
 from forensics.replay.roles.steps import LogBefore
 from forensics.replay.signs.stated import LogFell
 from forensics.rules.causes import CauseId
+from forensics.rules.copying import copy_all
 from forensics.rules.finding import (
     HERE,
     Fact,
@@ -118,6 +119,15 @@ _HOST: Mapping[ShortenedBy, str] = MappingProxyType(
 )
 """Words for where to look for the reason, for each event after which a log is shorter."""
 
+_HOST_OF_OTHER: Mapping[ShortenedBy, str] = MappingProxyType(
+    {
+        **_HOST,
+        ShortenedBy.CLEAN_RESTART: "find out who replaced the log of broker {broker} while it was stopped",
+        ShortenedBy.DIR_FAILURE: "find out whether broker {broker}'s failed disk can be read, before it is discarded",
+    }
+)
+"""The same for another system than Kafka."""
+
 _REGAINED: Mapping[Regained, str] = MappingProxyType(
     {
         Regained.NOT: "",
@@ -200,14 +210,17 @@ def _untold(history: History) -> list[Want]:
     return found
 
 
-def _check(one: Aftermath) -> str:
+def _check(history: History, one: Aftermath) -> str:
     """Return what to do first about a shorter log."""
-    host = _HOST[one.shortened.cause].format(broker=one.shortened.replica)
+    host = (_HOST if history.origin.of_kafka else _HOST_OF_OTHER)[one.shortened.cause].format(
+        broker=one.shortened.replica
+    )
     if not one.others or one.shortened.cause not in _EMPTY:
         return host
+    what = "partition's directory" if history.origin.of_kafka else "log"
     return (
-        f"copy the partition's directory from a replica that still has the records before broker "
-        f"{one.shortened.replica} leads, and {host}"
+        f"copy the {what} from a replica that still has the records before broker {one.shortened.replica} leads, and "
+        f"{host}"
     )
 
 
@@ -266,7 +279,7 @@ def _finding(history: History, one: Aftermath) -> Finding:
             history.name,
             keep=f"{brokers_text(others)}'s {'copy' if len(others) == 1 else 'copies'} of {HERE}" if others else None,
             next_steps=(
-                _check(one),
+                _check(history, one),
                 *((look_in(shortened.replica, moved),) if moved is not None else ()),
             ),
             do_not=(
@@ -313,9 +326,7 @@ def _fell(history: History, fell: LogFell) -> Finding:
         cause=CauseId.UNKNOWN,
         **advised(
             history.name,
-            next_steps=(
-                f"copy the directory {HERE} of every replica to another disk before any broker is started again",
-            ),
+            next_steps=(copy_all(history.origin),),
         ),
     )
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from forensics.case import Case
 from forensics.replay.history import History
 from forensics.replay.signs.last_stable import UnstableOffset
@@ -69,6 +72,15 @@ def judge(history: History, case: Case) -> Judgement:
     return judgement(ID, [_finding(history, one) for one in (*found.above, *certain)], missing_logs(history))
 
 
+_STEP: Mapping[bool, str] = MappingProxyType(
+    {
+        True: "copy the *.snapshot files of {name} on broker {replica} before a restart",
+        False: "copy the log of {name} on broker {replica} before a restart",
+    }
+)
+"""The first step: for brokers of Kafka, and for another system."""
+
+
 def _finding(history: History, one: UnstableOffset) -> Finding:
     epoch = f" in leader epoch {one.epoch}" if one.epoch >= 0 else ""
     if one.fell:
@@ -100,7 +112,7 @@ def _finding(history: History, one: UnstableOffset) -> Finding:
         cause=CauseId.UNKNOWN,
         **advised(
             history.name,
-            next_steps=(f"copy the *.snapshot files of {history.name} on broker {one.replica} before a restart",),
+            next_steps=(_STEP[history.origin.of_kafka].format(name=history.name, replica=one.replica),),
         ),
     )
 

@@ -10,6 +10,7 @@ from forensics.replay.committed.proof import possible_losses
 from forensics.replay.history import History
 from forensics.replay.lineage import size
 from forensics.replay.omissions.last_leader import last_leader
+from forensics.rules.copying import copy_from
 from forensics.rules.finding import (
     HERE,
     Fact,
@@ -204,7 +205,7 @@ def _finding(history: History, divergence: Divergence, leader: int | None) -> Fi
         **advised(
             history.name,
             keep=f"both versions of {HERE}: {brokers_text(odd)}, and {brokers_text(even)}",
-            next_steps=(f"copy the directory of {HERE} from each of {brokers_text(brokers)} before any restart",),
+            next_steps=(copy_from(brokers, history.origin),),
             do_not=(
                 (
                     "delete one copy to make the replicas equal: it may be the only one with records that were "

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from forensics.case import Case
+from forensics.case import Case, Origin
 from forensics.replay import protocol
 from forensics.replay.committed.proof import Loss
 from forensics.replay.facts.directory import StaleDir
@@ -16,6 +16,7 @@ from forensics.replay.history import History, Role
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
 from forensics.replay.protocol import Answer
 from forensics.replay.roles.steps import LogBefore, Step
+from forensics.rules.copying import stop_and_copy
 from forensics.rules.finding import HERE, WHEN, Action, Advised, advised, brokers_text, offsets_text
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
 
@@ -38,16 +39,33 @@ def advice(
         stop, never: what else to do before all of it, and what else not to do.
     """
     keep, next_steps, do_not = (_with_copy if loss.holders else _without_copy)(history, case, loss)
+    if not history.origin.of_kafka:
+        next_steps = _of_other(history, loss)
     when = _written_between(history, loss) or ""
     return advised(history.name, keep=keep, next_steps=(*stop, *next_steps), do_not=(*never, *do_not), when=when)
+
+
+def _of_other(history: History, loss: Loss) -> tuple[str, ...]:
+    """Return the next steps for another system than Kafka, of whose files and tools nothing is known."""
+    if not loss.holders:
+        return (
+            (
+                f"look for other copies of {HERE}: backups, disk snapshots, or downstream systems that read these "
+                "records"
+            ),
+            f"ask the clients for the records that they wrote {WHEN if _written_between(history, loss) else 'then'}",
+        )
+    needed = _needed(copies(loss))
+    return (stop_and_copy(needed, Origin.OTHER_SYSTEM), "read the records from the copy")
 
 
 def _with_copy(history: History, case: Case, loss: Loss) -> Advice:
     holders = copies(loss)
     needed = _needed(holders)
     others = [b for b in sorted(history.members) if b not in holders]
-    unseen = tuple(b for b in others if not on_disk(history, b))
-    parts = tuple(b for b in others if b not in unseen and _left_out(history, b, loss.ranges))
+    # A complete trace states what the log of each replica holds.
+    unseen = tuple(b for b in others if history.played is None and not on_disk(history, b))
+    parts = tuple(b for b in others if on_disk(history, b) and _left_out(history, b, loss.ranges))
     apart = (*unseen, *parts)
     return (
         _kept(holders, needed) + (_only(loss, unseen, parts) if len(holders) == 1 else ""),

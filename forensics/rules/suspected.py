@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from forensics.case import Origin
 from forensics.replay.confidence import Weakness
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.facts.log_dirs import Moved
@@ -13,6 +14,7 @@ from forensics.replay.lineage import intersect, subtract
 from forensics.replay.signs.sign import Sign, Suspicion
 from forensics.replay.signs.suspicions import suspicions
 from forensics.rules.causes import CauseId
+from forensics.rules.copying import copy_all
 from forensics.rules.finding import (
     HERE,
     Fact,
@@ -25,6 +27,7 @@ from forensics.rules.finding import (
     epoch_text,
     offsets_text,
     place,
+    sourced,
     span_text,
 )
 from forensics.rules.story import CAUSE_OF
@@ -73,9 +76,30 @@ class Suspect:
 
 
 TWO_CLUSTERS = "these are lines of two clusters"
-ELIGIBLE = "broker {replica} was an eligible leader replica, which has all committed records (KIP-966)"
+ELIGIBLE = "broker {replica} was an eligible leader replica, which has all committed records"
+MIN_ISR = "min.insync.replicas was above 1, so that no producer with acks=all got an answer for them"
 GREW_AGAIN = "the ISR grew to have broker {replica} before that, and the line is not in the evidence"
 REMADE = "the topic was deleted and created again in between, and no log line in the evidence shows it"
+COPIED = "it had copied the high watermark from its leader before it truncated its own log"
+TAKEN_OVER = "the high watermark was its leader's, taken over before the log was reconciled"
+REPLACED = "the log directory was replaced or emptied on purpose"
+OF_OTHER = {
+    COMPARE: "compare the records of all replicas of {name} from offset {first} on",
+    REPLACED: "the log was replaced or emptied on purpose",
+    OWN_COPY: "copy the log of {name} of broker {witness}: it may have the only copy of these records",
+    MIN_ISR: "a leader alone in the ISR may not commit, so that no client got an answer for them",
+    KEEP: ("start, wipe or replace broker {witness} before its log is copied: it truncates to follow broker {replica}"),
+}
+"""Steps and explanations in the words of another system than Kafka."""
+IN_TRACES = {
+    ELECTION: (
+        "collect lines of the kinds election and isr_commit around that time, and of broker {witness} up to then: they "
+        "show the ISR"
+    ),
+}
+"""Steps where traces are the only evidence."""
+SOURCES = {COPIED: "KAFKA-14704", TAKEN_OVER: "KAFKA-14704", ELIGIBLE: "KIP-966"}
+"""Sources in Kafka of other explanations."""
 CLOCKS = "the clocks of the two brokers differ, and the high watermark was reached later"
 
 SUSPECTS: tuple[Suspect, ...] = (
@@ -85,7 +109,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         "broker {replica} became leader ({role}) at offset {target}, but broker {witness} had stated high watermark "
         "{end} before: committed {offsets} may be lost",
         "became leader ({role}) at offset {target}",
-        (REMADE, "the log directory was replaced or emptied on purpose"),
+        (REMADE, REPLACED),
     ),
     Suspect(
         Sign.LAST_IN_ISR_CAME_BACK_SHORTER,
@@ -96,7 +120,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         (
             "a replica that had left the ISR, and whose files are not in the evidence, still has them",
             REMADE,
-            "the log directory was replaced or emptied on purpose",
+            REPLACED,
         ),
     ),
     Suspect(
@@ -153,7 +177,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         "became leader ({role}) at offset {target}",
         (
             REMADE,
-            "the log directory was replaced or emptied on purpose",
+            REPLACED,
             CLOCKS,
         ),
     ),
@@ -215,7 +239,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         "may be missing from its log",
         "truncated its log to {target}",
         (
-            "it had copied the high watermark from its leader before it truncated its own log (KAFKA-14704)",
+            COPIED,
             "its leader's log was replaced by another of the same name",
         ),
     ),
@@ -226,7 +250,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         "{offsets} may be missing from its log",
         "truncated its log to {target}",
         (
-            "it had copied the high watermark from its leader before it truncated its own log (KAFKA-14704)",
+            COPIED,
             "its log was replaced by another of the same name",
             REMADE,
         ),
@@ -238,7 +262,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         "line shows another role in between: committed offsets {span} may be missing from its log",
         "truncated its log to {target}",
         (
-            "it had copied the high watermark from its leader before it truncated its own log (KAFKA-14704)",
+            COPIED,
             REMADE,
         ),
     ),
@@ -347,7 +371,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         "be gone from it",
         "the log of broker {replica} ends at {target}",
         (
-            "the high watermark was its leader's, taken over before the log was reconciled (KAFKA-14704)",
+            TAKEN_OVER,
             "the process before was killed, and what it had not flushed was lost with its host",
             REMADE,
         ),
@@ -405,7 +429,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         (
             GREW_AGAIN,
             ELIGIBLE,
-            "min.insync.replicas was above 1, so that no producer with acks=all got an answer for them",
+            MIN_ISR,
             REMADE,
         ),
         before=LEO,
@@ -550,6 +574,15 @@ def _otherwise(history: History, suspect: Suspect, one: Suspicion) -> tuple[str,
     return (*others, *([TWO_CLUSTERS] if compared and apart and TWO_CLUSTERS not in others else []))
 
 
+def _worded(text: str, history: History) -> str:
+    """Return a step or another explanation in the words of the system, with its source in Kafka if there is one."""
+    if history.origin is not Origin.FILES and text in IN_TRACES:
+        return IN_TRACES[text]
+    if not history.origin.of_kafka:
+        return OF_OTHER.get(text, text)
+    return sourced(text, SOURCES[text], history.origin) if text in SOURCES else text
+
+
 def _finding(
     history: History, suspect: Suspect, one: Suspicion, severity: Severity, missing: Sequence[Want]
 ) -> Finding:
@@ -568,17 +601,19 @@ def _finding(
         before={suspect.before: one.end} if one.end is not None else {},
         after={suspect.after: one.first if one.target is None else one.target},
         inferences=(*_moved(one), *_failed(one)),
-        uncertain=tuple(f"perhaps {other.format_map(values)}" for other in _otherwise(history, suspect, one)),
+        uncertain=tuple(
+            f"perhaps {_worded(other, history).format_map(values)}" for other in _otherwise(history, suspect, one)
+        ),
         cause=CAUSE_OF[one.shortened.cause] if one.shortened is not None else suspect.cause,
         **advised(
             history.name,
             next_steps=(
-                f"copy the directory {HERE} of every replica to another disk before any broker is started again",
+                copy_all(history.origin),
                 *((look_in(one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()),
-                *(step.format_map(values) for step in suspect.settle),
+                *(_worded(step, history).format_map(values) for step in suspect.settle),
                 *(f"collect {item}" for item in want_texts(missing[:3], HERE)),
             ),
-            do_not=tuple(what.format_map(values) for what in suspect.do_not),
+            do_not=tuple(_worded(what, history).format_map(values) for what in suspect.do_not),
         ),
         subject=suspect.sign.name,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from forensics.case import Case
+from forensics.case import Case, Origin
 from forensics.replay.committed.proof import losses
 from forensics.replay.committed.vanished_tails import gone_unseen, vanished_tails
 from forensics.replay.confidence import Weakness, weak_points
@@ -15,6 +15,7 @@ from forensics.replay.history import History, Truncation, TruncationReason
 from forensics.replay.inferences import joined
 from forensics.replay.lineage import Range, intersect, size
 from forensics.replay.truncations.removals import SETTLED, Fate, Outcome, Removal, outcome, removals
+from forensics.rules.copying import copy_all
 from forensics.rules.finding import (
     HERE,
     Fact,
@@ -29,6 +30,7 @@ from forensics.rules.finding import (
     judgement,
     offsets_text,
     place,
+    sourced,
 )
 from forensics.rules.story import (
     BOTH_LOGS,
@@ -206,9 +208,9 @@ def _finding(history: History, removed: Removal, became: Outcome) -> Finding:
         facts=_facts(history, removed, became),
         before={"log_end_offset": truncation.end},
         after={"log_end_offset": truncation.target},
-        inferences=(*held_texts(truncation), *_below_answer(truncation)),
+        inferences=(*held_texts(truncation), *_below_answer(truncation, history.origin)),
         rests_on=joined(statement.by, truncation.by),
-        uncertain=_why_below_answer(truncation),
+        uncertain=_why_below_answer(truncation, history.origin),
         not_because=(
             "the leader epochs show that the removed records are the committed ones, not others at the same offsets",
         ),
@@ -223,20 +225,23 @@ def _is_below_answer(truncation: Truncation) -> bool:
     return truncation.answer is not None and truncation.target < truncation.answer.end
 
 
-def _below_answer(truncation: Truncation) -> tuple[str, ...]:
+def _below_answer(truncation: Truncation, origin: Origin) -> tuple[str, ...]:
     """Return why a replica truncates below its leader's answer."""
     answer = truncation.answer
     if answer is None or not _is_below_answer(truncation):
         return ()
-    return (
-        (
-            f"a follower truncates to the smaller of two ends of leader epoch {answer.epoch}: {answer.end} in its "
-            f"leader's answer, {truncation.target} by its own leader-epoch-checkpoint (KIP-279)"
-        ),
+    text = (
+        f"a follower truncates to the smaller of two ends of leader epoch {answer.epoch}: {answer.end} in its "
+        f"leader's answer, {truncation.target} by its own {_EPOCH_FILE[origin.of_kafka]}"
     )
+    return (sourced(text, "KIP-279", origin),)
 
 
-def _why_below_answer(truncation: Truncation) -> tuple[str, ...]:
+_EPOCH_FILE: Mapping[bool, str] = MappingProxyType({True: "leader-epoch-checkpoint", False: "epoch entries"})
+"""The place where a broker notes which leader epoch begins where: one of Kafka, and one of another system."""
+
+
+def _why_below_answer(truncation: Truncation, origin: Origin) -> tuple[str, ...]:
     """Return the two possible causes of a truncation below the leader's answer."""
     answer = truncation.answer
     if answer is None or not _is_below_answer(truncation):
@@ -244,8 +249,8 @@ def _why_below_answer(truncation: Truncation) -> tuple[str, ...]:
     replica, target = truncation.replica, truncation.target
     return (
         (
-            f"the leader-epoch-checkpoint of broker {replica} may be wrong: leader epoch {answer.epoch} did not end at "
-            f"{target} there"
+            f"the {_EPOCH_FILE[origin.of_kafka]} of broker {replica} may be wrong: leader epoch {answer.epoch} did "
+            f"not end at {target} there"
         ),
         (
             f"broker {replica} may have had records of a later leader epoch from offset {target} on, which "
@@ -259,6 +264,8 @@ def _what_tells(history: History, truncation: Truncation) -> tuple[str, ...]:
     if not _is_below_answer(truncation):
         return ()
     target = truncation.target
+    if not history.origin.of_kafka:
+        return (f"compare the leader epochs of the records from offset {target} on of every replica of {HERE}",)
     return (
         (
             f"find an older copy of {HERE} of broker {truncation.replica}: its batches from offset {target} on "
@@ -293,10 +300,7 @@ def _vanished(history: History) -> list[Want]:
 
 def _before(history: History) -> str:
     """Return what to do while it is unknown whether the records are lost."""
-    return (
-        f"copy the directory {HERE} of every replica to another disk before any broker is started again. Then collect "
-        "the missing evidence"
-    )
+    return f"{copy_all(history.origin)}. Then collect the missing evidence"
 
 
 def _where_to_read(history: History, lost: Sequence[Range]) -> str:

@@ -12,6 +12,7 @@ from forensics.replay.history import History
 from forensics.replay.leadership.contested_epochs import Contest, ContestedEpoch, contested_epochs
 from forensics.replay.omissions.last_leader import roles_not_seen
 from forensics.rules.causes import CauseId
+from forensics.rules.copying import stop_and_copy
 from forensics.rules.finding import (
     HERE,
     Fact,
@@ -106,6 +107,21 @@ _WANTS: Mapping[Contest, Callable[[ContestedEpoch], Want]] = MappingProxyType(
 """The evidence that would decide, for each answer that is open."""
 
 
+_SAME_TOPIC: Mapping[bool, Callable[[tuple[int, ...]], tuple[str, ...]]] = MappingProxyType(
+    {
+        True: lambda leaders: (
+            f"copy the directory {HERE} of {brokers_text(leaders)} to another disk",
+            "compare the topic id in partition.metadata of both directories: the same id means the same topic",
+        ),
+        False: lambda leaders: (
+            f"copy the log of {HERE} of {brokers_text(leaders)} to another disk",
+            f"find out whether both logs are of the same {HERE}: a trace names it by cluster and topic_id",
+        ),
+    }
+)
+"""Steps that show whether several leaders are of one topic: for brokers of Kafka, and for another system."""
+
+
 def _suspected(history: History, one: ContestedEpoch) -> Finding:
     """Return the suspicion that an epoch has two leaders, where the lines do not show whether it is one topic."""
     found, leaders = _finding(history, one), one.leaders
@@ -117,10 +133,7 @@ def _suspected(history: History, one: ContestedEpoch) -> Finding:
         uncertain=(f"perhaps {history.name} was deleted and created again, or these are two clusters",),
         **advised(
             history.name,
-            next_steps=(
-                f"copy the directory {HERE} of {brokers_text(leaders)} to another disk",
-                "compare the topic id in partition.metadata of both directories: the same id means the same topic",
-            ),
+            next_steps=_SAME_TOPIC[history.origin.of_kafka](leaders),
             do_not=found.do_not,
         ),
     )
@@ -150,7 +163,7 @@ def _finding(history: History, one: ContestedEpoch) -> Finding:
         **advised(
             history.name,
             keep=f"the copies of {HERE} on {brokers_text(leaders)}",
-            next_steps=(f"stop {brokers_text(leaders)} and copy the directory {HERE} of each to another disk",),
+            next_steps=(stop_and_copy(leaders, history.origin),),
             do_not=(
                 (
                     f"restart, reassign or wipe {brokers_text(leaders)} before that: a leader that becomes a follower "

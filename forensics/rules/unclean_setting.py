@@ -29,6 +29,8 @@ def check(history: History) -> str:
 
     A command can force the election from 2.4 on (KIP-460).
     """
+    if not history.origin.of_kafka:
+        return "find out which setting or command let a replica from outside the ISR lead"
     if was_allowed(history):
         return f"set {SETTING}=false for the topic, if data matters more than availability: it was true"
     return (

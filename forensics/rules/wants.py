@@ -7,9 +7,10 @@ partitions that lack the same have equal wants.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from forensics.case import Origin
 from forensics.replay.coverage import MissingLines
 from forensics.replay.lineage import Range
 
@@ -177,6 +178,7 @@ class Want:
         epochs: leader epochs that it is about, each with its leader, if known.
         topic: the topic, if the question is about the whole topic.
         because: what shows that something is missing, if anything does.
+        origin: where the evidence of the partition comes from: if from traces alone, lines of a trace would answer.
     """
 
     question: Question
@@ -186,6 +188,7 @@ class Want:
     epochs: tuple[tuple[int, int | None], ...] = ()
     topic: str = ""
     because: Reason | None = None
+    origin: Origin = Origin.FILES
 
     @property
     def order(self) -> tuple[object, ...]:
@@ -199,6 +202,7 @@ class Want:
             [(number, leader is None, leader or 0) for number, leader in self.epochs],
             self.topic,
             (reason.shows, reason.which, reason.text) if reason is not None else (),
+            list(Origin).index(self.origin),
         )
 
     @property
@@ -220,6 +224,11 @@ def of(brokers: Iterable[int | None], *artefacts: Artefact) -> Collect:
 def anywhere(*artefacts: Artefact) -> Collect:
     """Return what to collect from any broker."""
     return Collect(artefacts)
+
+
+def of_evidence(wants: Iterable[Want], origin: Origin) -> tuple[Want, ...]:
+    """Return the wants for evidence of an origin: each asks for what that can have."""
+    return tuple(one if one.origin is origin else replace(one, origin=origin) for one in wants)
 
 
 def offsets_of(ranges: Iterable[Range]) -> tuple[tuple[int, int | None], ...]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+from forensics.case import Origin
 from forensics.replay.history import HwSource, HwStatement
+from forensics.rules import trace_wording
 from forensics.rules.finding import brokers_text, offsets_text
 from forensics.rules.wants import Artefact, Question, Want
 
@@ -224,6 +226,13 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
 )
 """The sentence for each question, with the parts of ``_PARTS`` in braces."""
 
+_OF_TRACES = {**SENTENCES, **trace_wording.SENTENCES}
+
+_SENTENCES: Mapping[Origin, Mapping[Question, str]] = MappingProxyType(
+    {Origin.FILES: SENTENCES, Origin.TRACE: _OF_TRACES, Origin.OTHER_SYSTEM: _OF_TRACES}
+)
+"""The sentences for each kind of evidence."""
+
 
 STATED: Mapping[HwSource, str] = MappingProxyType(
     {
@@ -259,7 +268,7 @@ def want_text(want: Want, partition: str, again: str | None = None) -> str:
         partition: name of the partition.
         again: its name from the second mention on; None for the same.
     """
-    return SENTENCES[want.question].format_map(_Parts(want, partition, again or partition))
+    return _SENTENCES[want.origin][want.question].format_map(_Parts(want, partition, again or partition))
 
 
 def want_texts(wants: Sequence[Want], partition: str) -> tuple[str, ...]:
@@ -270,7 +279,7 @@ def want_texts(wants: Sequence[Want], partition: str) -> tuple[str, ...]:
 def names_partition(want: Want) -> bool:
     """Return whether a want's sentence names its partition."""
     parts = _Parts(want, "", "")
-    SENTENCES[want.question].format_map(parts)
+    _SENTENCES[want.origin][want.question].format_map(parts)
     return parts.asked
 
 

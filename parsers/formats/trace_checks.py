@@ -281,13 +281,14 @@ class Header(NamedTuple):
     """The first line of a trace, which is about all that follow.
 
     Attributes:
-        release, protocol, cluster: as stated, or None.
+        system, release, protocol, cluster: as stated, or None.
         replicas: ids of the brokers.
         settings: of the brokers, by name.
         complete: what is stated of each broker without gaps.
         reasons: errors in it.
     """
 
+    system: str | None = None
     release: str | None = None
     protocol: str | None = None
     cluster: str | None = None
@@ -311,9 +312,8 @@ def header(text: str) -> Header:
         reasons.append('a trace that is "complete" names its "replicas", and all kinds of which it states each line')
     reasons += _of_others(claimed, replicas)
     settings = tuple((key, _setting(value)) for key, value in given.get("settings", {}).items())
-    return Header(
-        given.get("release"), given.get("protocol"), given.get("cluster"), replicas, settings, claimed, tuple(reasons)
-    )
+    system, release, protocol, cluster = map(given.get, ("system", "release", "protocol", "cluster"))
+    return Header(system, release, protocol, cluster, replicas, settings, claimed, tuple(reasons))
 
 
 def _of_others(claimed: Sequence[Claimed], replicas: Sequence[int]) -> list[str]:

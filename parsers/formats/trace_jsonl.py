@@ -20,7 +20,18 @@ from parsers.details import Claim
 from parsers.encodings.json_lines import decode
 from parsers.encodings.json_text import encode
 from parsers.formats.trace_checks import Header, header, type_of, unknown_kind, wrong
-from parsers.formats.trace_kinds import CLAIMED_BY, COLUMN_OF, FIELD_OF, FIELDS, FILE_LINES, OF_ITSELF, SCHEMA, TYPES
+from parsers.formats.trace_kinds import (
+    CLAIMED_BY,
+    COLUMN_OF,
+    FIELD_OF,
+    FIELDS,
+    FILE_LINES,
+    OF_ITSELF,
+    OF_PROCESS,
+    PLACE,
+    SCHEMA,
+    TYPES,
+)
 from parsers.reading import EXCERPT
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
 
@@ -45,7 +56,10 @@ inter-broker protocol is at least that of the message format, and below 0.11 not
 
 
 OF_HEADER: Final[pl.Expr] = (pl.col("message") == NAME) & pl.col("kind").is_in(
-    [kind.value for kind in (Kind.TRACE, Kind.BROKER_CLUSTER, Kind.BROKER_VERSION, Kind.BROKER_CONFIG)]
+    [
+        kind.value
+        for kind in (Kind.TRACE, Kind.BROKER_CLUSTER, Kind.BROKER_VERSION, Kind.BROKER_SYSTEM, Kind.BROKER_CONFIG)
+    ]
 )
 """Of an observation: the first line of a trace states it of a broker, which need not be a witness."""
 
@@ -124,7 +138,7 @@ def read_trace(lines: pl.DataFrame) -> Trace:
         left_out.update(() if one.counts else one.rows.get_column("line"))
         disordered.update(one.rows.get_column("line") if one.disorders else ())
     good = good.filter(~pl.col("line").is_in(list(left_out))).drop("time").rename({"_time": "time", **COLUMN_OF})
-    good = good.with_columns(_as_states(), _least_hw(), *_of_replica())
+    good = good.with_columns(_as_states(), _least_hw(), *_of_replica(), *_without_place())
     good = good.with_columns(pl.col("message").fill_null(NAME), pl.col("kind").cast(OBSERVATIONS["kind"]))
     parts = [conform(good, OBSERVATIONS)]
     for line, text in heads.select("line", "text").iter_rows():
@@ -157,6 +171,12 @@ def _least_hw() -> pl.Expr:
     return pl.when(least).then(pl.col("offset") + 1).otherwise("hw").alias("hw")
 
 
+def _without_place() -> tuple[pl.Expr, ...]:
+    """Return topic and partition of each row. A line about a process may name them, as a program adds them to all."""
+    of_process = pl.col("message").is_null() & pl.col("kind").is_in(OF_PROCESS)
+    return tuple(pl.when(~of_process).then(name).alias(name) for name in PLACE)
+
+
 def _of_replica() -> tuple[pl.Expr, pl.Expr]:
     """Return the witness and the replica of each row. What somebody else states of a replica counts as its own line."""
     of_itself = pl.col("message").is_null() & pl.col("kind").is_in(OF_ITSELF) & pl.col("replica").is_not_null()
@@ -178,6 +198,8 @@ def _of_header(said: Header, line: int, witnesses: Sequence[int]) -> pl.DataFram
     if said.protocol is not None:
         settings += _SETTINGS[said.protocol]
     for replica in replicas or sorted(witnesses):
+        if said.system is not None:
+            rows.append({"kind": Kind.BROKER_SYSTEM, "detail": said.system, "witness": replica})
         if said.release is not None:
             rows.append({"kind": Kind.BROKER_VERSION, "detail": said.release, "witness": replica})
         rows += [{"kind": Kind.BROKER_CONFIG, "detail": f"{k}={v}", "witness": replica} for k, v in settings]
@@ -258,8 +280,16 @@ def write_trace(
     ]
     if claimed or replicas or cluster is not None or with_files:
         known = replicas or claims.get_column("witness").unique().sort().to_list()
-        yield write_header(cluster=cluster, replicas=known, complete=claimed, with_files=with_files)
-    yield from write_statements(rows.filter(pl.col("kind") != Kind.TRACE.value))
+        system = _system(rows)
+        yield write_header(system=system, cluster=cluster, replicas=known, complete=claimed, with_files=with_files)
+    of_header = (pl.col("kind") == Kind.BROKER_SYSTEM.value) & pl.col("message").eq_missing(pl.lit(NAME))
+    yield from write_statements(rows.filter((pl.col("kind") != Kind.TRACE.value) & ~of_header))
+
+
+def _system(rows: pl.DataFrame) -> str:
+    """Return the system that wrote the traces of which rows are; Kafka if they do not name one, or name several."""
+    named = rows.filter(pl.col("kind") == Kind.BROKER_SYSTEM.value).get_column("detail").drop_nulls().unique()
+    return str(named[0]) if len(named) == 1 else "kafka"
 
 
 def _claim_of(broker: int, claims: pl.DataFrame) -> int | dict[str, Any]:

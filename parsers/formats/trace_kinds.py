@@ -236,6 +236,9 @@ OF_FILES: Final[dict[Kind, tuple[str, ...]]] = {
 
 OF_KIND: Final = {statement.kind: statement for statement in STATEMENTS}
 
+OF_PROCESS: Final = tuple(statement.kind.value for statement in STATEMENTS if not statement.of_partition)
+"""Kinds about a process of a broker, or about a broker as a whole: no partition belongs to them."""
+
 COUNTED: Final = tuple(statement.kind.value for statement in STATEMENTS if statement.kind is not Kind.EPOCH_REPLY)
 """Kinds without negative numbers. An answer about an unknown epoch is -1."""
 
@@ -257,7 +260,11 @@ BROKERS: Final = r"^([0-9]{1,9}(,[0-9]{1,9})*)?$"
 TIME: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$"
 
 HEADER: Final[dict[str, dict[str, Any]]] = {
-    "system": {"type": "string", "description": "what wrote the trace, in words"},
+    "system": {
+        "type": "string",
+        "description": "what wrote the trace, in words. Unless the name contains Kafka or a release is given, a scan "
+        "names no file, tool or release of Kafka",
+    },
     "release": {"type": "string", "pattern": "^[0-9]+([.][0-9]+)+", "description": "release of Kafka of all replicas"},
     "protocol": {
         "enum": ["hw", "epoch"],

@@ -45,6 +45,8 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "rescue": "which copy of lost records to keep, and what to do next",
             "story": "facts told alike in every finding",
             "unclean_setting": "what allowed an unclean election",
+            "copying": "steps that copy logs, in the words of each system",
+            "trace_wording": "words for wants where traces alone are the evidence",
             "wants": "what a rule asks for where it cannot tell",
             "wording": "words for what rules conclude",
         },

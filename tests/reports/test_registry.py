@@ -51,7 +51,7 @@ def test_every_text_of_a_finding_is_redacted(sample_traces: Path, scanned: Scann
     """Whatever field a finding has or gets: a text in it may name a topic."""
     result = scanned(sample_traces / "kip101-0.10.2.2")
     first = result.findings[0]
-    kept = {"rule", "cause", "cluster", "topic_id", "topic"}
+    kept = {"rule", "cause", "cluster", "topic_id", "topic", "origin"}
     filled: dict[str, Any] = {}
     for field in fields(first):
         value = getattr(first, field.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from forensics.engines.local import scan
 from forensics.reports.collecting import commands, wanted
 from forensics.rules.finding import Verdict
 from forensics.rules.wants import Question
+from forensics.rules.wording import want_text
 from parsers.formats.trace_kinds import OF_KIND
 from parsers.read import read
 from tests.parsers.handing_over import source
@@ -431,12 +433,18 @@ def test_the_first_line_counts_as_one(tmp_path: Path) -> None:
     assert sources.select("lines", "relevant", "understood").rows() == [(7, 7, 7)]
 
 
-@pytest.mark.parametrize(("release", "packed"), [({"release": "3.9.1"}, True), ({}, False)])
-def test_only_a_trace_of_kafka_asks_to_pack_its_files(release: dict[str, str], packed: bool, tmp_path: Path) -> None:
-    first = {"kind": "trace", "system": "etcd", "replicas": [1, 2], **release}
-    (tmp_path / "trace.jsonl").write_text(text([first, *HEALTHY]))
+@pytest.mark.parametrize("said", [{"system": "etcd"}, {"system": "kafka", "release": "3.9.1"}, {}])
+def test_where_traces_alone_are_the_evidence_lines_of_a_trace_would_answer(
+    said: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "trace.jsonl").write_text(text([{"kind": "trace", "replicas": [1, 2], **said}, *HEALTHY]))
     result = scan([str(tmp_path)])
-    assert bool(commands(result, wanted(result))) == packed
+    asked = {want_text(one.want, "orders-0") for one in wanted(result)}
+    kinds = "become_leader, become_follower, append, truncate and hw"
+    lacking = f'every line of broker 1 of the kinds {kinds}, and "complete" in the first line for them'
+    assert f"{lacking}: its trace does not claim to state each change" in asked
+    assert [one for one in asked if re.search(r"server\.log|checkpoint|segment|director|kafka", one)] == []
+    assert commands(result, wanted(result)) == []
 
 
 def test_a_member_of_the_isr_has_the_records_with_which_it_begins(tmp_path: Path) -> None:
@@ -449,3 +457,18 @@ def test_a_member_of_the_isr_has_the_records_with_which_it_begins(tmp_path: Path
     behind = [lines[0], lines[1] | {"leo": 90, "hw": 90}]
     (finding,) = judged(tmp_path, [head(), *behind])["hw-above-isr-member"].findings
     assert finding.offsets == ((90, 100),)
+
+
+def test_a_line_about_a_process_may_name_a_partition(tmp_path: Path) -> None:
+    """A program adds topic and partition to each line. Broker 2 was killed, so that it did not stop cleanly."""
+    back = [
+        said(5, 2, "process_start"),
+        said(5, 2, "unclean_restart"),
+        said(6, 2, "log_loaded", leo=6),
+        said(7, 2, "become_follower", leader=1, leader_epoch=3, leo=6),
+    ]
+    (found,) = judged(tmp_path / "with", [head(), *HEALTHY, *back])["leo-regression"].findings
+    bare = [{name: value for name, value in line.items() if name not in ("topic", "partition")} for line in back[:2]]
+    (same,) = judged(tmp_path / "without", [head(), *HEALTHY, *bare, *back[2:]])["leo-regression"].findings
+    assert (found.summary, found.cause) == (same.summary, same.cause)
+    assert found.cause == "unflushed-tail"

@@ -17,7 +17,7 @@ from forensics.reports.html.wording import Namer, clock, namer, number, offsets,
 from forensics.reports.incidents import incidents
 from forensics.result import Partition, Result
 from forensics.rules import RULES
-from forensics.rules.causes import BY_ID, Cause, CauseId
+from forensics.rules.causes import Cause, CauseId
 from forensics.rules.epoch_divergence import ID as EPOCHS
 from forensics.rules.finding import Action, Finding, Severity, Verdict
 
@@ -508,9 +508,9 @@ def _extent(findings: Sequence[Finding]) -> tuple[list[Range], int]:
 
 def _causes(told: Sequence[Finding], findings: Sequence[Finding]) -> tuple[Cause, ...]:
     """Return the known causes of the findings whose advice is shown; if there are none, the first of any finding."""
-    known = [f.cause for f in told if f.cause is not None and f.cause is not CauseId.UNKNOWN]
-    every = [f.cause for f in findings if f.cause]
-    return tuple(dict.fromkeys(BY_ID[cause] for cause in known or every[:1]))
+    known = [cause for f in told if (cause := f.known_cause) is not None and cause.id is not CauseId.UNKNOWN]
+    every = [cause for f in findings if (cause := f.known_cause) is not None]
+    return tuple(dict.fromkeys(known or every[:1]))
 
 
 def _plain_step(step: Action) -> Action:

@@ -23,7 +23,7 @@ from forensics.reports.html.wording import (
 )
 from forensics.result import Partition, Result
 from forensics.rules import RULES
-from forensics.rules.causes import BY_ID, Cause
+from forensics.rules.causes import Cause
 from forensics.rules.finding import Evidence, Finding, Severity, Verdict
 from forensics.rules.wants import Want
 from forensics.rules.wording import want_texts
@@ -212,7 +212,7 @@ class _Teller:
             lanes,
             self._steps(lead, found.steps, lanes),
             tuple(self._step(lead, 0, one, lanes, -1) for one in found.notes),
-            BY_ID[lead.cause] if lead.cause is not None else None,
+            lead.known_cause,
             tuple(self._alike(one) for one in others[:ALIKE]),
             max(len(others) - ALIKE, 0),
             unfolded,

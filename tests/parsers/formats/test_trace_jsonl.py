@@ -246,9 +246,11 @@ def test_the_first_line_says_of_what_the_others_are() -> None:
     assert rows == [
         ("broker_cluster", 1, "one"),
         ("broker_cluster", 2, "one"),
+        ("broker_system", 1, "kafka"),
         ("broker_version", 1, "3.9.1"),
         ("broker_config", 1, "min.insync.replicas=2"),
         ("trace", 1, "all"),
+        ("broker_system", 2, "kafka"),
         ("broker_version", 2, "3.9.1"),
         ("broker_config", 2, "min.insync.replicas=2"),
         ("hw", 1, None),

@@ -1,0 +1,55 @@
+"""Advice to copy logs, in the words of the system: a directory of Kafka, or a log of another system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from forensics.case import Origin
+from forensics.rules.finding import HERE, brokers_text
+
+_EVERY: Mapping[bool, str] = MappingProxyType(
+    {
+        True: f"copy the directory {HERE} of every replica to another disk before any broker is started again",
+        False: f"copy the log of {HERE} of every replica to another disk before any of them is started again",
+    }
+)
+_OF: Mapping[bool, str] = MappingProxyType(
+    {
+        True: f"stop {{brokers}} and copy the directory {HERE} of each to another disk",
+        False: f"stop {{brokers}} and copy the log of {HERE} to another disk",
+    }
+)
+_FROM: Mapping[bool, str] = MappingProxyType(
+    {
+        True: f"copy the directory of {HERE} from each of {{brokers}} before any restart",
+        False: f"copy the log of {HERE} from each of {{brokers}} before any restart",
+    }
+)
+_BEFORE_START: Mapping[bool, str] = MappingProxyType(
+    {
+        True: f"copy the directory {HERE} of {{whose}} to another disk before any of them is started again",
+        False: f"copy the log of {HERE} of {{whose}} to another disk before any of them is started again",
+    }
+)
+"""Each step for brokers of Kafka, and for another system."""
+
+
+def copy_all(origin: Origin) -> str:
+    """Return the step that copies every replica."""
+    return _EVERY[origin.of_kafka]
+
+
+def stop_and_copy(brokers: Sequence[int], origin: Origin) -> str:
+    """Return the step that stops some brokers and copies their replicas."""
+    return _OF[origin.of_kafka].format(brokers=brokers_text([*brokers]))
+
+
+def copy_from(brokers: Sequence[int], origin: Origin) -> str:
+    """Return the step that copies the replicas of some brokers before any restart."""
+    return _FROM[origin.of_kafka].format(brokers=brokers_text([*brokers]))
+
+
+def copy_before_start(brokers: Sequence[int], origin: Origin) -> str:
+    """Return the step that copies the replicas of some brokers, or of all if none is named, before a start."""
+    return _BEFORE_START[origin.of_kafka].format(whose=brokers_text([*brokers]) if brokers else "every replica")
