@@ -52,6 +52,7 @@ from forensics.replay.omissions.left_out import LeftOut, left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL
 from forensics.replay.played import Played, appended, clean_starts, play
 from forensics.replay.played_holes import without_records
+from forensics.replay.protocol import Protocol
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.signs.last_stable import NOT_STATED, LastStable, last_stable
 from forensics.replay.signs.stated import NOTHING, Stated, stated
@@ -168,6 +169,7 @@ class _Read:
         stated_twice, stated, went_back: by place, what lines show by themselves.
         ids: brokers that name the ids of the cluster and its topics.
         beside: facts about places that other lines or files name.
+        protocols: what each broker does, if the message format of a partition's batches is not known.
         brokers: facts about a broker for a message format, with or without the claim of its trace, once they are
             computed.
     """
@@ -193,6 +195,7 @@ class _Read:
     went_back: Mapping[Place, list[WentBack]]
     ids: Ids
     beside: _Beside
+    protocols: Mapping[int, Protocol]
     brokers: dict[tuple[int, int | None, bool], BrokerFacts] = field(default_factory=dict)
 
     @staticmethod
@@ -219,7 +222,8 @@ class _Read:
             rows, case.observations.filter(pl.col("topic").is_not_null(), pl.col("broker").is_null())
         )
         beside = _Beside.of(rows, case)
-        by_themselves = stated(rows, case.logs_claimed, _keep_hw(case), beside.doubted)
+        known = {number: protocol.of(broker) for number, broker in case.brokers.items()}
+        by_themselves = stated(rows, case.logs_claimed, _keep_hw(known), beside.doubted)
         back = went_back(rows)
         named = {place[:3] for events in by_broker for place in events}.union(complained, by_themselves, back)
         named |= _traced(rows)
@@ -249,6 +253,7 @@ class _Read:
             went_back=back,
             ids=Ids.of(case, rows),
             beside=beside,
+            protocols=known,
         )
 
     def replayed(self, place: Place) -> History:
@@ -352,7 +357,8 @@ class _Read:
         if key not in self.brokers:
             of = self.case.brokers.get(broker)
             lines = _lines(of) if claims or of is None or not of.complete else LinesAtHand(frozenset())
-            self.brokers[key] = BrokerFacts(protocol=protocol.of(of, magic), lines=lines)
+            known = self.protocols.get(broker) if magic is None else None
+            self.brokers[key] = BrokerFacts(protocol=known or protocol.of(of, magic), lines=lines)
         return self.brokers[key]
 
 
@@ -384,10 +390,9 @@ def _add_played(history: History, played: Played) -> None:
     history.shortened_logs += [one for one in played.shortened if one.refs[-1].row not in rows]
 
 
-def _keep_hw(case: Case) -> frozenset[int]:
+def _keep_hw(known: Mapping[int, Protocol]) -> frozenset[int]:
     """Return brokers of which a truncation is known to leave the high watermark in memory."""
-    told = {number: protocol.of(broker).hw_survives_truncation for number, broker in case.brokers.items()}
-    return frozenset(number for number, kept in told.items() if kept is protocol.Answer.YES)
+    return frozenset(number for number, one in known.items() if one.hw_survives_truncation is protocol.Answer.YES)
 
 
 def _forced(history: History, told: Sequence[Event], case: Case) -> None:

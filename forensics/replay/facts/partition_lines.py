@@ -101,7 +101,8 @@ def thin(rows: pl.DataFrame) -> pl.DataFrame:
     ).filter(progress)  # fmt: skip
     if moving.is_empty():
         return rows
-    moving = numbered(moving, (LOG, "_stretch", "kind", "_by"), "_span").sort("_span", "row")
+    moving = numbered(moving, (LOG, "_stretch", "kind", "_by"), "_span").drop(LOG, "_stretch", "_by")
+    moving = moving.sort("_span", "row")
     spans = moving.group_by("_span").agg(
         pl.col("kind").first(),
         pl.col("row").min().alias("_first"),

@@ -24,11 +24,17 @@ def partition_rows(observations: pl.DataFrame, *, internal: bool) -> pl.DataFram
         observations: of the case.
         internal: include those of the metadata quorum's own log.
     """
-    rows = observations.filter(pl.col("topic").is_not_null(), pl.col("broker").is_not_null(), _is_read(observations))
+    place = ("topic", "partition", "broker")
+    read = pl.col("topic").is_not_null() & pl.col("broker").is_not_null() & _is_read(observations)
     if not internal:
-        rows = rows.filter(pl.col("topic") != METADATA_TOPIC)
-    rows = numbered(rows.sort("row"), ("topic", "partition", "broker"))
-    rows = incarnations(without_copies(rows.sort(LOG, maintain_order=True)))
+        read = read & (pl.col("topic") != METADATA_TOPIC)
+    order = observations.select(
+        *place, "row", pl.int_range(pl.len(), dtype=pl.UInt32).alias("_at"), read.alias("_read")
+    )
+    order = numbered(order.filter("_read").sort("row"), place).sort(LOG, maintain_order=True)
+    # The rows are chosen and put in order by these columns alone, and then taken with all of theirs at once.
+    rows = observations[order.get_column("_at")].with_columns(order.get_column(LOG))
+    rows = incarnations(without_copies(rows))
     if rows.get_column("incarnation").sum():
         return numbered(rows.drop(LOG))
     return rows

@@ -173,11 +173,10 @@ class Watermarks:
             self._reaches(event.hw, event)
         # Up to its start value a high watermark may be what an earlier role span left in memory.
         kept = now.start_hw.value if now.start_hw is not None else -1
-        sample = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
         if event.hw > kept and (now.hw is None or event.hw > now.hw.value):
-            now.hw = sample
+            now.hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
             now.fetched = True
-        self._note_own_hw(sample)
+        self._note_own_hw(event, event.hw)
 
     def _stated_as_leader(self, event: Event) -> Sample | None:
         """The highest high watermark that a leader has stated in its role.
@@ -192,18 +191,18 @@ class Watermarks:
             return now.start_hw if now.start_hw.ref.row == now.refs[0].row else None
         return now.hw
 
-    def _note_own_hw(self, sample: Sample) -> None:
+    def _note_own_hw(self, event: Event, hw: int) -> None:
         """A high watermark of the very records that the replica has from its leader in this role.
 
         A follower adopts its leader's high watermark before it reconciles with it (KAFKA-14704). So the value is about
         the follower's own records only after it has appended the leader's records, and only about these.
         """
         first = 0 if self.now.role is Role.LEADER else self.own_first
-        value = sample.value if self.end is None or self.growing else min(sample.value, self.end)
+        value = hw if self.end is None or self.growing else min(hw, self.end)
         if first is None or self.now.epoch < 0 or value <= first:
             return
         if self.own_hw is None or value > self.own_hw.end:
-            self.own_hw = OwnHw(first, value, sample.ref, sample.time)
+            self.own_hw = OwnHw(first, value, Ref(row=event.row, note=f"high watermark {hw}"), event.time)
 
     def _note_own_records(self, event: Event, end: int) -> None:
         """The replica appended what its leader sent it, up to an offset."""
