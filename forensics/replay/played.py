@@ -11,6 +11,7 @@ which records a follower appended, is played up to there: what it claims does no
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
@@ -23,8 +24,9 @@ from forensics.replay.facts.statement_lines import Key
 from forensics.replay.history import Regression, RegressionKind, ShortenedBy, ShortenedLog
 from forensics.replay.lineage import Lineage, Range, intersect, merge, subtract
 from forensics.replay.played_committed import Commit, Records
+from forensics.replay.played_entries import Entries, entry_start, unlike_before
 from forensics.replay.played_isr import ABOUT_ISR, InSync
-from forensics.replay.played_log import BEFORE, Log, Piece, Writer, lineage_of, unlike
+from forensics.replay.played_log import BEFORE, Log, Piece, Undecided, Writer, lineage_of, unlike
 from forensics.replay.played_watermarks import ABOUT_HW, Whose, stated
 from forensics.replay.signs.stated import EpochStarts
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -49,10 +51,6 @@ class Contradiction(NamedTuple):
     text: str
     time: int | None
     ref: Ref
-
-
-class Undecided(Exception):
-    """A contradiction after which the log of the replica is not known. The message is what contradicts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +165,7 @@ class _Replica:
         deleted: offset up to which it deleted the beginning of its log, as retention does.
         asked: log end offsets since its last fetch: it may have asked from there on.
         reloaded: a process has loaded its log, and may have built its epoch entries from what was left of it.
+        entries: its epoch entries.
     """
 
     log: Log = field(default_factory=Log)
@@ -183,6 +182,7 @@ class _Replica:
     deleted: int = 0
     asked: list[int] = field(default_factory=list)
     reloaded: bool = False
+    entries: Entries = field(default_factory=Entries)
 
 
 class _Player:
@@ -239,6 +239,8 @@ class _Player:
             handler(self, replica, line)
         if end != replica.log.end:
             replica.asked.append(end)
+        if replica.log.end < end:
+            replica.entries.truncate(replica.log.end)
         if end > replica.log.end and replica.had_hw is not None:
             replica.had_hw = min(replica.had_hw[0], replica.log.end), *replica.had_hw[1:]
         for whose, hw in told:
@@ -486,7 +488,7 @@ class _Player:
         left = [piece for piece in log.pieces if piece.end > self.deleted]
         removed = [piece._replace(first=max(piece.first, self.deleted)) for piece in left]
         self._removes(replica, line, removed, (min(line.offset, end), end), lineage)
-        replica.log, replica.passed = Log(start=line.offset, end=line.offset), 0
+        replica.log, replica.passed, replica.entries = Log(start=line.offset, end=line.offset), 0, Entries()
         replica.deleted = min(replica.deleted, line.offset)
         if replica.leads:
             self._led_without(line.broker, replica, while_leading=True)
@@ -613,36 +615,12 @@ class _Player:
             refs = (ref, Ref(row=line.row, note="no checkpointed high watermark"))
             self._read_less(replica, line, before, 0, refs)
 
-    # -- epoch entries ------------------------------------------------------------------------------------------------
-
     def _entry(self, replica: _Replica, line: PlayedLine) -> None:
-        """Compare an entry of a leader epoch with the records of the same log.
-
-        A process that was killed may build its entries from what is left of the log.
-        """
-        epoch, offset, log = line.leader_epoch, line.offset, replica.log
-        if epoch is None or offset is None or epoch < 0 or not replica.known:
-            return
-        below = [piece for piece in log.pieces if piece.first < offset and piece.writer[0] > epoch]
-        if below:
-            newer = below[0].writer[0]
-            raise Undecided(
-                f"has an entry of leader epoch {epoch} from offset {offset} on, and records of leader epoch {newer} "
-                f"from offset {below[0].first} on"
-            )
-        own = next((piece for piece in log.pieces if piece.writer[0] == epoch), None)
-        if (
-            own is None
-            or own.first == offset
-            or own.first <= log.start > 0
-            or (replica.reloaded and offset > own.first)
-        ):
-            return
-        note = f"leader epoch {epoch} from offset"
-        appended = own.first, line.broker, log.refs[own.writer]
-        entry = offset, line.broker, Ref(row=line.row, note=f"{note} {offset}")
-        starts = tuple(sorted((appended, entry), key=lambda one: one[0]))
-        self.epoch_starts.setdefault(epoch, EpochStarts(epoch, starts))
+        """Compare an entry of a leader epoch with the records of the same log, and keep it."""
+        found = entry_start(replica.log, line, reloaded=replica.reloaded) if replica.known else None
+        if found is not None:
+            self.epoch_starts.setdefault(found.epoch, found)
+        replica.entries.add(line)
 
     def _cannot_play(self, replica: _Replica, line: PlayedLine) -> None:
         raise NotPlayed
@@ -678,14 +656,17 @@ class _Player:
     def _apart(self) -> Iterator[Apart]:
         """Yield the pairs of replicas with different committed records at the same offsets."""
         counted = {broker: self._counted(replica) for broker, replica in sorted(self.replicas.items())}
-        brokers = sorted(counted)
-        for at, left in enumerate(brokers):
-            for right in brokers[at + 1 :]:
-                pairs = [*unlike(counted[left], counted[right])]
-                if pairs:
-                    one, two = pairs[0][1:]
-                    refs = self.replicas[left].log.refs[one.writer], self.replicas[right].log.refs[two.writer]
-                    yield Apart(left, right, tuple(merge(span for span, _, _ in pairs)), one, two, *refs)
+        for left, right in itertools.combinations(sorted(counted), 2):
+            one, two = self.replicas[left], self.replicas[right]
+            found = [
+                (span, mine, its, one.log.refs[mine.writer], two.log.refs[its.writer])
+                for span, mine, its in unlike(counted[left], counted[right])
+            ]
+            found += unlike_before((counted[left], one.entries), (counted[right], two.entries))
+            if found:
+                yield Apart(
+                    left, right, tuple(merge(span for span, *_ in found)), *min(found, key=lambda one: one[0])[1:]
+                )
 
     def _counted(self, replica: _Replica) -> list[Piece]:
         """Return the records of a replica that are committed: by a leader, or below its own high watermark."""

@@ -17,6 +17,10 @@ BEFORE: Final[Writer] = (-1, "before the trace")
 """The records with which a replica begins. Those of all replicas are taken as alike."""
 
 
+class Undecided(Exception):
+    """A contradiction after which the log of the replica is not known. The message is what contradicts."""
+
+
 class Piece(NamedTuple):
     """Records of one append in a log.
 

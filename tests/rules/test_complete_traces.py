@@ -472,3 +472,43 @@ def test_a_line_about_a_process_may_name_a_partition(tmp_path: Path) -> None:
     (same,) = judged(tmp_path / "without", [head(), *HEALTHY, *bare, *back[2:]])["leo-regression"].findings
     assert (found.summary, found.cause) == (same.summary, same.cause)
     assert found.cause == "unflushed-tail"
+
+
+def entries(*of: tuple[int, int, int]) -> list[Line]:
+    """Both replicas begin with 10 committed records; then they state epoch entries: witness, leader epoch, offset."""
+    held = [said(0, broker, "log_loaded", leo=10) for broker in (1, 2)]
+    marks = [said(1, broker, "hw", hw=10) for broker in (1, 2)]
+    return [*held, *marks, *(said(2, one, "epoch_entry", leader_epoch=epoch, offset=start) for one, epoch, start in of)]
+
+
+@pytest.mark.parametrize(
+    ("of", "epochs", "offsets"),
+    [
+        ([(1, 1, 0), (1, 3, 5), (2, 1, 0), (2, 2, 5)], (2, 3), ((5, 6),)),
+        ([(1, 2, 0), (2, 3, 0)], (2, 3), ((0, 1),)),
+        ([(1, 1, 0), (1, 2, 4), (2, 3, 2)], (1, 3), ((2, 3), (4, 5))),
+    ],
+)
+def test_epoch_entries_show_that_lineages_disagree(
+    of: list[tuple[int, int, int]], epochs: tuple[int, int], offsets: tuple[tuple[int, int], ...], tmp_path: Path
+) -> None:
+    (found,) = judged(tmp_path, [head(), *entries(*of)])["epoch-divergence"].findings
+    assert (found.offsets, found.epochs, found.replicas) == (offsets, epochs, (1, 2))
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        [(1, 1, 0), (1, 3, 5), (2, 1, 0), (2, 3, 5)],
+        [(1, 1, 0), (2, 1, 0), (2, 3, 5)],  # a line about an entry of broker 1 may be missing
+        [(1, 1, 0), (1, 3, 5), (2, 1, 0), (2, 4, 7)],  # one about epoch 3 of broker 2 may be
+        [(1, 1, 0), (1, 2, 5), (1, 3, 5), (2, 1, 0), (2, 3, 5)],  # epoch 2 has no record
+        [(1, 3, 10), (2, 2, 10)],  # nor have these
+    ],
+)
+def test_epoch_entries_that_can_be_of_one_lineage_do_not_disagree(
+    of: list[tuple[int, int, int]], tmp_path: Path
+) -> None:
+    answers = judged(tmp_path, [head(), *entries(*of)])
+    assert answers["epoch-divergence"].verdict is Verdict.CLEAN
+    assert answers["replica-divergence"].verdict is Verdict.CLEAN
