@@ -575,12 +575,19 @@ class History:
         return max(led, key=lambda e: e.epoch) if led else None
 
 
+_QUESTIONS: set[str] = set()
+"""Names of the questions that are answered once for each history."""
+
+
 def once(question: Callable[[History], T]) -> Callable[[History], T]:
     """Decorator: compute the answer once for each history, because several rules ask for it.
 
-    Replay itself must not ask: what it has not found yet would be missing from the answer.
+    Replay itself must not ask: what it has not found yet would be missing from the answer. The answer is kept by the
+    name of the question, so no two questions have one name.
     """
-    name = f"{question.__module__}.{question.__qualname__}"
+    name = question.__name__
+    assert name not in _QUESTIONS, name
+    _QUESTIONS.add(name)
 
     @functools.wraps(question)
     def asked(history: History) -> T:

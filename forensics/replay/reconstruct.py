@@ -64,6 +64,7 @@ from forensics.replay.omissions.role_epochs import (
 )
 from forensics.replay.omissions.unknown_writers import unknown_writers
 from forensics.replay.protocol import Answer, some
+from forensics.replay.roles.log_ends import reached_end
 from forensics.replay.roles.role_spans import Reader
 from forensics.replay.roles.steps import (
     REMOVES,
@@ -443,11 +444,9 @@ class _Reconstruction(HwAttribution):
 
     def _leader_reached(self, broker: int, role_span: RoleSpan) -> int | None:
         """Return the log end offset of a follower's leader in their epoch, if both replicas state every change."""
-        leader = role_span.leader
-        spans = self.role_spans.get(leader, ()) if leader is not None else ()
-        led = [one.end_low for one in spans if one.epoch == role_span.epoch]
-        exact = {broker, leader} <= self.history.coverage.claimed
-        return max(led) if exact and led else None
+        if broker not in self.history.coverage.claimed:
+            return None
+        return reached_end(self.history, role_span.leader, role_span.epoch).exact
 
     def _take_leaders_records(self, broker: int, role_span: RoleSpan, epoch: Epoch) -> None:
         """A follower's records from where it began to fetch on are its leader's."""

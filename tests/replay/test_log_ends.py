@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import Epoch, History, Replica, Role
 from forensics.replay.interval import Interval
-from forensics.replay.roles.log_ends import follower_end, log_end
-from forensics.replay.roles.steps import RoleSpan
-from tests.covering import whole
+from forensics.replay.roles.log_ends import follower_end, left_end, log_end, next_end, reached_end, shortened_to
+from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
+from tests.covering import holed, whole
 
 LINE, FILE = Ref(row=7), Ref(source=1, byte=100)
 
@@ -72,3 +74,47 @@ def test_files_of_a_broker_that_may_have_crashed_bound_nothing(
     found.role_spans[2][0].shut_down = shut_down
     found.epochs[1] = Epoch(1, leader=leader, leader_took_up=True)
     assert log_end(found, 2, 0).high == most
+
+
+def step(kind: StepKind, target: int, row: int, end: int | None = None) -> Step:
+    return Step(kind, target, end, 0, None, 5, (Ref(row=row),))
+
+
+def test_what_a_log_reached_is_exact_only_where_a_trace_claims_each_change() -> None:
+    found = history()
+    found.role_spans[2] = [RoleSpan(2, 0, 0, Role.LEADER, 2, end_low=40), RoleSpan(2, 0, 1, Role.LEADER, 2, end_low=35)]
+    assert reached_end(found, 2, 0) == Interval(40)
+    found.coverage = replace(whole(2), claimed=frozenset({2}))
+    assert reached_end(found, 2, 0) == Interval.at(40)
+    assert reached_end(found, 2, 1) == reached_end(found, None, 0) == Interval()
+
+
+def test_a_role_leaves_what_the_next_load_or_the_next_role_finds() -> None:
+    one = RoleSpan(2, 0, 0, Role.LEADER, 2)
+    two = RoleSpan(2, 1, 0, Role.LEADER, 2, time=9, start_end=38, start_ref=LINE)
+    assert left_end(one, None) is None
+    assert left_end(one, two) == Sample(38, LINE, 9)
+    one.steps = [step(StepKind.TRUNCATED, 20, 3), step(StepKind.LOADED, 30, 4)]
+    assert left_end(one, two) == Sample(30, Ref(row=4), 5)
+
+
+def test_the_log_after_a_role_was_as_short_as_any_line_says() -> None:
+    found = history()
+    assert next_end(found, 2, 0) == Interval()
+    after = RoleSpan(2, 1, 0, Role.FOLLOWER, 1, start_end=38, steps=[step(StepKind.TRUNCATED, 20, 8, end=36)])
+    found.role_spans[2].append(after)
+    assert next_end(found, 2, 0) == Interval(high=36)  # what it was truncated to is of the time after
+    found.role_spans[2][0].steps = [step(StepKind.LOADED, 33, 4)]
+    assert next_end(found, 2, 0) == Interval(high=33)
+
+
+def test_a_log_is_shortened_by_removals_and_may_be_where_lines_are_missing() -> None:
+    found = history()
+    led = found.role_spans[2][0]
+    led.steps = [step(StepKind.LOADED, 5, 3), step(StepKind.TRUNCATED, 20, 4), step(StepKind.CREATED, 0, 6)]
+    assert shortened_to(found, [led], until=6) == 20  # a load shows what there was, and removes nothing
+    assert shortened_to(found, [led]) == 0
+    led.steps = led.steps[:1]
+    assert shortened_to(found, [led]) is None
+    found.coverage = holed(found.coverage, 2)
+    assert shortened_to(found, [led]) == 0

@@ -13,7 +13,7 @@ from forensics.replay.leadership.elections import isr_changed_without_lines
 from forensics.replay.leadership.epoch_start import NO_FACTS, EpochStart, unknown_from
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.protocol import Answer
-from forensics.replay.roles.log_ends import log_end
+from forensics.replay.roles.log_ends import left_end, log_end
 from forensics.replay.roles.steps import RoleSpan, Sample, StepKind, replaced
 
 
@@ -77,7 +77,7 @@ class HwAttribution(EpochStart):
         alone = role_span.alone
         if not role_span.is_alone or self._may_have_let_in(role_span):
             return alone
-        left = self._left(role_span)
+        left = left_end(role_span, self._neighbours(role_span)[1])
         return left if left is not None and (alone is None or left.value > alone.value) else alone
 
     def _may_be_fetched_from(self, led: RoleSpan) -> bool:
@@ -97,15 +97,6 @@ class HwAttribution(EpochStart):
         later = (epoch for number, epoch in self.history.epochs.items() if number > led.epoch)
         heir = next((epoch for epoch in later if epoch.leader not in (None, -1, led.replica)), None)
         return heir is not None and not heir.unclean and isr_changed_without_lines(self.history, heir)
-
-    def _left(self, role_span: RoleSpan) -> Sample | None:
-        """Return the log end offset that a role left, as the next load or the next role found it; None if unknown."""
-        for load in role_span.loads:
-            return Sample(load.target, load.refs[0], load.time)
-        _, after = self._neighbours(role_span)
-        if after is None or after.start_end is None or after.start_ref is None:
-            return None
-        return Sample(after.start_end, after.start_ref, after.time)
 
     def _state_read_back(self, broker: int, role_span: RoleSpan) -> None:
         """A high watermark a role span begins with was reached in an earlier one, in the log of the leader of that."""

@@ -13,8 +13,8 @@ from forensics.replay.interval import Interval
 from forensics.replay.leadership.elections import isr_stated_by_leader
 from forensics.replay.lineage import Lineage, at_least
 from forensics.replay.protocol import Answer
-from forensics.replay.roles.log_ends import follower_end
-from forensics.replay.roles.steps import REMOVES, RoleSpan, StepKind
+from forensics.replay.roles.log_ends import follower_end, next_end, shortened_to
+from forensics.replay.roles.steps import RoleSpan, StepKind
 
 NO_FACTS = BrokerFacts()
 NO_DISK = Disk()
@@ -438,16 +438,8 @@ class EpochStart:
         if not self.history.truncates_to_hw:
             return 0
         known = max((self._agreed_with(broker, epoch, leader) for broker in self.history.replicas), default=0)
-        return min([known, *self._next_ends(leader, epoch.epoch)])
-
-    def _next_ends(self, leader: int, number: int) -> list[int]:
-        """Return the log end offsets that a leader is known to have had as its role in an epoch ended, and next."""
-        spans = self.role_spans.get(leader, ())
-        found = [step.target for role_span in spans if role_span.epoch == number for step in role_span.steps]
-        after = next((role_span for role_span in spans if role_span.epoch > number), None)
-        if after is not None:
-            found += [end for end in (after.start_end, *(step.end for step in after.steps[:1])) if end is not None]
-        return found
+        after = next_end(self.history, leader, epoch.epoch).high
+        return known if after is None else min(known, after)
 
     def _agreed_with(self, broker: int, epoch: Epoch, leader: int) -> int:
         """Return the offset up to which one replica shows that; 0 if it shows nothing."""
@@ -483,11 +475,8 @@ class EpochStart:
 
     def _lowest(self, broker: int, number: int) -> int | None:
         """Return the lowest offset to which a replica truncated in an epoch or later, or None."""
-        later = [role_span for role_span in self.role_spans.get(broker, ()) if role_span.epoch >= number]
-        if not all(map(self.history.log_lines_complete, later)):
-            return 0
-        truncations = [s.target for role_span in later for s in role_span.steps if s.kind in REMOVES]
-        return min(truncations, default=None)
+        later = (role_span for role_span in self.role_spans.get(broker, ()) if role_span.epoch >= number)
+        return shortened_to(self.history, later)
 
     def _older(self, broker: int, offset: int, number: int) -> bool:
         """Return whether a replica had its record at an offset before it followed this epoch or a later one."""

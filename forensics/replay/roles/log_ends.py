@@ -1,4 +1,8 @@
-"""How long a replica's log was when its part in a leader epoch ended.
+"""How long a replica's log was, at each moment that replay asks about.
+
+``log_end`` answers for the end of a replica's part in a leader epoch, ``reached_end`` for the whole of it, ``left_end``
+for what one role left to the next, ``next_end`` for the time until the log changed again, ``shortened_to`` for what no
+removal took. The least that a log held by what others state is in ``truncations.held_ends``.
 
 A log end offset that a line states is exact. Between two such lines a log only grows, unless a line shows a removal
 (``Log.truncateTo``, a load, a new log). So the next exact log end offset, if nothing was removed before it, is the most
@@ -8,12 +12,12 @@ that the log held. That no line shows a removal is a conclusion from absent line
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.history import History, Role
 from forensics.replay.interval import Interval
-from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
+from forensics.replay.roles.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind
 
 
 def log_end(history: History, broker: int | None, epoch: int) -> Interval:
@@ -45,6 +49,58 @@ def follower_end(history: History, role_span: RoleSpan | None) -> int | None:
     epoch = history.epochs.get(role_span.epoch)
     end = log_end(history, epoch.leader, epoch.epoch).high if epoch is not None else None
     return max(end, role_span.start_low) if end is not None else None
+
+
+def reached_end(history: History, broker: int | None, epoch: int) -> Interval:
+    """Return the greatest log end offset that a replica had in a leader epoch.
+
+    It is exact if a trace claims to state each change of the replica.
+    """
+    spans = history.role_spans.get(broker, ()) if broker is not None else ()
+    most = max((one.end_low for one in spans if one.epoch == epoch), default=None)
+    if most is None:
+        return Interval()
+    return Interval.at(most) if broker in history.coverage.claimed else Interval(most)
+
+
+def left_end(role_span: RoleSpan, after: RoleSpan | None) -> Sample | None:
+    """Return the log end offset that a role left, as the next load of the log or the next role found it, with its line;
+    None if no line states it.
+    """
+    for load in role_span.loads:
+        return Sample(load.target, load.refs[0], load.time)
+    if after is None or after.start_end is None or after.start_ref is None:
+        return None
+    return Sample(after.start_end, after.start_ref, after.time)
+
+
+def next_end(history: History, broker: int, epoch: int) -> Interval:
+    """Return how long a replica's log was after its part in a leader epoch, until it changed in a later one: the upper
+    bound is the lowest log end offset that lines state of that time.
+    """
+    spans = history.role_spans.get(broker, ())
+    found = [step.target for role_span in spans if role_span.epoch == epoch for step in role_span.steps]
+    after = next((role_span for role_span in spans if role_span.epoch > epoch), None)
+    if after is not None:
+        found += [end for end in (after.start_end, *(step.end for step in after.steps[:1])) if end is not None]
+    return Interval(high=min(found)) if found else Interval()
+
+
+def shortened_to(history: History, spans: Iterable[RoleSpan], until: int | None = None) -> int | None:
+    """Return the lowest offset to which a log was shortened while its broker ran, in some roles; None if it was not.
+
+    It is 0 if lines of these roles are missing: a removal that no line shows may have removed all.
+
+    Args:
+        history: the partition.
+        spans: the roles, of one replica.
+        until: row of a line of the replica; only removals before it count. None for all.
+    """
+    asked = [*spans]
+    if not all(map(history.log_lines_complete, asked)):
+        return 0
+    removals = (step for role_span in asked for step in role_span.steps if step.kind in REMOVES)
+    return min((s.target for s in removals if until is None or (s.refs[0].row or 0) < until), default=None)
 
 
 def _from_its_end(history: History, broker: int, epoch: int) -> Sequence[RoleSpan]:

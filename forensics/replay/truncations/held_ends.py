@@ -14,6 +14,7 @@ from forensics.replay.history import Epoch, History, HwStatement, Role, Shortene
 from forensics.replay.inferences import Inferred, joined
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import differences
+from forensics.replay.roles.log_ends import shortened_to
 from forensics.replay.roles.steps import REMOVES, RoleSpan, StepKind
 
 
@@ -46,7 +47,7 @@ class HeldEnds:
     def __init__(self, history: History) -> None:
         self.history = history
         self._contested = history.contested
-        self._lowest: dict[int, list[tuple[int, bool, int, bool]]] = {}
+        self._shortened: dict[int, list[tuple[int, bool, int, bool]]] = {}
 
     def by_high_watermarks(self, moment: Moment) -> Interval:
         """Return a lower bound of a log end by the high watermarks that were reached with the replica in the ISR.
@@ -114,15 +115,7 @@ class HeldEnds:
             for role_span in self.history.role_spans.get(moment.broker, ())
             if role_span.epoch == moment.until + 1
         ]
-        if not all(map(self.history.log_lines_complete, here)):
-            return 0
-        before = [
-            step.target
-            for role_span in here
-            for step in role_span.steps
-            if step.kind in REMOVES and (step.refs[0].row or 0) < (moment.row or 0)
-        ]
-        return min(before, default=None)
+        return shortened_to(self.history, here, until=moment.row or 0)
 
     def _counts(self, moment: Moment, statement: HwStatement) -> bool:
         """Return whether a high watermark was reached before a moment with the replica in the ISR."""
@@ -200,30 +193,26 @@ class HeldEnds:
 
         The result is cached: a replica in a truncation loop has thousands of steps, and each of them needs it.
         """
-        if broker not in self._lowest:
+        if broker not in self._shortened:
             spans = self.history.role_spans.get(broker, [])
-            self._lowest[broker] = [
+            self._shortened[broker] = [
                 (
                     role_span.epoch,
                     loaded,
-                    min(targets),
+                    lowest,
                     role_span.replica_removed and (later is None or later.epoch > role_span.epoch),
                 )
                 for role_span, later in itertools.zip_longest(spans, spans[1:])
                 for loaded in (True, False)
-                if (targets := self._targets(role_span, loaded=loaded))
+                if (lowest := self._lowest_of(role_span, loaded=loaded)) is not None
             ]
-        return self._lowest[broker]
+        return self._shortened[broker]
 
-    def _targets(self, role_span: RoleSpan, *, loaded: bool) -> list[int]:
-        """Return the offsets to which a replica's log was shortened in a role: by loads, or else by removals.
-
-        A removal that no line shows may have removed all.
-        """
+    def _lowest_of(self, role_span: RoleSpan, *, loaded: bool) -> int | None:
+        """Return the lowest offset to which a replica's log was shortened in a role: by loads, or else by removals."""
         if loaded:
-            return [step.target for step in role_span.loads]
-        found = [step.target for step in role_span.steps if step.kind in REMOVES]
-        return found if self.history.log_lines_complete(role_span) else [*found, 0]
+            return min((step.target for step in role_span.loads), default=None)
+        return shortened_to(self.history, [role_span])
 
 
 def _removed_what_is_missing(shortened: ShortenedLog, follower: RoleSpan) -> bool:
