@@ -1,8 +1,9 @@
 """How long a replica's log was, at each moment that replay asks about.
 
-``log_end`` answers for the end of a replica's part in a leader epoch, ``reached_end`` for the whole of it, ``left_end``
-for what one role left to the next, ``next_end`` for the time until the log changed again, ``shortened_to`` for what no
-removal took. The least that a log held by what others state is in ``truncations.held_ends``.
+``log_end`` answers for the end of a replica's part in a leader epoch, and ``reached_end`` for the whole of that part.
+``left_end`` answers for what one role left to the next, and ``next_end`` for the time until the log changed again.
+``shortened_to`` answers how far removals went. What others state bounds a log from below too: see
+``truncations.held_ends``.
 
 A log end offset that a line states is exact. Between two such lines a log only grows, unless a line shows a removal
 (``Log.truncateTo``, a load, a new log). So the next exact log end offset, if nothing was removed before it, is the most
@@ -64,7 +65,8 @@ def reached_end(history: History, broker: int | None, epoch: int) -> Interval:
 
 
 def left_end(role_span: RoleSpan, after: RoleSpan | None) -> Sample | None:
-    """Return the log end offset that a role left, as the next load of the log or the next role found it, with its line;
+    """Return the log end offset that a role left, with its line. The next load of the log states it, or the next role.
+
     None if no line states it.
     """
     for load in role_span.loads:
