@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os.path
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -45,7 +47,8 @@ def told_apart(
     """Return the cluster of each file; a trace without one gets its own if other evidence is of its witnesses.
 
     Brokers of one cluster have different ids, and each writes one trace. So if the same witness states lines in two
-    traces, these are of two clusters: named after their folders, or after their files if one folder has both. The same
+    traces, these are of two clusters: named after their folders, or after their files if one folder has both. The
+    pieces of a trace that was rotated are one trace. The same
     holds for a trace with a witness whose logs or data are in the evidence, unless it was made from logs. Each
     such trace gets a notice. If all witnesses differ, the files are of one cluster. A broker that only the first line
     names is no witness.
@@ -54,7 +57,7 @@ def told_apart(
         files: sources with their contents; notices are added.
         brokers, clusters: of each file, if known.
     """
-    writers = _writers(files, brokers)
+    writers = _rotated(files, _writers(files, brokers))
     rivals = _Rivals.of(writers)
     common = os.path.commonpath([f"/{PurePosixPath(source.path).parent}" for source, _ in files]) if files else ""
     result, alone, named = list(clusters), set(), set()
@@ -116,6 +119,66 @@ def _writers(files: Sequence[tuple[Source, FileReading]], brokers: Sequence[int 
     return found
 
 
+def _rotated(files: Sequence[tuple[Source, FileReading]], writers: Sequence[_Writer]) -> list[_Writer]:
+    """Return the writers, those of the pieces of a trace that was rotated as one and the same.
+
+    The pieces are in one folder, and their names differ in a number or a date behind the name of the trace. Each piece
+    begins when the one before has ended. If a number is missing, so are lines: what the trace claims does not count.
+    """
+    pieces: dict[str, list[int]] = {}
+    for number, writer in enumerate(writers):
+        if writer.trace:
+            pieces.setdefault(_TURNED.sub("", writer.path), []).append(number)
+    found = list(writers)
+    for path, numbers in pieces.items():
+        ordered = _following([(files[n][1], n) for n in numbers]) if len(numbers) > 1 else []
+        if ordered and _lacks_one([_index(writers[n].path) for n in ordered]):
+            for reading in (files[n][1] for n in ordered):
+                reading.unread += 1
+                reading.notices = pl.concat([reading.notices, note(_LACKING)])
+        one = _Writer(path, frozenset().union(*(writers[n].brokers for n in numbers)), True)
+        for n in ordered:
+            found[n] = one._replace(made=writers[n].made)
+    return found
+
+
+_TURNED: Final = re.compile(r"(?:[.-][0-9]{1,14}(?:[-_T][0-9]{1,14})*)?(?:\.(?:gz|bz2|xz|zst|lz4|zip))?$")
+"""The end of the name of a file of a rotated trace: ``.1``, ``.2026-01-01``, ``-20260101.gz``, or nothing."""
+
+_LACKING: Final = (
+    "a piece of this trace is missing, by the numbers in their names: what the trace claims does not count"
+)
+
+
+def _following(pieces: Sequence[tuple[FileReading, int]]) -> list[int]:
+    """Return the positions of the pieces of a trace in the order of their times; nothing if these overlap."""
+    spans = [(first, last, n) for one, n in pieces for first, last in [(one.first_time, one.last_time)]]
+    timed = sorted((first, last, n) for first, last, n in spans if first is not None and last is not None)
+    follow = all(one[1] <= two[0] for one, two in itertools.pairwise(timed))
+    return [n for *_, n in timed] if follow and len(timed) == len(pieces) else []
+
+
+def _index(path: str) -> int | None:
+    """Return the number at the end of the name of a piece, 0 without one; None for a date."""
+    end = _TURNED.search(path)
+    digits = re.fullmatch(r"[.-]([0-9]{1,4})(?:\.[a-z0-9]+)?", end[0]) if end is not None else None
+    if digits is not None:
+        return int(digits[1])
+    return 0 if end is None or not re.match(r"[.-][0-9]", end[0]) else None
+
+
+def _lacks_one(numbers: Sequence[int | None]) -> bool:
+    """Return whether a piece is missing between others, by their numbers in the order of time.
+
+    The numbers rise or fall with time. Where they rise, the piece without a number is the oldest or the newest one.
+    """
+    known = [number for number in numbers if number is not None]
+    older = known[:-1] if known[-1:] == [0] else known
+    falling = {two - one for one, two in itertools.pairwise(known)} <= {-1}
+    rising = {two - one for one, two in itertools.pairwise(older)} == {1}
+    return len(known) == len(numbers) and not (falling or rising)
+
+
 @dataclass(slots=True)
 class _Rivals:
     """Files by broker.
@@ -132,7 +195,7 @@ class _Rivals:
     @staticmethod
     def of(writers: Iterable[_Writer]) -> _Rivals:
         """Collect the files of each witness of a trace."""
-        writers = sorted(writers)
+        writers = sorted({*writers}, key=lambda one: (one.path, sorted(one.brokers)))
         named = {broker for one in writers if one.trace for broker in one.brokers}
         found = _Rivals()
         for one in writers:

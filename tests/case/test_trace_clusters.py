@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from forensics.engines.local import scan
-from forensics.rules.finding import Severity
+from forensics.rules.finding import Severity, Verdict
 from tests.rules.traced import Line, said, text
 
 
@@ -161,3 +161,65 @@ def test_the_same_witness_in_two_files_of_one_folder_is_of_two_clusters(first: l
     assert not any(f.rule == "two-leaders-one-epoch" for f in result.findings)
     told = result.case.notices.get_column("reason").to_list()
     assert [reason.partition(":")[0].rpartition(" ")[2] for reason in told] == ["b.jsonl", "a.jsonl"]
+
+
+def rotated(folder: Path, names: list[str], *, again: bool = False) -> str:
+    """A healthy complete trace that was rotated; the names of its pieces, the oldest first.
+
+    Args:
+        folder: where.
+        names: of as many pieces.
+        again: the last piece begins before the one before it has ended.
+    """
+    lines = [head(replicas=[1, 2], complete=True), *led_by(1, 2)]
+    lines += [said(1, 1, "append", offset=0, leo=10), said(2, 2, "append", offset=0, leo=10)]
+    lines += [said(1 if again else 3, 1, "hw", hw=10), said(1 if again else 4, 2, "hw", hw=10)]
+    ends = [*(3, 5, 6)[: len(names) - 1], len(lines)]
+    return written(folder, {name: lines[at:end] for name, at, end in zip(names, [0, *ends], ends, strict=False)})
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["trace.jsonl.2", "trace.jsonl.1", "trace.jsonl"],
+        ["trace.jsonl.1", "trace.jsonl.2", "trace.jsonl"],
+        ["trace.jsonl", "trace.jsonl.1", "trace.jsonl.2"],
+        ["trace.jsonl.12", "trace.jsonl.11"],
+        ["trace.jsonl.2026-01-01", "trace.jsonl.2026-01-03", "trace.jsonl"],
+        ["trace.jsonl-20260101", "trace.jsonl"],
+    ],
+)
+def test_the_pieces_of_a_rotated_trace_are_one_trace(names: list[str], tmp_path: Path) -> None:
+    result = scan([rotated(tmp_path, names)])
+    (partition,) = result.partitions
+    assert partition.history.cluster is None
+    assert {one.verdict for one in partition.judgements.values()} == {Verdict.CLEAN, Verdict.NOT_APPLICABLE}
+    assert result.case.notices.is_empty()
+
+
+@pytest.mark.parametrize("names", [["trace.jsonl.3", "trace.jsonl.1", "trace.jsonl"], ["trace.jsonl.2", "trace.jsonl"]])
+def test_where_a_piece_of_a_rotated_trace_is_missing_its_claim_does_not_count(names: list[str], tmp_path: Path) -> None:
+    result = scan([rotated(tmp_path, names)])
+    (partition,) = result.partitions
+    assert partition.judgements["committed-data-lost"].verdict is Verdict.UNKNOWN
+    assert all("a piece of this trace is missing" in reason for reason in result.case.notices["reason"])
+    assert result.case.notices.height == len(names)
+
+
+@pytest.mark.parametrize(
+    ("names", "again"), [(["a.jsonl", "b.jsonl"], False), (["run-1.jsonl", "run-2.jsonl"], False), (None, True)]
+)
+def test_other_files_of_one_folder_with_one_witness_are_of_two_clusters(
+    names: list[str] | None, again: bool, tmp_path: Path
+) -> None:
+    result = scan([rotated(tmp_path, names or ["trace.jsonl.2", "trace.jsonl.1", "trace.jsonl"], again=again)])
+    assert sum("names no cluster" in reason for reason in result.case.notices["reason"]) == len(names or "abc")
+    assert len({partition.history.cluster for partition in result.partitions}) == len(names or "abc")
+
+
+def test_rotated_traces_of_two_folders_are_of_two_clusters(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        rotated(tmp_path / name, ["trace.jsonl.1", "trace.jsonl"])
+    result = scan([str(tmp_path)])
+    assert [partition.history.cluster for partition in result.partitions] == ["folder one", "folder two"]
+    assert {one.judgements["committed-data-lost"].verdict for one in result.partitions} == {Verdict.CLEAN}
