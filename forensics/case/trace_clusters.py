@@ -126,20 +126,29 @@ def _rotated(files: Sequence[tuple[Source, FileReading]], writers: Sequence[_Wri
     begins when the one before has ended. If a number is missing, so are lines: what the trace claims does not count.
     """
     pieces: dict[str, list[int]] = {}
-    for number, writer in enumerate(writers):
-        if writer.trace:
-            pieces.setdefault(_TURNED.sub("", writer.path), []).append(number)
+    for number, writer in ((n, one) for n, one in enumerate(writers) if one.trace):
+        pieces.setdefault(_TURNED.sub("", writer.path), []).append(number)
     found = list(writers)
     for path, numbers in pieces.items():
-        ordered = _following([(files[n][1], n) for n in numbers]) if len(numbers) > 1 else []
-        if ordered and _lacks_one([_index(writers[n].path) for n in ordered]):
-            for reading in (files[n][1] for n in ordered):
-                reading.unread += 1
-                reading.notices = pl.concat([reading.notices, note(_LACKING)])
-        one = _Writer(path, frozenset().union(*(writers[n].brokers for n in numbers)), True)
-        for n in ordered:
-            found[n] = one._replace(made=writers[n].made)
+        brokers = frozenset[int]().union(*(writers[n].brokers for n in numbers))
+        for n in _one_trace(files, numbers):
+            found[n] = _Writer(path, brokers, True, writers[n].made)
     return found
+
+
+def _one_trace(files: Sequence[tuple[Source, FileReading]], numbers: Sequence[int]) -> list[int]:
+    """Return the positions of the pieces of one trace, the oldest first; nothing if the files are no such pieces."""
+    ordered = _following([(files[n][1], n) for n in numbers]) if len(numbers) > 1 else []
+    if ordered and _lacks_one([_index(files[n][0].path) for n in ordered]):
+        _without_claim(files[n][1] for n in ordered)
+    return ordered
+
+
+def _without_claim(pieces: Iterable[FileReading]) -> None:
+    """Note of the pieces of a trace that one is missing."""
+    for reading in pieces:
+        reading.unread += 1
+        reading.notices = pl.concat([reading.notices, note(_LACKING)])
 
 
 _TURNED: Final = re.compile(r"(?:[.-][0-9]{1,14}(?:[-_T][0-9]{1,14})*)?(?:\.(?:gz|bz2|xz|zst|lz4|zip))?$")

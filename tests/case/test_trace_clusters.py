@@ -173,7 +173,7 @@ def rotated(folder: Path, names: list[str], *, again: bool = False) -> str:
     """
     lines = [head(replicas=[1, 2], complete=True), *led_by(1, 2)]
     lines += [said(1, 1, "append", offset=0, leo=10), said(2, 2, "append", offset=0, leo=10)]
-    lines += [said(1 if again else 3, 1, "hw", hw=10), said(1 if again else 4, 2, "hw", hw=10)]
+    lines += [said(1.5 if again else 3, 1, "hw", hw=10), said(4, 2, "hw", hw=10)]
     ends = [*(3, 5, 6)[: len(names) - 1], len(lines)]
     return written(folder, {name: lines[at:end] for name, at, end in zip(names, [0, *ends], ends, strict=False)})
 
