@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from forensics.case import Case
+from forensics.replay.committed.failed_directories import failed_directories
 from forensics.replay.committed.lost_by import truncated_before
 from forensics.replay.committed.new_logs import last_leader_replaced_log
 from forensics.replay.committed.open_losses import MoreLost, may_have_committed_unseen, more_lost
@@ -52,7 +53,6 @@ from forensics.rules.story import (
     CAUSE_OF,
     committed_facts,
     earlier_segments,
-    failed_directories,
     leader_fact,
     leader_text,
     loss_cause,

@@ -9,19 +9,16 @@ from datetime import UTC, datetime
 
 from forensics.case import Case, Origin
 from forensics.replay import protocol
+from forensics.replay.committed.failed_directories import failed_logs
 from forensics.replay.committed.proof import Loss
+from forensics.replay.committed.surviving_copies import may_lack_segments, needed_copies
 from forensics.replay.facts.directory import StaleDir
 from forensics.replay.facts.stale_dirs import left_behind, reaching
-from forensics.replay.history import History, Role
-from forensics.replay.lineage import Range, intersect, merge, size, subtract
+from forensics.replay.history import History
+from forensics.replay.lineage import Range, merge, size
 from forensics.replay.protocol import Answer
-from forensics.replay.roles.steps import LogBefore, Step
 from forensics.rules.copying import stop_and_copy
 from forensics.rules.finding import HERE, WHEN, Action, Advised, advised, brokers_text, offsets_text
-from parsers.encodings.checkpoint_file import INT32_MAX, integer
-
-_LAG, _LONGEST_LAG = "replica.lag.time.max.ms", 30_000
-"""A setting of a leader, and its default since 2.5 in milliseconds: 10 s before (KIP-537)."""
 
 Advice = tuple[str | None, tuple[str | Action, ...], tuple[str, ...]]
 """The copy to keep, the next steps, and actions that would destroy the last copy."""
@@ -55,17 +52,17 @@ def _of_other(history: History, loss: Loss) -> tuple[str, ...]:
             ),
             f"ask the clients for the records that they wrote {WHEN if _written_between(history, loss) else 'then'}",
         )
-    needed = _needed(copies(loss))
+    needed = needed_copies(copies(loss))
     return (stop_and_copy(needed, Origin.OTHER_SYSTEM), "read the records from the copy")
 
 
 def _with_copy(history: History, case: Case, loss: Loss) -> Advice:
     holders = copies(loss)
-    needed = _needed(holders)
+    needed = needed_copies(holders)
     others = [b for b in sorted(history.members) if b not in holders]
     # A complete trace states what the log of each replica holds.
     unseen = tuple(b for b in others if history.played is None and not on_disk(history, b))
-    parts = tuple(b for b in others if on_disk(history, b) and _left_out(history, b, loss.ranges))
+    parts = tuple(b for b in others if on_disk(history, b) and may_lack_segments(history, b, loss.ranges))
     apart = (*unseen, *parts)
     return (
         _kept(holders, needed) + (_only(loss, unseen, parts) if len(holders) == 1 else ""),
@@ -106,16 +103,6 @@ def copies_text(loss: Loss) -> str:
 
 def _have(brokers: Sequence[int]) -> str:
     return "has" if len(brokers) == 1 else "have"
-
-
-def _needed(holders: dict[int, tuple[Range, ...]]) -> tuple[int, ...]:
-    """Return the copies that are the only ones with some of the records."""
-    needed, covered = [], list[Range]()
-    for broker, ranges in holders.items():
-        if subtract(list(ranges), covered):
-            needed.append(broker)
-            covered = merge([*covered, *ranges])
-    return tuple(needed)
 
 
 def _kept(holders: dict[int, tuple[Range, ...]], needed: tuple[int, ...]) -> str:
@@ -188,38 +175,6 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
     )
 
 
-def failed_logs(history: History, case: Case, first: int) -> dict[int, int]:
-    """Return brokers whose failed log directory may have records from an offset on, the longest log first.
-
-    The value is the log end offset that the log there is known to have reached.
-    """
-    found: dict[int, int] = {}
-    for broker, spans in sorted(history.role_spans.items()):
-        for role_span, step in ((one, step) for one in spans for step in one.steps):
-            if step.before is LogBefore.DIR_FAILED and not _failed_before(history, case, role_span.epoch, step, first):
-                found[broker] = max(found.get(broker, 0), step.known_end)
-    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
-
-
-def _failed_before(history: History, case: Case, epoch: int, step: Step, first: int) -> bool:
-    """Return whether a log directory had failed before its leader wrote the records from an offset on.
-
-    Every member of the ISR has reached the leader's log end offset within ``replica.lag.time.max.ms``, and the leader
-    checks that twice in that time (ReplicaManager.maybeShrinkIsr). So a later high watermark covers the log end offset
-    of one and a half of that time before.
-    """
-    written = history.epochs.get(epoch)
-    leader = written.leader if written is not None else None
-    broker = case.brokers.get(leader) if leader is not None else None
-    lag = integer(broker.settings.get(_LAG, ""), most=INT32_MAX) if broker is not None else None
-    since = (step.time or 0) + (lag if lag is not None else _LONGEST_LAG) * 1500
-    spans = history.role_spans.get(leader, ()) if leader is not None and step.time is not None else ()
-    marks = (span.hw for span in spans if span.epoch == epoch and span.role is Role.LEADER)
-    return any(
-        mark is not None and mark.time is not None and mark.time >= since and mark.value <= first for mark in marks
-    )
-
-
 def _had(ranges: Sequence[Range], end: int) -> str:
     """Return how many of the lost records a log with at least that log end offset had, in words."""
     if end >= ranges[-1][1]:
@@ -267,15 +222,6 @@ def _read(history: History, dump: str) -> Action:
 def on_disk(history: History, broker: int) -> bool:
     """Return whether the segments of a replica are in the evidence."""
     return broker in history.replicas and history.replicas[broker].on_disk
-
-
-def _left_out(history: History, broker: int, ranges: Sequence[Range]) -> bool:
-    """Return whether a replica may have records in segments that are missing from the copy of its directory."""
-    copy, disk = history.copies.get(broker), history.facts.disks[broker]
-    if copy is None or disk.end is None:
-        return False
-    gone = [*(disk.gaps if copy.inner is not True else ()), *([(0, disk.bases[0])] if copy.earlier else [])]
-    return bool(intersect(ranges, [*gone, (disk.end, ranges[-1][1])] if copy.end is False else gone))
 
 
 def _only(loss: Loss, unseen: tuple[int, ...], parts: tuple[int, ...]) -> str:

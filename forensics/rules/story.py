@@ -25,7 +25,7 @@ from forensics.replay.history import (
 from forensics.replay.inferences import Inferred
 from forensics.replay.lineage import Range, merge
 from forensics.replay.omissions.files import NOT_READ
-from forensics.replay.roles.steps import LogBefore, StepKind
+from forensics.replay.roles.steps import StepKind
 from forensics.replay.truncations.removals import open_truncation
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, States, epoch_text, offsets_text
@@ -203,17 +203,6 @@ CAUSE_OF: Mapping[Why, CauseId] = MappingProxyType(
     }
 )
 """The cause that a finding names, for each reason why a log was shorter or lacked records."""
-
-
-def failed_directories(history: History) -> tuple[int, ...]:
-    """Return brokers whose replica was created again after its log directory had failed: the old log may still be
-    readable.
-    """
-    return tuple(
-        broker
-        for broker, spans in sorted(history.role_spans.items())
-        if any(step.before is LogBefore.DIR_FAILED for role_span in spans for step in role_span.steps)
-    )
 
 
 def flushed_cause(history: History, broker: int, end: int) -> CauseId:

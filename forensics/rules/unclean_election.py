@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from forensics.case import Case
 from forensics.replay import protocol
+from forensics.replay.committed.failed_directories import failed_logs
 from forensics.replay.committed.lost_by import elected_by
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Doubt, Printed
@@ -25,7 +26,6 @@ from forensics.replay.leadership.judged_elections import (
 from forensics.replay.omissions.last_leader import elections_complete, led_unnamed, maybe_controllers, roles_not_seen
 from forensics.replay.played_isr import InSync, OutsideIsr
 from forensics.rules.finding import NO_ISR, Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
-from forensics.rules.rescue import failed_logs
 from forensics.rules.story import (
     CAUSE_OF,
     any_leader,

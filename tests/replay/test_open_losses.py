@@ -9,6 +9,7 @@ import pytest
 
 from forensics.replay.committed.open_losses import may_have_committed_unseen, more_lost
 from forensics.replay.committed.proof import Loss, PossibleLoss
+from forensics.replay.coverage import Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import (
@@ -25,7 +26,7 @@ from forensics.replay.history import (
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, Range
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
-from tests.covering import holed, whole
+from tests.covering import LINES_MISSING, whole
 
 LINE = Ref(row=5)
 LOG = Lineage(((0, 0),))
@@ -158,5 +159,7 @@ def test_without_a_high_watermark_empty_logs_or_complete_lines_show_that_nothing
         assert may_have_committed_unseen(found)
         found.replicas[1].starts_empty = True
         assert not may_have_committed_unseen(found), "its lines are complete since its log was created"
-    found.coverage = holed(found.coverage, 1)
-    assert may_have_committed_unseen(found)
+    complete = found.coverage
+    for lacking in (LINES_MISSING, *(replace(LINES_MISSING, span=span) for span in (Span.BEFORE, Span.AFTER))):
+        found.coverage = complete.lowered([lacking.of(1, ref=Ref(row=1))])
+        assert may_have_committed_unseen(found), lacking.span

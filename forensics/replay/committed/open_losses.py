@@ -69,12 +69,15 @@ def _never_written(history: History) -> bool:
 
 
 def _covered_since_creation(history: History) -> bool:
-    """Return whether every replica's lines are complete since its log was created.
+    """Return whether every replica's lines are complete since its log was created, up to the copy of the evidence.
 
     Then leader changes show what may be lost, even without a high watermark.
     """
     own = {broker: history.replicas.get(broker) for broker in history.members}
-    return bool(own) and all(r is not None and r.starts_empty and history.coverage.whole(b) for b, r in own.items())
+    return bool(own) and all(
+        replica is not None and replica.starts_empty and history.coverage.throughout(broker)
+        for broker, replica in own.items()
+    )
 
 
 def _beyond(history: History, loss: Loss) -> Iterator[Epoch]:

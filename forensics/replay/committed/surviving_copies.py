@@ -78,3 +78,22 @@ def _since(history: History, broker: int, row: int) -> list[Step]:
     """Return what happened to a replica's log after one of its own lines."""
     steps = (step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps)
     return [step for step in steps if step.refs and (step.refs[0].row or 0) > row]
+
+
+def needed_copies(holders: Mapping[int, tuple[Range, ...]]) -> tuple[int, ...]:
+    """Return the copies that are the only ones with some of the records."""
+    needed, covered = [], list[Range]()
+    for broker, ranges in holders.items():
+        if subtract(list(ranges), covered):
+            needed.append(broker)
+            covered = merge([*covered, *ranges])
+    return tuple(needed)
+
+
+def may_lack_segments(history: History, broker: int, ranges: Sequence[Range]) -> bool:
+    """Return whether a replica may have records in segments that are missing from the copy of its directory."""
+    copy, disk = history.copies.get(broker), history.facts.disks[broker]
+    if copy is None or disk.end is None:
+        return False
+    gone = [*(disk.gaps if copy.inner is not True else ()), *([(0, disk.bases[0])] if copy.earlier else [])]
+    return bool(intersect(ranges, [*gone, (disk.end, ranges[-1][1])] if copy.end is False else gone))
