@@ -17,6 +17,7 @@ from forensics.replay.confidence import Weakness, weighed, weighed_rows
 from forensics.replay.facts.directory import newest_magic
 from forensics.replay.facts.events import PROGRESS
 from forensics.replay.facts.incarnations import incarnations
+from forensics.replay.facts.log_numbers import LOG, numbered
 from forensics.replay.facts.partition_lines import OWN
 from forensics.replay.history import History, Role
 from forensics.replay.protocol import Answer
@@ -151,7 +152,9 @@ def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
         & (pl.col("partition") == history.partition)
         & pl.col("broker").is_in(brokers)
     )
-    about = incarnations(about)
+    # One partition's rows are those of one log after the other, once they are in the order of brokers.
+    about = numbered(about.sort("broker", maintain_order=True), ("topic", "partition", "broker"))
+    about = incarnations(about).drop(LOG)
     about = about.filter(
         (pl.col("incarnation") == history.incarnation)
         & _is(
