@@ -60,7 +60,6 @@ INFERENCES = (
         "A replica that stated high watermark h held the offsets below h.",
         "UnifiedLog.maybeUpdateHighWatermark takes no high watermark above the log end offset",
         "truncations.held_ends:HeldEnds.by_high_watermarks",
-        unless=("hw_survives_truncation",),
     ),
     Inference(
         Inferred.LEADER_HAS_WHAT_WAS_FETCHED,
@@ -97,9 +96,8 @@ INFERENCES = (
     Inference(
         Inferred.ANSWERED_IN_NEXT_EPOCH,
         "A high watermark of a follower above the start of its leader's next epoch is about that epoch.",
-        "KIP-320: before it a fetch names no leader epoch, so the leader answers it in a later one",
+        "its leader's log ended there until then; before KIP-320 a leader answers a fetch of an earlier epoch",
         "high_watermarks.hw_attribution:HwAttribution._follow_on",
-        unless=("fences_fetch_sessions",),
     ),
     Inference(
         Inferred.FOLLOWED_UNTIL_ELECTED,

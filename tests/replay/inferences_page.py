@@ -11,6 +11,40 @@ from forensics.replay.inferences import INFERENCES, Inference
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-it-judges.md"
 
+STEPS = (
+    ("the roles of each replica by its own lines, and how long its log was", "roles"),
+    ("which lines are missing", "omissions", "coverage.py"),
+    ("the leader epochs, their leaders and ISRs", "leadership/epochs.py"),
+    ("the ISR before each election, and doubts", "leadership/elections.py", "leadership/doubts.py"),
+    ("epoch by epoch: where each begins, and the log of each replica", "leadership/epoch_start.py", "reconstruct.py"),
+    (
+        "each high watermark, and the log that it is about",
+        "high_watermarks/hw_attribution.py",
+        "high_watermarks/crosscheck.py",
+    ),
+    ("what truncations and loads removed", "truncations/truncation_bounds.py", "truncations/held_ends.py"),
+)
+"""What replay finds of a partition, in order: in words, and the modules."""
+
+QUESTIONS = (
+    ("Which committed records are gone, and which may be?", "", "committed/proof.py", "committed/open_losses.py"),
+    ("Did an elected leader have all committed records?", "has_all_committed", "committed/proof.py"),
+    ("Why were records lost?", "REASONS", "committed/lost_by.py"),
+    ("Which copies may still have them?", "", "committed/surviving_copies.py", "committed/failed_directories.py"),
+    (
+        "What became of records that a truncation removed?",
+        "",
+        "truncations/removals.py",
+        "truncations/safe_truncations.py",
+    ),
+    ("Do two replicas hold different records?", "", "committed/divergence.py", "committed/epochs_apart.py"),
+    ("Was a leader elected from the ISR?", "", "leadership/judged_elections.py"),
+    ("Did an epoch have two leaders?", "", "leadership/contested_epochs.py"),
+    ("What does a line suggest that proves nothing?", "SIGNS", "signs/suspicions.py"),
+)
+"""What rules ask of a finished history: the question, a name to look for or nothing, and the modules."""
+
+
 BEFORE = """\
 # How it judges
 
@@ -56,7 +90,11 @@ coverage of those replicas and starts again. So no answer rests on an absent lin
 that contradicts itself is damaged: that is a notice, and lowers nothing.
 
 For example, "broker 2 did not truncate its log between its lines" is `coverage.has(2, Printed.LOG)`. If the conclusion
-reaches beyond its last line, it is `coverage.has(2, Printed.LOG, Span.WITHIN, Span.AFTER)`.
+reaches beyond its last line, it is `coverage.has(2, Printed.LOG, Span.WITHIN, Span.AFTER)`. Within one role it is
+`history.log_lines_complete(role_span)`, for which lines that are known to be missing in another role do not matter.
+
+A replication trace may claim that it states each change of a replica. Inside that claim an absent line is proof, and no
+omission counts. If the trace contradicts itself about a partition, its claim does not count for that partition.
 
 ## What is inferred
 
@@ -64,13 +102,13 @@ Old brokers print little, so replay also uses what Kafka's protocol makes certai
 replay draws where no line and no file states the value. A finding names the rows on which its values rest: `rests_on`
 in the [JSON report](outputs.md). It is proven if two files that were written apart state what the conclusion starts
 from. Its `confidence` and `weak` say whether they do. Each row gives a bound of what a log held, or of what was
-committed. Two conclusions that exclude a loss have no row: who was elected
-([`elections`](../forensics/replay/leadership/elections.py)), and whether an elected leader had all committed records
-(`has_all_committed` in [`proof`](../forensics/replay/committed/proof.py)).
+committed. Conclusions of other kinds are not in this table. [Where conclusions are drawn](#where-conclusions-are-drawn)
+names their modules.
 
 A conclusion that also needs an absent line asks the coverage first. *Holds where* names rows of
 [protocol](protocol.md), for what differs between releases: the row must be true of the broker, or with *not* false. If
-the release is not known, the conclusion is not drawn.
+the evidence does not show the release, the conclusion is not drawn. There is one exception: `truncates_by_epoch` is
+assumed then, and each finding states that.
 
 | inference | conclusion | because | holds where | drawn in |
 |---|---|---|---|---|
@@ -94,20 +132,40 @@ with one partition, `orders-0`. Its first finding says that the partition lost c
 Without broker 1's files and lines, nothing states a high watermark above 50 of the log of epoch 0. Then the rule is
 *unknown*: the records may have been committed, and nothing proves it. What it asks for is broker 1's logs.
 
+## Where conclusions are drawn
+
+[`partitions`](../forensics/replay/partitions.py) reads what all partitions need at once: the modules in
+[`facts`](../forensics/replay/facts) select lines and files and put them in order. Then
+[`reconstruct`](../forensics/replay/reconstruct.py) replays each partition. It fills a
+[`History`](../forensics/replay/history.py) in this order:
+
+{steps}
+
+[`log_ends`](../forensics/replay/roles/log_ends.py) answers how long a log was at some moment. A complete trace is
+also played line by line ([`played`](../forensics/replay/played.py)). It leaves nothing to infer, so that decides.
+
+The rules ask a finished history, and infer nothing themselves. What they ask is answered here:
+
+{questions}
+
 ## Add an inference
 
 1. Write down what must be true before: in Kafka, in which releases, and in the evidence. Take "a follower whose fetch
    is out of range lost nothing that was committed". It holds if a deletion moved the log start of a leader that had all
    committed records. An unclean leader with a higher log start breaks it.
-2. The value must be a bound of a log end (`Interval`), a high watermark (`HwStatement`) or a removal (`Truncation`,
-   `ShortenedLog`): these carry `by`. What the lines say is there as `Event`, one for each line, and as the steps of a
-   replica's roles ([`roles`](../forensics/replay/roles)). A new kind of line is added in
-   [`parsers/messages`](../parsers/messages) first.
+2. The value must be a bound of a log end ([`Interval`](../forensics/replay/interval.py)), a high watermark
+   (`HwStatement`) or a removal (`Truncation`, `ShortenedLog`; these three are in
+   [`history`](../forensics/replay/history.py)): these carry `by`. What the lines say is there as `Event`, one for each
+   line, and as the steps of a replica's roles ([`steps`](../forensics/replay/roles/steps.py)). A new kind of line is
+   added in [`parsers/messages`](../parsers/messages) first. Name it in `OWN` or `CLUSTER` of
+   [`partition_lines`](../forensics/replay/facts/partition_lines.py), and give it a handler in
+   [`role_spans`](../forensics/replay/roles/role_spans.py).
 3. Add the id to `Inferred` and a row to `INFERENCES` in
-   [`forensics/replay/inferences.py`](../forensics/replay/inferences.py): the conclusion, what in Kafka makes it true,
-   the function, and the behaviours that must hold or must not.
-4. In that function, ask the coverage about each line whose absence the conclusion needs. Then give the value `by` with
-   the id. A rule that uses the value puts its `by` into `rests_on` of the finding.
+   [`forensics/replay/inferences.py`](../forensics/replay/inferences.py), both at the same place: the conclusion, what
+   in Kafka makes it true, the function, and the behaviours that must hold or must not.
+4. In that function, ask the coverage about each line whose absence the conclusion needs. Ask the broker's `protocol`
+   about each behaviour: it answers yes, no or open. Then give the value `by` with the id. A rule that uses the value
+   puts its `by` into `rests_on` of the finding.
 5. Test it on evidence where it holds, and on evidence that looks like it and where it does not hold. `make same`
    compares all verdicts and findings with those of the revision before ([CONTRIBUTING](../CONTRIBUTING.md)).
 6. Run `python -m tests.replay.inferences_page`, and add the id to `forensics/reports/scan.schema.json`.
@@ -122,9 +180,27 @@ def row(one: Inference) -> str:
     return f"| `{one.id.value}` | {one.says} | {one.source} | {depends} | [`{name}`](../{path}) |"
 
 
+def linked(*modules: str) -> str:
+    """Return links to modules or packages of replay."""
+    return ", ".join(f"[`{Path(one).stem}`](../forensics/replay/{one})" for one in modules)
+
+
+def steps() -> str:
+    """Return the table of what replay finds."""
+    rows = (f"| {number} | {finds} | {linked(*modules)} |" for number, (finds, *modules) in enumerate(STEPS, 1))
+    return "\n".join(("| step | what it finds | module |", "|---|---|---|", *rows))
+
+
+def questions() -> str:
+    """Return the table of what rules ask."""
+    rows = (f"| {asked} | {f'`{name}` in ' if name else ''}{linked(*modules)} |" for asked, name, *modules in QUESTIONS)
+    return "\n".join(("| question | module |", "|---|---|", *rows))
+
+
 def page() -> str:
     """Return the page."""
-    return BEFORE + "\n".join(map(row, INFERENCES)) + "\n" + AFTER
+    after = AFTER.replace("{steps}", steps()).replace("{questions}", questions())
+    return BEFORE + "\n".join(map(row, INFERENCES)) + "\n" + after
 
 
 if __name__ == "__main__":

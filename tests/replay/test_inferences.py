@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import re
 import shutil
 from functools import reduce
 from pathlib import Path
@@ -18,7 +19,7 @@ from forensics.replay.lineage import Lineage
 from forensics.replay.protocol import BEHAVIOURS
 from forensics.rules.finding import Verdict
 from forensics.rules.story import held_texts
-from tests.replay.inferences_page import PAGE, page
+from tests.replay.inferences_page import PAGE, QUESTIONS, page
 
 SCHEMA = Path(__file__).resolve().parents[2] / "forensics" / "reports" / "scan.schema.json"
 DATA = Path(__file__).resolve().parents[1] / "cases" / "data"
@@ -40,6 +41,16 @@ def test_the_function_of_a_row_draws_it_and_its_behaviours_are_those_of_the_prot
 
 def test_the_page_is_that_of_the_table() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run: python -m tests.replay.inferences_page"
+
+
+def test_the_page_names_modules_that_are_there_and_each_package_of_replay() -> None:
+    links = {PAGE.parent / path for path in re.findall(r"\]\((\.\./[^)#]+)\)", page())}
+    assert [str(link) for link in sorted(links) if not link.exists()] == []
+    replay = PAGE.parent / ".." / "forensics" / "replay"
+    packages = {one.parent for one in replay.glob("*/__init__.py")}
+    assert packages <= links | {link.parent for link in links}
+    for _, name, module, *_ in QUESTIONS:
+        assert name in (replay / module).read_text("utf-8")
 
 
 def test_inferences_are_named_once_in_the_order_of_the_table() -> None:
