@@ -51,6 +51,7 @@ from forensics.replay.lineage import Range
 from forensics.replay.omissions.left_out import LeftOut, left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL
 from forensics.replay.played import Played, appended, clean_starts, play
+from forensics.replay.played_disorder import in_each_order
 from forensics.replay.played_holes import without_records
 from forensics.replay.protocol import Protocol
 from forensics.replay.reconstruct import reconstruct
@@ -126,7 +127,7 @@ class _Beside:
             rows: observations of partitions that name a broker, with ``incarnation``.
             case: the evidence.
         """
-        played = play(rows, case.complete, clean_starts(case.observations))
+        played = in_each_order(play(rows, case.complete, clean_starts(case.observations)), rows, case)
         doubted = frozenset(place for place, one in played.items() if one.contradiction is not None)
         return _Beside(
             topic_ids=topic_ids(rows),
@@ -356,7 +357,8 @@ class _Read:
         key = broker, magic, claims
         if key not in self.brokers:
             of = self.case.brokers.get(broker)
-            lines = _lines(of) if claims or of is None or not of.complete else LinesAtHand(frozenset())
+            claimed = of is not None and (of.complete or of.claim is not None)
+            lines = _lines(of) if claims or not claimed else LinesAtHand(frozenset())
             known = self.protocols.get(broker) if magic is None else None
             self.brokers[key] = BrokerFacts(protocol=known or protocol.of(of, magic), lines=lines)
         return self.brokers[key]

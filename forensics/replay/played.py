@@ -736,6 +736,12 @@ def play(rows: pl.DataFrame, complete: frozenset[int], clean: Set[tuple[int, int
         complete: brokers that state every change of their replicas, by the claim of their trace.
         clean: brokers and processes that began after a clean stop.
     """
+    found = {key: played_by(lines, clean) for key, lines in lines_to_play(rows, complete).items()}
+    return {key: one for key, one in found.items() if one is not None}
+
+
+def lines_to_play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, list[PlayedLine]]:
+    """Return the lines of each partition that is played, in the order of their times; the arguments of ``play``."""
     if not complete:
         return {}
     place = ["topic", "partition", "incarnation"]
@@ -743,30 +749,37 @@ def play(rows: pl.DataFrame, complete: frozenset[int], clean: Set[tuple[int, int
     partly = told.filter(~pl.col("broker").is_in([*complete])).select(place).unique()
     whole = told.select(place).unique().join(partly, on=place, how="anti")
     about = pl.col("kind").is_in([*_HANDLERS, *ABOUT_HW, *ABOUT_ISR])
-    commits = {*rows.filter(pl.col("kind") == Kind.ISR_COMMIT.value).select(place).unique().iter_rows()}
-    players: dict[Key, _Player | None] = {}
-    lines = [*played_lines(rows.filter(about).join(whole, on=place, how="semi"))]
-    begins = _begins(lines)
-    for line in lines:
-        player = players.setdefault(line.key, _Player(begins.get(line.key, {}), clean, commits=line.key in commits))
-        if player is None:
-            continue
-        try:
+    found: dict[Key, list[PlayedLine]] = {}
+    for line in played_lines(rows.filter(about).join(whole, on=place, how="semi")):
+        found.setdefault(line.key, []).append(line)
+    return found
+
+
+def played_by(lines: Sequence[PlayedLine], clean: Set[tuple[int, int]]) -> Played | None:
+    """Return what the lines of one partition decide in their order; None if they do not say enough.
+
+    Args:
+        lines: the lines.
+        clean: brokers and processes that began after a clean stop.
+    """
+    commits = any(line.kind == Kind.ISR_COMMIT for line in lines)
+    player = _Player(_begins(lines), clean, commits=commits)
+    try:
+        for line in lines:
             player.take(line)
-        except NotPlayed:
-            players[line.key] = None
-    return {key: player.result() for key, player in players.items() if player is not None}
+    except NotPlayed:
+        return None
+    return player.result()
 
 
-def _begins(lines: Sequence[PlayedLine]) -> dict[Key, dict[int, int]]:
-    """Return the log end offsets with which the replicas of each partition begin, by the first line that states it."""
-    found: dict[Key, dict[int, int]] = {}
+def _begins(lines: Sequence[PlayedLine]) -> dict[int, int]:
+    """Return the log end offset with which each replica begins, by the first line that states it."""
+    known: dict[int, int] = {}
     for line in lines:
-        known = found.setdefault(line.key, {})
         end = 0 if line.kind == Kind.LOG_CREATED else line.offset if line.kind == Kind.APPEND else line.leo
         if end is not None and line.kind in _HANDLERS and line.replica in (None, line.broker):
             known.setdefault(line.broker, end)
-    return found
+    return known
 
 
 def appended(rows: pl.DataFrame) -> frozenset[Key]:

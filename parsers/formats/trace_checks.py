@@ -26,6 +26,7 @@ from parsers.formats.trace_kinds import (
     HEADER,
     NOT_NEGATIVE,
     OF_FILES,
+    OF_ITSELF,
     OF_KIND,
     PLACE,
     STATEMENTS,
@@ -101,12 +102,7 @@ def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
     yield from _acks(own)
     yield from _null(own)
     yield from _misspelt(own)
-    back = _backwards(own, "witness")
-    of_partition = _backwards(own, "witness", "topic", "partition").get_column("line").to_list()
-    for within in (True, False):
-        rows = back.filter(pl.col("line").is_in(of_partition) == within)
-        reason = '"time" runs backwards: lines of one witness must be in the order of their times'
-        yield Wrong(rows, reason, True, within)
+    yield from _disordered(own)
 
 
 def _of_type(found: pl.DataFrame, pattern: str, wanted: str) -> Iterator[Wrong]:
@@ -236,6 +232,20 @@ def _object(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+def _disordered(own: pl.DataFrame) -> Iterator[Wrong]:
+    """Lines with a time before that of a line above them, of the same witness."""
+    back = _backwards(own, "witness")
+    of_partition = _backwards(own, "witness", "topic", "partition").get_column("line").to_list()
+    # What is within the lines of one replica, replay can see; one witness of several replicas has an order of its own.
+    of_itself = pl.col("kind").is_in(OF_ITSELF) & pl.col("replica").is_not_null()
+    replicas = own.with_columns(pl.when(of_itself).then("replica").otherwise("witness").alias("_replica"))
+    of_replica = _backwards(replicas, "_replica", "topic", "partition").get_column("line").to_list()
+    unseen = pl.col("line").is_in([line for line in of_partition if line not in {*of_replica}])
+    for rows, disorders in ((back.filter(unseen), True), (back.filter(~unseen), False)):
+        reason = '"time" runs backwards: lines of one witness must be in the order of their times'
+        yield Wrong(rows, reason, True, disorders)
 
 
 def _backwards(own: pl.DataFrame, *of: str) -> pl.DataFrame:

@@ -1,0 +1,82 @@
+"""Complete traces with times that run backwards: what they decide in each order that their lines can have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import polars as pl
+
+from forensics.case import Case
+from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.statement_lines import Key
+from forensics.replay.played import Contradiction, Played, clean_starts, lines_to_play, played_by
+from forensics.replay.played_orders import disordered, orders
+
+_NOTHING: Final = Played((), (), (), (), ())
+
+
+def in_each_order(played: Mapping[Key, Played], rows: pl.DataFrame, case: Case) -> dict[Key, Played]:
+    """Return what complete traces decide, where times run backwards too.
+
+    Such a partition is played in each order in which its lines can have happened. An order in which the trace
+    contradicts itself is none of them. If the others decide alike, that counts. Else what they have in common counts,
+    and the line is a contradiction: so is one of a trace that claims something, but cannot be played.
+
+    Args:
+        played: what the traces decide in the order of their times.
+        rows: observations of partitions, with ``broker``, ``row`` and ``incarnation``.
+        case: the evidence.
+    """
+    found = dict(played)
+    claimed = [one.id for one in case.brokers.values() if one.complete or one.claim is not None]
+    back = disordered(rows.filter(pl.col("broker").is_in(claimed))) if claimed else {}
+    lines = lines_to_play(rows, case.complete) if back else {}
+    clean = clean_starts(case.observations) if back else frozenset[tuple[int, int]]()
+    for key, (broker, line, row) in back.items():
+        each = orders(lines[key]) if key in lines else None
+        results = [played_by(one, clean) for one in each] if each is not None else []
+        text = f"line {line}: the time of broker {broker} runs backwards, and the order of its lines decides"
+        found[key] = _common(results, Contradiction(broker, text, None, Ref(row=row, note=text)))
+    return found
+
+
+def _common(results: Sequence[Played | None], disorder: Contradiction) -> Played:
+    """Return what the orders have in common; with the disorder as a contradiction, if they do not decide alike."""
+    known = [one for one in results if one is not None]
+    if not known or len(known) < len(results):
+        return replace(_NOTHING, contradiction=disorder)
+    sound = [one for one in known if one.contradiction is None]
+    if not sound:
+        return known[0]
+    common = {name: _of_all(sound, name) for name in _ANSWERS}
+    alike = all(value is not _UNLIKE for value in common.values())
+    kept = {name: getattr(_NOTHING, name) if value is _UNLIKE else value for name, value in common.items()}
+    return Played(**kept, contradiction=None if alike else disorder)
+
+
+_UNLIKE: Final = object()
+
+
+def _of_all(played: Sequence[Played], name: str) -> Any:
+    """Return a field if all have the same in it."""
+    answers = [_ANSWERS[name](one) for one in played]
+    return getattr(played[0], name) if all(one == answers[0] for one in answers) else _UNLIKE
+
+
+def _isr(played: Played) -> Any:
+    isr = played.isr
+    return None if isr is None else ({*isr.outside}, isr.open, {*isr.behind})
+
+
+_ANSWERS: Final[dict[str, Any]] = {
+    "truncated": lambda one: [(cut.replica, cut.epoch, cut.target, cut.end, cut.ranges) for cut in one.truncated],
+    "led_without": lambda one: [(led.replica, led.epoch, led.ranges, led.holders) for led in one.led_without],
+    "apart": lambda one: [(pair.left, pair.right, pair.ranges) for pair in one.apart],
+    "fallen": lambda one: [(hw.replica, hw.epoch, hw.before, hw.after, hw.kind) for hw in one.fallen],
+    "shortened": lambda one: [(log.replica, log.epoch, log.end, log.target, log.cause) for log in one.shortened],
+    "epoch_starts": lambda one: [(start.epoch, [at for at, *_ in start.starts]) for start in one.epoch_starts],
+    "isr": _isr,
+}
+"""By field of ``Played``, its values without the lines that show them."""
