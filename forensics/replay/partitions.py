@@ -127,7 +127,9 @@ class _Beside:
             rows: observations of partitions that name a broker, with ``incarnation``.
             case: the evidence.
         """
-        played = in_each_order(play(rows, case.complete, clean_starts(case.observations)), rows, case)
+        clean = clean_starts(case.observations)
+        claimed = [one.id for one in case.brokers.values() if one.complete or one.claim is not None]
+        played = in_each_order(play(rows, case.complete, clean), rows, case.complete, claimed, clean)
         doubted = frozenset(place for place, one in played.items() if one.contradiction is not None)
         return _Beside(
             topic_ids=topic_ids(rows),

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Final
 
 import polars as pl
 
-from forensics.case import Case
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.statement_lines import Key
-from forensics.replay.played import Contradiction, Played, clean_starts, lines_to_play, played_by
+from forensics.replay.played import Contradiction, Played, lines_to_play, played_by
 from forensics.replay.played_orders import disordered, orders
 
 _NOTHING: Final = Played((), (), (), (), ())
 
 
-def in_each_order(played: Mapping[Key, Played], rows: pl.DataFrame, case: Case) -> dict[Key, Played]:
+def in_each_order(
+    played: Mapping[Key, Played],
+    rows: pl.DataFrame,
+    complete: frozenset[int],
+    claimed: Collection[int],
+    clean: Set[tuple[int, int]],
+) -> dict[Key, Played]:
     """Return what complete traces decide, where times run backwards too.
 
     Such a partition is played in each order in which its lines can have happened. An order in which the trace
@@ -26,14 +31,12 @@ def in_each_order(played: Mapping[Key, Played], rows: pl.DataFrame, case: Case) 
 
     Args:
         played: what the traces decide in the order of their times.
-        rows: observations of partitions, with ``broker``, ``row`` and ``incarnation``.
-        case: the evidence.
+        rows, complete, clean: as ``play`` takes them.
+        claimed: brokers of which a trace claims anything.
     """
     found = dict(played)
-    claimed = [one.id for one in case.brokers.values() if one.complete or one.claim is not None]
-    back = disordered(rows.filter(pl.col("broker").is_in(claimed))) if claimed else {}
-    lines = lines_to_play(rows, case.complete) if back else {}
-    clean = clean_starts(case.observations) if back else frozenset[tuple[int, int]]()
+    back = disordered(rows.filter(pl.col("broker").is_in([*claimed]))) if claimed else {}
+    lines = lines_to_play(rows, complete) if back else {}
     for key, (broker, line, row) in back.items():
         each = orders(lines[key]) if key in lines else None
         results = [played_by(one, clean) for one in each] if each is not None else []

@@ -70,7 +70,7 @@ APPENDED = said(1, 1, "append", offset=0, leo=10)
         (APPENDED | {"leader_epoch": None}, Verdict.CLEAN),
         (APPENDED | {"high_watermrk": 3}, Verdict.CLEAN),
         ({**APPENDED, "topic": "pay", "time": "2025-12-31T00:00:00Z"}, Verdict.CLEAN),
-        ({**APPENDED, "time": "2025-12-31T00:00:00Z"}, Verdict.UNKNOWN),
+        ({**APPENDED, "time": "2025-12-31T00:00:00Z"}, Verdict.CLEAN),
         (APPENDED | {"offset": -1}, Verdict.UNKNOWN),
         (APPENDED | {"time": "yesterday"}, Verdict.UNKNOWN),
         (APPENDED | {"log_end_offset": (1 << 63) - 1}, Verdict.UNKNOWN),
@@ -88,7 +88,7 @@ APPENDED = said(1, 1, "append", offset=0, leo=10)
         "large id",
     ],
 )
-def test_a_claim_fails_where_a_line_cannot_be_read_or_ordered(line: Line, verdict: Verdict, tmp_path: Path) -> None:
+def test_a_claim_fails_where_a_line_cannot_be_read(line: Line, verdict: Verdict, tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text(text([HEAD, *LEADS, line]))
     result = scan([str(tmp_path / "t.jsonl")])
     assert result.case.notices.get_column("line").to_list() == [4]
