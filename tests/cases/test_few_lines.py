@@ -297,11 +297,12 @@ def pasted(folder: Path, *lines: str) -> Result:
     return scan([str(path)])
 
 
-def shrunk(at: str, *, broker: int = 1, hw: int = 830) -> str:
-    """A leader removes the others from the ISR."""
+def shrunk(at: str, *, broker: int = 1, hw: int = 830, isr: str = "") -> str:
+    """A leader removes others from the ISR; all of them if no ISR is given."""
     return (
-        f"{at} INFO [Partition clicks-3 broker={broker}] Shrinking ISR from 1,2,3 to {broker}. Leader: (highWatermark: "
-        f"{hw}, endOffset: {hw + 40}). Out of sync replicas: (brokerId: 3, endOffset: {hw}). (kafka.cluster.Partition)"
+        f"{at} INFO [Partition clicks-3 broker={broker}] Shrinking ISR from 1,2,3 to {isr or broker}. Leader: "
+        f"(highWatermark: {hw}, endOffset: {hw + 40}). Out of sync replicas: (brokerId: 3, endOffset: {hw}). "
+        "(kafka.cluster.Partition)"
     )
 
 
@@ -333,6 +334,7 @@ def test_a_leader_below_a_high_watermark_printed_before_is_suspected(tmp_path: P
         "own": shrunk("02:00,000", broker=2),
         "follower": follows("02:00,000"),
         "other": follows("02:00,000", broker=3),
+        "entering": follows("02:00,000", broker=3, epoch=4).replace("leader is 5", "leader is 2"),
         "loaded": loaded,
         "advanced": advanced,
     }
@@ -343,11 +345,11 @@ def test_a_leader_below_a_high_watermark_printed_before_is_suspected(tmp_path: P
 def test_a_leader_at_the_high_watermark_or_before_it_was_printed_is_not(tmp_path: Path) -> None:
     deleted = "05:00,000 INFO Log for partition clicks-3 is renamed to /srv/k/clicks-3.5d0b7e3a9c1f4e62b8a7d6c5f4e3b2a1-delete and is scheduled for deletion (kafka.log.LogManager)"  # noqa: E501
     quiet = {
-        "as long": (shrunk("02:00,000"), begins(830)),
+        "as long": (shrunk("02:00,000", isr="1,2"), begins(830)),
         "later": (begins(510), shrunk("12:00,000", broker=2)),
         "later of another": (begins(510), shrunk("12:00,000")),
         "later epoch": (begins(510), follows("12:00,000", broker=3, epoch=5)),
-        "same epoch": (follows("02:00,000", broker=3, epoch=4), begins(510)),
+        "same epoch of another leader": (follows("02:00,000", broker=3, epoch=4), begins(510)),
         "epoch told twice": (begins(510, at="01:00,000"), shrunk("02:00,000", broker=2), begins(510)),
         "deleted": (shrunk("02:00,000", broker=2), deleted, begins(0)),
         "first epoch": (shrunk("02:00,000", broker=2), begins(0, epoch=0)),

@@ -35,6 +35,7 @@ class PrintedHw(NamedTuple):
         after: high watermark that replaces ``value``, of a line about a fall; else None.
         end: log end offset of the replica, or None.
         isr: ISR that the broker states as leader, or None.
+        previous: of a role, the leader epoch that the replica was in before, or None; -1 for none in this process.
     """
 
     row: int
@@ -50,6 +51,7 @@ class PrintedHw(NamedTuple):
     after: int | None
     end: int | None
     isr: str | None
+    previous: int | None
 
 
 KINDS = (
@@ -96,6 +98,7 @@ def printed_hws(rows: pl.DataFrame, texts: Mapping[int, int]) -> PrintedHws:
         pl.when(fell).then("hw_before").otherwise("hw").alias("value"),
         pl.when(fell).then("hw").alias("after"),
         pl.col("leo").alias("end"),
+        pl.col("previous_epoch").alias("previous"),
         pl.col("source").cast(pl.Int64).replace(dict(texts)).alias("text"),
     )
     return in_groups(every.sort(*_PLACE, "row"), _PLACE, _lines)

@@ -531,12 +531,16 @@ def _first_lines(history: History) -> dict[tuple[int, int | None], PrintedHw]:
 def _printed_before(known: PrintedHw, role_span: RoleSpan, led: Mapping[tuple[int, int | None], PrintedHw]) -> bool:
     """Return whether a high watermark was printed before a leader began.
 
-    The order comes from the leader epoch, if the line states one. Otherwise it comes from the order of one broker's
-    lines, unless their times contradict it because somebody pasted two logs below each other. Or it comes from the
-    times of lines in one text: clocks of lines in different files may differ.
+    The order comes from the leader epoch, if the line states one: a follower reached the high watermark with which it
+    enters an epoch in the epoch that it was in before. Otherwise it comes from the order of one broker's lines, unless
+    their times contradict it because somebody pasted two logs below each other. Or it comes from the times of lines in
+    one text: clocks of lines in different files may differ.
     """
     if known.leader_epoch is not None:
-        return known.leader_epoch < role_span.epoch
+        was = known.previous if known.kind == Kind.BECOME_FOLLOWER and known.previous is not None else -1
+        entered = 0 <= was < known.leader_epoch and known.leader in (None, role_span.replica)
+        by_another = known.broker != role_span.replica and known.leader_epoch == role_span.epoch
+        return known.leader_epoch < role_span.epoch or (entered and by_another)
     began = led.get((role_span.replica, role_span.epoch))
     if began is None or role_span.epoch == 0:
         return False  # epoch 0 is the first of a topic: what was printed before is about another one of its name
