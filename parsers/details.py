@@ -99,6 +99,18 @@ FROM_REMOTE = "from remote tier"
 MOVED = "moved between directories"
 """Of a log that was loaded in another directory of its broker while in use."""
 
+CLEANING_FAILED = "Unexpected exception thrown when cleaning log"
+"""Of a problem: compaction of a partition ended."""
+
+EPOCHS_OUT_OF_ORDER = ("not stored", "stored, later entries removed")
+"""Of an epoch entry below the last one: what the broker did with it, up to 1.1 and from 2.0 on."""
+
+REMOTE_STATE = "Couldn't build the state from remote store"
+"""Of a problem: what a follower needs of records in remote storage is not there (KIP-405)."""
+
+SEGMENTS_MISSING = "log ends below its start"
+"""Of a log that restarts at its log start offset: files of it are missing."""
+
 EPOCH_REWRITTEN = "first epoch entry rewritten"
 """Of a log start offset to which the leader epoch cache was truncated, whether or not the log's start moved."""
 
@@ -155,7 +167,7 @@ _ALL_REPLICAS = re.compile(rf"(?:{ALL_REPLICAS}|{REPLICAS})([0-9]+(?:,[0-9]+)*)"
 _BROKERS = re.compile(r"[0-9,]+")
 _END_OFFSET = re.compile(r"\bendOffset=([0-9]+)")
 _COUNTED = re.compile(r"(-?[0-9]+) \[")
-_EPOCH_ENTRY = re.compile(r"EpochEntry\((?:epoch=)?([0-9]+), ?(?:startOffset=)?([0-9]+)\)")
+_EPOCH_ENTRY = re.compile(r"EpochEntry[(\[](?:epoch=)?([0-9]+), ?(?:startOffset=)?([0-9]+)[)\]]")
 _PROPERTY = re.compile(r"([a-z][a-z.]+)(?: -> |=)(\[[^\]]*\]|[^,]*)")
 
 

@@ -81,7 +81,8 @@ class Kind(StrEnum):
     OFFSETS_GO_BACK = "offsets_go_back"  # while an index is built: offset, leo = behind the one before it; log_dir
     APPEND_OUT_OF_ORDER = "append_out_of_order"  # a batch whose own offsets go back; offset = its first where printed
     SEGMENT_TOO_SHORT = "segment_too_short"  # a segment ends before a byte that its index names; detail = which
-    RECORD_CORRUPT = "record_corrupt"  # a record does not match its checksum; offset where printed; detail
+    PRODUCER_UNKNOWN = "producer_unknown"  # its leader lacks what a producer wrote before; offset; detail = exception
+    RECORD_CORRUPT = "record_corrupt"  # a record with a bad checksum or size; offset where printed; detail
     DISK_FULL = "disk_full"  # in the words of the operating system; detail
     DISK_ERROR = "disk_error"  # in the words of the operating system; detail
     FATAL_FAULT = "fatal_fault"  # a KRaft process ended itself; detail = its words

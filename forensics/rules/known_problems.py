@@ -21,6 +21,7 @@ from forensics.rules.problem_entry import (
     one_of_several,
     shares_directory,
 )
+from forensics.rules.replica_lines import REPLICAS
 from forensics.rules.routine_lines import ROUTINE
 from parsers.details import (
     ALL_DIRS_FAILED,
@@ -336,26 +337,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         ),
         always=True,
     ),
-    KnownProblem(
-        id="corrupt-record",
-        title="Corrupt record",
-        severity=Severity.ERROR,
-        kinds=(Kind.RECORD_CORRUPT,),
-        states="a record of {where} at {at} does not match its checksum: {detail}",
-        records=Records.UNREADABLE,
-        means=(
-            "The bytes changed after they were written: on disk, in memory or on the way. Consumers and followers stop "
-            "there. If other replicas have the same bytes, the leader stored them so. Otherwise another replica has "
-            "the undamaged record."
-        ),
-        fetch=(
-            "run kafka-dump-log on the segment of every replica of {where}: it names batches that are not valid",
-            _COPY,
-            "skip the offset in the consumer only if no replica has the undamaged record",
-        ),
-        issues=("KAFKA-8722 (0.10: a broker appends a record without checking its checksum)",),
-        always=True,
-    ),
+    *REPLICAS,
     KnownProblem(
         id="index-corrupt",
         title="Broker does not start: corrupt index",
@@ -668,6 +650,25 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         ),
     ),
     # -- who asks for what is not there --------------------------------------------------------------------------------
+    KnownProblem(
+        id="producer-unknown",
+        title="Leader does not know a producer",
+        severity=Severity.WARNING,
+        kinds=(Kind.PRODUCER_UNKNOWN,),
+        states="the leader of {where} does not have what a producer wrote to it before: {detail}",
+        records=Records.AT_STAKE,
+        means=(
+            "Its log lost the producer's last records, or retention deleted them. For a producer that writes rarely "
+            "the second is routine."
+        ),
+        fetch=(
+            "check retention of {where}, and how long the producer had not written",
+            _ELECTION,
+            "compare the log end offset of {where} with what consumers have read",
+        ),
+        issues=("KIP-360 (2.5: a producer whose id is unknown continues by itself)",),
+        always=True,
+    ),
     KnownProblem(
         id="fetch-above-log-end",
         title="Fetch beyond the log end",

@@ -133,12 +133,12 @@ def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
         pl.col("time").dt.epoch("us"), pl.col("kind").cast(pl.String), pl.col("message").cast(pl.String)
     )
     rows = _with_load_before(rows, case)
-    events = _named(case, logs) if rows.filter(pl.col("topic").is_null()).height else {}
+    events = _named(case, logs) if rows.filter(pl.col("topic").is_null() | pl.col("offset").is_null()).height else {}
     for row in rows.select(_COLUMNS).sort("source", "line", "row").iter_rows(named=True):
         known = _known(row)
         unjudged = known is not None and known.unjudged and row["broker"] not in judged
         if known is not None and (excerpt or known.always or unjudged):
-            yield _with_event(row, events) if row["topic"] is None and row["kind"] in FAILURES else row
+            yield _with_event(row, events) if row["kind"] in FAILURES and _is_open(row) else row
 
 
 def _with_shared(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
@@ -214,11 +214,17 @@ def _named(case: Case, logs: pl.Series) -> dict[tuple[int, int], Row]:
     return {(row["source"], row["line"]): row for row in named.iter_rows(named=True)}
 
 
+def _is_open(row: Row) -> bool:
+    """Return whether a line names no partition, or no offset."""
+    return row["topic"] is None or row["offset"] is None
+
+
 def _with_event(row: Row, events: Mapping[tuple[int, int], Row]) -> Row:
-    """An exception that names no partition, with the partition and the offset of the event that it belongs to."""
+    """An exception without partition or offset, with those of the event that it belongs to."""
+    place = (None, None) if row["topic"] is None else (row["topic"], row["partition"])
     for line in range(row["line"] - 1, row["line"] - 1 - NEAR, -1):
         event = events.get((row["source"], line))
-        if event is not None:
+        if event is not None and place in ((None, None), (event["topic"], event["partition"])):
             offset = event["offset"] if event["kind"] in FAILURES else event["leo"]
             own = {"topic": event["topic"], "partition": event["partition"]}
             return {**row, **own, "offset": offset if row["offset"] is None else row["offset"]}

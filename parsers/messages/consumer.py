@@ -1,4 +1,4 @@
-"""Consumers (``org.apache.kafka.clients.consumer``): a position that its leader does not have, and what is done then.
+"""Clients (``org.apache.kafka.clients``, librdkafka): a position that its leader does not have, and what is done then.
 
 Most of these lines are in the logs of applications. A consumer reads only committed records. If its position is beyond
 the end of a log, that log was once longer.
@@ -11,11 +11,23 @@ from parsers.messages.patterns import FETCH_POSITION, ORDERS, TP
 from parsers.schema import Kind
 
 _CONSUMER = r"(?:\[[^\]]*\] )?"
+_RDKAFKA = (
+    r"^(?:%[0-7]\|[0-9.]+\|OFFSET\|[^|]*\| )?(?:\[thrd:[^\]]*\]: )?"
+    r"(?P<topic>[a-zA-Z0-9._-]+) \[(?P<partition>[0-9]+)\]: offset reset "
+    r"\(at offset (?P<offset>[0-9]+)(?: \(leader epoch (?:-1|(?P<previous_epoch>[0-9]+))\))?"
+    r"(?:, broker (?:-1|(?P<leader>[0-9]+)))?\) to "
+)
+"""A consumer of librdkafka, which C, Go, Python, .NET and others use (rdkafka_offset.c)."""
+
 MESSAGES: tuple[Message, ...] = (
     Message(
         id="CO-1",
         kind=Kind.CONSUMER_OUT_OF_RANGE,
-        literal=(" is out of range, resetting offset", " is out of range for partition "),
+        literal=(
+            " is out of range, resetting offset",
+            " is out of range for partition ",
+            "Broker: Offset out of range",
+        ),
         level="INFO",
         stock=True,
         variants=(
@@ -83,13 +95,33 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            Variant(
+                since="0.9",
+                until=None,
+                regex=rf"{_RDKAFKA}[^:]+: .*Broker: Offset out of range",
+                source_ref="librdkafka 1.8 and 2.3, rd_kafka_offset_reset",
+                examples=(
+                    Example(
+                        "%4|1646810899.013|OFFSET|rdkafka#consumer-2| [thrd:main]: orders [0]: offset reset (at offset "
+                        "50) to END: fetch failed due to requested offset not available on the broker: Broker: Offset "
+                        "out of range",
+                        ({**ORDERS, "offset": 50},),
+                    ),
+                    Example(
+                        "%4|1713771122.301|OFFSET|rdkafka#consumer-1| [thrd:main]: orders [0]: offset reset (at offset "
+                        "50 (leader epoch 4), broker 2) to cached BEGINNING offset 0: fetch failed due to requested "
+                        "offset not available on the broker: Broker: Offset out of range",
+                        ({**ORDERS, "offset": 50, "previous_epoch": 4, "leader": 2},),
+                    ),
+                ),
+            ),
         ),
     ),
     # KIP-320: it asked its leader where the epoch of its last record ends.
     Message(
         id="CO-2",
         kind=Kind.CONSUMER_TRUNCATED,
-        literal="Truncation detected for partition ",
+        literal=("Truncation detected for partition ", "Partition log truncation detected at offset "),
         level="INFO",
         stock=True,
         variants=(
@@ -122,14 +154,14 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
-            # 2.3 to 2.5 print EpochEndOffset{error=NONE, leaderEpoch=4, endOffset=42} here.
+            # 2.3 to 2.5 print EpochEndOffset{error=NONE, leaderEpoch=4, endOffset=42} here, others with parentheses.
             Variant(
                 since="2.3",
                 until=None,
                 regex=(
                     rf"^{_CONSUMER}Truncation detected for partition {TP} at offset {FETCH_POSITION} \(the end offset "
                     rf"from "
-                    r"the broker is [A-Za-z]+\{.*?(?:[oO]ffset)=(?P<leo>-?[0-9]+)[,}]"
+                    r"the broker is [A-Za-z]+[{(].*?(?:[oO]ffset)=(?P<leo>-?[0-9]+)[,})]"
                 ),
                 source_ref="2.4.1 SubscriptionState:454, 2.8.2 SubscriptionState:512",
                 examples=(
@@ -167,6 +199,24 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            Variant(
+                since="2.1",
+                until=None,
+                regex=(
+                    rf"{_RDKAFKA}[^:]+: Partition log truncation detected at offset [^:]*: broker end offset is "
+                    r"(?P<leo>[0-9]+)"
+                ),
+                source_ref="librdkafka 2.3, rd_kafka_toppar_handle_OffsetForLeaderEpoch",
+                examples=(
+                    Example(
+                        "%4|1713771122.301|OFFSET|rdkafka#consumer-1| [thrd:main]: orders [0]: offset reset (at offset "
+                        "50 (leader epoch 4), broker 2) to offset INVALID (leader epoch 5): Partition log truncation "
+                        "detected at offset 50 (leader epoch 4): broker end offset is 42 (offset leader epoch 4). "
+                        "Reset to INVALID.: Local: Partition log truncation detected",
+                        ({**ORDERS, "offset": 50, "previous_epoch": 4, "leader": 2, "leo": 42},),
+                    ),
+                ),
+            ),
             # Its leader knows no such epoch.
             Variant(
                 since="2.6",
@@ -179,6 +229,47 @@ MESSAGES: tuple[Message, ...] = (
                         "FetchPosition{offset=50, offsetEpoch=Optional[4], currentLeader=LeaderAndEpoch{leader="
                         "Optional[h:9092 (id: 1 rack: null)], epoch=5}}, resetting offset",
                         ({**ORDERS, "offset": 50, "previous_epoch": 4, "leader": 1, "leader_epoch": 5},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # An idempotent producer: its leader does not have what it wrote before.
+    Message(
+        id="PR-1",
+        kind=Kind.PRODUCER_UNKNOWN,
+        literal="This indicates data loss on the broker, and should be investigated",
+        level="ERROR",
+        stock=True,
+        variants=(
+            Variant(
+                since="1.0",
+                until="2.4",
+                regex=(
+                    rf"^{_CONSUMER}The broker returned (?P<detail>[A-Za-z.]+)(?:: .*?)? for topic-partition {TP} at "
+                    r"offset (?:-1|(?P<offset>[0-9]+))\."
+                ),
+                source_ref="1.0.2 Sender:608, 2.3.1 Sender",
+                examples=(
+                    Example(
+                        "[Producer clientId=p-1] The broker returned "
+                        "org.apache.kafka.common.errors.UnknownProducerIdException: Found no record of producerId=7 on "
+                        "the broker. It is possible that the last message with the producerId=7 has been removed due "
+                        "to hitting the retention limit. for topic-partition orders-0 at offset -1. This indicates "
+                        "data loss on the broker, and should be investigated.",
+                        ({**ORDERS, "detail": "org.apache.kafka.common.errors.UnknownProducerIdException"},),
+                    ),
+                    Example(
+                        "The broker returned org.apache.kafka.common.errors.OutOfOrderSequenceException: The broker "
+                        "received an out of order sequence number. for topic-partition orders-0 at offset 42. This "
+                        "indicates data loss on the broker, and should be investigated.",
+                        (
+                            {
+                                **ORDERS,
+                                "detail": "org.apache.kafka.common.errors.OutOfOrderSequenceException",
+                                "offset": 42,
+                            },
+                        ),
                     ),
                 ),
             ),

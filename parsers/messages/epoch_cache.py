@@ -72,7 +72,7 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
-    # Up to 2.3 also for the harmless replacement of an epoch that got no records.
+    # Up to 2.3 also for the harmless replacement of an epoch without records. The log had reached the first of them.
     Message(
         id="E-04",
         kind=Kind.EPOCH_CONFLICT,
@@ -85,7 +85,7 @@ MESSAGES: tuple[Message, ...] = (
                 until=None,
                 regex=(
                     rf"^{EPOCH_CACHE}New epoch entry {_ENTRY} caused truncation of conflicting entries "
-                    r"(?P<detail>[A-Za-z]*[(\[].*[)\]])\."
+                    r"(?P<detail>[A-Za-z]*[(\[]EpochEntry[(\[]epoch=[0-9]+, startOffset=(?P<leo>[0-9]+).*[)\]])\."
                 ),
                 source_ref="2.0.1 LeaderEpochFileCache:82, 2.4.1 LeaderEpochFileCache:85",
                 examples=(
@@ -99,6 +99,7 @@ MESSAGES: tuple[Message, ...] = (
                                 "leader_epoch": 3,
                                 "offset": 40,
                                 "detail": "ListBuffer(EpochEntry(epoch=2, startOffset=50))",
+                                "leo": 50,
                             },
                         ),
                     ),

@@ -216,11 +216,79 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="KP-07",
         kind=Kind.RECORD_CORRUPT,
-        literal=("Record is corrupt (stored crc = ", "Message is corrupt (stored crc = "),
+        literal=(
+            "Record is corrupt (stored crc = ",
+            "Message is corrupt (stored crc = ",
+            "Found record size ",
+            " is less than the minimum record overhead (",
+            "Received exception when fetching the next record from ",
+            "Encountered corrupt message when fetching offset ",
+        ),
         level="ERROR",
         stock=True,
         thrown=True,
         variants=(
+            # A size that no record has: zeros that a file system put behind the end, or bytes that changed.
+            Variant(
+                since="0.10",
+                until=None,
+                regex=(
+                    r"^(?P<detail>Found record size -?[0-9]+ smaller than minimum record overhead \([0-9]+\)) in file "
+                    rf"{_FILE}"
+                ),
+                source_ref="0.11.0.2 FileLogInputStream:74, 3.6.2 FileLogInputStream:80",
+                examples=(
+                    Example(
+                        "Found record size 0 smaller than minimum record overhead (14) in file "
+                        "/data/orders-0/00000000000000000040.log.",
+                        ({**_IN_DATA, "detail": "Found record size 0 smaller than minimum record overhead (14)"},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.10",
+                until=None,
+                regex=(
+                    r"^(?P<detail>Record size -?[0-9]+ is less than the minimum record overhead "
+                    r"\([0-9]+\))"
+                ),
+                source_ref="0.11.0.2 ByteBufferLogInputStream:72, 3.6.2 ByteBufferLogInputStream:66",
+                examples=(
+                    Example(
+                        "Record size 0 is less than the minimum record overhead (14)",
+                        ({"detail": "Record size 0 is less than the minimum record overhead (14)"},),
+                    ),
+                ),
+            ),
+            # By a consumer; the cause is the next exception, or the leader's answer (CORRUPT_MESSAGE).
+            Variant(
+                since="1.0",
+                until=None,
+                regex=rf"^(?P<detail>Received exception when fetching the next record) from {TP}\. If needed",
+                source_ref="1.0.2 Fetcher:1096, 3.6.2 CompletedFetch",
+                examples=(
+                    Example(
+                        "Received exception when fetching the next record from orders-0. If needed, please seek past "
+                        "the record to continue consumption.",
+                        ({**ORDERS, "detail": "Received exception when fetching the next record"},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="2.6",
+                until=None,
+                regex=(
+                    r"^(?P<detail>Encountered corrupt message) when fetching offset (?P<offset>[0-9]+) for "
+                    rf"topic-partition {TP}"
+                ),
+                source_ref="2.6.3 Fetcher, 3.6.2 AbstractFetch (KAFKA-9206)",
+                examples=(
+                    Example(
+                        "Encountered corrupt message when fetching offset 42 for topic-partition orders-0",
+                        ({**ORDERS, "offset": 42, "detail": "Encountered corrupt message"},),
+                    ),
+                ),
+            ),
             Variant(
                 since="0.10",
                 until=None,
@@ -414,10 +482,34 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="KP-10",
         kind=Kind.PROBLEM,
-        literal="Error processing fetch operation on partition ",
+        literal=("Error processing fetch operation on partition ", "Error processing fetch with max size "),
         level="ERROR",
         stock=True,
         variants=(
+            Variant(
+                since="2.4",
+                until=None,
+                regex=(
+                    rf"^{REPLICA_MANAGER}Error processing fetch with max size [0-9]+ from [a-z]+(?: [^ ]+)? on "
+                    rf"partition {TP}: (?:PartitionData)?\(.*?fetchOffset=(?P<offset>-?[0-9]+)"
+                ),
+                source_ref="2.4.1 ReplicaManager:1027, 3.6.2 ReplicaManager",
+                examples=(
+                    Example(
+                        "[ReplicaManager broker=1] Error processing fetch with max size 1048576 from consumer on "
+                        "partition orders-0: PartitionData(topicId=Rh8JkKq4RPy1v6cF2f9x0A, fetchOffset=42, "
+                        "logStartOffset=-1, maxBytes=1048576, currentLeaderEpoch=Optional[5], "
+                        "lastFetchedEpoch=Optional.empty)",
+                        ({"witness": 1, **ORDERS, "offset": 42},),
+                    ),
+                    Example(
+                        "[ReplicaManager broker=1] Error processing fetch with max size 1048576 from replica [2] on "
+                        "partition orders-0: (fetchOffset=42, logStartOffset=0, maxBytes=1048576, "
+                        "currentLeaderEpoch=Optional[5])",
+                        ({"witness": 1, **ORDERS, "offset": 42},),
+                    ),
+                ),
+            ),
             Variant(
                 since="0.9",
                 until="2.3",
@@ -439,6 +531,56 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "[ReplicaManager broker=1] Error processing fetch operation on partition orders-0 offset 42",
                         ({"witness": 1, **ORDERS, "offset": 42},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # Compaction of a partition ends until the next start.
+    Message(
+        id="KP-14",
+        kind=Kind.PROBLEM,
+        literal="Unexpected exception thrown when cleaning log ",
+        level="WARN",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.1",
+                until=None,
+                regex=(
+                    r"^(?:\[[^\]]*\]:? )?(?P<detail>Unexpected exception thrown when cleaning log) .*\. Marking its "
+                    rf"partition \({TP}\) as uncleanable"
+                ),
+                source_ref="2.1.1 LogCleaner:343, 3.6.2 LogCleaner",
+                examples=(
+                    Example(
+                        "[kafka-log-cleaner-thread-0]: Unexpected exception thrown when cleaning log "
+                        "Log(/data/orders-0). Marking its partition (orders-0) as uncleanable",
+                        ({**ORDERS, "detail": "Unexpected exception thrown when cleaning log"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="KP-15",
+        kind=Kind.PROBLEM,
+        literal="Couldn't build the state from remote store for partition",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="3.5",
+                until=None,
+                regex=rf"^(?P<detail>Couldn't build the state from remote store) for partition:? {TP}[, ]",
+                source_ref="3.6.2 ReplicaFetcherTierStateMachine:buildRemoteLogAuxState",
+                examples=(
+                    Example(
+                        "Couldn't build the state from remote store for partition: orders-0, currentLeaderEpoch: 7, "
+                        "leaderLocalLogStartOffset: 90, leaderLogStartOffset: 0, epoch: 6as the previous remote log "
+                        "segment metadata was not found",
+                        ({**ORDERS, "detail": "Couldn't build the state from remote store"},),
                     ),
                 ),
             ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from parsers.details import SEGMENTS_MISSING
 from parsers.messages.catalogue import Each, Example, Message, Says, Variant
 from parsers.messages.patterns import LOG_PREFIX, ORDERS, TP
 from parsers.schema import Kind
@@ -293,22 +294,23 @@ MESSAGES: tuple[Message, ...] = (
                 since="2.2",
                 until=None,
                 regex=(
-                    rf"^{LOG_PREFIX}Deleting all segments because (?P<detail>logEndOffset \([0-9]+\)) +(?:is )?smaller "
+                    rf"^{LOG_PREFIX}Deleting all segments because logEndOffset \([0-9]+\) +(?:is )?smaller "
                     r"than logStartOffset \(?(?P<offset>(?P<leo>(?P<log_start>[0-9]+)))\)?"
                 ),
+                fixed={"detail": SEGMENTS_MISSING},
                 source_ref="2.4.1 Log:808, 3.6.2 LogLoader:403",
                 examples=(
                     Example(
                         "[Log partition=orders-0, dir=/data] Deleting all segments because logEndOffset (40) is "
                         "smaller than logStartOffset (42). This could happen if segment files were deleted from the "
                         "file system.",
-                        ({**_PLACE, "offset": 42, "leo": 42, "log_start": 42, "detail": "logEndOffset (40)"},),
+                        ({**_PLACE, "offset": 42, "leo": 42, "log_start": 42, "detail": SEGMENTS_MISSING},),
                     ),
                     Example(
                         "[LogLoader partition=orders-0, dir=/data] Deleting all segments because logEndOffset (40)  "
                         "smaller than logStartOffset 42. This could happen if segment files were deleted from the "
                         "file system.",
-                        ({**_PLACE, "offset": 42, "leo": 42, "log_start": 42, "detail": "logEndOffset (40)"},),
+                        ({**_PLACE, "offset": 42, "leo": 42, "log_start": 42, "detail": SEGMENTS_MISSING},),
                     ),
                 ),
             ),

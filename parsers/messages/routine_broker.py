@@ -188,10 +188,7 @@ MESSAGES: tuple[Message, ...] = (
     routine(
         "RM-10",
         Kind.APPEND,
-        (
-            "Error processing append operation on partition ",
-            "Error processing fetch with max size ",
-        ),
+        "Error processing append operation on partition ",
         "ERROR",
         True,
         Wording(
@@ -200,17 +197,6 @@ MESSAGES: tuple[Message, ...] = (
             rf"^{REPLICA_MANAGER}Error processing append operation on partition ",
             "2.4.1 ReplicaManager:787",
             "[ReplicaManager broker=1] Error processing append operation on partition orders-0",
-        ),
-        Wording(
-            "2.4",
-            None,
-            rf"^{REPLICA_MANAGER}Error processing fetch with max size ",
-            "2.4.1 ReplicaManager:1061",
-            (
-                "[ReplicaManager broker=1] Error processing fetch with max size 1048576 from replica [2] "
-                "on partition orders-0: PartitionData(fetchOffset=42, logStartOffset=0, maxBytes=1048576, "
-                "currentLeaderEpoch=Optional[5])"
-            ),
         ),
     ),
     routine(

@@ -109,7 +109,6 @@ MESSAGES: tuple[Message, ...] = (
         (
             "Resetting first dirty offset ",
             "The last checkpoint dirty offset for partition ",
-            "Unexpected exception thrown when cleaning log ",
             " invalid messages during compaction",
             "Cannot use more than 2G of cleaner buffer space",
         ),
@@ -130,14 +129,6 @@ MESSAGES: tuple[Message, ...] = (
             "2.3.1 LogCleanerManager, 2.4.1 LogCleanerManager",
             "The last checkpoint dirty offset for partition orders-0 is 50, which is larger than the log end offset "
             "42. Resetting to the log start offset 0.",
-        ),
-        Wording(
-            "2.1",
-            None,
-            r"^(?:\[[^\]]*\]:? )?Unexpected exception thrown when cleaning log ",
-            "2.1.1 LogCleaner:343, 3.6.2 LogCleaner",
-            "[kafka-log-cleaner-thread-0]: Unexpected exception thrown when cleaning log Log(/data/orders-0). Marking "
-            "its partition (orders-0) as uncleanable",
         ),
         Wording(
             "0.9",

@@ -15,6 +15,7 @@ MESSAGES: tuple[Message, ...] = (
         kind=Kind.STORAGE_ERROR,
         literal=(
             "Error while appending records to ",
+            "Error while creating log for ",
             "Error while deleting all segments for ",
             "Error while deleting dir for ",
             "Error while deleting log for ",
@@ -136,6 +137,10 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "Error while renaming dir for orders-0 in dir /data",
                         ({"detail": "Error while renaming dir", **ORDERS, "log_dir": "/data"},),
+                    ),
+                    Example(
+                        "Error while creating log for orders-0 in dir E:\\kafka",
+                        ({"detail": "Error while creating log", **ORDERS, "log_dir": "E:\\kafka"},),
                     ),
                     Example(
                         "Error while deleting segments for orders-0 in dir /data",

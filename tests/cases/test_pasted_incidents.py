@@ -64,7 +64,7 @@ ANSWERS: dict[str, Answer] = {
     "delete-directory-loaded": Answer(QUIET),
     "names-differ-in-case": Answer(QUIET),
     "brokers-mixed": Answer(QUIET),
-    "retention": Answer(QUIET),
+    "retention": Answer(ROUTINE, stated=("behind-log-start",)),
     "epoch-begins-later": Answer(QUIET),
     "routine-restart": Answer(ROUTINE, stated=("truncation-without-effect",)),
     "replica-added": Answer(ROUTINE, stated=("truncation-without-effect", "new-replica", "isr-expanded")),
@@ -79,6 +79,12 @@ ANSWERS: dict[str, Answer] = {
         ("high-watermark-fell",),
     ),
     "begins-empty": Answer(f"{SUSPECTED}COMMITTED DATA LOST   offsets 0 to 63106", found((LOSS, 4, (0, 63107)))),
+    "leader-begins-below-its-followers": Answer(
+        f"{SUSPECTED}COMMITTED DATA LOST   offsets 7199 to 7203",
+        found((LOSS, 4, (7199, 7204))),
+        ("truncation-without-effect",),
+    ),
+    "follower-restarted-in-the-epoch": Answer(QUIET),
     "begins-empty-elsewhere": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   offsets 90 to 63106", found((LOSS, 5, (90, 63107)))
     ),
@@ -113,8 +119,8 @@ ANSWERS: dict[str, Answer] = {
     "epoch-begins-earlier": Answer(f"{SUSPECTED}EPOCH DIVERGENCE   offsets 730 to 917", found((EPOCHS, 5, (730, 918)))),
     "one-epoch-two-processes": Answer(f"{SUSPECTED}COMMITTED DATA LOST", found((LOSS, 4, (390, 410)))),
     "followers-truncate-to-nothing": Answer(
-        f"{SUSPECTED}TRUNCATION BELOW COMMITTED   offsets 0 to 299",
-        found((CUT, 5, (0, 300))),
+        f"{SUSPECTED}COMMITTED DATA LOST   offsets 0 to 299",
+        found((LOSS, 4, (0, 300)), (CUT, 5, (0, 300))),
         ("truncation", "truncation"),
         never=("Routine for a replica that is new or empty",),
     ),
@@ -171,6 +177,33 @@ ANSWERS: dict[str, Answer] = {
         found((FELL, 4, (420, 450))),
         ("high-watermark-fell",),
     ),
+    # -- files and records of one replica, and what clients see --------------------------------------------------------
+    "segments-missing": Answer(
+        "ERROR stated by a log line: Segment files are missing. ",
+        stated=("segments-missing",),
+        never=("Log truncated", "routine"),
+    ),
+    "record-of-no-size": Answer(
+        "ERROR stated by a log line: Corrupt record. A record of ledger-3 at offset 51234 is damaged",
+        stated=("corrupt-record",),
+        never=("does not match its checksum",),
+    ),
+    "cleaner-met-a-bad-record": Answer(
+        "ERROR stated by a log line: Corrupt record. A record of ledger-3 ",
+        stated=("corrupt-record", "compaction-stopped"),
+    ),
+    "epoch-entry-below": Answer(
+        "WARNING stated by a log line: Leader epoch begins below an earlier one. ", stated=("epoch-begins-below",)
+    ),
+    "rdkafka-saw-truncation": Answer(
+        f"{SUSPECTED}COMMITTED DATA LOST   offsets 205 to 390", found((LOSS, 4, (205, 391))), ("fetch-above-log-end",)
+    ),
+    "rdkafka-out-of-range": Answer(
+        "INFO stated by a log line: Consumer position out of range. ", stated=("fetch-out-of-range",)
+    ),
+    "producer-unknown": Answer(
+        "WARNING stated by a log line: Leader does not know a producer. ", stated=("producer-unknown",)
+    ),
     # -- refusals and complaints ---------------------------------------------------------------------------------------
     "truncation-refused-1.1": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   offsets 205 to 390", found((LOSS, 5, (205, 391))), ("truncation-refused",)
@@ -186,7 +219,7 @@ ANSWERS: dict[str, Answer] = {
         f"{SUSPECTED}COMMITTED DATA LOST", found((LOSS, 4, (205, 391))), ("fetch-above-log-end",)
     ),
     "out-of-range-above": Answer(
-        "WARNING stated by a log line: Fetch beyond the log end. ", stated=("fetch-above-log-end",)
+        f"{SUSPECTED}COMMITTED DATA LOST   offsets 205 to 390", found((LOSS, 4, (205, 391))), ("fetch-above-log-end",)
     ),
 }
 

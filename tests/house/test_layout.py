@@ -39,6 +39,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "suspected": "what is suspected where a verdict is unknown",
             "known_problems": "what single lines state, which no rule judges",
             "fetcher_lines": "what single lines state of followers that stopped fetching",
+            "replica_lines": "what single lines state of a replica's files, epochs and compaction",
             "routine_lines": "what single lines state that is routine",
             "problem_entry": "says what an entry of known_problems is",
             "stated_problems": "known problems that the lines of a case state",

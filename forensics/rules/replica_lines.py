@@ -1,0 +1,152 @@
+"""Lines about the files, the leader epochs and the compaction of one replica: entries of ``known_problems``."""
+
+from __future__ import annotations
+
+from forensics.rules.finding import Severity
+from forensics.rules.problem_entry import KnownProblem, Records, Row, detail_is, less
+from parsers.details import CLEANING_FAILED, EPOCHS_OUT_OF_ORDER, REMOTE_STATE, SEGMENTS_MISSING
+from parsers.schema import Kind
+
+_COPY = "copy the directory {where} of {who} to another disk before you start, wipe or reassign anything"
+_DUMP = "run kafka-dump-log on the segment of every replica of {where}: it names batches that are not valid"
+
+
+def is_behind_log_start(row: Row) -> bool:
+    """Return whether a follower fetched below the log start of its leader."""
+    return less("offset", "log_start")(row) or less("offset", "leo")(row)
+
+
+REPLICAS: tuple[KnownProblem, ...] = (
+    KnownProblem(
+        id="segments-missing",
+        title="Segment files are missing",
+        severity=Severity.ERROR,
+        kinds=(Kind.TRUNCATE_FULL,),
+        when=detail_is(SEGMENTS_MISSING),
+        states="{who} found that the log of {where} ends below its start, {offset}, and emptied it",
+        records=Records.AT_STAKE,
+        means=(
+            "The newest segments are gone: somebody or something deleted files, or the disk lost them. Records from "
+            "{offset} on are no longer on {who}. If it leads, or no other replica has them, they are lost."
+        ),
+        fetch=(
+            "check which other replicas of {where} have records from offset {offset} on, and keep these",
+            "do not let {who} lead {where} before it has fetched them",
+            "find out what deleted the files: a script, a clean-up job, a mount",
+        ),
+        issues=("KAFKA-10101 (2.7: the epoch file is cleared too)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="corrupt-record",
+        title="Corrupt record",
+        severity=Severity.ERROR,
+        kinds=(Kind.RECORD_CORRUPT,),
+        states="a record of {where} at {at} is damaged: {detail}",
+        records=Records.UNREADABLE,
+        means=(
+            "The bytes changed after they were written: on disk, in memory or on the way. Consumers and followers stop "
+            "there. If other replicas have the same bytes, the leader stored them so. Otherwise another replica has "
+            "the undamaged record."
+        ),
+        fetch=(
+            _DUMP,
+            _COPY,
+            "skip the offset in the consumer only if no replica has the undamaged record",
+        ),
+        issues=("KAFKA-8722 (0.10: a broker appends a record without checking its checksum)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="compaction-stopped",
+        title="Compaction stopped",
+        severity=Severity.INFO,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(CLEANING_FAILED),
+        states="{who} no longer compacts {where}: its cleaner met an error",
+        records=Records.UNKNOWN,
+        means=(
+            "The partition is left out until the broker restarts, and its log grows. The exception names the cause; "
+            "often it is a damaged record."
+        ),
+        fetch=("collect the exception below the line", _DUMP, "check the free space of the disk"),
+        leads=True,
+    ),
+    KnownProblem(
+        id="epoch-begins-below",
+        title="Leader epoch begins below an earlier one",
+        severity=Severity.WARNING,
+        kinds=(Kind.EPOCH_CONFLICT,),
+        when=less("offset", "leo"),
+        states=(
+            "leader epoch {leader_epoch} of {where} begins at offset {offset} on {who}, below {leo}, where one before "
+            "it had begun"
+        ),
+        records=Records.AT_STAKE,
+        means=(
+            "The log of {who} had reached further in the epoch before, and was truncated or lost its end. Records "
+            "from {offset} on are not those that it had."
+        ),
+        fetch=(
+            "collect server.log of {who} before that: what truncated its log",
+            "compare the segments of {where} on all replicas from offset {offset} on (forensics compare)",
+            "collect controller.log and state-change.log around that time: how the leader was elected",
+        ),
+        always=True,
+    ),
+    KnownProblem(
+        id="epochs-out-of-order",
+        title="Leader epochs out of order",
+        severity=Severity.WARNING,
+        kinds=(Kind.EPOCH_CONFLICT,),
+        when=detail_is(*EPOCHS_OUT_OF_ORDER),
+        states=(
+            "{who} got records of {where} with leader epoch {leader_epoch} at offset {offset}, after it had a later one"
+        ),
+        records=Records.UNKNOWN,
+        means=(
+            "Leader epochs rise along a log. A leader that was replaced wrote on, or the controller's state went back "
+            "to an older copy. Followers may truncate to a wrong offset."
+        ),
+        fetch=(
+            "collect leader-epoch-checkpoint of {where} from every replica",
+            "compare the segments of {where} on all replicas (forensics compare)",
+            "collect controller.log and state-change.log of the last changes of leader",
+        ),
+        always=True,
+    ),
+    KnownProblem(
+        id="remote-state-missing",
+        title="Follower cannot begin from remote storage",
+        severity=Severity.WARNING,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(REMOTE_STATE),
+        states="a follower cannot build its state of {where} from remote storage",
+        records=Records.UNKNOWN,
+        means=(
+            "Its leader keeps earlier records in remote storage alone, and what describes them is missing there or "
+            "cannot be read. The follower does not fetch and stays out of the ISR."
+        ),
+        fetch=(
+            "collect the exception below the line, and the log of the remote storage plugin",
+            "check the ISR of {where}: the leader may have the only local copy",
+            "check whether segments of {where} were deleted in remote storage",
+        ),
+        always=True,
+    ),
+    KnownProblem(
+        id="behind-log-start",
+        title="Follower behind its leader's log start",
+        severity=Severity.INFO,
+        kinds=(Kind.FETCH_RESET, Kind.FETCH_OFFSET_SET),
+        when=is_behind_log_start,
+        states="{who} fetched {where} from offset {offset}, which its leader had deleted: it begins again further on",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Retention or a request had deleted records before the follower fetched them. Routine for a replica that "
+            "was away for long."
+        ),
+        fetch=("check retention of the topic", "if the follower was never away: collect server.log of {leader}"),
+    ),
+)
+"""Lines about one replica, errors first."""

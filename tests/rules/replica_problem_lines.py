@@ -1,0 +1,107 @@
+"""Lines about one replica's files, epochs and compaction that state known problems, and lines that look like them."""
+
+from __future__ import annotations
+
+from tests.rules.shown_lines import FETCHER, STORED, Shown, event
+
+_LOG, _CACHE = f"[Log partition=sales-7, dir={STORED}]", "kafka.server.epoch.LeaderEpochFileCache"
+_BROKER = event("[Partition sales-7 broker=2] Expanding ISR from 2 to 2,3", "kafka.cluster.Partition")
+
+
+def _conflict(offset: int) -> str:
+    return event(
+        f"[LeaderEpochCache sales-7] New epoch entry EpochEntry(epoch=9, startOffset={offset}) caused truncation of "
+        "conflicting entries ListBuffer(EpochEntry(epoch=8, startOffset=520)). Cache now contains 7 entries.",
+        _CACHE,
+        "WARN",
+    )
+
+
+def _produced(end: str) -> str:
+    return event(
+        "[Producer clientId=p] The broker returned org.apache.kafka.common.errors.OutOfOrderSequenceException: The "
+        f"broker received an out of order sequence number. for topic-partition sales-7 at offset 130{end}",
+        "org.apache.kafka.clients.producer.internals.Sender",
+        "ERROR",
+    )
+
+
+SHOWN: dict[str, Shown] = {
+    "segments-missing": Shown(
+        [
+            event(
+                f"{_LOG} Deleting all segments because logEndOffset (41) is smaller than logStartOffset (130). This "
+                "could happen if segment files were deleted from the file system.",
+                "kafka.log.Log",
+                "WARN",
+            )
+        ],
+        [event(f"{_LOG} Truncating to offset 130", "kafka.log.Log")],
+    ),
+    "compaction-stopped": Shown(
+        [
+            event(
+                "[kafka-log-cleaner-thread-0]: Unexpected exception thrown when cleaning log Log(dir=/d/sales-7). "
+                "Marking its partition (sales-7) as uncleanable",
+                "kafka.log.LogCleaner",
+                "WARN",
+            )
+        ],
+        [_BROKER],
+    ),
+    "epoch-begins-below": Shown([_conflict(400)], [_conflict(520)]),
+    "epochs-out-of-order": Shown(
+        [
+            event(
+                "Received a PartitionLeaderEpoch assignment for an epoch < latestEpoch. This implies messages have "
+                "arrived out of order. New: {epoch:3, offset:1}, Current: {epoch:4, offset:5} for Partition: sales-7",
+                _CACHE,
+                "WARN",
+            )
+        ],
+        [
+            event(
+                "Updated PartitionLeaderEpoch. New: {epoch:4, offset:5}, Current: {epoch:3, offset1} for Partition: "
+                "sales-7. Cache now contains 2 entries.",
+                _CACHE,
+            )
+        ],
+    ),
+    "remote-state-missing": Shown(
+        [
+            event(f"{FETCHER} Error building remote log auxiliary state for sales-7", level="ERROR"),
+            (
+                "org.apache.kafka.server.log.remote.storage.RemoteStorageException: Couldn't build the state from "
+                "remote store for partition: sales-7, currentLeaderEpoch: 7, leaderLocalLogStartOffset: 90, "
+                "leaderLogStartOffset: 0, epoch: 6as the previous remote log segment metadata was not found"
+            ),
+        ],
+        [
+            event(f"{FETCHER} Error building remote log auxiliary state for sales-7", level="ERROR"),
+            (
+                "org.apache.kafka.common.errors.OffsetMovedToTieredStorageException: The requested offset is moved to "
+                "tiered storage."
+            ),
+        ],
+        broker=3,
+    ),
+    "behind-log-start": Shown(
+        [
+            event(
+                f"{FETCHER} Reset fetch offset for partition sales-7 from 90 to current leader's start offset 130",
+                level="WARN",
+            )
+        ],
+        [
+            event(
+                f"{FETCHER} Reset fetch offset for partition sales-7 from 151 to current leader's latest offset 130",
+                level="WARN",
+            )
+        ],
+        broker=3,
+    ),
+    "producer-unknown": Shown(
+        [_produced(". This indicates data loss on the broker, and should be investigated.")],
+        [_produced("."), _BROKER],
+    ),
+}
