@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from forensics.engines.local import scan
-from tests.cases.test_recorded import LOSS, unpacked
+from tests.cases.test_recorded import LOSS, unpacked, without
 
 CASE = "chaos101-0.10.2.2"
 
@@ -34,3 +34,14 @@ def test_who_was_let_into_the_isr_again_after_each_restart_has_what_was_committe
     shutil.rmtree(folder / "broker-100")
     (partition,) = (one for one in scan([str(folder)]).partitions if one.history.name == "orders-2")
     assert partition.judgements[LOSS].verdict == "unknown"
+
+
+def test_a_former_leader_whose_lines_are_missing_may_have_committed_more(tmp_path: Path) -> None:
+    """Broker 1 led epoch 2 before broker 2 led. Where its log ended is in no line and no other broker's."""
+    folder = unpacked(CASE, tmp_path)
+    shutil.rmtree(folder / "broker-3" / "logs")
+    without(folder, "23:52:09,98", "23:52:15,4415", "broker-1")
+    (partition,) = (one for one in scan([str(folder)]).partitions if one.history.name == "pay-1")
+    (loss,) = partition.judgements[LOSS].findings
+    assert (loss.offsets, loss.records) == (((76, 77),), (1, None))
+    assert loss.uncertain[0].endswith("how far broker 1, leader of epoch 2, had committed beyond offset 76")

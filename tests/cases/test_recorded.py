@@ -534,6 +534,22 @@ def test_what_a_replica_returned_with_need_not_be_of_the_last_epoch_that_it_tell
     assert {f.offsets for f in found if f.rule == LOSS} == lost
 
 
+def test_a_leader_whose_lines_are_missing_need_not_begin_where_its_segments_part_from_another_log(
+    tmp_path: Path,
+) -> None:
+    """Broker 3 led epoch 9 from offset 69 on, in a span without lines. Its segments differ from broker 1's already at
+    27, so its high watermark of 126 shows nothing of epoch 9; that the two hold different records is proven.
+    """
+    folder = unpacked("chaos7-0.10.2.2", tmp_path)
+    without(folder, "11:17:57", "11:18:53,6")
+    (partition,) = (one for one in scan([str(folder)]).partitions if one.history.name == "orders-0")
+    (loss,) = partition.judgements[LOSS].findings
+    assert (loss.offsets, loss.epochs, loss.records) == (((27, 36), (116, 195)), (5, 11), (88, None))
+    apart = {f.replicas: (f.offsets, f.cause) for f in partition.judgements["replica-divergence"].findings}
+    assert apart[1, 3] == (((27, 36), (69, 126)), "unclean-election")
+    assert partition.history.epochs[9].start is None
+
+
 def test_a_checkpoint_of_a_time_without_lines_does_not_speak_of_a_leader_who_had_less(tmp_path: Path) -> None:
     """All lines end before broker 3 led; its checkpoint says 23, where the leader of its last role was dead with 20."""
     folder = unpacked("threeway-0.10.2.2-request", tmp_path)
