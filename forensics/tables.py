@@ -231,7 +231,7 @@ def finding_row(one: Finding, *, known: bool = False) -> dict[str, Any]:
             for fact in one.facts
         ],
         "inferences": list(one.inferences),
-        "uncertain": list(one.uncertain),
+        "uncertain": list(one.doubts),
         "not_because": list(one.not_because),
         "cause": one.cause,
         "reference": cause.reference if cause is not None else None,

@@ -113,6 +113,11 @@ class Broker:
         return self.system is not None and "kafka" not in self.system.lower() and not self.releases
 
     @property
+    def only_controls(self) -> bool:
+        """It is a controller of KRaft and no broker, so it has no replica of a topic."""
+        return self.settings.get("process.roles", "").strip("[]") == "controller"
+
+    @property
     def release(self) -> Release | None:
         """Its release, the one that it printed last; None if it printed none.
 

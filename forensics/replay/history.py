@@ -75,7 +75,8 @@ class HwSource(StrEnum):
     SAME_EPOCH = "same-epoch"  # the replica that truncates stated it before, in the same leader epoch
     CHECKPOINT = "checkpoint"  # replication-offset-checkpoint
     LEFT_BEHIND = "left-behind"  # that file in a directory that is not the live one
-    READ_BACK = "read-back"  # a role begins with it, so it was reached before
+    READ_BACK = "read-back"  # the first role after a restart begins with it, so it was reached before
+    KEPT = "kept"  # a later role of the same process begins with it, so it was reached before
     ACKNOWLEDGED = "acknowledged"  # it is at least this: the records below were acknowledged with acks=all
     CONSUMED = "consumed"  # it is at least this: a consumer read the records below
     ALONE_IN_ISR = "alone-in-isr"  # a leader alone in the ISR commits what it appends

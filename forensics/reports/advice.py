@@ -45,23 +45,22 @@ def copies(findings: Sequence[Finding]) -> list[tuple[str, list[Range]]]:
     return [(text, merged(of)) for text, of in found.items()]
 
 
-NO_COPY = (
-    "no copy in the evidence has these records: look in backups, mirrored clusters and the systems that consumed them"
-)
-"""The text under Keep, for a loss without any copy."""
+NOTHING, NO_COPY = "nothing", "no copy in the evidence has these records"
+"""The words under Keep, for a loss without any copy. The steps name what else may have the records."""
 
 
 def none_left(findings: Sequence[Finding]) -> bool:
     """Return whether records are lost and no finding names a copy of them."""
-    lost = any(finding.rule == LOST and decides(finding.confidence) for finding in findings)
-    return lost and not any(finding.keep for finding in findings)
+    lost = (one for one in findings if one.rule == LOST)
+    gone = any(one.no_copy or decides(one.confidence) for one in lost)
+    return gone and not any(finding.keep for finding in findings)
 
 
 def kept_texts(findings: Sequence[Finding]) -> list[str]:
     """Return what to keep, each copy once, with its offsets if there are several; or that no copy is left."""
     found = copies(findings)
     if none_left(findings):
-        return [NO_COPY]
+        return [f"{NOTHING}: {NO_COPY}"]
     return [f"{span_text(at)}: {text}" if len(found) > 1 else text for text, at in found]
 
 

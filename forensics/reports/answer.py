@@ -11,13 +11,15 @@ from forensics.case.partial import excerpts_alone
 from forensics.replay.confidence import decides
 from forensics.reports.incidents import incarnation_of
 from forensics.reports.remarks import headline_of
-from forensics.reports.titles import of_cluster
+from forensics.reports.tally import unanswered, without_violation
+from forensics.reports.titles import first_names, name_of, of_cluster
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.committed_data_lost import ID as LOSS
 from forensics.rules.finding import Finding, Rule, Severity, Verdict
+from forensics.rules.replica_divergence import ID as FORK
 
-NAMED = 4  # rules in a sentence
+NAMED, PLACES = 4, 2  # rules in a sentence, and partitions named for each
 MANY = 2  # clusters, from which on each has a sentence of its own
 
 
@@ -59,10 +61,23 @@ def _violated_in(result: Result, loud: Sequence[Finding]) -> list[Answer]:
     grave = [finding for finding in decided if finding.severity is not Severity.WARNING]
     told = {(finding.rule, incarnation_of(finding)) for finding in grave}
     mild = [finding for finding in decided if (finding.rule, incarnation_of(finding)) not in told]
-    found = [Answer(Tone.VIOLATED, f"VIOLATED in {_where(result, grave)}: {_rules(grave)}")] if grave else []
+    found = []
+    if grave:
+        said = f"VIOLATED in {_where(result, grave)}: {_rules(grave)}{_of_loss(result, grave)}"
+        found.append(Answer(Tone.VIOLATED, said))
     if mild:
         found.append(Answer(Tone.DOUBT, f"WARNING in {_where(result, mild)}: {_rules(mild)}"))
     return found
+
+
+def _of_loss(result: Result, grave: Sequence[Finding]) -> str:
+    """Return whether committed data was lost or forked, if no violated rule states it."""
+    if not {LOSS, FORK}.isdisjoint({one.rule for one in grave} | {*result.changes.disabled}):
+        return ""
+    places = present(result) or result.partitions
+    if any(_is(one, rule, Verdict.UNKNOWN) for one in places for rule in (LOSS, FORK)):
+        return ". No loss and no fork of committed data is proven"
+    return ". No committed data was lost or forked so far"
 
 
 def _suspected(result: Result, loud: Sequence[Finding]) -> list[Answer]:
@@ -82,10 +97,11 @@ def _open(result: Result, *, told: bool) -> list[Answer]:
     open_ = open_rules(result)
     if not open_:
         return []
-    (first, places), *others = open_.items()
+    first, places = next(iter(open_.items()))
     what = "loss of committed data" if first.id == LOSS else first.id
     known = any(one.known.severity is not Severity.INFO for one in result.problems)
     head = "Also: " if told or known else "INCONCLUSIVE: "
+    others = [rule for rule in unanswered(result) if rule != first]
     more = f"; {_count(len(others), 'more rule')} could not be checked everywhere" if others else ""
     text = f"{head}{what} cannot be ruled out in {len(places):,} of {existing(result)}{more}{_listed(result)}"
     return [Answer(Tone.DOUBT, text)]
@@ -150,12 +166,23 @@ def _clean(result: Result) -> str:
         return f"NOTHING NEW in {places}: the baseline hides {_count(len(result.known), 'known finding')}"
     if any(_is(one, rule, Verdict.VIOLATED) for one in present(result) for rule in result.changes.severities):
         return f"NOTHING above the severities that you set, in {places}"
-    asked = [rule.id for rule in RULES if any(_is(one, rule.id, Verdict.CLEAN) for one in result.partitions)]
+    clean = without_violation(result, present(result) or result.partitions)
     off = f"; {len(result.changes.disabled)} switched off" if result.changes.disabled else ""
     sure = "" if LOSS in result.changes.disabled else ": no committed data was lost, truncated or forked"
-    if not asked:
+    if not clean:
         return f"NOTHING asked: every rule is switched off, in {places}"
-    return f"CLEAN: {_count(len(asked), 'rule')} found no violation in {places}{sure}{off}"
+    return f"CLEAN: {_count(len(clean), 'rule')} found no violation in {places}{sure}{off}{_covered(result)}"
+
+
+def _covered(result: Result) -> str:
+    """Return the time that the lines of the evidence cover, as the end of a sentence; "" without any."""
+    times = [result.case.sources.get_column(name).drop_nulls() for name in ("first_time", "last_time")]
+    stated = [time for column in times for time in column]
+    if not stated:
+        return ""
+    first, last = min(stated), max(stated)
+    end = f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}"
+    return f". The lines cover {first:%Y-%m-%d %H:%M:%S} to {end} UTC"
 
 
 def _nothing_judged(result: Result) -> str:
@@ -191,11 +218,20 @@ def _where(result: Result, findings: Sequence[Finding]) -> str:
 
 
 def _rules(findings: Collection[Finding]) -> str:
-    """Return the rules of findings, in the order of the rules."""
-    named = {finding.rule for finding in findings}
-    ids = [rule.id for rule in RULES if rule.id in named]
+    """Return the rules of findings in the order of the rules, with the partitions; rules with the same ones together.
+
+    >>> from forensics.rules.finding import Finding, Severity
+    >>> _rules([Finding("committed-data-lost", Severity.ERROR, "a", n, "") for n in (0, 1, 2)])
+    'committed-data-lost in a-0, a-1 and 1 more'
+    """
+    found: dict[tuple[str, ...], list[str]] = {}
+    ids = [rule.id for rule in RULES if any(finding.rule == rule.id for finding in findings)]
+    for one in ids[:NAMED]:
+        names = tuple(dict.fromkeys(name_of(finding) for finding in findings if finding.rule == one))
+        found.setdefault(names, []).append(one)
     rest = len(ids) - NAMED
-    return ", ".join(ids[:NAMED]) + (f" and {rest} more rule{'' if rest == 1 else 's'}" if rest > 0 else "")
+    said = [f"{', '.join(rules)} in {first_names(names, PLACES)}" for names, rules in found.items()]
+    return "; ".join(said) + (f"; and {_count(rest, 'more rule')}" if rest > 0 else "")
 
 
 def _partitions(count: int) -> str:

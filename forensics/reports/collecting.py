@@ -8,15 +8,13 @@ from dataclasses import dataclass
 
 from forensics.case import Origin
 from forensics.result import Partition, Result
-from forensics.rules.finding import Verdict
-from forensics.rules.wants import Artefact, Question, Want
+from forensics.rules.finding import Verdict, all_of
+from forensics.rules.wants import Artefact, Want
 
 LOGS, DATA = "LOG_FOLDER", "DATA_FOLDER"
 """Folders that the evidence does not name; the operator writes the real ones."""
 
-WHERE = f"Run this on each broker, with the broker's own folders in place of {LOGS} and {DATA}:"
-
-NAMED = 4  # partitions in one command
+NAMED = 8  # partitions in one command
 
 _PATHS: Mapping[Artefact, str] = {
     Artefact.SERVER_LOG: f"{LOGS}/server.log*",
@@ -28,17 +26,6 @@ _PATHS: Mapping[Artefact, str] = {
     Artefact.CHECKPOINTS: f"{DATA}/*-checkpoint",
 }
 """Files that do not belong to one partition."""
-
-_FETCHED = frozenset(
-    {
-        *(Question.ITS_LINES, Question.LINES_BETWEEN, Question.EARLIER_LINES, Question.LATER_LINES),
-        *(Question.UNNAMED_EPOCHS, Question.ITS_FILES, Question.WHOLE_DIRECTORIES, Question.EARLIER_SEGMENTS),
-        *(Question.MISSING_SEGMENTS, Question.LATER_SEGMENTS, Question.UNTORN_SEGMENTS, Question.CHECKPOINT),
-        *(Question.EPOCH_FILE, Question.EPOCH_FILE_AGAIN, Question.EPOCH_FILE_NOT_EMPTY, Question.HELD_ELSEWHERE),
-        *(Question.LATER_LEADER_HEARD, Question.TAIL_REMOVED),
-    }
-)
-"""Questions about files that the evidence lacks. The others ask for what a broker may never have logged."""
 
 _OF_PARTITION = frozenset({Artefact.SEGMENTS, Artefact.DATA_DIRECTORY, Artefact.EPOCH_CHECKPOINT, Artefact.LISTING})
 """Files in the folder of the partition."""
@@ -105,7 +92,7 @@ def commands(result: Result, found: Sequence[Wanted]) -> list[Command]:
     """
     paths: dict[tuple[str, int], dict[str, None]] = {}
     of_files = [one for one in found if one.want.origin is Origin.FILES]
-    fetched = [(one, way) for one in of_files if one.want.question in _FETCHED for way in one.want.ways[:1]]
+    fetched = [(one, way) for one in of_files if not only_if_saved(one.want) for way in one.want.ways[:1]]
     each = [(part, way, broker) for one, way in fetched for part in one.partitions for broker in way.brokers]
     for partition, way, broker in each:
         mine = paths.setdefault((partition.history.cluster or "", broker), {})
@@ -119,6 +106,17 @@ def commands(result: Result, found: Sequence[Wanted]) -> list[Command]:
         for (cluster, broker), named in sorted(paths.items())
         if named
     ]
+
+
+def where(shell: Sequence[Command]) -> str:
+    """Return how to run commands that collect evidence, as a sentence."""
+    folders = all_of([folder for folder in (LOGS, DATA) if any(folder in command.line for command in shell)])
+    one = len(shell) == 1
+    which = "This command collects" if one else "These commands collect"
+    whose = (
+        "a broker that it names. Run it on that broker" if one else "the brokers that it names. Run each on its broker"
+    )
+    return f"{which} what the list above asks of {whose}, with the broker's own folders in place of {folders}:"
 
 
 def _paths(artefacts: Sequence[Artefact], partition: Partition) -> list[str]:

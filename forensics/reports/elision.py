@@ -1,4 +1,4 @@
-"""Long lines of logs made short: the middle goes, and the values that matter stay."""
+"""Long lines of logs made short: the middle goes, and what matters stays."""
 
 from __future__ import annotations
 
@@ -9,26 +9,53 @@ _PIECES = re.compile(r"[^\s,]+,?\s*|\s+|,")
 _NUMBERS = re.compile(r"[0-9]+")
 GAP = "… "
 
+_ASIDES = (
+    (re.compile(r" \((?:kafka|org\.apache\.kafka|state\.change)\.[\w.$]+\)$"), " …"),  # the logger
+    (re.compile(r"\bdir=/[^\s,\])]*/"), "dir=…/"),
+)
+"""The parts of a quoted line that go first, and what is written instead."""
 
-def elided(text: str, values: Sequence[int], width: int) -> str:
-    """Return a line in at most ``width`` columns: its beginning, and the pieces with a value that matters.
+_VERBS = re.compile(
+    r"truncat|corrupt|recover|delet|roll|complet|load|start|stop|shut|elect|lead|follow|append|fetch|expand|shrink|shrunk|"
+    r"fail|skip",
+    re.IGNORECASE,
+)
+"""Beginnings of words by which Kafka says what happened."""
+
+
+def without_asides(text: str, width: int) -> str:
+    """Return a line without its logger and without the path of a folder, as far as it is longer than ``width``."""
+    for pattern, instead in _ASIDES:
+        if len(text) > width:
+            text = pattern.sub(instead, text, count=1)
+    return text
+
+
+def elided(text: str, values: Sequence[int], width: int, name: str = "") -> str:
+    """Return a line in at most ``width`` columns: its beginning, and the pieces that matter.
+
+    The logger and the path of the folder go first. Then the values, the partition and the verbs stay, in this order.
 
     Args:
         text: a line.
         values: numbers that matter, the most important first.
         width: columns.
+        name: the partition.
 
     >>> elided("Partition x with a very long tale of words from offset 50, ISR [2], and more words", [50], 40)
-    'Partition x with a … offset 50, …'
+    'Partition x with a very … offset 50, …'
     >>> elided("short", [1], 40)
     'short'
+    >>> elided("[Log partition=a-0, dir=/srv/kafka/data] Corruption found, truncating (kafka.log.Log)", [42], 70)
+    '[Log partition=a-0, dir=…/data] Corruption found, truncating …'
     """
+    text = without_asides(text, width)
     if len(text) <= width:
         return text
     pieces = _PIECES.findall(text)
     head = _head(pieces, width // 2)
     kept = set(range(head))
-    for number in _by_worth(pieces, values, head):
+    for number in _by_worth(pieces, values, head, name):
         more = kept | {number, *({number - 1} if "=" not in pieces[number] and number > head else set())}
         if len(_joined(pieces, more)) <= width:
             kept = more
@@ -49,13 +76,21 @@ def _head(pieces: list[str], width: int) -> int:
     return len(pieces)
 
 
-def _by_worth(pieces: list[str], values: Sequence[int], head: int) -> list[int]:
-    """Return the pieces after the beginning that have a value that matters, the most important first."""
+def _by_worth(pieces: list[str], values: Sequence[int], head: int, name: str) -> list[int]:
+    """Return the pieces after the beginning that matter, the most important first."""
     rank = {str(value): place for place, value in reversed(list(enumerate(values)))}
+    named = any(name in piece for piece in pieces[:head])
     found = []
     for number in range(head, len(pieces)):
-        ranks = [rank[one] for one in _NUMBERS.findall(pieces[number]) if one in rank]
-        found += [(min(ranks), number)] if ranks else []
+        piece = pieces[number]
+        ranks = [rank[one] for one in _NUMBERS.findall(piece) if one in rank]
+        if name and not named and name in piece:
+            found.append((len(values), number))
+            named = True
+        elif ranks:
+            found.append((min(ranks), number))
+        elif _VERBS.match(piece.lstrip("([")):
+            found.append((len(values) + 1, number))
     return [number for _, number in sorted(found)]
 
 

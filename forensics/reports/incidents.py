@@ -35,11 +35,20 @@ class Incident:
         # Each loss is an incident of its own: a reader of the first must not think that it is all.
         if incarnation_of(finding) != incarnation_of(lead) or finding.rule == lead.rule == LOSS:
             return False
-        if (finding.confidence is Confidence.SUSPECTED) != (lead.confidence is Confidence.SUSPECTED):
-            return False  # a suspected finding is not listed under a proven one
+        if not self._as_sure(finding):
+            return False
         if finding.offsets and lead.offsets:
             return any(a < d and c < b for a, b in finding.offsets for c, d in lead.offsets)
         return bool(set(finding.epochs) & set(lead.epochs))
+
+    def _as_sure(self, finding: Finding) -> bool:
+        """Return whether a finding may be listed under what leads: a suspected one not under a surer one.
+
+        Under a suspected loss come surer findings about the same replica, such as that its log became shorter.
+        """
+        doubted, leads = (one.confidence is Confidence.SUSPECTED for one in (finding, self.lead))
+        same = self.lead.rule == LOSS and bool(set(finding.replicas) & set(self.lead.replicas))
+        return doubted == leads or (leads and same)
 
     def nearness(self, finding: Finding) -> tuple[bool, int]:
         """How much a finding has in common with what leads: where two losses overlap it goes to its own."""
@@ -54,7 +63,7 @@ class Incident:
 def _kind(finding: Finding) -> tuple[object, ...]:
     return (
         *(finding.rule, finding.severity, finding.confidence, finding.cause, finding.replicas, finding.weak),
-        *(len(finding.uncertain), finding.advice),
+        *(len(finding.doubts), finding.advice),
         tuple((fact.broker, fact.states) for fact in finding.facts),
         *(fact.text for fact in finding.facts if _is_note(fact)),
     )

@@ -219,7 +219,7 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         ],
         "inferences": list(finding.inferences),
         "rests_on": [one.value for one in finding.rests_on],
-        "uncertain": list(finding.uncertain),
+        "uncertain": list(finding.doubts),
         "not_because": list(finding.not_because),
         "cause": None
         if cause is None

@@ -10,13 +10,14 @@ from forensics import __version__
 from forensics.outputs import plain
 from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import answers
-from forensics.reports.collecting import COLLECT, SAVED, WHERE, Wanted, commands, only_if_saved, wanted
+from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
 from forensics.reports.incidents import Incident, Step, grouped, incidents, story
 from forensics.reports.remarks import by_problem
 from forensics.reports.titles import (
     causes_of,
     first_names,
     name_of,
+    nodes_text,
     of_cluster,
     repeat_text,
     rule_name,
@@ -90,18 +91,20 @@ def _incident(group: Sequence[Incident], name: str) -> list[str]:
     lead = incident.lead
     lines = [f"## {escaped(name)}: {escaped(_title(incident))}", "", escaped(sentence(lead.summary)), ""]
     lines += [
-        f"- {rule_name(other)}: {escaped(sentence(other.summary, capital=False))}{times(other)}"
-        + ("" if other.confidence is lead.confidence else f" ({other.confidence.value})")
+        f"- {rule_name(other)}"
+        + ("" if other.confidence is lead.confidence else f", {other.confidence.value}")
+        + f": {escaped(sentence(other.summary, capital=False))}{times(other)}"
         for other in incident.others
     ]
     if same := same_elsewhere(group):
         lines += ["", f"{escaped(same)}."]
     found = story(incident.findings)
-    lines += ["", "### What happened", "", *(_step(number, step) for number, step in enumerate(found.steps, 1))]
-    lines += ["", "### What to do", "", *_advice(incident, len(group) - 1), ""]
+    lines += ["", "### What to do", "", *_advice(incident, len(group) - 1)]
+    lines += ["", "### What happened", "", *(_step(number, step) for number, step in enumerate(found.steps, 1)), ""]
     facts = [("Note", step.fact.text) for step in found.notes]
     facts += [("Inferred", text) for text in _each(one.inferences for one in incident.findings)]
     facts += [("Unknown", text) for text in _each(one.uncertain for one in incident.findings)]
+    facts += [("Not proven", text) for text in _each(one.unproven for one in incident.findings)]
     for cause, prevention in causes_of(incident):
         facts += [("Cause", cause), *([("Prevent", prevention)] if prevention else [])]
     lines += [f"- **{label}:** {escaped(text)}" for label, text in dict.fromkeys(facts)]
@@ -126,14 +129,14 @@ def _step(number: int, step: Step) -> str:
 def _advice(incident: Incident, others: int) -> list[str]:
     """Return what to keep, what to do first and what not to do."""
     advising = advisers(incident.findings)
-    lines = [f"- **Keep** {escaped(text)}." for text in kept_texts(advising)]
+    lines = [f"- **Keep:** {escaped(text)}." for text in kept_texts(advising)]
     label = "Do first:"
     for step in dict.fromkeys(each_first(one.next_steps for one in advising)):
         lines += _action(label, step)
-        label = "Then"
+        label = "Then:"
     if others:
-        lines.append(f"- **Then** {repeat_text(others)}.")
-    lines += [f"- **Do not** {escaped(text)}." for text in each_first(one.do_not for one in advising)]
+        lines.append(f"- **Then:** {repeat_text(others)}.")
+    lines += [f"- **Do not:** {escaped(text)}." for text in each_first(one.do_not for one in advising)]
     return lines
 
 
@@ -176,7 +179,7 @@ def _collect(result: Result, *, several: bool) -> list[str]:
     shell = commands(result, found)
     if not shell:
         return lines
-    return [*lines, "", escaped(WHERE), "", *(f"- {escaped(one.where)}: {code(one.line)}" for one in shell)]
+    return [*lines, "", escaped(where(shell)), "", *(f"- {escaped(one.where)}: {code(one.line)}" for one in shell)]
 
 
 def _wishes(found: Sequence[Wanted], *, several: bool) -> list[str]:
@@ -201,9 +204,9 @@ def _each(texts: Iterable[Iterable[str]]) -> list[str]:
 def _source(result: Result) -> str:
     """Return what was read, in a line."""
     sources = result.case.sources
-    brokers, files = len(result.case.everyone), sources.height
+    files = sources.height
     inputs = ", ".join(code(path) for path in result.inputs)
     return (
-        f"{brokers:,} broker{'' if brokers == 1 else 's'} and {files:,} file{'' if files == 1 else 's'} in {inputs}, "
+        f"{nodes_text(result.case.everyone)} and {files:,} file{'' if files == 1 else 's'} in {inputs}, "
         f"read by forensics {__version__}."
     )

@@ -323,6 +323,7 @@ class Redactor:
             facts=tuple(replace(fact, text=self.text(fact.text)) for fact in one.facts),
             inferences=every(one.inferences),
             uncertain=every(one.uncertain),
+            unproven=every(one.unproven),
             subject=self.text(one.subject),
             not_because=every(one.not_because),
             keep=self.text(one.keep) if one.keep is not None else None,

@@ -19,10 +19,11 @@ from forensics.case import Case
 from forensics.case.coverage import coverage
 from forensics.case.partial import excerpts_alone
 from forensics.replay.confidence import Confidence
+from forensics.reports import tally
 from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import Tone, answers, counted
-from forensics.reports.collecting import COLLECT, SAVED, WHERE, Wanted, commands, only_if_saved, wanted
-from forensics.reports.elision import elided
+from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
+from forensics.reports.elision import elided, without_asides
 from forensics.reports.incidents import Incident, Step, grouped, incidents, story
 from forensics.reports.remarks import acknowledged, apart, by_problem, changed, one_folder
 from forensics.reports.terminal import LEAST, MOST, Page, Style, printed
@@ -33,6 +34,8 @@ from forensics.reports.titles import (
     first_names,
     headline,
     name_of,
+    node_name,
+    nodes_text,
     of_cluster,
     repeat_text,
     rule_name,
@@ -40,7 +43,6 @@ from forensics.reports.titles import (
     times,
 )
 from forensics.result import Partition, Result
-from forensics.rules import RULES
 from forensics.rules.evidence_gap import ID as GAPS
 from forensics.rules.finding import (
     Action,
@@ -63,10 +65,12 @@ WISHES = 10  # of what would answer open questions; of more than these, the firs
 FIRST_WISHES = 4
 NEXT = 3  # things to fetch after an excerpt
 EXAMPLES = 5  # of what was not understood
+PROBLEMS = 6  # partitions of one known problem
 PLACES = 2  # of one known problem
 PROOF = 2  # places cited for one fact
-QUOTED = 70  # columns for the beginning of a quote beside its place; with less it has a line of its own
-LABEL = 10  # columns of "Do first"
+QUOTED = 66  # columns for the beginning of a quote beside its place; with less it has a line of its own
+LABEL = 12  # columns of "Not proven"
+VERDICT = 19  # columns of "unknown in 14 of 15"
 
 _TONES = {Tone.VIOLATED: Style.BAD, Tone.DOUBT: Style.DOUBT, Tone.CLEAN: Style.GOOD}
 _LOGS = ("server.log", "state-change.log", "controller.log", "kafka-request.log", "log-cleaner.log", "log", "excerpt")
@@ -147,7 +151,7 @@ class _Page(Page):
         """Print the answer: the first line."""
         for one in answers(self.result):
             self.put("", sentence(one.text), indent=2, style=_TONES[one.tone], whole=True)
-        if words := confidence_text(self.result.findings):
+        if words := confidence_text(self.result):
             self.put("", words, indent=2, style=Style.DIM)
         self.blank()
 
@@ -174,14 +178,20 @@ class _Page(Page):
         self.put(f"{self.name(lead)}   ", headline(incident), indent=2, style=style, whole=True)
         self.put("  ", sentence(lead.summary))
         for other in incident.others:
-            doubt = "" if other.confidence is lead.confidence else f" ({other.confidence.value})"
-            self.put("  + ", sentence(f"{rule_name(other)}: {other.summary}{times(other)}{doubt}", capital=False))
+            doubt = "" if other.confidence is lead.confidence else f", {other.confidence.value}"
+            self.put("  + ", sentence(f"{rule_name(other)}{doubt}: {other.summary}{times(other)}", capital=False))
         self.same_elsewhere(group)
+        self.advice(group)
         self.story(incident)
         self.said("Inferred", (text for f in incident.findings for text in f.inferences))
         self.said("Unknown", (text for f in incident.findings for text in f.uncertain))
+        of_rules = {f.rule: f.unproven for f in reversed(incident.findings) if f.unproven}
+        self.said("Not proven", itertools.chain.from_iterable(reversed(of_rules.values())))
         self.causes(incident)
-        advising = advisers(incident.findings)
+
+    def advice(self, group: Sequence[Incident]) -> None:
+        """Print what to keep, what to do first and what not to do."""
+        advising = advisers(group[0].findings)
         self.said("Keep", kept_texts(advising), Style.BOLD)
         self.steps(each_first(f.next_steps for f in advising))
         if len(group) > 1:
@@ -213,19 +223,21 @@ class _Page(Page):
         self.put(f"  {number:>2}  {when:<8}  {who}", fact.text, indent=16, style=Style.BOLD)
         places = {(piece.path, piece.line, piece.byte): piece for piece in step.evidence}
         for piece in list(places.values())[:PROOF]:
-            self.piece(16, piece, _values(step.finding))
+            self.piece(16, piece, _values(step.finding), f"{step.finding.topic}-{step.finding.partition}")
 
-    def piece(self, indent: int, piece: Evidence, values: Sequence[int]) -> None:
+    def piece(self, indent: int, piece: Evidence, values: Sequence[int], name: str = "") -> None:
         """Print a place in the evidence and what is there, in one line."""
         where = f":{piece.line}" if piece.line is not None else f" byte {piece.byte or 0:,}"
         place = f"{self.place(piece.path)}{where}"
         quote = _STAMP.sub("", piece.text)
-        room = self.columns - indent - len(place) - 2
-        if len(quote) <= room or room >= QUOTED:
-            self.cite(indent, place, piece.path, elided(quote, values, room))
+        room, own = self.columns - indent - len(place) - 2, self.columns - indent - 2
+        beside = elided(quote, values, room, name) if room >= QUOTED or len(quote) <= room else ""
+        whole = len(without_asides(quote, own)) <= own  # if a line of its own shows all of it
+        if beside and (beside == quote or not whole):
+            self.cite(indent, place, piece.path, beside)
             return
         self.cite(indent, place, piece.path, "")
-        self.row(f"{' ' * (indent + 2)}{elided(quote, values, self.columns - indent - 2)}")
+        self.row(f"{' ' * (indent + 2)}{elided(quote, values, own, name)}")
 
     def causes(self, incident: Incident) -> None:
         """Print each cause, in full the first time."""
@@ -273,7 +285,9 @@ class _Page(Page):
         """One known problem: what lines state, what it means, what to fetch next; of a brief one the first of each."""
         first = group[0]
         known = first.known
-        self.put(f"  {known.severity.value:<8}  ", f"{known.title}{_repeated(group)}", indent=12)
+        places = list(dict.fromkeys(one.name for one in group if one.name is not None))
+        named = f": {first_names(places, PROBLEMS)}" if len(places) > 1 else ""
+        self.put(f"  {known.severity.value:<8}  ", f"{known.title}{_repeated(group)}{named}", indent=12)
         shown = group[: 1 if brief else PLACES]
         for one in shown:
             self.put(" " * 12, f"{one.states}{_lines_of(one)}")
@@ -285,6 +299,8 @@ class _Page(Page):
         if not brief:
             self.said("Known as", ["; ".join(known.issues)])
         self.said("Do first", first.fetch[: 1 if brief else None])
+        if len(places) > 1:
+            self.said("then", [repeat_text(len(places) - 1)])
 
     def routine(self, group: Sequence[Problem]) -> None:
         """One known problem that is routine."""
@@ -313,18 +329,17 @@ class _Page(Page):
         partitions = self.result.partitions
         if not partitions:
             return
-        asked = [rule for rule in RULES if rule.id not in self.result.changes.disabled]
+        asked = tally.asked(self.result)
         self.put("", f"{counted(self.result)}, {_count(len(asked), 'rule')} (forensics explain RULE)", indent=2)
         self.violated(asked)
         if self.pasted:
             self.open_rules(len(asked))
         else:
             self.verdict(asked, Verdict.UNKNOWN)
-        silent = [rule for rule in asked if _not_applicable(partitions, rule.id)]
-        clean = [rule for rule in asked if rule not in silent and _without_violation(partitions, rule.id)]
+        silent, clean = tally.not_applicable(self.result), tally.without_violation(self.result)
         if clean and not self.pasted:
             others = len(clean) + len(silent) < len(asked)
-            self.row(f"  {'no violation':<18}  {_count(len(clean), 'other rule' if others else 'rule')}")
+            self.row(f"  {'no violation':<{VERDICT}}  {_count(len(clean), 'other rule' if others else 'rule')}")
         self.silent(silent)
         self.blank()
 
@@ -333,13 +348,14 @@ class _Page(Page):
         loud = [rule for rule in asked if rule.severity is not Severity.INFO]
         self.verdict(loud, Verdict.VIOLATED, mild=False)
         self.verdict(loud, Verdict.VIOLATED, label="warning", mild=True)
-        self.verdict([rule for rule in asked if rule.severity is Severity.INFO], Verdict.VIOLATED, label="info")
+        quiet = [rule for rule in asked if rule.severity is Severity.INFO and not (self.pasted and rule.id == GAPS)]
+        self.verdict(quiet, Verdict.VIOLATED, label="info")
 
     def silent(self, rules: Sequence[Rule]) -> None:
         """Print the rules that are not applicable, those with the same reason together."""
         for reason in dict.fromkeys(rule.not_applicable for rule in rules):
             named = ", ".join(rule.id for rule in rules if rule.not_applicable == reason)
-            self.put(f"  {'not applicable':<18}  ", f"{named} ({reason})")
+            self.put(f"  {'not applicable':<{VERDICT}}  ", f"{named} ({reason})")
 
     def verdict(
         self, asked: Sequence[Rule], verdict: Verdict, label: str | None = None, *, mild: bool | None = None
@@ -353,16 +369,14 @@ class _Page(Page):
             mild: whether the findings are warnings; None for whatever they are.
         """
         partitions = self.result.partitions
-        listed = [rule for rule in asked if rule.id != GAPS]  # what is missing is listed below
-        for places, rules in _alike(partitions, listed, verdict, mild).items():
+        for places, rules in _alike(partitions, asked, verdict, mild).items():
             where = f"{label or verdict.value} in {len(places):,} of {len(partitions):,}"
             names = first_names([self.called(partitions[place]) for place in places], 2)
-            self.put(f"  {where:<18}  ", f"{', '.join(rule.id for rule in rules)} ({names})", indent=22)
+            self.put(f"  {where:<{VERDICT}}  ", f"{', '.join(rule.id for rule in rules)} ({names})", indent=VERDICT + 4)
 
     def open_rules(self, asked: int) -> None:
         """Print how many rules cannot be answered from an excerpt: which ones is nothing to list."""
-        open_ = {rule for one in self.result.partitions for rule in one.verdicts(Verdict.UNKNOWN)}
-        if open_:
+        if open_ := tally.unanswered(self.result):
             self.row(f"  {len(open_)} of {asked} rules cannot be answered from these lines")
 
     def wishes(self) -> None:
@@ -386,7 +400,7 @@ class _Page(Page):
         """Print the commands that collect what is wanted, one a broker."""
         shell = commands(self.result, found)
         if shell:
-            self.put("  ", WHERE)
+            self.put("  ", where(shell))
         for command in shell:
             self.row(f"  {command.where}: {command.line}")
 
@@ -435,7 +449,7 @@ class _Page(Page):
             kinds = rows.get(broker, {})
             lacks = _lacking(kinds) if broker in holders and "trace" not in kinds else []
             of = self.of_cluster(name)
-            called = f"  broker {broker}{of}  " if broker is not None else f"  of no known broker{of}  "
+            called = f"  {_called(case, broker)}{of}  "
             style = Style.DOUBT if lacks else Style.NONE
             self.put(called, self.files_of(case, broker, kinds, lacks), indent=6, style=style)
 
@@ -485,11 +499,10 @@ class _Page(Page):
             same = first.date() == last.date()
             span = f", {first:%Y-%m-%d %H:%M:%S} to {f'{last:%H:%M:%S}' if same else f'{last:%Y-%m-%d %H:%M:%S}'} UTC"
         count, total = sources.height, int(sources.get_column("bytes").sum())
-        brokers = len(case.everyone)
         below = f" below {self.root.rstrip('/')}" if self.root else ""
         self.put(
             "",
-            f"{brokers:,} broker{'' if brokers == 1 else 's'}, {count:,} file{'' if count == 1 else 's'}{below}, "
+            f"{nodes_text(case.everyone)}, {count:,} file{'' if count == 1 else 's'}{below}, "
             f"{_size(total)}{span} "
             f"(timestamps without a zone were read as {case.reading.assumed}{self.zones()}{_skews(case.reading.skew)})",
             indent=2,
@@ -562,6 +575,13 @@ def _kinds(case: Case) -> dict[int | None, dict[str, dict[str, object]]]:
     return rows
 
 
+def _called(case: Case, broker: int | None) -> str:
+    """Return the name of a broker in the list of the evidence."""
+    if broker is None:
+        return "of no known broker"
+    return next((node_name(one) for one in case.everyone if one.id == broker), f"broker {broker}")
+
+
 def _release(case: Case, broker: int | None) -> list[str]:
     """That a broker's release is not known: then no behaviour of a release is assumed of it. Or another system."""
     unknown = [one for one in case.everyone if one.id == broker and one.release is None]
@@ -580,14 +600,6 @@ def _repeated(group: Sequence[Problem]) -> str:
 
 def _lines_of(one: Problem) -> str:
     return f" ({one.count:,} lines)" if one.count > 1 else ""
-
-
-def _without_violation(partitions: Sequence[Partition], rule_id: str) -> bool:
-    return all(p.judgements[rule_id].verdict in (Verdict.CLEAN, Verdict.NOT_APPLICABLE) for p in partitions)
-
-
-def _not_applicable(partitions: Sequence[Partition], rule_id: str) -> bool:
-    return all(p.judgements[rule_id].verdict is Verdict.NOT_APPLICABLE for p in partitions)
 
 
 def _lacking(kinds: dict[str, dict[str, object]]) -> list[str]:

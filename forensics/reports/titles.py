@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forensics.replay.confidence import Confidence
+from forensics.case.brokers import Broker
+from forensics.replay.confidence import Bearers, Confidence
 from forensics.reports.incidents import Incident
+from forensics.result import Result
 from forensics.rules import RULES
-from forensics.rules.causes import CauseId
+from forensics.rules.causes import Cause, CauseId
 from forensics.rules.finding import Finding, Severity, count_text, offsets_text, records_text
 
 RANGES = 3  # of offsets in a headline
+NODES = 5  # controllers named beside their number
 RUNS = 8  # of partitions of a topic, named together
 
 
@@ -49,30 +52,60 @@ def title_of(incident: Incident) -> list[str]:
     titles = [rule.title for rule in RULES if rule.id == lead.rule]
     offsets = []
     if lead.offsets:
-        counted = count_text(lead.offsets)
+        counted, perhaps = count_text(lead.offsets), ""
         if lead.records is not None:
             least, most = lead.records
-            counted = records_text(least, most if most is not None else least)
-            if most is None:
-                counted = f"at least {counted}"
+            counted, perhaps = records_text(least, most or least), "" if most is not None else ", perhaps more"
         rest = f" and {len(lead.offsets) - RANGES:,} more ranges" if len(lead.offsets) > RANGES else ""
-        offsets = [f"{offsets_text(lead.offsets[:RANGES])}{rest} ({counted})"]
+        offsets = [f"{offsets_text(lead.offsets[:RANGES])}{rest} ({counted}{perhaps})"]
+    elif lead.open_from is not None:
+        offsets = [f"from offset {lead.open_from} on"]
     doubt = "SUSPECTED: " if lead.confidence is Confidence.SUSPECTED else ""
     first = [f"{doubt}{titles[0]}", *offsets]
     return [*first[:-1], f"{first[-1]}{times(lead)}", f"{lead.severity.value}, {lead.confidence.value}"]
 
 
 _MEANS = {
-    Confidence.PROVEN: "the evidence states each fact",
-    Confidence.INFERRED: "the protocol implies a fact, or one file alone states it",
+    Confidence.PROVEN: "two independent files show each fact",
+    Confidence.INFERRED: "the protocol implies a fact, or one file alone shows it",
 }
 """The meaning of a confidence, for a reader who meets the word first; the answer itself explains a suspicion."""
 
 
-def confidence_text(findings: Sequence[Finding]) -> str:
+_OF_DAMAGE = {**_MEANS, Confidence.PROVEN: "two independent files show each fact, or a file on disk shows it by itself"}
+_ALONE = frozenset(rule.id for rule in RULES if rule.bearers is Bearers.ONE)
+_OF_TRACES = {**_MEANS, Confidence.PROVEN: "the trace states each fact"}
+
+
+def confidence_text(result: Result) -> str:
     """Return what the words for the confidence of findings mean, those that occur; "" without findings."""
-    named = {finding.confidence for finding in findings if finding.severity is not Severity.INFO}
-    return " ".join(f"{one.value.capitalize()}: {text}." for one, text in _MEANS.items() if one in named)
+    loud = [finding for finding in result.findings if finding.severity is not Severity.INFO]
+    named = {finding.confidence for finding in loud}
+    alone = any(one.rule in _ALONE and one.confidence is Confidence.PROVEN for one in loud)
+    means = _OF_TRACES if result.case.traces_alone else _OF_DAMAGE if alone else _MEANS
+    return " ".join(f"{one.value.capitalize()}: {text}." for one, text in means.items() if one in named)
+
+
+def node_name(node: Broker) -> str:
+    """Return the name of a broker; a controller of KRaft is no broker."""
+    return f"node {node.id} (controller)" if node.only_controls else f"broker {node.id}"
+
+
+def nodes_text(everyone: Sequence[Broker]) -> str:
+    """Return how many brokers there are, and the controllers beside them.
+
+    >>> from forensics.case.brokers import Broker
+    >>> nodes_text([Broker(1), Broker(2), Broker(100, settings={"process.roles": "controller"})])
+    '2 brokers, 1 controller (node 100)'
+    """
+    controllers = [node.id for node in everyone if node.only_controls]
+    count = len(everyone) - len(controllers)
+    beside = ""
+    if controllers:
+        many = len(controllers) > 1
+        named = first_names([str(one) for one in controllers], NODES)
+        beside = f", {len(controllers):,} controller{'s' if many else ''} (node{'s' if many else ''} {named})"
+    return f"{count:,} broker{'' if count == 1 else 's'}{beside}"
 
 
 def times(finding: Finding) -> str:
@@ -125,10 +158,15 @@ def causes_of(incident: Incident) -> list[tuple[str, str]]:
     known = [cause for cause in named if cause.id is not CauseId.UNKNOWN] or named[:1]
     found = []
     for cause in dict.fromkeys(known):
-        source = f" ({cause.reference})" if cause.reference else ""
-        versions = f". Versions: {cause.versions}" if cause.versions else ""
-        found.append((f"{cause.text}{source}{versions}", cause.prevention))
+        found.append((f"{cause.text}. {source}" if (source := source_of(cause)) else cause.text, cause.prevention))
     return found
+
+
+def source_of(cause: Cause) -> str:
+    """Return the source of a cause and the versions that it affects, in words; "" where there is none."""
+    see = f"See {cause.reference}." if cause.reference else ""
+    versions = f"Affects {cause.versions}." if cause.versions else ""
+    return " ".join(filter(None, (see, versions))).removesuffix(".")
 
 
 def runs(findings: Sequence[Finding]) -> str:

@@ -17,6 +17,7 @@ class CauseId(StrEnum):
     UNCLEAN_ELECTION = "unclean-election"
     FORCED_ELECTION = "forced-election"
     UNFLUSHED_TAIL = "unflushed-tail"
+    CORRUPT_BATCH = "corrupt-batch"
     WIPED_DISK = "wiped-disk"
     LAGGING_ISR_MEMBER = "lagging-isr-member"
     ACKS1_FAILOVER = "acks1-failover"
@@ -33,9 +34,9 @@ class Cause:
 
     Attributes:
         id: its name.
-        text: what it is, in one sentence.
+        text: what it is, in one or two sentences; "most likely" where the evidence shows the effect alone.
         reference: KIP or KAFKA issue.
-        versions: versions affected.
+        versions: versions affected, as what follows "affects".
         prevention: configuration or upgrade that would have prevented it.
     """
 
@@ -45,6 +46,8 @@ class Cause:
     versions: str
     prevention: str
 
+
+_APART = "put 3 or more replicas into separate failure domains (racks, power supplies)"
 
 CAUSES: tuple[Cause, ...] = (
     Cause(
@@ -58,75 +61,84 @@ CAUSES: tuple[Cause, ...] = (
         CauseId.UNCLEAN_ELECTION,
         "a replica from outside the ISR was elected leader",
         "KIP-106",
-        "all. Up to 0.10.2, unclean.leader.election.enable is true by default",
+        "all versions. Up to 0.10.2, unclean.leader.election.enable is true by default",
         "set unclean.leader.election.enable=false, and min.insync.replicas to 2 or more with acks=all",
     ),
     Cause(
         CauseId.FORCED_ELECTION,
         "a command forced the election of a replica from outside the ISR; no setting allowed it",
         "KIP-460",
-        "2.4 and later",
+        "versions 2.4 and later",
         "do not run kafka-leader-election.sh --election-type UNCLEAN while a replica of the last ISR may return; set "
         "min.insync.replicas to 2 or more with acks=all",
     ),
     Cause(
         CauseId.UNFLUSHED_TAIL,
-        "a replica restarted without the end of its log: its host lost power or crashed before the records were "
+        "the end of a replica's log is gone. Most likely its host lost power or crashed before the records were "
         "flushed",
         "KIP-966",
-        "all. Kafka relies on replication, not on fsync",
-        "put 3 or more replicas into separate failure domains (racks, power supplies)",
+        "all versions: Kafka relies on replication, not on fsync",
+        _APART,
+    ),
+    Cause(
+        CauseId.CORRUPT_BATCH,
+        "log recovery found corruption, and the broker truncated its log there. A crash in the middle of a write "
+        "leaves corrupt bytes, and so does a faulty disk or memory: the evidence does not show which it was",
+        "Kafka's LogLoader.recoverLog",
+        "all versions",
+        f"check the disk and the memory of the host; {_APART}",
     ),
     Cause(
         CauseId.WIPED_DISK,
-        "a replica restarted with an empty log: its disk was wiped, replaced, not mounted, or failed",
+        "a replica restarted with an empty log: most likely its disk was wiped, replaced, not mounted, or failed",
         "KIP-903, KIP-966",
-        "all. KRaft does not add a replica of an older broker epoch to an ISR (KIP-903). It still elects a wiped "
-        "replica that is in the ISR or was its last member",
+        "all versions. KRaft does not add a replica of an older broker epoch to an ISR (KIP-903). It still elects a "
+        "wiped replica that is in the ISR or was its last member",
         "do not start a broker on an empty disk while it is the only member of an ISR",
     ),
     Cause(
         CauseId.LAGGING_ISR_MEMBER,
         "a member of the ISR was elected leader although it lacked committed records",
         "KAFKA-7128, KIP-207",
-        "up to 2.0: the leader adds a replica to the ISR before it has reached the start of the leader epoch",
+        "versions up to 2.0: the leader adds a replica to the ISR before it has reached the start of the leader epoch",
         "run 2.1 or later",
     ),
     Cause(
         CauseId.ACKS1_FAILOVER,
         "no follower had fetched the leader's last records when another replica became leader. Producers with acks=0 "
         "or acks=1 treat them as written; producers with acks=all got no acknowledgement and send them again",
-        "Kafka documentation, producer setting acks",
-        "all. This is legal",
+        "the Kafka documentation, producer setting acks",
+        "all versions. This is legal",
         "use acks=all, and set min.insync.replicas to 2 or more",
     ),
     Cause(
         CauseId.DAMAGED_EPOCH_FILE,
         "leader-epoch-checkpoint does not describe the log beside it",
         "KAFKA-7897, KIP-101",
-        "0.11 and later",
+        "versions 0.11 and later",
         "do not edit, restore or delete checkpoint files of a partition by hand",
     ),
     Cause(
         CauseId.STALE_DIRECTORY,
-        "the broker started on a data directory from another time: a left-over or a copy",
+        "most likely the broker started on a data directory from another time: a left-over or a copy",
         "KIP-858 (directory ids)",
-        "all. From 3.7 on, directory ids distinguish the directories",
+        "all versions. From 3.7 on, directory ids distinguish the directories",
         "remove old disks before you use their broker id again; do not start a broker on a restored copy",
     ),
     Cause(
         CauseId.MANUAL_EDIT,
-        "somebody changed files of a log directory by hand: removed, emptied or restored a checkpoint, or moved a "
-        "replica",
-        "Kafka documentation, log directories",
-        "all",
+        "most likely somebody changed files of a log directory by hand: removed, emptied or restored a checkpoint, or "
+        "moved a replica",
+        "the Kafka documentation, log directories",
+        "all versions",
         "do not change files of a log directory by hand, also while the broker is stopped",
     ),
     Cause(
         CauseId.EPOCHS_PUT_BACK,
-        "ZooKeeper or the metadata log was restored from an older copy, so leader epochs were used a second time",
-        "KIP-101, Kafka documentation, ZooKeeper operation",
-        "all",
+        "leader epochs were used a second time: most likely ZooKeeper or the metadata log was restored from an older "
+        "copy",
+        "KIP-101 and the Kafka documentation, ZooKeeper operation",
+        "all versions",
         "do not restore ZooKeeper or the metadata log from an older copy while the brokers keep newer data",
     ),
     Cause(CauseId.UNKNOWN, "the evidence does not show the cause", "", "", ""),
@@ -150,11 +162,18 @@ _OF_OTHER: Mapping[CauseId, tuple[str, str]] = MappingProxyType(
             "do not force an election while a replica of the last ISR may return",
         ),
         CauseId.UNFLUSHED_TAIL: (
-            "a replica restarted without the end of its log: its host crashed before the records were flushed",
+            "the end of a replica's log is gone. Most likely its host crashed before the records were flushed",
             "flush records before they count as committed, or put replicas into separate failure domains",
         ),
+        CauseId.CORRUPT_BATCH: (
+            (
+                "a replica found corruption in its log and truncated it there. A crash in the middle of a write leaves "
+                "corrupt bytes, and so does a faulty disk or memory: the evidence does not show which it was"
+            ),
+            "check the disk and the memory of the host, and put replicas into separate failure domains",
+        ),
         CauseId.WIPED_DISK: (
-            "a replica restarted with an empty log: its disk was wiped, replaced, not mounted, or failed",
+            "a replica restarted with an empty log: most likely its disk was wiped, replaced, not mounted, or failed",
             "let a replica with an empty log rejoin as a new one, which cannot lead",
         ),
         CauseId.LAGGING_ISR_MEMBER: (
@@ -170,15 +189,21 @@ _OF_OTHER: Mapping[CauseId, tuple[str, str]] = MappingProxyType(
             "do not edit, restore or delete what a replica notes of its leader epochs",
         ),
         CauseId.STALE_DIRECTORY: (
-            "the replica started with data from another time: a left-over or a copy",
+            "most likely the replica started with data from another time: a left-over or a copy",
             "remove old disks before a replica is started, and do not start one on a restored copy",
         ),
         CauseId.MANUAL_EDIT: (
-            "somebody changed what the replica had stored: removed or restored its high watermark, or moved its log",
+            (
+                "most likely somebody changed what the replica had stored: removed or restored its high watermark, or "
+                "moved its log"
+            ),
             "do not change the files of a replica by hand",
         ),
         CauseId.EPOCHS_PUT_BACK: (
-            "the store that numbers leader epochs was restored from an older copy, so they were used a second time",
+            (
+                "leader epochs were used a second time: most likely the store that numbers them was restored from an "
+                "older copy"
+            ),
             "do not restore the store that numbers leader epochs while the replicas keep newer data",
         ),
         CauseId.UNKNOWN: ("the evidence does not show the cause", ""),

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from forensics.case import Case
-from forensics.replay.committed.failed_directories import failed_directories
 from forensics.replay.committed.lost_by import truncated_before
 from forensics.replay.committed.new_logs import last_leader_replaced_log
 from forensics.replay.committed.open_losses import MoreLost, may_have_committed_unseen, more_lost
@@ -52,6 +51,7 @@ from forensics.rules.story import (
     BOTH_LOGS,
     CAUSE_OF,
     committed_facts,
+    committed_ways,
     earlier_segments,
     leader_fact,
     leader_text,
@@ -66,7 +66,6 @@ from forensics.rules.suspected import explained
 from forensics.rules.unclean_setting import allowed_facts
 from forensics.rules.wants import (
     Artefact,
-    Collect,
     Question,
     Reason,
     Shows,
@@ -95,10 +94,11 @@ other replica in the ISR has them.""",
     matters=(
         """\
 Producers with acks=all received an acknowledgement for these records, and consumers may have
-read them. No consumer can read them from now on, even if a copy is left on a disk.""",
+read them. No consumer can read them while this leader leads, even if a copy is left on a disk.""",
         """\
-A replica that still has the records truncates them as soon as it follows the current leader.
-Save its copy before you start anything.""",
+From 0.11 on, a replica that still has the records truncates them when it follows the current
+leader. In all versions, retention, a wipe or a reassignment deletes them. Save its copy before you
+start anything.""",
     ),
     evidence=(
         """\
@@ -106,12 +106,12 @@ A high watermark in a log line or a checkpoint file shows what was committed. Ro
 entries and the first batch of an epoch show the log end offset with which a leader began.
 Before 0.11, the offset at which the leader's segments differ from an older log implies it.""",
         """\
-If leader epochs ran backwards, their order shows nothing. This happens when ZooKeeper or the
+If leader epochs were used a second time, they give no order. This happens when ZooKeeper or the
 metadata log was restored from an older copy. The rule then reports only what a leader truncated
 when it followed another leader: its own log lines and both segments show it.""",
         """\
-The batch headers of a copy that still has the records give their number. Transaction markers
-and offsets that compaction emptied do not count. Without such a copy, each offset counts as one
+The number of records comes from the batch headers of a copy that still has them. Transaction
+markers and offsets that compaction emptied do not count. Without such a copy, each offset counts as one
 record. With transactions or compaction, the number may be lower, down to none.""",
         """\
 Producers with acks=all are affected if the ISR then had at least min.insync.replicas members.""",
@@ -132,9 +132,11 @@ Up to 2.0, a broker can be elected that joined the ISR before it had all committ
     ),
     to_do=(
         """\
-Do not start, restart or reassign any broker. Copy the directory that the finding names under
-Keep. If it names none, no copy in the evidence has the records: look in backups, mirrored clusters
-and the systems that consumed them.""",
+Do not start, restart or reassign a broker before the copy is made. To stop a broker is safe: its
+log stays as it is. Copy the directory that the finding names under Keep.""",
+        """\
+If the finding names none, no copy in the evidence has the records: look in backups, mirrored
+clusters and the systems that consumed them.""",
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""
@@ -229,9 +231,12 @@ def _open(history: History, possible_loss: PossibleLoss) -> Want:
     if after.start is not None:
         roles = (_role(before), _role(after))
         return Want(
-            Question.COMMITTED_BEFORE, _witnesses(history, before), offsets=from_offset(after.start), epochs=roles
+            Question.COMMITTED_BEFORE,
+            committed_ways(history, before.leader),
+            offsets=from_offset(after.start),
+            epochs=roles,
         )
-    if _at_hand(history, after):
+    if history.whole_with_files(after.leader):
         way = of([after.leader], Artefact.PARTITION_LOGGER, Artefact.FETCHER_LOGGER)
     else:
         way = of([after.leader], Artefact.SERVER_LOG, Artefact.SEGMENTS)
@@ -247,7 +252,7 @@ def _created_again(history: History, case: Case) -> list[Want]:
     epoch = last_leader_replaced_log(history)
     if epoch is None:
         return []
-    return [Want(Question.COMMITTED_BEFORE_NEW_LOG, _witnesses(history, epoch), epochs=(_role(epoch),))]
+    return [Want(Question.COMMITTED_BEFORE_NEW_LOG, committed_ways(history, epoch.leader), epochs=(_role(epoch),))]
 
 
 def _undated(history: History, unclear: list[Range]) -> Want:
@@ -265,24 +270,6 @@ def _undated(history: History, unclear: list[Range]) -> Want:
     old = history.truncates_to_hw
     question = Question.WRITER_OF_OLD_RECORDS if old else Question.WRITER_OF_RECORDS
     return Want(question, (of(history.coverage.shown_missing(*Span), *BOTH_LOGS),), offsets=offsets)
-
-
-def _witnesses(history: History, epoch: Epoch) -> tuple[Collect, ...]:
-    """Return what would show how far an epoch's leader had committed, beyond the evidence about it so far."""
-    if not _at_hand(history, epoch):
-        return (of([epoch.leader], Artefact.SERVER_LOG, Artefact.HW_CHECKPOINT, Artefact.SEGMENTS),)
-    failed = (Artefact.FAILED_LOG_DIRECTORY,) if epoch.leader in failed_directories(history) else ()
-    return (
-        of([epoch.leader], Artefact.HW_CHECKPOINT, *failed),
-        of([epoch.leader], Artefact.SEGMENTS, *failed),
-        of([epoch.leader], Artefact.PARTITION_LOGGER),
-        anywhere(Artefact.CLIENTS),
-    )
-
-
-def _at_hand(history: History, epoch: Epoch) -> bool:
-    """Return whether the log lines and the segments of an epoch's leader are in the evidence."""
-    return history.whole_with_files(epoch.leader)
 
 
 def _unreadable(history: History, leader: int) -> list[Want]:
@@ -359,7 +346,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     facts += allowed_facts(history, cause)
     more = more_lost(history, loss)
     changed = moved_until(history, epoch.leader, epoch.time) if epoch.leader is not None and epoch.start == 0 else None
-    at_least = "at least " if more.any_near else ""
+    perhaps = ", perhaps more" if more.any_near else ""
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
@@ -370,7 +357,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         offsets=loss.ranges,
         records=(least, None if more.any_near else most),
         summary=(
-            f"the partition lost committed {offsets_text(loss.ranges)} ({at_least}{_count(loss, least, most)}) of "
+            f"the partition lost committed {offsets_text(loss.ranges)} ({_count(loss, least, most)}{perhaps}) of "
             f"{_written_text(history, loss, written)}: {_how(loss)}. "
             + sentence(copies_text(loss) if holders else outside_text(history, case, loss))
         ),

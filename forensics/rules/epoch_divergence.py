@@ -75,8 +75,11 @@ epochs then fall after these records.""",
     ),
     to_do=(
         """\
-Stop the replica and keep its directory. Let it copy the whole partition again from a leader
-that has the records.""",
+Copy the directory of every replica first. The replica that contradicts must not lead: if it does,
+let another member of the ISR that has all records become leader.""",
+        """\
+Then stop the broker of the replica that contradicts, move its directory of the partition away,
+and start the broker. It fetches the whole partition again from the leader.""",
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""

@@ -233,6 +233,7 @@ class Finding:
         replicas: brokers it concerns.
         epochs: leader epochs it concerns.
         offsets: half-open ranges.
+        open_from: first offset that it is about, where it names no offsets because their end is unknown; or None.
         records: least and greatest number of records, the latter None if unknown; None if it does not apply.
         summary: one sentence.
         facts: the story, in causal order.
@@ -240,9 +241,11 @@ class Finding:
         inferences: conclusions from the protocol that were not read from evidence.
         rests_on: ids of the inferences on which its values rest, as docs/how-it-judges.md lists them.
         uncertain: what the evidence leaves open about this finding.
+        unproven: why it is not proven, where that follows from the files that show it.
         not_because: legal look-alikes that were ruled out, and why.
         cause: see ``causes.CAUSES``; None where records did not go.
         keep: which copy to keep, or None.
+        no_copy: records may be gone, and no copy in the evidence has them.
         next_steps: safe actions, first first.
         do_not: actions that would destroy evidence or the last copy.
         advice: these three as they hold for any partition (``advised``), to see which partitions need the same.
@@ -264,6 +267,7 @@ class Finding:
     replicas: tuple[int, ...] = ()
     epochs: tuple[int, ...] = ()
     offsets: tuple[Range, ...] = ()
+    open_from: int | None = None
     records: tuple[int, int | None] | None = None
     facts: tuple[Fact, ...] = ()
     before: dict[str, int] = field(default_factory=dict)
@@ -271,9 +275,11 @@ class Finding:
     inferences: tuple[str, ...] = ()
     rests_on: tuple[Inferred, ...] = ()
     uncertain: tuple[str, ...] = ()
+    unproven: tuple[str, ...] = ()
     not_because: tuple[str, ...] = ()
     cause: CauseId | None = None
     keep: str | None = None
+    no_copy: bool = False
     next_steps: tuple[Action, ...] = ()
     do_not: tuple[str, ...] = ()
     advice: tuple[str | None, ...] = ()
@@ -308,6 +314,11 @@ class Finding:
     def confidence(self) -> Confidence:
         """Proven, inferred or suspected; the verdict of a rule that only suspects is unknown."""
         return weighed(self.weak)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Return all doubts: what the evidence leaves open, then why the finding is not proven."""
+        return (*self.uncertain, *self.unproven)
 
     @property
     def refs(self) -> tuple[Ref, ...]:
@@ -470,6 +481,16 @@ class Rule:
     def heading(self) -> str:
         """The title with a capital letter at its beginning and in abbreviations alone."""
         return sentence(self.name if self.words else self.id.replace("-", " ")).removesuffix(".")
+
+    @property
+    def phrase(self) -> str:
+        """The name of a violation in words alone, within a sentence."""
+        return self.words or self.id.replace("-", " ")
+
+    @property
+    def label(self) -> str:
+        """The name of a violation in words alone, with a capital letter at its beginning."""
+        return sentence(self.phrase).removesuffix(".")
 
     @property
     def name(self) -> str:

@@ -82,7 +82,8 @@ So only the files of a stopped broker show it, before it restarts.""",
     ),
     to_do=(
         """\
-Do not start this replica first. Start a replica that has the records, and let it become leader.""",
+Copy the directories of the replicas first. Then start a replica that has the records and is in the
+last ISR, and wait until it leads. Start this replica after that.""",
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""
@@ -203,14 +204,29 @@ def _facts(history: History, below: LogBelowCheckpoint) -> list[Fact]:
     ]
 
 
-def _first_step(below: LogBelowCheckpoint) -> str:
-    """Return what to do first: let a replica lead that has the records."""
+def _first_steps(below: LogBelowCheckpoint) -> tuple[str, ...]:
+    """Return what to do first: copy what is there, then let a replica lead that has the records."""
     broker, whole = below.replica, below.holders
-    unsure = "" if below.stopped else f"if broker {broker} was stopped while its files were copied, "
+    both = brokers_text(tuple(sorted((broker, *whole))))
+    copied = (
+        f"stop broker {broker} if it runs, and copy the directory {HERE} of {both} to another disk, with the "
+        "checkpoint files beside it"
+    )
+    ran = (
+        f"scan the new copy if broker {broker} ran while this evidence was copied: its checkpoint may just be newer "
+        "than its segments"
+    )
+    unsure = () if below.stopped else (ran,)
     if not whole:
-        return f"{unsure}look for another copy of {HERE} before broker {broker} is started"
-    which = "it" if len(whole) == 1 else "one of them"
-    return f"{unsure}start {brokers_text(whole)} before broker {broker} and let {which} lead"
+        return (copied, *unsure, f"look for another copy of {HERE} before broker {broker} is started")
+    one, it = (f"broker {whole[0]}", "it") if len(whole) == 1 else (f"one of {brokers_text(whole)}", "that one")
+    return (
+        copied,
+        *unsure,
+        f"check that {one} is in the last ISR. If not, only an unclean election can make it leader",
+        f"start {it}, and wait until kafka-topics.sh --describe shows it as leader of {HERE}",
+        f"start broker {broker} after that",
+    )
 
 
 _ASSUMED: tuple[tuple[Callable[[LogBelowCheckpoint], bool], str], ...] = (
@@ -256,19 +272,14 @@ def _finding(history: History, below: LogBelowCheckpoint) -> Finding:
         **advised(
             history.name,
             keep=f"{brokers_text(whole)}'s copy of {HERE}" if whole else None,
-            next_steps=(_first_step(below),),
-            do_not=(f"start broker {broker} first{_if_stopped(below)}: it would lead without the records",),
+            next_steps=_first_steps(below),
+            do_not=(f"start broker {broker} first: it may lead without the records",),
         ),
     )
 
 
 def _have(brokers: tuple[int, ...]) -> str:
     return "has" if len(brokers) == 1 else "have"
-
-
-def _if_stopped(below: LogBelowCheckpoint) -> str:
-    """Return the condition of an advice, where it is not known whether a broker ran while its files were copied."""
-    return "" if below.stopped else f" (if broker {below.replica} was stopped while its files were copied)"
 
 
 RULE = Rule(

@@ -124,5 +124,5 @@ RULE = Rule(
     words="last stable offset above high watermark",
     summary="A last stable offset is above the high watermark, or falls while one process leads.",
     help=HELP,
-    not_applicable="no line states a last stable offset",
+    not_applicable="no line states a last stable offset of a running broker",
 )

@@ -45,11 +45,22 @@ def proved(finding: Finding, evidence: Mapping[Ref, Evidence]) -> Finding:
     )
 
 
-def _alone(values: Sequence[str]) -> str:
-    """Return which values have one file alone each, in words."""
-    if len(values) == 1:
-        return f"{values[0]} is in one file only"
-    return f"{all_of(values)} are each in one file only"
+def _alone(alone: Mapping[States, Sequence[Bearer]]) -> str:
+    """Return which file alone shows which values, in words."""
+    by_file: dict[str, list[str]] = {}
+    for states, bearers in alone.items():
+        by_file.setdefault(_file(bearers[0]) if bearers else "one file", []).append(f"the {states.value}")
+    return "; ".join(f"only {file} shows {all_of(values)}" for file, values in by_file.items())
+
+
+_FILES = {"segment": "segments", "epoch-checkpoint": "leader-epoch-checkpoint", "metadata-log": "__cluster_metadata"}
+"""Names of files by their format, where a bearer does not name the part of its broker."""
+
+
+def _file(bearer: Bearer) -> str:
+    """Return the file that shows a value, in words; its path may be that of a copy."""
+    name = bearer.part or _FILES.get(bearer.artefact, "")
+    return f"broker {bearer.broker}'s {name}" if bearer.broker is not None and name else "one file"
 
 
 def _stated(finding: Finding, evidence: Mapping[Ref, Evidence]) -> dict[States, tuple[Evidence, ...]]:
@@ -72,12 +83,12 @@ def shown(
     found = replace(finding, evidence=evidence) if evidence != finding.evidence else finding
     needed = _NEEDED[finding.rule]
     apart = Bearers.ONE if needed is Bearers.ONE else Bearers.TWO
-    alone = [f"the {states.value}" for states, bearers in values.items() if borne(bearers, apart)]
+    alone = {states: tuple(bearers) for states, bearers in values.items() if borne(bearers, apart)}
     weak = borne(found.bearers, needed, found.lines) or ((Weakness.ONE_BEARER,) if alone else ())
     if not weak:
         return found
     why = [f"{found.rule}: {one.value}" for one in weak]
     if alone:
-        why = [f"{found.rule} is not proven: {_alone(alone)}"]
+        why = [f"{found.rule}: {_alone(alone)}"]
     open_ = () if Weakness.OTHERWISE_EXPLAINED in found.weak else tuple(why)
-    return replace(found, weak=(*found.weak, *weak), uncertain=(*found.uncertain, *open_))
+    return replace(found, weak=(*found.weak, *weak), unproven=open_)

@@ -45,16 +45,15 @@ REPLICAS: tuple[KnownProblem, ...] = (
         states="a record of {where} at {at} is damaged: {detail}",
         records=Records.UNREADABLE,
         means=(
-            "The bytes changed after they were written: on disk, in memory or on the way. Consumers and followers stop "
-            "there. If other replicas have the same bytes, the leader stored them so. Otherwise another replica has "
-            "the undamaged record."
+            "The bytes changed after they were written: on disk, in memory or on the way. If log recovery found this, "
+            "the broker truncated its log there. Otherwise consumers and followers stop there. A replica with other "
+            "bytes there may have the undamaged record; if all have the same bytes, the leader stored them so."
         ),
         fetch=(
-            _DUMP,
             _COPY,
+            _DUMP,
             "skip the offset in the consumer only if no replica has the undamaged record",
         ),
-        issues=("KAFKA-8722 (0.10: a broker appends a record without checking its checksum)",),
         always=True,
     ),
     KnownProblem(

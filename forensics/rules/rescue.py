@@ -20,6 +20,15 @@ from forensics.replay.protocol import Answer
 from forensics.rules.copying import stop_and_copy
 from forensics.rules.finding import HERE, WHEN, Action, Advised, advised, brokers_text, offsets_text
 
+_REMOVED = {
+    True: (
+        "a restart truncates the log to its high watermark, which may be lower by then, and retention, a wipe or a "
+        "reassignment deletes these records"
+    ),
+    False: "to follow the current leader, a replica truncates these records",
+}
+"""Reasons for which the last copy would go, by whether followers truncate to their own high watermark."""
+
 Advice = tuple[str | None, tuple[str | Action, ...], tuple[str, ...]]
 """The copy to keep, the next steps, and actions that would destroy the last copy."""
 
@@ -74,10 +83,7 @@ def _with_copy(history: History, case: Case, loss: Loss) -> Advice:
             _read(history, _dump(case, needed[0])),
         ),
         (
-            (
-                f"wipe, reassign or restart {brokers_text(needed)} before that: to follow the current leader, a "
-                f"replica truncates these records"
-            ),
+            f"wipe, reassign or restart {brokers_text(needed)} before that: {_REMOVED[history.truncates_to_hw]}",
             *((f"touch {brokers_text(apart)}: the evidence does not show what their disks hold",) if apart else ()),
         ),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from forensics.case import Case
 from forensics.replay.confidence import Bearers, Weakness, weak_points
@@ -163,22 +163,26 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
         cause=CauseId.UNKNOWN,
         **advised(
             history.name,
-            keep=f"the copies of {HERE} on {brokers_text(whole)}: their segments are undamaged up to the same offset"
+            keep=f"the copies of {HERE} on {brokers_text(whole)}: their segments have no damage and reach as far"
             if whole
             else None,
-            next_steps=(
-                *(
-                    (f"compare with another replica of {HERE} before broker {broker} is started",)
-                    if severity is Severity.ERROR
-                    else ()
-                ),
-            ),
-            do_not=(f"wipe or reassign {brokers_text(whole)}: they may have the only good copy of the damaged records",)
+            next_steps=(*(_first_steps(broker, whole) if severity is Severity.ERROR else ()),),
+            do_not=(
+                f"let broker {broker} lead {HERE} while its segments are damaged",
+                f"wipe or reassign {brokers_text(whole)}: the only good copy of the damaged records may be there",
+            )
             if whole
             else (),
         ),
         count=len(damage),
     )
+
+
+def _first_steps(broker: int, whole: Sequence[int]) -> tuple[str, ...]:
+    """Return what to do first about damage: a broker whose damage others do not have can be stopped."""
+    stop = f"stop broker {broker} and copy" if whole else f"copy broker {broker}'s directory"
+    copied = f"{stop} its directory {HERE} to another disk" if whole else f"{stop} {HERE} to another disk"
+    return (copied, f"compare the copies of all replicas: forensics compare PATH -p {HERE} shows the differences")
 
 
 def _undamaged(history: History, broker: int) -> tuple[int, ...]:

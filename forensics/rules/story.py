@@ -9,6 +9,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from forensics.case import Case
+from forensics.replay.committed.failed_directories import failed_directories
 from forensics.replay.committed.lost_by import LostBy, Why, ended_by, forked_by, lost_by
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.isr import isr_text
@@ -31,6 +32,7 @@ from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, States, epoch_text, offsets_text
 from forensics.rules.wants import (
     Artefact,
+    Collect,
     Question,
     Reason,
     Shows,
@@ -151,8 +153,10 @@ def shortened_fact(shortened: ShortenedLog) -> Fact:
             f"restarted after a clean stop with log end offset {shortened.target}; before the stop it was {end}"
         ),
         ShortenedBy.UNCLEAN_RESTART: f"restarted with log end offset {shortened.target}; {before}",
-        ShortenedBy.RECOVERY: f"recovered its log after an unclean stop and truncated it from {end} to "
-        f"{shortened.target}",
+        ShortenedBy.RECOVERY: (
+            f"found corruption when it recovered its log after an unclean stop, and truncated it from {end} to "
+            f"{shortened.target}"
+        ),
         ShortenedBy.NEW_LOG: f"restarted with an empty log; before the restart its log end offset was {end}",
         ShortenedBy.LATER_LOOK: (
             f"had log end offset {shortened.target} when its log was looked at; before its process ended it was {end}"
@@ -189,7 +193,8 @@ CAUSE_OF: Mapping[Why, CauseId] = MappingProxyType(
         # A clean stop flushes the log (LogManager.shutdown), so this is another one.
         ShortenedBy.CLEAN_RESTART: CauseId.STALE_DIRECTORY,
         ShortenedBy.UNCLEAN_RESTART: CauseId.UNFLUSHED_TAIL,
-        ShortenedBy.RECOVERY: CauseId.UNFLUSHED_TAIL,
+        # A torn write and a damaged disk look alike to log recovery.
+        ShortenedBy.RECOVERY: CauseId.CORRUPT_BATCH,
         ShortenedBy.NEW_LOG: CauseId.WIPED_DISK,
         ShortenedBy.LATER_LOOK: CauseId.UNFLUSHED_TAIL,
         ShortenedBy.DIR_FAILURE: CauseId.WIPED_DISK,
@@ -235,7 +240,7 @@ def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
 def leader_text(epoch: Epoch) -> str:
     """A leader by broker and epoch, as far as it is known."""
     return (
-        f"broker {epoch.leader}, leader of epoch {epoch.epoch},"
+        f"broker {epoch.leader} (leader of epoch {epoch.epoch})"
         if epoch.leader is not None
         else f"the leader of epoch {epoch.epoch}"
     )
@@ -263,13 +268,32 @@ def possible_loss_of(history: History, truncation: Truncation) -> Want | None:
     if open_ is None:
         return None
     offsets, replicas = from_offset(truncation.target), (truncation.replica,)
-    if open_.leader is None:
+    if open_.before is None:
         return Want(Question.LEADER_FOLLOWED, (of(replicas, Artefact.STATE_CHANGE_LOG),), offsets=offsets)
-    ways = (
-        of([open_.leader], Artefact.SERVER_LOG, Artefact.HW_CHECKPOINT),
-        of([open_.leader], Artefact.PARTITION_LOGGER),
+    leader = open_.leader
+    epochs = ((open_.before.epoch, leader),)
+    return Want(
+        Question.HIGH_WATERMARK_BEFORE,
+        committed_ways(history, leader),
+        replicas=replicas,
+        offsets=offsets,
+        epochs=epochs,
     )
-    return Want(Question.HIGH_WATERMARK_BEFORE, ways, replicas=replicas, offsets=offsets)
+
+
+def committed_ways(history: History, leader: int | None) -> tuple[Collect, ...]:
+    """Return what would show how far a leader had committed, beyond the evidence about it so far."""
+    if not history.whole_with_files(leader):
+        own = leader is not None and history.coverage.whole(leader)
+        log = () if own else (Artefact.SERVER_LOG,)
+        return (of([leader], *log, Artefact.HW_CHECKPOINT, Artefact.SEGMENTS),)
+    failed = (Artefact.FAILED_LOG_DIRECTORY,) if leader in failed_directories(history) else ()
+    return (
+        of([leader], Artefact.HW_CHECKPOINT, *failed),
+        of([leader], Artefact.SEGMENTS, *failed),
+        of([leader], Artefact.PARTITION_LOGGER),
+        anywhere(Artefact.CLIENTS),
+    )
 
 
 def truncations_of_unknown_extent(history: History) -> list[Want]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from forensics.case import Origin
+from forensics.replay.committed.surviving_copies import may_still_hold
 from forensics.replay.confidence import Weakness
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.facts.log_dirs import Moved
@@ -14,7 +15,7 @@ from forensics.replay.lineage import intersect, subtract
 from forensics.replay.signs.sign import Sign, Suspicion
 from forensics.replay.signs.suspicions import suspicions
 from forensics.rules.causes import CauseId
-from forensics.rules.copying import copy_all
+from forensics.rules.copying import copy_before_start
 from forensics.rules.finding import (
     HERE,
     Fact,
@@ -127,7 +128,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.LEADER_CAME_BACK_SHORTER,
         "committed-data-lost",
         "broker {replica} restarted with log end offset {first} and became leader ({role}), but the other replicas in "
-        "the ISR had fetched {offsets} from it: they may have been committed, and are lost",
+        "the ISR had fetched {offsets} from it: if they were committed, they are lost",
         "restarted with log end offset {first}",
         (
             (
@@ -211,18 +212,17 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.RECOVERY_TRUNCATED_LEADER,
         "committed-data-lost",
-        "broker {replica} recovered its log and truncated it to {first}, and became leader ({role}) next: records that "
-        "it had committed from offset {first} on may be lost",
-        "recovered its log and truncated it to {first}",
-        ("nothing from that offset on had been committed",),
-        cause=CauseId.UNFLUSHED_TAIL,
+        "broker {replica} found corruption when it recovered its log, truncated the log to {first}, and became leader "
+        "({role}) next: if it had committed records from offset {first} on, they are lost",
+        "found corruption when it recovered its log, and truncated the log to {first}",
+        ("nothing from offset {first} on had been committed",),
+        cause=CauseId.CORRUPT_BATCH,
     ),
     Suspect(
         Sign.LAST_ISR_TRUNCATED,
         "committed-data-lost",
         "{leader} was elected leader ({role}) from outside the ISR, and broker {replica}, which was in the ISR, "
-        "truncated its log to {target} to follow it: records from offset {first} on may have been committed, and are "
-        "lost",
+        "truncated its log to {target} to follow it: if records from offset {first} on were committed, they are lost",
         "was in the ISR before, and truncated its log to {target}",
         (
             "nothing from that offset on had been committed: the producers did not wait for it (acks=1)",
@@ -543,6 +543,14 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
     }
 
 
+_GONE = "No replica in the evidence still has them"
+
+
+def _may_hold(history: History, one: Suspicion) -> tuple[int, ...] | None:
+    """Return the replicas that may still have what another leader began without; None where no leader did."""
+    return may_still_hold(history, one.first, one.epoch) if 0 <= one.since < one.epoch else None
+
+
 def _facts(suspect: Suspect, one: Suspicion, values: Mapping[str, object]) -> tuple[Fact, ...]:
     """Return the lines, in order: what the witness stated before has a line of its own."""
     shows = suspect.shows.format_map(values)
@@ -587,6 +595,8 @@ def _finding(
     history: History, suspect: Suspect, one: Suspicion, severity: Severity, missing: Sequence[Want]
 ) -> Finding:
     values = _values(history, one)
+    held = _may_hold(history, one)
+    gone = held is not None and not held and one.moved is None
     return Finding(
         rule=suspect.rule,
         severity=list(Severity)[min(severity.rank + 1, len(Severity) - 1)],
@@ -596,7 +606,9 @@ def _finding(
         epochs=tuple(sorted({epoch for epoch in (one.since, one.epoch) if epoch >= 0})),
         offsets=one.offsets,
         records=None,
-        summary=suspect.summary.format_map(values),
+        summary=suspect.summary.format_map(values) + (f". {_GONE}" if gone else ""),
+        no_copy=gone,
+        open_from=one.first if one.end is None else None,
         facts=_facts(suspect, one, values),
         before={suspect.before: one.end} if one.end is not None else {},
         after={suspect.after: one.first if one.target is None else one.target},
@@ -608,7 +620,7 @@ def _finding(
         **advised(
             history.name,
             next_steps=(
-                copy_all(history.origin),
+                *(() if gone else (copy_before_start(held or (), history.origin),)),
                 *((look_in(one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()),
                 *(_worded(step, history).format_map(values) for step in suspect.settle),
                 *(f"collect {item}" for item in want_texts(missing[:3], HERE)),

@@ -147,7 +147,7 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
         ),
         Question.END_BEFORE_LEADING: (
             'a line of {brokers} with "log_end_offset" from before that start: its log end offset before the restart '
-            "in leader epoch {epoch}{from_first}"
+            "in leader epoch {epoch}{after_first}"
         ),
         Question.HELD_BEFORE_NEW_LOG: (
             'earlier lines of {brokers} with "log_end_offset": how much of {partition} it had before it restarted with '

@@ -52,8 +52,8 @@ ID = "truncation-below-committed"
 HELP = Help(
     finds=(
         """\
-A replica truncated its log from log end offset ``end`` to ``target``. At least one truncated
-record (offset, leader epoch) was below a high watermark that had been reached before.""",
+A replica truncated its log, and at least one truncated record (offset, leader epoch) was below
+a high watermark that had been reached before.""",
         """\
 The high watermark is one of the leader that wrote the record. Or the replica itself stated it
 in the same leader epoch, for records that it had fetched from the leader of that epoch.""",
@@ -64,14 +64,14 @@ Producers with acks=all received an acknowledgement for committed records, and c
 have read them. If the new leader also lacked the records, the partition lost them, or is about
 to lose them.""",
         """\
-If the new leader had the records, the replica fetched them again. Then the truncation shows one
-risk only: the replica could not have been elected safely in between.""",
+If the new leader had the records, the replica fetched them again. Until it had them again, its
+election as leader would have lost them.""",
     ),
     evidence=(
         """\
 Truncation lines of the log (``Truncating log .. to offset``, ``Truncating to offset``) show the
-target. Load lines and role lines show the log end offset before. High watermarks come from role
-lines, restarts, checkpoint files and, before 0.11, from truncations to the high watermark.""",
+new log end offset. Load lines and role lines show the one before. High watermarks come from role lines,
+restarts, checkpoint files and, before 0.11, from truncations to the high watermark.""",
         """\
 If no log line gives the log end offset, the protocol implies a lower bound. A replica in the
 ISR holds everything below a high watermark that is reached then (confidence: inferred).""",
@@ -79,7 +79,7 @@ ISR holds everything below a high watermark that is reached then (confidence: in
     not_when=(
         """\
 A leader wrote the records but they were never committed (acks=0 or acks=1 and a failover). The
-cluster's high watermark may have passed these offsets in a later leader epoch: then the same
+partition's high watermark may have passed these offsets in a later leader epoch: then the same
 offset is another record.""",
         """\
 A follower truncates below a high watermark of the same leader epoch before it has appended
@@ -100,8 +100,8 @@ the versions between, the broker cannot log it (KAFKA-19474).""",
     ),
     to_do=(
         """\
-If the finding is critical, copy the directory that it names under Keep. Do this before you
-restart, reassign or delete anything.""",
+If the finding is critical and names a copy under Keep, copy that directory to another disk. Do
+this before you restart, reassign or delete anything.""",
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""

@@ -87,8 +87,8 @@ def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]
         offsets=ranges,
         records=(least, least if truncation.end_exact else None),
         summary=(
-            f"broker {truncation.replica} truncated {what} from its log in {epoch_text(truncation.epoch)}; nothing "
-            "shows that they were committed"
+            f"broker {truncation.replica} truncated {what} from its log in {epoch_text(truncation.epoch)}. They had "
+            "not been committed: only producers with acks=0 or acks=1 may miss them"
         ),
         facts=(truncation_fact(truncation), *repeats_facts(history, truncation)),
         before={"log_end_offset": truncation.end} if truncation.end_exact else {},

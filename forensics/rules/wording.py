@@ -8,8 +8,11 @@ from types import MappingProxyType
 from forensics.case import Origin
 from forensics.replay.history import HwSource, HwStatement
 from forensics.rules import trace_wording
-from forensics.rules.finding import brokers_text, offsets_text
+from forensics.rules.finding import all_of, brokers_text, offsets_text
 from forensics.rules.wants import Artefact, Question, Want
+
+CLIENTS = "committed consumer offsets or acknowledged producer offsets"
+"""The offsets by which clients know how far a partition had committed."""
 
 _NAMED = 5
 """Leader epochs that a sentence names at most."""
@@ -18,7 +21,7 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
     {
         Question.PROGRAM_REPAIRED: "a repaired version of this program, which failed on {partition}: {because}",
         Question.OWN_RECORDS: (
-            "what producers and consumers of {partition} know of their positions: on {replicas}, {because} has the "
+            "{clients} of {partition}: on {replicas}, {because} has the "
             "same directory, so lines and files do not show whose records they are about"
         ),
         Question.READABLE_TRACE: (
@@ -115,13 +118,13 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
         ),
         Question.LEADER_FOLLOWED: "{brokers}'s state-change.log: which leader it followed when it truncated to {first}",
         Question.LEADERS_IN_ORDER: (
-            "what was done to ZooKeeper or the metadata log and when, and how far producers and consumers had come: "
+            "what was done to ZooKeeper or the metadata log and when, and {clients} of that time: "
             "leader epochs of {partition} decreased ({because}), as after a restore from an older copy, so the order "
             "of its leaders is unknown"
         ),
         Question.WENT_ON_WITH: (
-            "what producers and consumers of that time know of {offsets}: which of the leaders of leader epoch "
-            "{epoch} the partition continued with"
+            "{clients} of that time, for {offsets}: which of the leaders of leader epoch {epoch} the partition "
+            "continued with"
         ),
         Question.STILL_LED: (
             "{brokers}'s later server.log and state-change.log at INFO: whether it still led epoch {epoch} when its "
@@ -160,12 +163,12 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "from the other replica's at {offsets}"
         ),
         Question.HIGH_WATERMARK_BEFORE: (
-            "broker {broker_id}'s server.log and replication-offset-checkpoint, or its log with "
-            "kafka.cluster.Partition "
-            "at DEBUG: the high watermark of broker {broker_id}, the leader, before {replicas} truncated to {first}"
+            "{witnesses}: whether {leader} had committed records from offset {first} on, which {replicas} truncated "
+            "later"
         ),
         Question.COMMITTED_BEFORE: (
-            "{witnesses}: how far {leader} had committed when {last_leader} began at offset {first}"
+            "{witnesses}: whether {leader} had committed records from offset {first} on, before {last_leader} began "
+            "there"
         ),
         Question.COMMITTED_BEFORE_NEW_LOG: (
             "{witnesses}: how far {leader} had committed before its log was created again"
@@ -188,8 +191,8 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "kafka.server.ReplicaFetcherThread at TRACE on {brokers}: its log end offset before it truncated to {first}"
         ),
         Question.END_BEFORE_LEADING: (
-            "segments of {brokers} from before that start, or its log of that time with kafka.cluster.Partition at "
-            "DEBUG: its log end offset before the restart in leader epoch {epoch}{from_first}"
+            "{brokers}'s segments, copied before it restarted and led epoch {epoch}, or its log of that time with "
+            "kafka.cluster.Partition at DEBUG: its log end offset before that restart{after_first}"
         ),
         Question.HELD_BEFORE_NEW_LOG: (
             "{brokers}'s server.log at TRACE, or its segments of that time: how much of {partition} it had before it "
@@ -241,7 +244,8 @@ STATED: Mapping[HwSource, str] = MappingProxyType(
         HwSource.SAME_EPOCH: "had {mark}: a line of that leader epoch states it",
         HwSource.CHECKPOINT: "has {mark} in its checkpoint file: everything below {end} was committed",
         HwSource.LEFT_BEHIND: "has {mark} in the checkpoint file of a directory that it no longer uses",
-        HwSource.READ_BACK: "restarted with {mark}: everything below {end} was committed",
+        HwSource.READ_BACK: "restarted and read back {mark}: everything below {end} was committed",
+        HwSource.KEPT: "began its next role with {mark}: everything below {end} was committed",
         HwSource.ALONE_IN_ISR: "had {mark}: it led alone in the ISR, so all that it wrote was committed",
         HwSource.STEPPED_DOWN: "stopped leading with {mark}",
     }
@@ -251,7 +255,8 @@ STATED: Mapping[HwSource, str] = MappingProxyType(
 
 def stated_text(statement: HwStatement) -> str:
     """Return what a broker did or had that shows a high watermark."""
-    where = f" (leader epoch {statement.epoch})" if statement.epoch >= 0 else ""
+    reached = "reached in " if statement.how in (HwSource.READ_BACK, HwSource.KEPT) else ""
+    where = f" ({reached}leader epoch {statement.epoch})" if statement.epoch >= 0 else ""
     end = statement.high_watermark
     if statement.how is HwSource.ACKNOWLEDGED:
         return f"acknowledged offset {end - 1}{where} to a producer with acks=all: the high watermark was above it"
@@ -306,7 +311,7 @@ class _Parts(dict[str, str]):
 
 def _leader(role: tuple[int, int | None]) -> str:
     number, leader = role
-    return f"broker {leader}, leader of epoch {number}," if leader is not None else f"the leader of epoch {number}"
+    return f"broker {leader} (leader of epoch {number})" if leader is not None else f"the leader of epoch {number}"
 
 
 def _numbers(roles: Sequence[tuple[int, int | None]]) -> str:
@@ -325,6 +330,7 @@ def _reason(want: Want) -> str:
 _PARTS: Mapping[str, Callable[[Want], str]] = MappingProxyType(
     {
         "topic": lambda want: want.topic,
+        "clients": lambda _: CLIENTS,
         "because": _reason,
         "bracketed_because": lambda want: f" ({_reason(want)})" if want.because else "",
         "colon_because": lambda want: f": {_reason(want)}" if want.because else "",
@@ -336,7 +342,7 @@ _PARTS: Mapping[str, Callable[[Want], str]] = MappingProxyType(
         "artefacts": lambda want: " and ".join(want.artefacts),
         "offsets": lambda want: offsets_text([(first, end) for first, end in want.offsets if end is not None]),
         "first": lambda want: str(want.offsets[0][0]),
-        "from_first": lambda want: f", from offset {want.offsets[0][0]} on" if want.offsets else "",
+        "after_first": lambda want: f" (after it: {want.offsets[0][0]})" if want.offsets else "",
         "end": lambda want: str(want.offsets[-1][1]),
         "epoch": lambda want: str(want.epochs[0][0]),
         "last_epoch": lambda want: str(want.epochs[-1][0]),
@@ -354,11 +360,11 @@ _PARTS: Mapping[str, Callable[[Want], str]] = MappingProxyType(
 
 def _witnesses(want: Want) -> str:
     if Artefact.PARTITION_LOGGER not in want.artefacts:
-        return "{owner} server.log, replication-offset-checkpoint and segments"
+        return f"{{owner}} {all_of(want.artefacts)}"
     where = " in its log directory that failed" if Artefact.FAILED_LOG_DIRECTORY in want.artefacts else ""
     return (
-        f"a copy of {{owner}} replication-offset-checkpoint or segments from before its next start{where}, its log of "
-        "that time with kafka.cluster.Partition at DEBUG, or the positions of consumers of {partition}"
+        f"one of (a) {{owner}} replication-offset-checkpoint or (b) its segments, copied before its next start{where}, "
+        "(c) its log of that time with kafka.cluster.Partition at DEBUG, (d) {clients} of {partition}"
     )
 
 

@@ -44,7 +44,7 @@ def test_an_empty_leader_is_not_clean_without_the_lines_of_its_roles(tmp_path: P
     (orders,) = (one for one in scan([str(folder)]).partitions if one.history.name == "orders-0")
     assert orders.judgements[LOSS].verdict == "unknown"
     (wish,) = wishes(orders.judgements[LOSS])
-    assert wish.endswith("how far broker 1, leader of epoch 0, had committed before its log was created again")
+    assert wish.endswith("how far broker 1 (leader of epoch 0) had committed before its log was created again")
 
 
 @pytest.mark.parametrize(("same", "counts"), [(True, True), (False, False)])

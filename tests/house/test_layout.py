@@ -62,6 +62,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "answer": "the first sentences of every report for people",
             "incidents": "findings put together, for several reports",
             "collecting": "what to collect, for several reports",
+            "tally": "counts of rules, for several reports",
             "titles": "names of partitions and titles of findings, for several reports",
             "elision": "long lines made short",
             "terminal": "lines for a terminal",

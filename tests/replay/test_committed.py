@@ -240,7 +240,7 @@ def test_to_2_0_the_isr_may_let_in_who_lacks_what_was_committed(begun: int, verd
     assert incident.verdict("committed-data-lost") == verdict
     assert incident.verdict("truncation-below-committed") == verdict
     assert any(
-        "broker 2, leader of epoch 1, had committed" in wish for wish in incident.missing("committed-data-lost")
+        "broker 2 (leader of epoch 1) had committed" in wish for wish in incident.missing("committed-data-lost")
     ) == (verdict == "unknown")
 
 

@@ -113,7 +113,7 @@ def test_no_rule_proves_from_one_log(rule: Rule) -> None:
     made = Finding(rule=rule.id, severity=Severity.ERROR, topic="orders", partition=0, summary="")
     line = Evidence("server.log", None, 1, None, "", broker=1, artefact="broker-log", part="server.log")
     one = shown(made, (line, replace(line, line=2)))
-    assert (one.confidence, one.uncertain) == (Confidence.INFERRED, (f"{rule.id}: {Weakness.ONE_BEARER.value}",))
+    assert (one.confidence, one.unproven) == (Confidence.INFERRED, (f"{rule.id}: {Weakness.ONE_BEARER.value}",))
     assert shown(made, (line, replace(line, path="copy.log"))).confidence is Confidence.INFERRED
     other = replace(line, path="state-change.log", part="state-change.log")
     assert shown(made, (line, other)).confidence is Confidence.PROVEN
@@ -143,7 +143,8 @@ def test_each_value_needs_bearers_of_its_own(states: States) -> None:
     made = Finding("committed-data-lost", Severity.CRITICAL, "orders", 0, "", facts=facts)
     alone = proved(made, places)
     assert (alone.confidence, alone.weak) == (Confidence.INFERRED, (Weakness.ONE_BEARER,))
-    assert alone.uncertain == (f"committed-data-lost is not proven: the {states.value} is in one file only",)
+    assert alone.unproven == (f"committed-data-lost: only broker 1's server.log shows the {states.value}",)
+    assert alone.doubts == alone.unproven
     both = proved(replace(made, facts=(*facts, Fact("again", refs=(other,), states=states))), places)
     assert (both.confidence, both.weak) == (Confidence.PROVEN, ())
 

@@ -89,7 +89,7 @@ def test_each_loss_is_an_incident_with_what_belongs_to_it() -> None:
 def test_a_loss_of_many_partitions_stays_readable(lost: Result) -> None:
     many = [finding(partition=number, summary=f"gone from {number}") for number in range(FULL + BRIEF + 7)]
     text = render(with_findings(lost, *many), width=120)
-    assert text.startswith("VIOLATED in 49 of 1 partition: committed-data-lost.\n")
+    assert text.startswith("VIOLATED in 49 of 1 partition: committed-data-lost in orders-0, orders-1 and 47 more.\n")
     assert text.count("Gone from") == 1
     assert text.count("COMMITTED DATA LOST") == 1
     assert f"The same in {len(many) - 1} other partitions, the same offsets: orders-1 to orders-{len(many) - 1}" in text
@@ -117,7 +117,7 @@ def test_the_number_that_proves_a_fact_is_shown(sample_traces: Path, scanned: Sc
 
 def test_what_to_keep_is_said_with_what_not_to_do(lost: Result) -> None:
     text = render(lost, width=120)
-    keep, never = text.index("  Keep      broker 1's copy"), text.index("  Do not    wipe")
+    keep, never = text.index("  Keep        broker 1's copy"), text.index("  Do not      wipe")
     assert text.index("COMMITTED DATA LOST") < keep < never < text.index("  broker 9  logs")
 
 
@@ -243,7 +243,7 @@ def test_a_command_is_one_line_whatever_the_width(width: int, lost: Result, tmp_
 def test_what_others_named_so_is_no_command(lost: Result) -> None:
     step = "stop broker 1 and copy its directory orders-0 to another disk (in this evidence: '/a: cd ~; rm -r b')"
     text = render(with_findings(lost, finding(keep="broker 1", next_steps=(Action(step),))), width=200)
-    assert f"Do first  {step}" in text
+    assert f"Do first    {step}" in text
 
 
 # -- evidence is written by others -----------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +12,15 @@ import pytest
 from forensics.engines.local import scan
 from forensics.reports import html
 from forensics.reports.answer import Tone, answers
+from forensics.reports.collecting import commands, only_if_saved, wanted
 from forensics.reports.html import figures, lanes
 from forensics.reports.html.answer import answer
+from forensics.reports.html.brokers import brokers
 from forensics.reports.html.wording import clock
 from forensics.reports.incidents import grouped, incidents
 from forensics.reports.text import render
 from forensics.result import Result
+from forensics.rules import RULES
 from forensics.rules.finding import Finding, Verdict
 from tests.conftest import ROOT
 
@@ -108,9 +112,17 @@ def test_the_failed_disk_of_the_leader_before_is_kept_while_a_loss_is_open(case:
 @pytest.mark.parametrize(
     ("name", "where", "said"),
     [
-        ("powerloss-3.9.1-replication", "orders-0", "min.insync.replicas was 1 and the ISR was 1,2, so they received"),
-        ("jbod-3.9.1", "ack1-0", "so they received an acknowledgement. The ISR was 1,2,3, then 1,3, then 1"),
-        ("jbod-3.9.1", "ack1-1", "min.insync.replicas was 1 and the ISR was 1,3, so they received an acknowledgement"),
+        (
+            "powerloss-3.9.1-replication",
+            "orders-0",
+            "min.insync.replicas was 1 and the ISR was [1,2], so they received",
+        ),
+        ("jbod-3.9.1", "ack1-0", "so they received an acknowledgement. The ISR was [1,2,3], then [1,3], then [1]"),
+        (
+            "jbod-3.9.1",
+            "ack1-1",
+            "min.insync.replicas was 1 and the ISR was [1,3], so they received an acknowledgement",
+        ),
     ],
 )
 def test_acks_are_told_by_the_isr_of_that_time(name: str, where: str, said: str, case: Callable[[str], Result]) -> None:
@@ -168,8 +180,8 @@ def test_the_first_lines_count_as_the_table_does(case: Callable[[str], Result]) 
     assert lines[0].startswith(
         "VIOLATED in 6 of 15 partitions: committed-data-lost, truncation-below-committed, unclean"
     )
-    assert lines[1] == "WARNING in 6 of 15 partitions: unclean-election."
-    assert any(line.startswith("  warning in 6 of 15  unclean-election (") for line in lines)
+    assert lines[1].startswith("WARNING in 6 of 15 partitions: unclean-election in __consumer_offsets-0, ")
+    assert any(line.startswith("  warning in 6 of 15   unclean-election (") for line in lines)
 
 
 def test_a_step_has_the_time_of_its_line(case: Callable[[str], Result]) -> None:
@@ -258,7 +270,7 @@ def pasted(folder: Path, **files: list[str]) -> Result:
 
 def test_an_excerpt_is_told_what_it_shows(lines: dict[str, list[str]], tmp_path: Path) -> None:
     text = render(pasted(tmp_path, paste=lines["server"]), width=200)
-    assert text.startswith("SUSPECTED in 1 of 1 partition: leo-regression.")
+    assert text.startswith("SUSPECTED in 1 of 1 partition: leo-regression in orders-0. Not proven")
     assert "Broker 2 had log end offset 15, and later loaded its log with 10. No line in the excerpt shows" in text
     assert "0.0 MB" not in text
     assert "listed below" not in text
@@ -286,3 +298,71 @@ def test_an_excerpt_of_a_log_at_hand_is_left_out(lines: dict[str, list[str]], tm
     marked = ["Hi, here is what I see:", "", "```", *more[-2:], "```", "", "What does it mean?"]
     result = pasted(tmp_path, **{"state-change": lines["state-change"]}, ticket=marked)
     assert "left out, so that no line counts twice" in " ".join(result.case.notices.get_column("reason"))
+
+
+@pytest.mark.parametrize(("name", "first"), [("web-0", 372), ("web-2", 402)])
+def test_a_corrupt_batch_found_in_recovery_is_no_power_failure(
+    name: str, first: int, case: Callable[[str], Result]
+) -> None:
+    """Somebody changed bytes on broker 3's disk. Log recovery found them and truncated, and broker 3 led next."""
+    result = case("bitrot-3.9.1")
+    loss = of(result, name, LOST)
+    assert loss.cause == "corrupt-batch"
+    assert (loss.confidence, loss.offsets, loss.open_from) == ("suspected", (), first)
+    assert loss.summary.startswith(f"broker 3 found corruption when it recovered its log, truncated the log to {first}")
+    shown = render(result, width=120)
+    assert f"Corruption found in segment 0, truncating to offset {first}" in shown
+    assert "lost power" not in shown
+    assert answer(result, {}).headline == "Loss suspected in web-0 and web-2; segment damage in pay-1 and web-1"
+
+
+def test_no_copy_is_asked_for_where_none_can_have_the_records(case: Callable[[str], Result]) -> None:
+    """Brokers 1 and 3 truncated orders-1 to 210, where broker 2 had begun to lead."""
+    loss = of(case("rackloss-3.9.1"), "orders-1", LOST)
+    assert loss.no_copy
+    assert loss.summary.endswith("No replica in the evidence still has them")
+    assert "to another disk" not in advice(loss)
+
+
+def test_the_first_line_names_the_partitions(case: Callable[[str], Result]) -> None:
+    lines = render(case("rackloss-3.9.1"), width=200).splitlines()
+    assert lines[0] == (
+        "VIOLATED in 2 of 15 partitions: committed-data-lost, truncation-below-committed in audit-2; leo-regression in "
+        "audit-2, orders-1."
+    )
+    damaged = render(case("bitrot-3.9.1"), width=200).splitlines()[0]
+    assert damaged.endswith("segment-damage in pay-1, web-1. No loss and no fork of committed data is proven.")
+
+
+@pytest.mark.parametrize("name", ["rackloss-3.9.1", "bitrot-3.9.1"])
+def test_every_rule_is_in_one_row_of_the_table(name: str, case: Callable[[str], Result]) -> None:
+    """The head counts the rules that are unknown somewhere as the table does."""
+    result = case(name)
+    lines = render(result, width=4000).splitlines()
+    start = next(n for n, line in enumerate(lines) if line.endswith("16 rules (forensics explain RULE)"))
+    rows = list(itertools.takewhile(bool, lines[start + 1 :]))
+    named = {rule.id for rule in RULES if any(rule.id in row for row in rows)}
+    (rest,) = [int(row.split()[2]) for row in rows if row.startswith("  no violation")]
+    assert len(named) + rest == len(RULES)
+    unknown = {rule.id for rule in RULES if any(rule.id in row for row in rows if row.startswith("  unknown"))}
+    (told,) = [line for line in lines[:5] if line.startswith("Also: loss of committed data cannot be ruled out")]
+    assert f"; {len(unknown) - 1} more rules could not be checked everywhere" in told
+
+
+@pytest.mark.parametrize("name", ["rackloss-3.9.1", "bitrot-3.9.1"])
+def test_what_the_list_asks_of_a_broker_is_in_its_command(name: str, case: Callable[[str], Result]) -> None:
+    result = case(name)
+    found = [one for one in wanted(result) if not only_if_saved(one.want)]
+    lines = {command.where: command.line for command in commands(result, found)}
+    for one in found:
+        for broker in one.want.ways[0].brokers:
+            for part in one.partitions:
+                assert f"DATA_FOLDER/{part.history.name}" in lines[f"on broker {broker}"], one.want
+    # The logs of all brokers are whole in this evidence, so none is asked for again.
+    assert not any("server.log" in one.want.artefacts for one in found)
+
+
+def test_a_controller_is_no_broker(case: Callable[[str], Result]) -> None:
+    result = case("rackloss-3.9.1")
+    assert "\n3 brokers, 1 controller (node 100), " in render(result, width=200)
+    assert [one.name for one in brokers(result, {})] == ["Broker 1", "Broker 2", "Broker 3", "Node 100 (controller)"]

@@ -104,7 +104,7 @@ def test_an_error_is_the_headline_where_nothing_is_found(tmp_path: Path) -> None
 
 def test_the_section_explains_what_a_suspected_loss_rests_on(tmp_path: Path) -> None:
     shown = text.render(pasted(tmp_path, SHOWN["truncation-refused"].lines), width=200)
-    assert shown.startswith("SUSPECTED in 1 of 1 partition: committed-data-lost. Not proven")
+    assert shown.startswith("SUSPECTED in 1 of 1 partition: committed-data-lost in sales-7. Not proven")
     assert "\nsales-7   SUSPECTED: COMMITTED DATA LOST   offsets 130 to 150 (21 offsets)" in shown
     section = shown[shown.index("What the lines say:") :]
     assert "  error     Truncation refused" in section

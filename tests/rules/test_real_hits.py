@@ -273,8 +273,10 @@ def test_without_a_checkpoint_nobody_knows_what_was_committed(torn: bool, sample
 def test_damage_names_the_copies_that_are_whole(sample_traces: Path, scanned: Scanned) -> None:
     (finding,) = partition(scanned(sample_traces / "bitflip-1.1.1")).judgements["segment-damage"].findings
     assert finding.keep is not None
-    assert "undamaged up to the same offset" in finding.keep
-    assert finding.do_not
+    assert "have no damage and reach as far" in finding.keep
+    (damaged,) = finding.replicas
+    assert finding.next_steps[0].text == f"stop broker {damaged} and copy its directory orders-0 to another disk"
+    assert finding.do_not[0].startswith(f"let broker {damaged} lead")
 
 
 def test_a_damaged_batch_is_not_compared_and_so_not_called_the_same(sample_traces: Path, scanned: Scanned) -> None:

@@ -107,7 +107,8 @@ def recovered(folder: Path, *, fetched_first: bool = False, behind: int = 60) ->
 def test_recovery_that_truncated_a_leader_is_suspected_without_lines_of_its_role(tmp_path: Path) -> None:
     (finding,) = recovered(tmp_path).findings(LOSS)
     assert (finding.confidence, finding.replicas, finding.epochs) == ("suspected", (1,), (5,))
-    assert finding.summary.startswith("broker 1 recovered its log and truncated it to 72, and became leader")
+    assert finding.summary.startswith("broker 1 found corruption when it recovered its log, truncated the log to 72")
+    assert finding.cause == "corrupt-batch"
 
 
 def test_a_replica_that_followed_first_has_fetched_what_recovery_took(tmp_path: Path) -> None:

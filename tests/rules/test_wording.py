@@ -20,7 +20,7 @@ Scanned = Callable[[Path], Result]
 CALLED = {
     Artefact.LISTING: ("a listing of", "list it"),
     Artefact.DATA_DIRECTORY: ("data director", "the files of"),
-    Artefact.CLIENTS: ("producers and consumers", "positions of consumers of", "how far consumers can read"),
+    Artefact.CLIENTS: ("committed consumer offsets", "how far consumers can read"),
     Artefact.OPERATORS: ("what was done to",),
     Artefact.SEGMENTS: ("segment",),
     Artefact.SERVER_LOG: ("server.log", "complete logs"),
@@ -69,9 +69,10 @@ def test_a_sentence_names_its_partition_once_and_then_says_it() -> None:
         epochs=((3, 1),),
     )
     assert want_text(want, "2 partitions", "it") == (
-        "a copy of broker 1's replication-offset-checkpoint or segments from before its next start, its log of that "
-        "time with kafka.cluster.Partition at DEBUG, or the positions of consumers of 2 partitions: how far broker 1, "
-        "leader of epoch 3, had committed before its log was created again"
+        "one of (a) broker 1's replication-offset-checkpoint or (b) its segments, copied before its next start, (c) "
+        "its log of that time with kafka.cluster.Partition at DEBUG, (d) committed consumer offsets or acknowledged "
+        "producer offsets of 2 partitions: how far broker 1 (leader of epoch 3) had committed before its log was "
+        "created again"
     )
     assert names_partition(want)
     assert not names_partition(Want(Question.ITS_LINES, (of([1], Artefact.SERVER_LOG),)))

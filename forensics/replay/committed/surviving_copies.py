@@ -74,6 +74,24 @@ def with_own(
     return dict(sorted(found.items()))
 
 
+def may_still_hold(history: History, first: int, before: int) -> tuple[int, ...]:
+    """Return the replicas that may still have records from an offset on that were written before a leader epoch.
+
+    Not so a replica whose log ends there, or has records of that epoch or a later one there, and that has no other
+    directory. A replica whose files are not in the evidence may have them.
+    """
+    return tuple(sorted(broker for broker in history.members if _may_hold(history, broker, first, before)))
+
+
+def _may_hold(history: History, broker: int, first: int, before: int) -> bool:
+    disk, copy = history.facts.disks.get(broker), history.copies.get(broker)
+    if disk is None or disk.end is None or disk.damage or disk.left_by_this_topic():
+        return True
+    if disk.end <= first:
+        return copy is None or copy.end is not True
+    return disk.lineage.epoch_at(first) < before
+
+
 def _since(history: History, broker: int, row: int) -> list[Step]:
     """Return what happened to a replica's log after one of its own lines."""
     steps = (step for role_span in history.role_spans.get(broker, ()) for step in role_span.steps)

@@ -14,5 +14,9 @@ def broker_set(text: str | None) -> frozenset[int] | None:
 
 
 def isr_text(isr: frozenset[int]) -> str:
-    """An ISR as Kafka prints it."""
-    return ",".join(map(str, sorted(isr))) or "empty"
+    """An ISR as Kafka prints it.
+
+    >>> isr_text(frozenset({3, 1})), isr_text(frozenset())
+    ('[1,3]', '[]')
+    """
+    return f"[{','.join(map(str, sorted(isr)))}]"

@@ -104,7 +104,8 @@ class HwAttribution(EpochStart):
         if start is None or start.value <= 0 or (before is not None and _is_of_earlier(before, start.value)):
             return
         epoch, own = self._reached_in(before, role_span, start.value) if before is not None else (None, None)
-        self._state(broker, epoch, start, HwSource.READ_BACK, earlier=True, own=own)
+        kept = before is not None and before.run == role_span.run
+        self._state(broker, epoch, start, HwSource.KEPT if kept else HwSource.READ_BACK, earlier=True, own=own)
 
     def _reached_in(self, before: RoleSpan, role_span: RoleSpan, hw: int) -> tuple[Epoch | None, Lineage | None]:
         """Return the leader epoch in which a role reached the high watermark that the next one begins with.
@@ -149,7 +150,7 @@ class HwAttribution(EpochStart):
         by: tuple[Inferred, ...] = (),
     ) -> None:
         told = self._is_whole(broker)
-        if how in (HwSource.READ_BACK, HwSource.CHECKPOINT):
+        if how in (HwSource.READ_BACK, HwSource.KEPT, HwSource.CHECKPOINT):
             by = joined(by, (Inferred.READ_BACK_WAS_REACHED,))
         if told and epoch is not None and epoch.leader is not None and epoch.leader >= 0 and epoch.lineage.entries:
             number, lineage = epoch.epoch, epoch.lineage

@@ -19,7 +19,7 @@ from forensics.replay.committed.proof import (
 )
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import kept, log_start_at
-from forensics.replay.history import History, HwSource, HwStatement, Truncation, TruncationReason
+from forensics.replay.history import Epoch, History, HwSource, HwStatement, Truncation, TruncationReason
 from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, subtract
 from forensics.replay.played import TruncatedCommitted
 from forensics.replay.truncations.safe_truncations import is_safe
@@ -177,11 +177,16 @@ class OpenTruncation:
 
     Attributes:
         truncation: the truncation.
-        leader: broker that led before, whose high watermark would decide; None if it is unknown.
+        before: leader epoch of the leader whose high watermark would decide; None if that leader is unknown.
     """
 
     truncation: Truncation
-    leader: int | None
+    before: Epoch | None
+
+    @property
+    def leader(self) -> int | None:
+        """The broker that led it; None if it is unknown."""
+        return self.before.leader if self.before is not None else None
 
 
 def open_truncation(history: History, truncation: Truncation) -> OpenTruncation | None:
@@ -192,8 +197,8 @@ def open_truncation(history: History, truncation: Truncation) -> OpenTruncation 
     if _excluded(history, truncation):
         return None
     earlier = [e for n, e in history.epochs.items() if n < truncation.epoch and e.leader is not None and e.leader >= 0]
-    leader = earlier[-1].leader if earlier else epoch.leader
-    return OpenTruncation(truncation, leader if leader is not None and leader >= 0 else None)
+    before = earlier[-1] if earlier else epoch
+    return OpenTruncation(truncation, before if before.leader is not None and before.leader >= 0 else None)
 
 
 def _excluded(history: History, truncation: Truncation) -> bool:

@@ -9,23 +9,25 @@ from typing import TypeGuard
 from forensics.replay.confidence import decides
 from forensics.replay.lineage import Range, size
 from forensics.reports import remarks
-from forensics.reports.advice import FORKED, LOST, NO_COPY, advisers, copies, each_first, merged, none_left
+from forensics.reports.advice import FORKED, LOST, NO_COPY, NOTHING, advisers, copies, each_first, merged, none_left
 from forensics.reports.answer import existing, open_rules, present
 from forensics.reports.html.missing import Missing, missing
 from forensics.reports.html.story import tone_of
-from forensics.reports.html.wording import Namer, clock, namer, number, offsets, plain, plural, sentence
+from forensics.reports.html.wording import Namer, clock, namer, number, offsets, open_offsets, plain, plural, sentence
 from forensics.reports.incidents import incidents
+from forensics.reports.titles import nodes_text
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import Cause, CauseId
 from forensics.rules.epoch_divergence import ID as EPOCHS
-from forensics.rules.finding import Action, Finding, Severity, Verdict
+from forensics.rules.finding import Action, Finding, Severity, States, Verdict
 
 CARDS, MEMBERS, CLUSTERS, LISTED = 8, 500, 20, 24
 """How many kinds of damage get a card, how many partitions each names, how many clusters get a line, and how many
 partitions the list before the cards has."""
 
-_HEADINGS = {rule.id: rule.heading for rule in RULES}
+_LABELS = {rule.id: rule.label for rule in RULES}
+_PHRASES = {rule.id: rule.phrase for rule in RULES}
 
 
 _OFF: dict[tuple[str, ...], str] = {
@@ -48,6 +50,8 @@ class Card:
     Attributes:
         anchor: id of its element in the timeline, or "" if it has no chart.
         rules: ids of the rules in ``titles``.
+        lost_at: time at which a leader began without the records, or None.
+        first, last: times of the first and of the last line that shows it, or None.
         causes: of all findings on the card, without unknown ones.
         keep: each copy to keep, with the offsets for it if they are not all in one.
         advice: of the findings whose advice is shown, as it holds for any partition.
@@ -65,6 +69,7 @@ class Card:
     offsets: str
     count: int
     records: str
+    lost_at: int | None
     first: int | None
     last: int | None
     causes: tuple[Cause, ...]
@@ -338,38 +343,69 @@ def _headline(result: Result, found: _Found, called: Namer) -> tuple[str, str, s
         words, kept = _UNASKED[tuple(off)]
         also = f" {sentence(plural(len(found.other), 'other finding') + ' should be looked at')}" if found.other else ""
         return "unknown", words, f"{_OFF[tuple(off)]}{kept}{also}"
-    return _both_clean(result, found)
+    return _both_clean(result, found, called)
 
 
 def _inconclusive(result: Result, found: _Found, called: Namer) -> tuple[str, str]:
     """Return headline and lead where a loss or a fork cannot be ruled out."""
     open_, total = found.open, len(present(result) or result.partitions)
+    suspected = [one for one in found.suspected if one in open_]
     reach = "any of " if len(open_) == total and total > 1 else ""
     words = f"Loss cannot be ruled out in {reach}{_where(open_, called)}"
-    share = f"{number(len(open_))} of {plural(total, 'partition')}"
-    if len(open_) == total:
-        share = "it" if total == 1 else f"all {plural(total, 'partition')}"
-    known = f"could not be checked{_suspected(found, called)}"
-    return words, f"No loss and no fork is proven, but {share} {known}. Collect the evidence named below."
+    if suspected:
+        words = f"{_doubted(suspected)} suspected in {_where(suspected, called)}"
+    if grave := _grave(found, called):
+        words += f"; {grave}"
+    left = len(open_) - len(suspected)
+    share = (
+        "it"
+        if left == total == 1
+        else f"{'all' if left == total else number(left) + ' of'} {plural(total, 'partition')}"
+    )
+    known = f" Whether data was lost or forked is unknown for {share}." if left else ""
+    return words, f"No loss and no fork is proven.{known} Collect the evidence named below."
 
 
-def _both_clean(result: Result, found: _Found) -> tuple[str, str, str]:
+def _doubted(suspected: Sequence[Partition]) -> str:
+    """Return which of the two questions has a suspicion, in words."""
+    lost = any(partition.judgements[LOST].findings for partition in suspected if LOST in partition.judgements)
+    return "Loss" if lost else "Fork"
+
+
+def _grave(found: _Found, called: Namer) -> str:
+    """Return the violated rules that answer neither question, with their partitions; "" without errors."""
+    places: dict[str, dict[str, None]] = {}
+    for one in found.other:
+        if one.severity.rank <= Severity.ERROR.rank and decides(one.confidence):
+            places.setdefault(one.rule, {})[called(one)] = None
+    said = [f"{_PHRASES[rule]} in {_named(list(names))}" for rule, names in places.items()]
+    return "; ".join(said[:2]) + (f"; and {plural(len(said) - 2, 'more rule')}" if len(said) > 2 else "")
+
+
+def _both_clean(result: Result, found: _Found, called: Namer) -> tuple[str, str, str]:
     """Return tone, headline and lead where neither loss nor fork is possible."""
     total = len(present(result) or result.partitions)
     every = f"All {plural(total, 'partition')}" if total > 1 else "The one partition in the evidence"
     if total < found.total:
         every += " that exist now" if total > 1 else " of a topic that exists now"
     words = "No committed data was lost or forked"
-    left = [f"{plural(len(found.other), 'other finding')} should be looked at"] if found.other else []
+    if grave := _grave(found, called):
+        words += f" so far. Error: {grave}"
+    left = []
+    if found.other:
+        worst = min(found.other, key=lambda one: one.order)
+        rest = f" {sentence(plural(len(found.other) - 1, 'more finding'))}" if len(found.other) > 1 else ""
+        left.append(f"{called(worst)}: {sentence(plain(worst.summary))}{rest}")
     left += [
-        f"{rule} cannot be ruled out in {number(len(places))} of {existing(result)}"
+        f"{rule} cannot be ruled out in {number(len(places))} of {existing(result)}."
         for rule, places in list(found.unchecked.items())[:1]
     ]
     if left:
-        return "warn", words, f"{every} came out clean on both questions, but {' and '.join(left)}."
+        return "warn", words, " ".join(left)
+    have = "have" if total > 1 else "has"
     lead = (
-        f"{every} came out clean on both questions: every record that a high watermark covered is still in the log of "
-        f"its leader, and no two replicas hold different {_compared(result)} at one committed offset."
+        f"{every} {have} every record that a high watermark covered in the log of the leader, and no two replicas hold "
+        f"different {_compared(result)} at one committed offset."
     )
     return "good", words, lead
 
@@ -389,13 +425,9 @@ def _damage(result: Result, found: _Found, called: Namer, silent: str) -> tuple[
         lead = sentence(f"The worst, {called(first)}: {plain(first.summary)}")
     rest = len(open_rules(result).get(_LOSS, ()))
     if rest:
-        lead += f" Loss cannot be ruled out in {number(rest)} of {existing(result)}{_suspected(found, called)}."
+        also = f" It is suspected in {_where(found.suspected, called)}." if found.suspected else ""
+        lead += f" Loss cannot be ruled out in {number(rest)} more of {existing(result)}.{also}"
     return words, lead + silent
-
-
-def _suspected(found: _Found, called: Namer) -> str:
-    """Return in which partitions a loss or a fork is suspected, as the end of a sentence; "" for none."""
-    return f"; a loss or a fork is suspected in {_where(found.suspected, called)}" if found.suspected else ""
 
 
 def _compared(result: Result) -> str:
@@ -404,27 +436,29 @@ def _compared(result: Result) -> str:
 
 
 def _where(partitions: Sequence[Partition], called: Namer) -> str:
-    names = list(dict.fromkeys(called(p.history) for p in partitions))
-    if len(names) <= 2:
-        return " and ".join(names)
-    return plural(len(names), "partition")
+    return _named(list(dict.fromkeys(called(p.history) for p in partitions)))
+
+
+def _named(names: Sequence[str]) -> str:
+    return " and ".join(names) if len(names) <= 2 else plural(len(names), "partition")
 
 
 def _tiles(found: _Found, result: Result, clusters: int) -> tuple[Tile, ...]:
     total = plural(len(result.partitions), "partition")
     if not found.bad:
         files = result.case.sources
-        brokers = len(result.case.everyone)
+        count, _, rest = nodes_text(result.case.everyone).partition(" ")
         return (
             _open_tile(result),
-            Tile(number(brokers), f"broker{'' if brokers == 1 else 's'} in the evidence"),
+            Tile(count, f"{rest} in the evidence"),
             Tile(number(int(files.get_column("lines").sum() or 0)), f"lines in {plural(files.height, 'file')}"),
         )
     rule = LOST if found.lost else FORKED
     findings = [f for p in found.bad if rule in p.judgements for f in p.judgements[rule].findings]
     gone = sum(size(f.offsets) for f in findings)
     least = "at least " if found.lost and any(map(_may_be_more, findings)) else ""
-    first = Tile(f"{least}{number(gone)}", "committed offsets gone" if found.lost else "committed offsets differ")
+    what = "committed offsets missing from the leader's log" if found.lost else "committed offsets differ"
+    first = Tile(f"{least}{number(gone)}", what)
     if clusters > 1:
         affected = len({p.history.cluster for p in found.bad})
         first = Tile(number(affected), f"of {plural(clusters, 'cluster')} affected")
@@ -451,11 +485,13 @@ def _open_tile(result: Result) -> Tile:
     total = plural(len(judged), "partition")
     asked = [rule for rule in (LOST, FORKED) if rule not in _not_asked(result)]
     if not asked:
-        return Tile("0", "of 2 questions asked")
+        return Tile("0", "of 2 rules asked: whether data was lost, and whether replicas differ")
     clean = sum(all(_settled(p, rule) for rule in asked) for p in judged)
     if clean < len(judged):
-        return Tile(number(len(judged) - clean), f"of {total} left open")
-    return Tile(number(clean), f"of {total} clean on {'both questions' if len(asked) == 2 else 'the one asked'}")
+        also = " or suspected" if any(_doubtful(partition) for partition in judged) else ""
+        return Tile(number(len(judged) - clean), f"of {total} unknown{also}")
+    what = {LOST: "loss", FORKED: "fork"}
+    return Tile(number(clean), f"of {total} without {' or '.join(what[rule] for rule in asked)}")
 
 
 def _card(partition: Partition, anchor: str, called: Namer) -> Card:
@@ -469,12 +505,13 @@ def _card(partition: Partition, anchor: str, called: Namer) -> Card:
         name=called(partition.history),
         anchor=anchor,
         tone="bad" if head.rule in _ASKED and decides(head.confidence) else tone_of(head),
-        titles=tuple(_HEADINGS[rule] for rule in rules),
+        titles=tuple(label(rule, [f for f in findings if f.rule == rule]) for rule in rules),
         rules=rules,
         summary=sentence(plain(head.summary)),
-        offsets=offsets(ranges),
+        offsets=offsets(ranges) or open_offsets(head),
         count=count,
         records=_records(of_head),
+        lost_at=_lost_at(head),
         first=min(filter(_known, firsts), default=None),
         last=max(filter(_known, lasts), default=None),
         causes=_causes(told, findings),
@@ -485,6 +522,12 @@ def _card(partition: Partition, anchor: str, called: Namer) -> Card:
         advice=tuple(f.advice for f in told),
         stories=tuple(one.story for one in incidents(findings)),
     )
+
+
+def label(rule: str, findings: Sequence[Finding]) -> str:
+    """Return the name of a rule in words, after "Suspected" if its findings are no more than that."""
+    sure = any(decides(f.confidence) for f in findings)
+    return _LABELS[rule] if sure else f"Suspected: {_PHRASES[rule]}"
 
 
 def _shown(partition: Partition) -> list[Finding]:
@@ -504,6 +547,13 @@ def _extent(findings: Sequence[Finding]) -> tuple[list[Range], int]:
         return sorted({r for f in findings for r in f.offsets}), sum(size(f.offsets) for f in findings)
     every = merged(findings)
     return every, size(every)
+
+
+def _lost_at(head: Finding) -> int | None:
+    """Return when a leader began without the records that a finding calls lost; None where no line shows it."""
+    if head.rule != LOST or not decides(head.confidence):
+        return None
+    return next((fact.time for fact in head.facts if fact.states is States.EPOCH_START), None)
 
 
 def _causes(told: Sequence[Finding], findings: Sequence[Finding]) -> tuple[Cause, ...]:
@@ -536,14 +586,14 @@ def _records(findings: Sequence[Finding]) -> str:
         return ""
     low, tops = sum(least for least, _ in counts), [most for _, most in counts if most is not None]
     if len(tops) < len(counts):
-        return f"at least {plural(low, 'record')}"
+        return f"{plural(low, 'record')}, perhaps more"
     return plural(low, "record") if low == sum(tops) else f"{number(low)} to {plural(sum(tops), 'record')}"
 
 
 def _keep(findings: Sequence[Finding]) -> tuple[tuple[str, str], ...]:
     """Each copy to keep, with the offsets that are in it where there is more than one."""
     if none_left(findings):
-        return (("", NO_COPY),)
+        return ((NOTHING, NO_COPY),)
     found = copies(findings)
     return tuple((offsets(ranges) if len(found) > 1 else "", plain(text)) for text, ranges in found)
 

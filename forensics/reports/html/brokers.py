@@ -12,6 +12,7 @@ from forensics.replay.history import History, Truncation
 from forensics.reports import incidents
 from forensics.reports.html.story import step_anchor, steps_of, tone_of
 from forensics.reports.html.wording import anchored, micros, namer, plain
+from forensics.reports.titles import node_name
 from forensics.result import Result
 from forensics.rules.finding import Severity
 from parsers.schema import Kind
@@ -61,7 +62,7 @@ class Held:
 
     Attributes:
         anchor: id of its element.
-        name: its id, with the cluster if there are several.
+        name: what it is called, with the cluster if there are several.
         version: of Kafka, or "".
         led: how many partitions it led at any time, and ``held`` of how many it had a replica.
         bad: rows that a finding is made of.
@@ -129,7 +130,7 @@ def _held(one: Broker, rows: list[Happened], histories: list[History], *, severa
     cluster = one.cluster or "unknown"
     return Held(
         anchored(f"broker-{one.id}" + (f"@{cluster}" if several else "")).partition("/")[2],
-        f"{one.id}{f' of cluster {plain(cluster)}' if several else ''}",
+        f"{node_name(one).capitalize()}{f' of cluster {plain(cluster)}' if several else ''}",
         one.version or "",
         sum(any(epoch.leader == one.id for epoch in history.epochs.values()) for history in histories),
         sum(one.id in history.replicas for history in histories),

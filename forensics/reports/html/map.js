@@ -4,7 +4,7 @@
   const grid = document.getElementById("grid");
   if (!grid) return;
   const STEP = 100;
-  const WORDS = { v: ["✕", "violated"], w: ["!", "warning"], n: ["i", "noted"], u: ["?", "unknown"], c: ["·", "clean"], x: ["–", "not applicable"] };
+  const WORDS = { v: ["✕", "violated"], w: ["!", "warning"], n: ["i", "info"], u: ["?", "unknown"], c: ["·", "clean"], x: ["–", "not applicable"] };
   const RANK = { v: 0, w: 1, u: 2, n: 3, c: 4, x: 5 };
   const rows = report.data.map.map(([name, letters, panel], place) => ({ name, letters, panel, place, key: name.toLowerCase() }));
   const body = grid.tBodies[0];

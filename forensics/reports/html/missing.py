@@ -12,7 +12,7 @@ from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.finding import Verdict
 from forensics.rules.wants import Artefact, Collect, Want
-from forensics.rules.wording import want_text
+from forensics.rules.wording import CLIENTS, want_text
 
 ROWS, SENTENCES, NAMED, SPANS, COMMANDS = 24, 12, 3, 3, 12
 """Rows of the table, wants in sentences, partitions and spans named in a row, and commands shown."""
@@ -21,10 +21,13 @@ _SPOKEN = {
     Artefact.PARTITION_LOGGER: "server.log with kafka.cluster.Partition at DEBUG",
     Artefact.FETCHER_LOGGER: "server.log with kafka.server.ReplicaFetcherThread at TRACE",
     Artefact.DATA_DIRECTORY: "the partition's data directory",
-    Artefact.CLIENTS: "the positions of producers and consumers",
+    Artefact.CLIENTS: CLIENTS,
     Artefact.OPERATORS: "what operators did, and when",
 }
 """Artefacts that are no file of that name."""
+
+_KEPT = ", only if someone kept a copy from before the restart"
+"""The words after a file that cannot be collected now."""
 
 _RANKS = {rule.id: place for place, rule in enumerate(RULES)}
 
@@ -146,7 +149,7 @@ def _row(key: tuple[object, ...], row: _Gathered) -> Row:
     named = list(row.partitions)
     return Row(
         (ids or "any") + where,
-        (_files(row.way) or "anything about it") + (", if it was saved then" if row.saved else ""),
+        (_files(row.way) or "anything about it") + (_KEPT if row.saved else ""),
         ", or ".join(one for one in row.instead if one),
         "; ".join(spans[:SPANS]) + rest,
         tuple(named[:NAMED]),

@@ -29,17 +29,20 @@ HASHED = 4_000_000_000
 """Bytes that are read again for the hashes of files that no finding cites: a page must not take longer than a scan."""
 
 VIOLATED, WARNED, NOTED_ONLY, UNKNOWN, CLEAN, NOT_APPLICABLE = LETTERS = "vwnucx"
-"""Cells of the map: violated, a warning, good to know, unknown, clean, not applicable."""
+"""Cells of the map: violated, a warning, info, unknown, clean, not applicable."""
 
 SETTINGS = {
     "unclean.leader.election.enable": "true lets replicas outside the ISR lead; what only the ISR had is then lost",
-    "min.insync.replicas": "replicas that need a record before acks=all is answered; with 1 the leader alone does",
+    "min.insync.replicas": (
+        "smallest ISR with which a leader accepts acks=all. All members of the ISR must have the record; with 1, a "
+        "leader that is alone in the ISR acknowledges it"
+    ),
     "default.replication.factor": "copies of a topic that was created without saying how many",
-    "inter.broker.protocol.version": "below 0.11 a follower cuts its log to its high watermark (KIP-101)",
-    "log.message.format.version": "below 0.11 records carry no leader epoch, so forks cannot be told by it",
+    "inter.broker.protocol.version": "below 0.11 a follower truncates its log to its own high watermark (KIP-101)",
+    "log.message.format.version": "below 0.11 records carry no leader epoch, so it cannot show a fork",
     "replica.lag.time.max.ms": "how long a follower may lag before the leader takes it out of the ISR",
-    "log.flush.interval.messages": "records a broker holds before it flushes them; else a loss of power takes them",
-    "log.flush.interval.ms": "time before a broker flushes records; else a loss of power takes them",
+    "log.flush.interval.messages": "records that a broker may hold unflushed: a power failure removes them",
+    "log.flush.interval.ms": "time that records may stay unflushed: a power failure removes them",
     "replica.high.watermark.checkpoint.interval.ms": "how old a high watermark in a checkpoint file may be",
 }
 """Settings that decide whether records can be lost, in the order shown, and what each decides."""
@@ -86,7 +89,7 @@ class RuleColumn:
         words = {
             VIOLATED: "violated",
             WARNED: "with a warning",
-            NOTED_ONLY: "noted",
+            NOTED_ONLY: "info",
             UNKNOWN: "unknown",
             CLEAN: "clean",
             NOT_APPLICABLE: "not applicable",
@@ -136,14 +139,12 @@ class Clock:
     """The clock of a broker compared with that of another.
 
     Attributes:
-        apart: the estimate, in words.
-        bounds: lower and upper bound, or "".
+        apart: between which bounds it is ahead of or behind the other, in words.
         pairs: number of causes and effects.
     """
 
     broker: str
     apart: str
-    bounds: str
     pairs: int
 
 
@@ -238,7 +239,7 @@ def passages(rule: Rule) -> tuple[Passage, ...]:
 
 
 def _letter(judgement: Judgement | None) -> str:
-    """The verdict, and of a violation how much it matters: what is good to know is no reason for red."""
+    """The verdict, and of a violation how much it matters: information is no reason for red."""
     if judgement is None or judgement.verdict is Verdict.UNKNOWN:
         return UNKNOWN
     if judgement.verdict is Verdict.NOT_APPLICABLE:
@@ -301,21 +302,36 @@ def clocks(case: Case) -> tuple[Clock, ...]:
     rows = []
     for row in case.skew.head(COVERED).iter_rows(named=True):
         where = _cluster(case, row["cluster"])
-        apart, other = row["estimate"], row["reference"]
-        if not row["consistent"]:
-            words = f"at no one distance from broker {other}'s: a clock was set, or they run at different speeds"
-        elif apart is None:
-            words = "not known"
-        else:
-            side = "ahead of" if apart > 0 else "behind"
-            words = f"{_span(abs(apart))} {side} broker {other}'s"
-        bounds = [
-            f"{word} {'−' if value < 0 else '+'}{_span(abs(value))}"
-            for word, value in (("at least", row["low"]), ("at most", row["high"]))
-            if value is not None
-        ]
-        rows.append(Clock(f"{row['broker']}{where}", words, ", ".join(bounds), row["pairs"] or 0))
+        other = row["reference"]
+        words = f"at no one distance from broker {other}'s: a clock was set, or they run at different speeds"
+        if row["consistent"]:
+            words = _apart(row["low"], row["high"], f"broker {other}'s")
+        rows.append(Clock(f"{row['broker']}{where}", words, row["pairs"] or 0))
     return tuple(rows)
+
+
+def _apart(low: int | None, high: int | None, whose: str) -> str:
+    """Return how far a clock may be from another one, in words.
+
+    Args:
+        low, high: bounds in microseconds, above zero for ahead; None for no bound.
+        whose: the other clock.
+
+    >>> _apart(-198_000, 36_000, "b's"), _apart(5_000, 36_000, "b's"), _apart(None, -3_000, "b's")
+    ("between 198 ms behind and 36 ms ahead of b's", "5 ms to 36 ms ahead of b's", "at least 3 ms behind b's")
+    >>> _apart(-9_000, None, "b's"), _apart(4_000, None, "b's"), _apart(None, None, "b's")
+    ("at most 9 ms behind b's", "at least 4 ms ahead of b's", 'unknown')
+    """
+    if low is None and high is None:
+        return "unknown"
+    if low is None or high is None:
+        bound = low if low is not None else high or 0
+        ahead, least = bound >= 0, (low is not None) == (bound >= 0)
+        return f"at {'least' if least else 'most'} {_span(abs(bound))} {'ahead of' if ahead else 'behind'} {whose}"
+    if low < 0 <= high:
+        return f"between {_span(-low)} behind and {_span(high)} ahead of {whose}"
+    near, far = sorted((abs(low), abs(high)))
+    return f"{_span(near)} to {_span(far)} {'ahead of' if low >= 0 else 'behind'} {whose}"
 
 
 def _cluster(case: Case, name: str | None) -> str:

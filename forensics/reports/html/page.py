@@ -18,7 +18,9 @@ from forensics import __version__
 from forensics.reports import markdown, remarks
 from forensics.reports.advice import FORKED, LOST
 from forensics.reports.html import answer, brokers, figures, lanes, moments, overview, story, tables, wording
+from forensics.reports.titles import first_names, nodes_text, repeat_text, source_of
 from forensics.result import Partition, Result
+from forensics.rules import RULES
 from forensics.rules.finding import Severity, Verdict
 from forensics.rules.stated_problems import Problem
 
@@ -31,8 +33,8 @@ PANELS, CALM, PANEL_BYTES = 240, 12, 1_900_000
 
 _SCRIPTS = ("boot.js", "chart.js", "overview.js", "logview.js", "panel.js", "map.js", "search.js")
 
-PLACES = 3
-"""Number of places shown for one known problem."""
+PLACES, NAMED = 3, 6
+"""Numbers of places shown and of partitions named for one known problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class Panel:
     Attributes:
         anchor: id of its element.
         name: the partition.
-        what: severity of its worst finding, "clean", or "open" where a rule could not be judged.
+        what: severity of its worst finding, "clean", or "unknown" where a rule could not be judged.
         packed: what the scripts draw, as JSON, gzipped and in base64.
         drawn: the chart, and ``view`` the logs side by side.
     """
@@ -131,7 +133,7 @@ def _page(result: Result, panels: dict[int, Panel], said: tuple[str, ...]) -> st
         "version": __version__,
         "long": long,
         "partitions": len(result.partitions),
-        "brokers": len(result.case.everyone),
+        "nodes": nodes_text(result.case.everyone),
     }
     return _environment().get_template("page.html.jinja").render(context)
 
@@ -147,10 +149,15 @@ def _worst_first(result: Result) -> Result:
     return replace(result, partitions=sorted(result.partitions, key=_urgency))
 
 
+_RANKS = {rule.id: place for place, rule in enumerate(RULES)}
+
+
 def _urgency(partition: Partition) -> tuple[int, int]:
+    """Return a sort key: the worst severity, then the rule, as the incidents of other reports are in order."""
     worst, open_ = partition.worst, partition.verdicts(Verdict.UNKNOWN)
     if worst <= Severity.WARNING.rank:
-        return worst, 0
+        found = (f for judgement in partition.judgements.values() for f in judgement.findings)
+        return worst, min(_RANKS[f.rule] for f in found if f.severity.rank == worst)
     asked = sum(rule in open_ for rule in (LOST, FORKED))
     return len(Severity) + (0 if asked else 1 if open_ else 2), -asked
 
@@ -221,7 +228,7 @@ def _panel(partition: Partition, drawn: lanes.Chart, view: moments.LogView | Non
     worst = partition.worst
     what = list(Severity)[worst].value if worst <= Severity.WARNING.rank else "clean"
     if what == "clean" and partition.verdicts(Verdict.UNKNOWN):
-        what = "open"
+        what = "unknown"
     return Panel(anchor, name, what, _packed(chart), drawn, view)
 
 
@@ -239,6 +246,7 @@ class Stated:
 
     Attributes:
         title, severity, means, records, issues, steps: as of the problem.
+        named: the partitions, if there are several.
         places: what is stated, with the line and its text; ``more`` is how many places are left out.
     """
 
@@ -248,6 +256,7 @@ class Stated:
     records: str
     issues: str
     steps: tuple[str, ...]
+    named: str
     places: tuple[tuple[str, str, str], ...]
     more: int
 
@@ -259,6 +268,8 @@ def said_by_lines(problems: Sequence[Problem], short: Callable[[str], str]) -> t
 
 def _stated(group: Sequence[Problem], short: Callable[[str], str]) -> Stated:
     known = group[0].known
+    names = list(dict.fromkeys(one.name for one in group if one.name is not None))
+    again = [repeat_text(len(names) - 1)] if len(names) > 1 else []
     places = []
     for one in group[:PLACES]:
         piece = one.evidence[0] if one.evidence else None
@@ -271,7 +282,8 @@ def _stated(group: Sequence[Problem], short: Callable[[str], str]) -> Stated:
         wording.plain(group[0].means),
         wording.sentence(known.records.told),
         "; ".join(known.issues),
-        tuple(wording.sentence(wording.plain(step)) for step in group[0].fetch),
+        tuple(wording.sentence(wording.plain(step)) for step in (*group[0].fetch, *again)),
+        wording.plain(first_names(names, NAMED)) if len(names) > 1 else "",
         tuple(places),
         len(group) - len(places),
     )
@@ -323,5 +335,6 @@ def _environment() -> jinja2.Environment:
         "iso": wording.iso,
         "clock": wording.clock,
         "hue": figures.hue,
+        "source": source_of,
     }
     return environment

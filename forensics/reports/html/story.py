@@ -16,6 +16,7 @@ from forensics.reports.html.wording import (
     namer,
     number,
     offsets,
+    open_offsets,
     plain,
     plural,
     sentence,
@@ -33,7 +34,8 @@ TALES, OPENED, PROOFS, QUIET, ALIKE = 40, 1, 6, 40, 500
 partitions listed to which the same happened.
 """
 
-_HEADINGS = {rule.id: rule.heading for rule in RULES}
+_LABELS = {rule.id: rule.label for rule in RULES}
+_PHRASES = {rule.id: rule.phrase for rule in RULES}
 
 Partitions = Mapping[tuple[object, ...], Partition]
 """Partitions by ``incidents.incarnation_of`` of their findings."""
@@ -79,10 +81,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One finding of a story."""
+    """One finding of a story; ``phrase`` is its title within a sentence."""
 
     anchor: str
     title: str
+    phrase: str
     rule: str
     tone: str
     severity: str
@@ -246,12 +249,13 @@ class _Teller:
         times = f" ({number(finding.count)} times)" if finding.count > 1 else ""
         return Told(
             finding_anchor(finding),
-            _HEADINGS[finding.rule],
+            _LABELS[finding.rule] if decides(finding.confidence) else f"Suspected: {_PHRASES[finding.rule]}",
+            _PHRASES[finding.rule],
             finding.rule,
             tone_of(finding),
             finding.severity.value,
             finding.confidence.value,
-            offsets(finding.offsets),
+            offsets(finding.offsets) or open_offsets(finding),
             sentence(plain(finding.summary) + times),
             tuple(plain(text) for text in finding.inferences),
             tuple(plain(text) for text in finding.not_because),
@@ -261,14 +265,14 @@ class _Teller:
     def _doubts(self, finding: Finding) -> list[str]:
         partition = self.partitions[incidents.incarnation_of(finding)]
         missing: Sequence[Want] = partition.judgements[finding.rule].missing
-        doubts = [*_why_inferred(finding), *finding.uncertain, *want_texts(missing, partition.history.name)]
+        doubts = [*_why_inferred(finding), *finding.doubts, *want_texts(missing, partition.history.name)]
         others = [
             rule
             for rule, other in partition.judgements.items()
             if other.verdict is Verdict.UNKNOWN and rule != finding.rule
         ]
         if others:
-            doubts.append(f"not judged for lack of evidence: {', '.join(others)}")
+            doubts.append(f"these rules are unknown for this partition too: {', '.join(others)}")
         return doubts
 
     def _alike(self, one: incidents.Incident) -> Alike:
@@ -277,7 +281,7 @@ class _Teller:
             self.called(one.lead),
             self.anchor(one.lead),
             tuple(finding_anchor(finding) for finding in one.findings),
-            offsets(one.lead.offsets),
+            offsets(one.lead.offsets) or open_offsets(one.lead),
             min((first for first, _ in spans if first is not None), default=None),
             max((last for _, last in spans if last is not None), default=None),
         )
@@ -288,7 +292,7 @@ def _count(lead: Finding) -> str:
     if not lead.offsets:
         return ""
     least = lead.records is not None and lead.records[1] is None
-    return f"{'at least ' if least else ''}{plural(size(lead.offsets), 'offset')}"
+    return f"{plural(size(lead.offsets), 'offset')}{', perhaps more' if least else ''}"
 
 
 def _why_inferred(finding: Finding) -> list[str]:

@@ -64,6 +64,11 @@ def offsets(ranges: Sequence[Range]) -> str:
     return f"{shown} and {number(len(ranges) - 4)} more ranges" if len(ranges) > 4 else shown
 
 
+def open_offsets(finding: Finding) -> str:
+    """Return from which offset on a finding is about offsets, if their end is unknown; else ""."""
+    return f"from {number(finding.open_from)} on" if finding.open_from is not None else ""
+
+
 def _range(first: int, end: int) -> str:
     return number(first) if end - first <= 1 else f"{number(first)}\u00a0to\u00a0{number(end - 1)}"
 

@@ -39,7 +39,7 @@ def test_of_a_trace_whose_epochs_are_unknown_no_fork_is_ruled_out(sample_traces:
     partition.judgements["epoch-divergence"] = replace(judged, verdict=Verdict.UNKNOWN)
     told = answer(result, {})
     assert told.headline == "Loss cannot be ruled out in orders-0"
-    assert told.tiles[0].what == "of 1 partition left open"
+    assert told.tiles[0].what == "of 1 partition unknown"
 
 
 def test_of_files_the_records_are_compared(sample_traces: Path) -> None:

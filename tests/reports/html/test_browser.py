@@ -187,7 +187,7 @@ def test_distance_to_committed_and_the_key(loss: Page, shared: Watched) -> None:
         ".flatMap(t => Array.from(t.y)).filter(y => y !== null)"
     )
     assert max(page.evaluate(ends)) > 0
-    page.get_by_text("distance to committed").first.click()
+    page.get_by_text("relative to high watermark").first.click()
     page.wait_for_selector(".chart[data-drawn=distance]")
     assert set(page.evaluate(ends)) == {0}, "the committed bound is the measure, so it lies at 0"
     key = page.locator(".keys button[data-group=hw]").first

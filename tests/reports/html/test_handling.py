@@ -100,7 +100,7 @@ def test_links_lead_to_a_partition_a_finding_and_a_step(
     with watch() as watched:
         page = watched.page
         page.goto(f"{pages(LOSS_AND_FORK).as_uri()}#step-{lead.fingerprint}-4")
-        expect(page.locator(".found .what")).to_contain_text("restarted with high watermark 80")
+        expect(page.locator(".found .what")).to_contain_text("restarted and read back high watermark 80")
         expect(page.locator(".found")).to_be_in_viewport()
         page.evaluate("document.querySelector('.story').open = false")
         page.evaluate(f"location.hash = 'finding-{lead.fingerprint}'")
