@@ -51,6 +51,7 @@ from forensics.replay.lineage import Range
 from forensics.replay.omissions.left_out import LeftOut, left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL
 from forensics.replay.played import Played, appended, clean_starts, play
+from forensics.replay.played_alone import Alone, play_alone
 from forensics.replay.played_disorder import in_each_order
 from forensics.replay.played_holes import without_records
 from forensics.replay.protocol import Protocol
@@ -102,6 +103,7 @@ class _Beside:
         topic_ids, leaders_with_id, removed, log_starts, printed_hws, without_records: as ``PartitionFacts`` has them.
         deleted: log start offsets that deletions state, as ``deletions`` takes them.
         last_stable, unlike_appends, played: what lines show by themselves.
+        alone: what single replicas decide, where a trace claims every change of some replicas only.
         doubted: a trace contradicts itself about these, so that what it claims does not count.
         appended: a trace states appends to their logs.
     """
@@ -116,6 +118,7 @@ class _Beside:
     last_stable: Mapping[Place, LastStable]
     unlike_appends: Mapping[Place, list[UnlikeAppends]]
     played: Mapping[Place, Played]
+    alone: Mapping[Place, Alone]
     doubted: frozenset[Place]
     appended: Set[Place]
 
@@ -142,6 +145,7 @@ class _Beside:
             last_stable=last_stable(rows, case.complete, doubted),
             unlike_appends=unlike_appends(rows),
             played=played,
+            alone=play_alone(rows, case.complete, clean, played.keys()),
             doubted=doubted,
             appended=appended(rows),
         )
@@ -279,6 +283,8 @@ class _Read:
         history.last_stable = self.beside.last_stable.get(place, NOT_STATED)
         history.appends_stated = place in self.beside.appended
         _take_played(history, self.beside.played.get(place))
+        if not _has_data(history):
+            _add_own(history, self.beside.alone.get(place, Alone()))
         history.deletions = deletions(history, self.beside.deleted.get(place, []))
         stood = self.homes
         history.regressions = [carried(one, stood.get((*place, one.replica), [])) for one in history.regressions]
@@ -366,12 +372,17 @@ class _Read:
         return self.brokers[key]
 
 
+def _has_data(history: History) -> bool:
+    """Return whether a data directory of the partition is in the evidence."""
+    return any(one.directory is not None for one in history.facts.disks.values())
+
+
 def _take_played(history: History, played: Played | None) -> None:
     """Set what a complete trace decides, and add what the lines of logs alone would leave open.
 
     The trace counts if it is about every replica, and no data directory is in the evidence beside it.
     """
-    if played is None or any(one.directory is not None for one in history.facts.disks.values()):
+    if played is None or _has_data(history):
         return
     if played.contradiction is not None:
         history.doubted = played
@@ -388,10 +399,15 @@ def _add_played(history: History, played: Played) -> None:
     told = {one.epoch for one in history.stated.epoch_starts}
     starts = (one for one in played.epoch_starts if one.epoch not in told)
     history.stated = replace(history.stated, epoch_starts=(*history.stated.epoch_starts, *starts))
+    _add_own(history, Alone(played.fallen, played.shortened))
+
+
+def _add_own(history: History, found: Alone) -> None:
+    """Add what the lines of single replicas show, unless it is known."""
     rows = {ref.row for one in history.regressions for ref in one.refs}
-    history.regressions += [one for one in played.fallen if one.refs[-1].row not in rows]
+    history.regressions += [one for one in found.fallen if one.refs[-1].row not in rows]
     rows = {ref.row for one in history.shortened_logs for ref in one.refs}
-    history.shortened_logs += [one for one in played.shortened if one.refs[-1].row not in rows]
+    history.shortened_logs += [one for one in found.shortened if one.refs[-1].row not in rows]
 
 
 def _keep_hw(known: Mapping[int, Protocol]) -> frozenset[int]:

@@ -150,7 +150,7 @@ class Played:
 
 
 @dataclass(slots=True)
-class _Replica:
+class Replica:
     """One replica as its lines have stated it so far.
 
     Attributes:
@@ -185,14 +185,14 @@ class _Replica:
     entries: Entries = field(default_factory=Entries)
 
 
-class _Player:
+class Player:
     """Plays the lines of one partition."""
 
     def __init__(
         self, begins: Mapping[int, int], clean: Set[tuple[int, int]] = frozenset(), *, commits: bool = False
     ) -> None:
         self.begins, self.clean = begins, clean
-        self.replicas: dict[int, _Replica] = {}
+        self.replicas: dict[int, Replica] = {}
         self.left_open: dict[tuple[int, int], list[Piece]] = {}
         self.in_sync = InSync(commits)
         self.isr_stated = False
@@ -218,7 +218,7 @@ class _Player:
             return
         if line.kind in _HANDLERS or line.kind in ABOUT_HW:
             try:
-                self._changes(self.replicas.setdefault(line.broker, _Replica()), line)
+                self._changes(self.replicas.setdefault(line.broker, Replica()), line)
             except Undecided as error:
                 self._contradicts(line, str(error))
                 self.stopped = True
@@ -227,7 +227,7 @@ class _Player:
         known = {broker: one.log.end for broker, one in self.replicas.items() if one.known}
         self.in_sync.take(line, {**self.begins, **known})
 
-    def _changes(self, replica: _Replica, line: PlayedLine) -> None:
+    def _changes(self, replica: Replica, line: PlayedLine) -> None:
         """Take what a line states of its replica: what was so before it first."""
         told = [*stated(line)]
         for whose, hw in told:
@@ -256,7 +256,7 @@ class _Player:
 
     # -- roles --------------------------------------------------------------------------------------------------------
 
-    def _role(self, replica: _Replica, line: PlayedLine) -> int:
+    def _role(self, replica: Replica, line: PlayedLine) -> int:
         """Begin a role, and return its leader epoch."""
         self._led(replica, line)
         self._ends_at(replica, line)
@@ -267,18 +267,18 @@ class _Player:
             raise Undecided(f"takes a role in leader epoch {epoch} after one in leader epoch {replica.epoch}")
         return epoch
 
-    def _leads(self, replica: _Replica, line: PlayedLine) -> None:
+    def _leads(self, replica: Replica, line: PlayedLine) -> None:
         replica.epoch, replica.leader, replica.passed = self._role(replica, line), line.broker, 0
         replica.leads, replica.led_by = True, line.broker
         replica.led_at = None
         self.deleted = max(self.deleted, replica.deleted)
         self._led_without(line.broker, replica)
 
-    def _follows(self, replica: _Replica, line: PlayedLine) -> None:
+    def _follows(self, replica: Replica, line: PlayedLine) -> None:
         replica.epoch, replica.leader = self._role(replica, line), line.leader
         replica.led_by = line.leader
 
-    def _led(self, replica: _Replica, line: PlayedLine) -> None:
+    def _led(self, replica: Replica, line: PlayedLine) -> None:
         """A role ends; keep what a leader had that no high watermark has covered so far."""
         if replica.leads:
             tail = [*replica.log.within(replica.passed, replica.log.end)]
@@ -286,7 +286,7 @@ class _Player:
         replica.leads = False
 
     def _led_without(
-        self, broker: int, replica: _Replica, *, while_leading: bool = False, told: Commit | None = None
+        self, broker: int, replica: Replica, *, while_leading: bool = False, told: Commit | None = None
     ) -> None:
         """Find the committed records that a leader does not have as it begins its epoch, or as its log is shortened.
 
@@ -317,7 +317,7 @@ class _Player:
 
     # -- the log ------------------------------------------------------------------------------------------------------
 
-    def _ends_at(self, replica: _Replica, line: PlayedLine) -> None:
+    def _ends_at(self, replica: Replica, line: PlayedLine) -> None:
         """A line states where the log ends."""
         end = replica.log.end
         if not replica.known:
@@ -328,7 +328,7 @@ class _Player:
             raise Undecided(f"states log end offset {line.leo}; by the lines before, its log ends at {end}")
 
     @staticmethod
-    def _begins_with(replica: _Replica, end: int, line: PlayedLine) -> None:
+    def _begins_with(replica: Replica, end: int, line: PlayedLine) -> None:
         """The first line about a log states what it holds."""
         replica.known = True
         start = replica.deleted = min(line.log_start or 0, end)
@@ -337,7 +337,7 @@ class _Player:
             replica.log = Log(start=start, end=start)
             replica.log.append(Piece(start, end, BEFORE, whole=False), ref)
 
-    def _shorter(self, replica: _Replica, end: int, kept: int, line: PlayedLine) -> None:
+    def _shorter(self, replica: Replica, end: int, kept: int, line: PlayedLine) -> None:
         """A line states a lower log end offset than those before, and no line shows a reason.
 
         Args:
@@ -352,14 +352,14 @@ class _Player:
         if replica.leads:
             self._led_without(line.broker, replica, while_leading=True)
 
-    def _loaded(self, replica: _Replica, line: PlayedLine) -> None:
+    def _loaded(self, replica: Replica, line: PlayedLine) -> None:
         self._led(replica, line)
         replica.leader = None
         replica.reloaded |= replica.known
         self._found(replica, line)
         self._starts_at(replica, line)
 
-    def _found(self, replica: _Replica, line: PlayedLine) -> None:
+    def _found(self, replica: Replica, line: PlayedLine) -> None:
         """A line states the log as somebody found it, which may be shorter than it was."""
         end = line.leo if line.leo is not None else replica.log.end
         if replica.known and end < replica.log.end:
@@ -367,13 +367,13 @@ class _Player:
             replica.log.truncate(end)
         self._ends_at(replica, line)
 
-    def _created(self, replica: _Replica, line: PlayedLine) -> None:
+    def _created(self, replica: Replica, line: PlayedLine) -> None:
         if replica.known and replica.log.end > 0:
             self._came_back(replica, 0, line, _SHORTENED_BY[line.kind])
         replica.log, replica.known, replica.checkpoint, replica.had_hw = Log(), True, None, None
         replica.deleted = 0
 
-    def _came_back(self, replica: _Replica, end: int, line: PlayedLine, cause: ShortenedBy) -> None:
+    def _came_back(self, replica: Replica, end: int, line: PlayedLine, cause: ShortenedBy) -> None:
         refs = (Ref(row=line.row, note=f"log end offset {end}"),)
         log = replica.log
         self.shortened.append(
@@ -382,7 +382,7 @@ class _Player:
             )
         )
 
-    def _appends(self, replica: _Replica, line: PlayedLine) -> None:
+    def _appends(self, replica: Replica, line: PlayedLine) -> None:
         first, end = replica.log.end if line.offset is None else line.offset, line.leo
         if end is None or end <= first:
             raise NotPlayed
@@ -402,7 +402,7 @@ class _Player:
             hw, stated_by = replica.led_at  # it may have been above the end of the log
             self._covers(replica, Commit(line.broker, replica.epoch, hw, line.time, stated_by))
 
-    def _again(self, replica: _Replica, pieces: list[Piece], line: PlayedLine, end: int) -> list[Piece]:
+    def _again(self, replica: Replica, pieces: list[Piece], line: PlayedLine, end: int) -> list[Piece]:
         """Return what an append adds at offsets that the log had already, below its end."""
         log, first = replica.log, pieces[0].first
         had = [*log.within(first, log.end)][::-1]
@@ -413,7 +413,7 @@ class _Player:
             raise Undecided(f"appends from offset {first} on; by the lines before, its log ends at {log.end}")
         return [one._replace(first=max(one.first, log.end)) for one in pieces if one.end > log.end]
 
-    def _appended(self, replica: _Replica, first: int, end: int, line: PlayedLine) -> list[Piece]:
+    def _appended(self, replica: Replica, first: int, end: int, line: PlayedLine) -> list[Piece]:
         """Return the records of an append."""
         epoch = replica.epoch if line.leader_epoch is None and replica.leads else line.leader_epoch
         if replica.leads and epoch != replica.epoch:
@@ -429,7 +429,7 @@ class _Player:
             return [Piece(first, end, (replica.epoch, f"line {line.row}"), whole=False)]
         return self._fetched(replica, first, end, line)
 
-    def _fetched(self, replica: _Replica, first: int, end: int, line: PlayedLine) -> list[Piece]:
+    def _fetched(self, replica: Replica, first: int, end: int, line: PlayedLine) -> list[Piece]:
         """Return the records of a follower's append: those that its leader has there."""
         epoch, found = line.leader_epoch, self._of_leader(replica, first, end)
         whole = [(first, end)] == merge(piece[:2] for piece in found)
@@ -444,12 +444,12 @@ class _Player:
         self._contradicts(line, text)  # in any case these are other records than those of its leader
         return [Piece(first, end, (epoch, f"line {line.row}"), whole=False)]
 
-    def _of_leader(self, replica: _Replica, first: int, end: int) -> list[Piece]:
+    def _of_leader(self, replica: Replica, first: int, end: int) -> list[Piece]:
         """Return the records that the leader of a follower has at some offsets."""
         leader = self.replicas.get(replica.leader) if replica.leader is not None else None
         return [] if leader is None else [*leader.log.within(first, end)][::-1]
 
-    def _truncates(self, replica: _Replica, line: PlayedLine) -> None:
+    def _truncates(self, replica: Replica, line: PlayedLine) -> None:
         log, to = replica.log, line.offset
         if to is None:
             raise NotPlayed
@@ -467,7 +467,7 @@ class _Player:
             self._led_without(line.broker, replica, while_leading=True)
 
     def _removes(
-        self, replica: _Replica, line: PlayedLine, removed: list[Piece], change: tuple[int, int], lineage: Lineage
+        self, replica: Replica, line: PlayedLine, removed: list[Piece], change: tuple[int, int], lineage: Lineage
     ) -> None:
         """Find the committed records that a truncation removed; ``change`` is its target and the log end before."""
         to, end = change
@@ -480,7 +480,7 @@ class _Player:
             one = TruncatedCommitted(*role, to, end, ranges, lineage, commit, False, line.time, ref)
             self.truncated.append((one, removed))
 
-    def _begins_anew(self, replica: _Replica, line: PlayedLine) -> None:
+    def _begins_anew(self, replica: Replica, line: PlayedLine) -> None:
         if line.offset is None:
             raise NotPlayed
         log, lineage, end = replica.log, replica.log.lineage, replica.log.end
@@ -493,7 +493,7 @@ class _Player:
         if replica.leads:
             self._led_without(line.broker, replica, while_leading=True)
 
-    def _starts_at(self, replica: _Replica, line: PlayedLine) -> None:
+    def _starts_at(self, replica: Replica, line: PlayedLine) -> None:
         """The beginning of a log was deleted. Each replica does that, so the records are not lost to it as a leader.
 
         Where a truncation made its log start at an offset, nothing was deleted.
@@ -507,24 +507,24 @@ class _Player:
         if replica.leads:
             self.deleted = max(self.deleted, line.log_start)
 
-    def _ended(self, replica: _Replica, line: PlayedLine) -> None:
+    def _ended(self, replica: Replica, line: PlayedLine) -> None:
         self._found(replica, line)
         self._starts_at(replica, line)
 
     # -- high watermarks ----------------------------------------------------------------------------------------------
 
-    def _states_end(self, replica: _Replica, line: PlayedLine) -> None:
+    def _states_end(self, replica: Replica, line: PlayedLine) -> None:
         if line.leo is not None:
             self._ends_at(replica, line)
         self._starts_at(replica, line)
 
-    def _asks(self, replica: _Replica, line: PlayedLine) -> None:
+    def _asks(self, replica: Replica, line: PlayedLine) -> None:
         """A follower asks from its log end offset on. The line may come after what the answer brought."""
         if line.leo not in (None, *replica.asked):
             self._ends_at(replica, line)
         replica.asked = []
 
-    def _has_hw(self, replica: _Replica, line: PlayedLine, hw: int, whose: Whose) -> None:
+    def _has_hw(self, replica: Replica, line: PlayedLine, hw: int, whose: Whose) -> None:
         """Note what a replica has as its high watermark after a line."""
         if whose is Whose.LEAST:
             replica.hw = max(replica.hw, hw)
@@ -534,7 +534,7 @@ class _Player:
             if whose is Whose.OWN and replica.leads:
                 self._as_leader(replica, line, hw, ref)
 
-    def _commits(self, replica: _Replica, line: PlayedLine, hw: int, whose: Whose) -> None:
+    def _commits(self, replica: Replica, line: PlayedLine, hw: int, whose: Whose) -> None:
         """Add the records that a stated high watermark covers to what is committed.
 
         That of a leader covers its own records. That of a follower comes from its leader, and covers those of its
@@ -570,7 +570,7 @@ class _Player:
             if one.leads and one.epoch > commit.epoch:
                 self._led_without(broker, one, told=commit)
 
-    def _covers(self, leader: _Replica, commit: Commit) -> None:
+    def _covers(self, leader: Replica, commit: Commit) -> None:
         """Add what a leader has below its high watermark."""
         self._adds(leader.log.within(leader.passed, commit.high_watermark), commit)
         leader.passed = max(leader.passed, min(commit.high_watermark, leader.log.end))
@@ -580,7 +580,7 @@ class _Player:
             if piece.first < piece.end:
                 self.committed.add(piece.writer, piece.first, piece.end, commit)
 
-    def _as_leader(self, replica: _Replica, line: PlayedLine, hw: int, ref: Ref) -> None:
+    def _as_leader(self, replica: Replica, line: PlayedLine, hw: int, ref: Ref) -> None:
         """A leader states its high watermark, which may not fall in its role."""
         if replica.led_at is not None and hw < replica.led_at[0]:
             before, first = replica.led_at
@@ -588,7 +588,7 @@ class _Player:
             self.fallen.append(Regression(line.broker, replica.epoch, before, hw, kind, line.time, refs))
         replica.led_at = hw, ref
 
-    def _reads_hw(self, replica: _Replica, line: PlayedLine) -> None:
+    def _reads_hw(self, replica: Replica, line: PlayedLine) -> None:
         """A process reads the high watermark of its checkpoint file, and keeps it within its log.
 
         A clean stop writes the file (ReplicaManager.shutdown).
@@ -600,29 +600,29 @@ class _Player:
         if line.hw is not None and line.hw < min(before, replica.log.end):
             self._read_less(replica, line, before, line.hw, (ref, Ref(row=line.row, note=f"read back {line.hw}")))
 
-    def _read_less(self, replica: _Replica, line: PlayedLine, before: int, after: int, refs: tuple[Ref, ...]) -> None:
+    def _read_less(self, replica: Replica, line: PlayedLine, before: int, after: int, refs: tuple[Ref, ...]) -> None:
         kind = RegressionKind.CHECKPOINT
         self.fallen.append(Regression(line.broker, replica.epoch, before, after, kind, line.time, refs))
 
-    def _checkpoints(self, replica: _Replica, line: PlayedLine) -> None:
+    def _checkpoints(self, replica: Replica, line: PlayedLine) -> None:
         if line.hw is not None:
             replica.checkpoint = line.hw, Ref(row=line.row, note=f"high watermark {line.hw} in the checkpoint")
 
-    def _no_checkpoint(self, replica: _Replica, line: PlayedLine) -> None:
+    def _no_checkpoint(self, replica: Replica, line: PlayedLine) -> None:
         replica.hw = 0
         if replica.checkpoint is not None and replica.log.end > 0:
             before, ref = replica.checkpoint
             refs = (ref, Ref(row=line.row, note="no checkpointed high watermark"))
             self._read_less(replica, line, before, 0, refs)
 
-    def _entry(self, replica: _Replica, line: PlayedLine) -> None:
+    def _entry(self, replica: Replica, line: PlayedLine) -> None:
         """Compare an entry of a leader epoch with the records of the same log, and keep it."""
         found = entry_start(replica.log, line, reloaded=replica.reloaded) if replica.known else None
         if found is not None:
             self.epoch_starts.setdefault(found.epoch, found)
         replica.entries.add(line)
 
-    def _cannot_play(self, replica: _Replica, line: PlayedLine) -> None:
+    def _cannot_play(self, replica: Replica, line: PlayedLine) -> None:
         raise NotPlayed
 
     # -- the end ------------------------------------------------------------------------------------------------------
@@ -668,7 +668,7 @@ class _Player:
                     left, right, tuple(merge(span for span, *_ in found)), *min(found, key=lambda one: one[0])[1:]
                 )
 
-    def _counted(self, replica: _Replica) -> list[Piece]:
+    def _counted(self, replica: Replica) -> list[Piece]:
         """Return the records of a replica that are committed: by a leader, or below its own high watermark."""
         hw = max(replica.hw, replica.checkpoint[0] if replica.checkpoint is not None else 0)
         found: list[Piece] = []
@@ -689,34 +689,37 @@ _SHORTENED_BY: Final[dict[str, ShortenedBy]] = {
 
 _ENTRIES: Final = (Kind.EPOCH_ENTRY, Kind.EPOCH_ASSIGNED)
 
-_HANDLERS: Final[dict[str, Callable[[_Player, _Replica, PlayedLine], None]]] = {
-    Kind.BECOME_LEADER: _Player._leads,
-    Kind.BECOME_FOLLOWER: _Player._follows,
-    Kind.LOG_CREATED: _Player._created,
-    Kind.LOG_LOADED: _Player._loaded,
-    Kind.LOG_END: _Player._ended,
-    Kind.APPEND: _Player._appends,
-    Kind.LEO: _Player._states_end,
-    Kind.HW: _Player._states_end,
-    Kind.STATE: _Player._states_end,
-    Kind.FOLLOWER_FETCHED: _Player._asks,
-    Kind.HW_LOADED: _Player._reads_hw,
-    Kind.HW_CHECKPOINT: _Player._checkpoints,
-    Kind.HW_MISSING: _Player._no_checkpoint,
-    Kind.TRUNCATE: _Player._truncates,
-    Kind.TRUNCATE_FULL: _Player._begins_anew,
-    Kind.LOG_START: _Player._starts_at,
-    Kind.EPOCH_ENTRY: _Player._entry,
-    Kind.EPOCH_ASSIGNED: _Player._entry,
-    Kind.LOG_DELETED: _Player._cannot_play,
-    Kind.LOG_MOVED: _Player._cannot_play,
-    Kind.DIR_FAILED: _Player._cannot_play,
-    Kind.RECOVERY: _Player._cannot_play,
-    Kind.CORRUPTION_CUT: _Player._cannot_play,
-    Kind.SEGMENTS_DELETED: _Player._cannot_play,
-    Kind.COMPACTED: _Player._cannot_play,
+_HANDLERS: Final[dict[str, Callable[[Player, Replica, PlayedLine], None]]] = {
+    Kind.BECOME_LEADER: Player._leads,
+    Kind.BECOME_FOLLOWER: Player._follows,
+    Kind.LOG_CREATED: Player._created,
+    Kind.LOG_LOADED: Player._loaded,
+    Kind.LOG_END: Player._ended,
+    Kind.APPEND: Player._appends,
+    Kind.LEO: Player._states_end,
+    Kind.HW: Player._states_end,
+    Kind.STATE: Player._states_end,
+    Kind.FOLLOWER_FETCHED: Player._asks,
+    Kind.HW_LOADED: Player._reads_hw,
+    Kind.HW_CHECKPOINT: Player._checkpoints,
+    Kind.HW_MISSING: Player._no_checkpoint,
+    Kind.TRUNCATE: Player._truncates,
+    Kind.TRUNCATE_FULL: Player._begins_anew,
+    Kind.LOG_START: Player._starts_at,
+    Kind.EPOCH_ENTRY: Player._entry,
+    Kind.EPOCH_ASSIGNED: Player._entry,
+    Kind.LOG_DELETED: Player._cannot_play,
+    Kind.LOG_MOVED: Player._cannot_play,
+    Kind.DIR_FAILED: Player._cannot_play,
+    Kind.RECOVERY: Player._cannot_play,
+    Kind.CORRUPTION_CUT: Player._cannot_play,
+    Kind.SEGMENTS_DELETED: Player._cannot_play,
+    Kind.COMPACTED: Player._cannot_play,
 }
 """Handler of a line of each kind. Lines of other kinds change no log."""
+
+ABOUT_LOGS: Final = tuple(_HANDLERS)
+"""Kinds of line that change a log, or state what it holds."""
 
 
 def clean_starts(observations: pl.DataFrame) -> frozenset[tuple[int, int]]:
@@ -763,7 +766,7 @@ def played_by(lines: Sequence[PlayedLine], clean: Set[tuple[int, int]]) -> Playe
         clean: brokers and processes that began after a clean stop.
     """
     commits = any(line.kind == Kind.ISR_COMMIT for line in lines)
-    player = _Player(_begins(lines), clean, commits=commits)
+    player = Player(_begins(lines), clean, commits=commits)
     try:
         for line in lines:
             player.take(line)

@@ -512,3 +512,28 @@ def test_epoch_entries_that_can_be_of_one_lineage_do_not_disagree(
     answers = judged(tmp_path, [head(), *entries(*of)])
     assert answers["epoch-divergence"].verdict is Verdict.CLEAN
     assert answers["replica-divergence"].verdict is Verdict.CLEAN
+
+
+@pytest.mark.parametrize(
+    ("rule", "lines"),
+    [
+        ("hw-regression", [said(5, 2, "hw_checkpoint", hw=10), said(6, 2, "process_start"), said(7, 2, "hw_missing")]),
+        ("hw-regression", [said(5, 1, "hw", hw=8)]),
+        ("leo-regression", [said(5, 2, "leo", leo=7)]),
+        ("leo-regression", [said(5, 2, "append", offset=4, leo=6, leader_epoch=4)]),
+    ],
+)
+def test_a_claimed_replica_is_judged_by_itself(rule: str, lines: list[Line], tmp_path: Path) -> None:
+    """The trace claims nothing of the other one, so that the partition is not played."""
+    (broker,) = {line["witness"] for line in lines}
+    answers = judged(tmp_path / "it", [head(complete=[broker]), *HEALTHY, *lines])
+    assert [one.replicas for one in answers[rule].findings] == [(broker,)]
+    assert answers[rule].verdict is Verdict.VIOLATED
+    other = judged(tmp_path / "other", [head(complete=[3 - broker]), *HEALTHY, *lines])
+    assert other[rule].verdict is Verdict.UNKNOWN
+
+
+def test_a_claimed_replica_that_contradicts_itself_shows_nothing_alone(tmp_path: Path) -> None:
+    gap = [said(4, 2, "append", offset=14, leo=16)]
+    lines = [said(5, 2, "hw_checkpoint", hw=10), *gap, said(6, 2, "process_start"), said(7, 2, "hw_missing")]
+    assert judged(tmp_path, [head(complete=[2]), *HEALTHY, *lines])["hw-regression"].verdict is Verdict.UNKNOWN

@@ -1,0 +1,83 @@
+"""Replicas of which a trace claims every change, where it does not claim that of the other replicas.
+
+Such a replica is played alone. What its own lines decide counts: a log that became shorter, and a high watermark that
+fell in its role or below its own checkpoint. The records that a follower appends are not compared with its leader's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+
+import polars as pl
+
+from forensics.replay.facts.played_line import PlayedLine, played_lines
+from forensics.replay.facts.statement_lines import Key
+from forensics.replay.history import Regression, ShortenedLog
+from forensics.replay.played import ABOUT_LOGS, NotPlayed, Player, Replica
+from forensics.replay.played_committed import Commit
+from forensics.replay.played_log import Piece
+from forensics.replay.played_watermarks import ABOUT_HW
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """What the lines of some replicas of a partition decide, each by itself.
+
+    Attributes:
+        fallen: high watermarks that fell.
+        shortened: logs that became shorter.
+    """
+
+    fallen: tuple[Regression, ...] = ()
+    shortened: tuple[ShortenedLog, ...] = ()
+
+
+class _Player(Player):
+    """Plays the lines of one replica."""
+
+    def _fetched(self, replica: Replica, first: int, end: int, line: PlayedLine) -> list[Piece]:
+        return [Piece(first, end, (line.leader_epoch if line.leader_epoch is not None else -1, ""), whole=False)]
+
+    def _led_without(
+        self, broker: int, replica: Replica, *, while_leading: bool = False, told: Commit | None = None
+    ) -> None:
+        """Find nothing: what was committed is not known."""
+
+
+def play_alone(
+    rows: pl.DataFrame, complete: frozenset[int], clean: Set[tuple[int, int]], played: Set[Key]
+) -> dict[Key, Alone]:
+    """Return what claimed replicas decide by themselves, by incarnation of each partition that is not played.
+
+    Args:
+        rows, complete, clean: as ``play`` takes them.
+        played: the partitions that are played.
+    """
+    if not complete:
+        return {}
+    about = pl.col("kind").is_in([*ABOUT_LOGS, *ABOUT_HW]) & pl.col("broker").is_in([*complete])
+    lines: dict[tuple[Key, int], list[PlayedLine]] = {}
+    for line in played_lines(rows.filter(about)):
+        if line.key not in played:
+            lines.setdefault((line.key, line.broker), []).append(line)
+    found: dict[Key, Alone] = {}
+    for (key, _), own in lines.items():
+        one = _alone(own, clean)
+        before = found.get(key, Alone())
+        found[key] = Alone((*before.fallen, *one.fallen), (*before.shortened, *one.shortened))
+    return found
+
+
+def _alone(own: list[PlayedLine], clean: Set[tuple[int, int]]) -> Alone:
+    """Return what the lines of one replica decide; nothing if they contradict themselves, or run backwards."""
+    rows = [line.row for line in own]
+    player = _Player({}, clean)
+    try:
+        for line in own:
+            player.take(line)
+    except NotPlayed:
+        return Alone()
+    if player.contradiction is not None or rows != sorted(rows):
+        return Alone()
+    return Alone(tuple(player.fallen), tuple(player.shortened))
