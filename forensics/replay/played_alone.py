@@ -22,7 +22,7 @@ from forensics.replay.played_watermarks import ABOUT_HW
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """What the lines of some replicas of a partition decide, each by itself.
+    """Decisions about some replicas of a partition, each by its own lines.
 
     Attributes:
         fallen: high watermarks that fell.
