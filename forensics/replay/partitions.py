@@ -141,7 +141,7 @@ class _Beside:
             deleted=log_starts(rows),
             log_starts=stated_starts(rows),
             printed_hws=printed_hws(rows, texts(case)),
-            without_records=without_records(rows, case.complete),
+            without_records=without_records(rows, case.complete, doubted),
             last_stable=last_stable(rows, case.complete, doubted),
             unlike_appends=unlike_appends(rows),
             played=played,

@@ -19,7 +19,9 @@ _CHANGES: Final = (Kind.APPEND, Kind.TRUNCATE, Kind.LOG_LOADED, Kind.TRUNCATE_FU
 """Kinds that change which record batches a log has."""
 
 
-def without_records(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, dict[int, tuple[Range, ...]]]:
+def without_records(
+    rows: pl.DataFrame, complete: frozenset[int], doubted: frozenset[Key] = frozenset()
+) -> dict[Key, dict[int, tuple[Range, ...]]]:
     """Return offsets below the log end offset at which a replica has no records, by incarnation of each partition.
 
     A truncation to an offset within a record batch removes the whole batch; the log continues at that offset
@@ -28,12 +30,14 @@ def without_records(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, d
     Args:
         rows: observations of partitions, with ``broker``, ``row`` and ``incarnation``.
         complete: brokers that state every change of their replicas, by the claim of their trace.
+        doubted: incarnations about which a trace contradicts itself, so that its claim does not count.
     """
     own = pl.col("broker").is_in([*complete]) & (pl.col("message") == TRACE)
     told = rows.filter(pl.col("kind").is_in([kind.value for kind in _CHANGES]) & own)
     logs: dict[tuple[Key, int], _Holes] = {}
     for line in played_lines(told) if complete else ():
-        logs.setdefault((line.key, line.broker), _Holes()).take(line)
+        if line.key not in doubted:
+            logs.setdefault((line.key, line.broker), _Holes()).take(line)
     found: dict[Key, dict[int, tuple[Range, ...]]] = {}
     for (key, broker), one in logs.items():
         if one.holes:

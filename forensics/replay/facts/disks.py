@@ -32,7 +32,8 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
     batches = case.batches.join(of_segment, on="source", how="semi")
     sound = batches.filter(pl.col("crc_ok").is_null() | pl.col("crc_ok"))
     replicas = _Collected(len(PLACE))
-    _take_segments(replicas, segments, sources)
+    if sources.height:
+        _take_segments(replicas, segments, sources)
     if segments.height:
         _take_batches(replicas, case, sound)
     _take_checkpoints(replicas, case, sources, stale)
@@ -40,7 +41,8 @@ def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
         _take_starts(replicas, case)
     if segments.height:
         _take_damage(replicas, case, segments, sound)
-    _take_stale(replicas, case, sources, stale)
+    if stale.height:
+        _take_stale(replicas, case, sources, stale)
     return replicas.disks(), of_segment
 
 

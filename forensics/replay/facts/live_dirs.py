@@ -44,6 +44,9 @@ def live(case: Case, sources: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]
     parts = sources.filter(
         pl.col("broker").is_not_null() & pl.col("topic").is_not_null() & (pl.col("directory_state") == "current")
     ).with_columns(folder(folder(pl.col("path"))).alias("root"))
+    if parts.is_empty():  # logs alone are in the evidence
+        none = parts.with_columns(pl.lit(None, pl.Int32).alias("latest"), pl.lit(None, pl.String).alias("live_by"))
+        return none, none
     keys = [*PLACE, "root"]
     roots = parts.group_by(keys).agg(pl.col("log_end").max().alias("end"))
     roots = roots.join(_latest(case, parts, roots), on=keys, how="left")

@@ -36,7 +36,7 @@ JOURNAL = (
 FOLLOWS = "where the append before it ended"
 """Detail of an append after one that was left out because it could not matter."""
 
-_OF_ITSELF = (*PROGRESS, Kind.PROCESS_STARTED, Kind.SHUTDOWN_BEGIN, Kind.UNCLEAN_RESTART)
+_OF_ITSELF = frozenset({*PROGRESS, Kind.PROCESS_STARTED, Kind.SHUTDOWN_BEGIN, Kind.UNCLEAN_RESTART})
 """Lines that may occur between two appends of one log: progress, and lines about the process itself."""
 
 

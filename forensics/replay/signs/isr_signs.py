@@ -13,7 +13,7 @@ from typing import NamedTuple
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.isr import broker_set
 from forensics.replay.facts.printed_hws import PrintedHw
-from forensics.replay.history import Epoch, History, Role, Truncation
+from forensics.replay.history import Epoch, History, Role, Truncation, once
 from forensics.replay.leadership.elections import elected_with_others, isr_before
 from forensics.replay.signs.sign import Sign, Suspicion
 from parsers.schema import Kind
@@ -79,15 +79,16 @@ def _start(history: History, epoch: Epoch, broker: int) -> int | None:
     return min(cut, default=None)
 
 
-def _from_outside(history: History) -> Iterator[tuple[Epoch, _Last]]:
-    """Yield epochs whose leader is not in the last ISR that a leader before stated, with that ISR."""
-    if history.epoch_rollbacks:
-        return
-    for _, epoch in sorted(history.epochs.items()):
+@once
+def _from_outside(history: History) -> Sequence[tuple[Epoch, _Last]]:
+    """Return epochs whose leader is not in the last ISR that a leader before stated, with that ISR."""
+    found = []
+    for epoch in history.epochs.values() if not history.epoch_rollbacks else ():
         if epoch.epoch > 0 and epoch.leader is not None and epoch.leader >= 0 and _is_open(history, epoch):
             last = _last_stated(history, epoch)
             if last is not None and _fits(history, epoch, last):
-                yield epoch, last
+                found.append((epoch, last))
+    return found
 
 
 def _is_open(history: History, epoch: Epoch) -> bool:
