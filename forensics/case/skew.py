@@ -10,7 +10,7 @@ It is only for presentation: order between brokers comes from epochs, offsets an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import polars as pl
@@ -33,6 +33,11 @@ SKEW: dict[str, pl.DataType] = {
 """One row per broker except the reference."""
 
 _METADATA = ("metadata-log", "metadata-snapshot")
+COLUMNS = (
+    "kind", "message", "time", "broker", "topic", "topic_id", "partition", "replica", "leader", "leader_epoch",
+    "partition_epoch", "isr", "isr_before", "offset", "run",
+)  # fmt: skip
+"""Columns of observations that are read, beside ``row``."""
 _FAR = 1_000_000  # microseconds
 _HOPS = 4  # brokers that a bound may pass through
 
@@ -67,16 +72,54 @@ def skew(observations: pl.DataFrame, cluster: str | None = None) -> pl.DataFrame
     Returns:
         Schema ``SKEW``, ordered by broker; empty where no two brokers logged a cause and its effect.
     """
-    rows = _wanted(observations)
+    return estimated([paired(observations)], cluster)
+
+
+def controllers(observations: pl.DataFrame) -> frozenset[int]:
+    """Return the brokers that logged, not in the metadata log, that they became the active controller."""
+    active = observations.filter(_is(Kind.CONTROLLER_ACTIVE) & ~pl.col("message").is_in(_METADATA) & _dated())
+    return frozenset(active.get_column("broker").to_list())
+
+
+def topic_ids(observations: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
+    """Return each topic with each of its ids: ``topic``, ``topic_id``."""
+    return observations.lazy().filter(pl.col("topic_id").is_not_null()).select("topic", "topic_id").unique().collect()
+
+
+def paired(
+    observations: pl.DataFrame, ids: pl.DataFrame | None = None, active: frozenset[int] | None = None
+) -> pl.DataFrame:
+    """Return the pairs of causes and effects in some observations, those of the same two brokers together.
+
+    Args:
+        observations: rows about whole topics, or about brokers; rows that ``may_pair`` are enough.
+        ids: as of ``topic_ids``, from all observations of a cluster.
+        active: as of ``controllers``, likewise.
+
+    Returns:
+        Columns cause, effect, prompt, strict, ``delay`` (the least) and ``n``.
+    """
+    rows = _wanted(observations, ids, active)
     found = []
     for link in LINKS:
         pairs = link.pairs(rows).filter(pl.col("cause") != pl.col("effect"))
         found.append(pairs.with_columns(pl.lit(link.prompt).alias("prompt"), pl.lit(link.strict).alias("strict")))
     every = pl.concat(found).drop_nulls()
+    return every.group_by("cause", "effect", "prompt", "strict").agg(pl.col("delay").min(), pl.len().alias("n"))
+
+
+def estimated(parts: Iterable[pl.DataFrame], cluster: str | None) -> pl.DataFrame:
+    """Return the skew of every broker, schema ``SKEW``.
+
+    Args:
+        parts: results of ``paired``.
+        cluster: name of the cluster.
+    """
+    every = pl.concat(parts)
     if every.is_empty():
         return pl.DataFrame(schema=SKEW)
-    both = pl.concat([every.select("cause"), every.select(pl.col("effect").alias("cause"))])
-    counts = dict(both.group_by("cause").len().iter_rows())
+    both = pl.concat([every.select("cause", "n"), every.select(pl.col("effect").alias("cause"), "n")])
+    counts = dict(both.group_by("cause").agg(pl.col("n").sum()).iter_rows())
     reference = min(counts, key=lambda broker: (-counts[broker], broker))
     strict = _least(every.filter(pl.col("strict")))
     guess = _guesses(_least(every.filter(pl.col("prompt"))), strict)
@@ -205,26 +248,36 @@ def _set(name: str) -> pl.Expr:
     return pl.col(name).str.split(",").list.sort().list.join(",")
 
 
-def _wanted(observations: pl.DataFrame) -> pl.DataFrame:
+def _dated() -> pl.Expr:
+    return pl.col("time").is_not_null() & pl.col("broker").is_not_null()
+
+
+def may_pair() -> pl.Expr:
+    """Filter for observations that ``paired`` reads."""
+    return _is(*_READ, Kind.LOG_DELETED, Kind.TOPIC_REMOVED)
+
+
+def _wanted(
+    observations: pl.DataFrame, ids: pl.DataFrame | None = None, active: frozenset[int] | None = None
+) -> pl.DataFrame:
     """Return dated rows that may be a cause or an effect, without topics that were deleted and created again.
 
     Epochs of such a topic restart at 0, so statements about two incarnations could be confused.
     """
-    rows = observations.filter(
-        _is(*_READ) & pl.col("time").is_not_null() & pl.col("broker").is_not_null()
-    ).with_columns(pl.col("time").cast(pl.Int64).alias("at"), _set("isr"), _set("isr_before"))
+    rows = observations.filter(_is(*_READ) & _dated()).with_columns(
+        pl.col("time").cast(pl.Int64).alias("at"), _set("isr"), _set("isr_before")
+    )
     # A metadata log batch has the time of the active controller; a snapshot restates at a time of its own.
-    active = rows.filter(_is(Kind.CONTROLLER_ACTIVE) & ~pl.col("message").is_in(_METADATA)).get_column("broker")
-    one = set(active.to_list())
+    one = controllers(observations) if active is None else active
     foreign = pl.col("broker").is_in(sorted(one)).not_() if len(one) == 1 else pl.lit(True)
     rows = rows.filter(~saying(Says.HANDED_OVER))
     rows = rows.filter(~(pl.col("message").is_in(_METADATA) & foreign) & (pl.col("message") != _METADATA[1]))
-    ids = observations.filter(pl.col("topic_id").is_not_null()).select("topic", "topic_id").unique()
+    ids = topic_ids(observations) if ids is None else ids
     several = ids.group_by("topic").len().filter(pl.col("len") > 1).select("topic")
     place = ["broker", *_PLACE]
     gone = pl.when(_is(Kind.LOG_DELETED, Kind.TOPIC_REMOVED)).then(True).forward_fill().over(place)
     anew = (
-        observations.filter(_is(*_READ, Kind.LOG_DELETED, Kind.TOPIC_REMOVED) & pl.col("topic").is_not_null())
+        observations.filter(may_pair() & pl.col("topic").is_not_null())
         .sort(*place, "row")
         .with_columns(gone.alias("gone"))
         .filter(pl.col("gone") & (pl.col("leader_epoch") == 0))

@@ -42,7 +42,7 @@ def scan(
     with temporary(inside) as folder:
         job = prepared(paths, str(folder))
         with Processes(max(1, min(jobs, memory // OF_PROCESS)), folder / ".shuffled") as executor:
-            return batch.done(executor, job, options)
+            return batch.scanned(executor, job, options)
 
 
 def _nothing(_step: Step) -> None:

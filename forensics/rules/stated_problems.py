@@ -97,6 +97,42 @@ def stated(case: Case) -> list[Problem]:
     return [one.problem() for one in places if not said & one.whole() and not found.keys() & one.beside()]
 
 
+def looked_at(rows: pl.LazyFrame, *, excerpt: bool) -> pl.LazyFrame:
+    """Return the observations that ``stated`` looks at, some of them twice; from them alone it finds the same.
+
+    Args:
+        rows: observations.
+        excerpt: as ``excerpts_alone`` has it; then all of them.
+    """
+    if excerpt:
+        return rows
+    kind = pl.col("kind").cast(pl.String)
+    role = kind.is_in([one.value for one in ROLES]) & (pl.col("topic") != METADATA_TOPIC)
+    wanted = pl.any_horizontal(
+        kind.is_in(_asked(excerpt=False)),
+        opens_caseless(),
+        pl.col("broker").is_null() & kind.is_in([one.value for one in _CHANGES]),
+    )
+    # A filter by itself, which leaves nearly all rows on disk.
+    roles = rows.filter(role & ~wanted.fill_null(False)).filter(pl.struct("kind", "broker").is_first_distinct())
+    failures = rows.filter(pl.col("topic").is_null() & kind.is_in([one.value for one in FAILURES]))
+    lines = failures.select("source", "line").drop_nulls().unique().collect()
+    found = [rows.filter(wanted), roles]
+    if lines.height:
+        near = pl.concat(lines.with_columns(pl.col("line") - back) for back in range(1, NEAR + 1)).unique().lazy()
+        found.append(rows.join(near, on=["source", "line"], how="semi", maintain_order="left"))
+    return pl.concat(found)
+
+
+def _told(*, excerpt: bool) -> list[KnownProblem]:
+    return [known for known in KNOWN_PROBLEMS if excerpt or known.always or known.unjudged]
+
+
+def _asked(*, excerpt: bool) -> list[str]:
+    """Return the kinds of line that entries recognise, apart from that about shared directories."""
+    return sorted({kind.value for known in _told(excerpt=excerpt) if known is not SHARED for kind in known.kinds})
+
+
 SHARED = BY_ID["shared-directory"]
 """Two lines show it, each of another topic."""
 
@@ -122,12 +158,10 @@ def _with_roles(case: Case) -> frozenset[int]:
 
 def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
     """Lines of logs that an entry may recognise, in the order of the files."""
-    told = [known for known in KNOWN_PROBLEMS if excerpt or known.always or known.unjudged]
-    asked = {kind.value for known in told if known is not SHARED for kind in known.kinds}
     judged = _with_roles(case)
     logs = case.sources.filter(pl.col("format").is_in([LOG, DESCRIBED])).get_column("id")
     of_logs = pl.col("source").is_in(logs.implode()) & pl.col("line").is_not_null()
-    wanted = pl.col("kind").cast(pl.String).is_in(sorted(asked)) | opens_caseless()
+    wanted = pl.col("kind").cast(pl.String).is_in(_asked(excerpt=excerpt)) | opens_caseless()
     rows = _with_shared(case.observations.filter(of_logs & wanted), case)
     rows = rows.with_columns(
         pl.col("time").dt.epoch("us"), pl.col("kind").cast(pl.String), pl.col("message").cast(pl.String)

@@ -11,7 +11,7 @@ from functools import partial
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import polars as pl
 
@@ -21,10 +21,10 @@ from forensics.case.case import SOURCES, checkpointed, in_window
 from forensics.case.twins import Twin
 from forensics.engines import codec
 from forensics.engines.inputs import nothing_understood
-from forensics.engines.local import Progress, Step
+from forensics.engines.local import Progress, Step, no_cycles
 from forensics.engines.pipeline.closing import TIMELINE, Closing
 from forensics.engines.pipeline.executor import Executor, Stage
-from forensics.engines.pipeline.finishing import Finish, Part, cited
+from forensics.engines.pipeline.finishing import Finish, Part, cited, completed
 from forensics.engines.pipeline.job import (
     NOTHING_NEW,
     PARQUET,
@@ -38,6 +38,7 @@ from forensics.engines.pipeline.job import (
 )
 from forensics.engines.pipeline.output import Output, judge_version, parser_version
 from forensics.engines.pipeline.shuffling import Shuffling
+from forensics.engines.pipeline.stored import Rows
 from forensics.engines.pipeline.watching import EVERY, SHOWN_EVERY, Judged, sentence, watched
 from forensics.engines.stages import answers
 from forensics.engines.stages import context as contexts
@@ -68,8 +69,9 @@ from forensics.engines.stages.work import (
     Survey,
     Write,
 )
-from forensics.result import Result
+from forensics.result import Result, ordered, problems_of
 from parsers import read
+from parsers.files.sources import Source
 
 _HASHED_TOGETHER: Final = 256 << 20
 _WAVE: Final = 512
@@ -421,14 +423,19 @@ class Batch:
         Returns:
             The number of findings.
         """
-        lines, batches = cited(parts)
-        texts, hashes = self._lines(listing, lines)
-        texts.update(self._batches(batches))
+        texts, hashes = self.quoted(listing, parts)
         done = Finish(self.output, self.generation, self.paths, case, self.options.texts, self.options.each)
         done.add(parts, texts, hashes)
         done.close()
         shutil.rmtree(self.output.tables(self.generation) / _ANSWERS, ignore_errors=True)
         return done.findings
+
+    def quoted(self, listing: Listing, parts: Sequence[Part]) -> tuple[answers.Texts, dict[str, str | None]]:
+        """Return the text of the places that judged partitions cite, and the hashes of these files by path."""
+        lines, batches = cited(parts)
+        texts, hashes = self._lines(listing, lines)
+        texts.update(self._batches(batches))
+        return texts, hashes
 
     def _lines(self, listing: Listing, wanted: Mapping[str, set[int]]) -> tuple[answers.Texts, dict[str, str | None]]:
         if not wanted:
@@ -510,7 +517,38 @@ def done(executor: Executor, job: Job, options: Options | None = None, say: Say 
         return _batch(Batch(executor, job.paths, job.output, options or Options(), say), job)
 
 
-def _batch(run: Batch, job: Job) -> Result:
+def scanned(executor: Executor, job: Job, options: Options) -> Result:
+    """Return the result of a batch whose tables nobody needs."""
+    with job.output.alone():
+        run = Batch(executor, job.paths, job.output, options)
+        found = _judged(run, job)
+        texts, hashes = run.quoted(found.listing, found.parts)
+        with no_cycles():
+            judged = list(completed(found.parts, texts, hashes))
+            context = found.context
+            case = Rows(run.plain).summary(
+                context.sources, context.brokers, options.reading, files_of(found.listing), context.lives
+            )
+            return replace(ordered(job.paths, case, judged), problems=problems_of(case))
+
+
+class _Found(NamedTuple):
+    """What a run found before anything is written for users.
+
+    Attributes:
+        listing: the archive.
+        context: what concerns many partitions.
+        parts: judged partitions.
+        hashes: of each source, as far as they are known.
+    """
+
+    listing: Listing
+    context: Context
+    parts: list[Part]
+    hashes: list[str | None]
+
+
+def _judged(run: Batch, job: Job) -> _Found:
     run.output.clear(run.generation)
     run.check_format()
     listing = run.listed(job.files, hashed=run.options.hashed)
@@ -527,23 +565,42 @@ def _batch(run: Batch, job: Job) -> Result:
     lines, notices = sum(one.reading.lines for one in mine), sum(one.notices for one in mine)
     run.say(f"{len(mine):,} sources read: {lines:,} lines, {rows:,} observations and batches, {notices:,} notices")
     parts = run.judge(listing, context, run.write_tables(listing, context))
-    nothing = pl.DataFrame()
-    case = Case(context.sources, nothing, nothing, nothing, {}, run.options.reading, everyone=context.brokers)
-    run.say(f"{run.finish(listing, case, parts):,} findings")
-    run.convert_tables()
-    hashes = [
+    return _Found(listing, context, parts, _hashes(listing, copied, facts) if run.options.hashed else [])
+
+
+def _hashes(listing: Listing, copied: Mapping[int, Twin], facts: Mapping[int, Facts]) -> list[str | None]:
+    found = [
         facts[unit].sha256 if unit != NO_UNIT else look.digest
         for look, unit in zip(listing.flat, listing.flat_units, strict=True)
     ]
-    for copy, twin in copied.items() if run.options.hashed else ():
-        hashes[copy] = opener_of(listing)(copy).sha256() if twin.part else hashes[twin.of]
-    _commit(run, job, listing, context, hashes)
+    for copy, twin in copied.items():
+        found[copy] = opener_of(listing)(copy).sha256() if twin.part else found[twin.of]
+    return found
+
+
+def _batch(run: Batch, job: Job) -> Result:
+    found = _judged(run, job)
+    nothing = pl.DataFrame()
+    context = found.context
+    case = Case(context.sources, nothing, nothing, nothing, {}, run.options.reading, everyone=context.brokers)
+    run.say(f"{run.finish(found.listing, case, found.parts):,} findings")
+    run.convert_tables()
+    _commit(run, job, found.listing, context, found.hashes)
     return told(run.output, run.generation, run.paths, run.options)
 
 
 def _content(digest: str | None, look: Look) -> tuple[object, ...]:
     """Return what no other content of a source has in common with it."""
     return (look.path, look.index) if digest is None else (digest, look.index)
+
+
+def files_of(listing: Listing) -> list[Source]:
+    """Return the sources of an archive, to be opened when they are asked."""
+    return [
+        opened(Unit(NO_UNIT, file, look))
+        for file, looks in zip(listing.files, listing.looks, strict=True)
+        for look in looks
+    ]
 
 
 def opener_of(listing: Listing) -> Callable[[int], Any]:

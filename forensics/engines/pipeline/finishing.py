@@ -20,8 +20,10 @@ import polars as pl
 from forensics import tables
 from forensics.case import Case
 from forensics.engines import codec
+from forensics.engines.kept import KeptHistory
 from forensics.engines.local import no_cycles
 from forensics.engines.pipeline.output import Output
+from forensics.engines.salvage import Judged
 from forensics.engines.stages import answers
 from forensics.engines.stages.judging import JUDGED, KEY
 from forensics.replay.facts.partition_facts import PartitionFacts
@@ -188,6 +190,36 @@ class Finish:
             one.file.unlink(missing_ok=True)
 
 
+def judged_of(rows: pl.DataFrame) -> Iterator[Judged]:
+    """Yield the results of replay and rules in rows of ``JUDGED``; histories are decoded when they are asked."""
+    names = ("topic", "partition", "topic_id", "cluster", "incarnation", "holders", "findings", "history", "judgements")
+    for *named, holders, findings, history, judgements in rows.select(names).iter_rows():
+        kept = KeptHistory.of(history, PartitionFacts(*named), frozenset(json.loads(holders)))
+        yield kept, codec.decode_judgements(judgements) if findings else _without_findings(judgements)
+
+
+def completed(parts: Sequence[Part], texts: answers.Texts, hashes: Mapping[str, str | None]) -> Iterator[Judged]:
+    """Yield what ``judged_of`` yields, with the text of cited places.
+
+    Args:
+        parts: judged partitions.
+        texts: text at the cited places.
+        hashes: of the files, by path.
+    """
+    for rows in _together(parts):
+        told = [
+            _with_texts(text, texts, hashes) if findings else text
+            for findings, text in rows.select("findings", "judgements").iter_rows()
+        ]
+        yield from judged_of(rows.with_columns(pl.Series("judgements", told, pl.String)))
+
+
+def _with_texts(text: str, texts: answers.Texts, hashes: Mapping[str, str | None]) -> str:
+    found = json.loads(text)
+    answers.complete([found], texts, hashes)
+    return codec.written(found)
+
+
 def _together(parts: Iterable[Part]) -> Iterator[pl.DataFrame]:
     held: list[pl.DataFrame] = []
     for part in parts:
@@ -224,6 +256,6 @@ def _completed(
 
 
 @lru_cache(maxsize=1_000)
-def _without_findings(text: str) -> Sequence[Judgement]:
+def _without_findings(text: str) -> list[Judgement]:
     """Most partitions have the answers of many others."""
     return codec.decode_judgements(text)

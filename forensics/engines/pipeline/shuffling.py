@@ -18,7 +18,7 @@ from forensics.engines.stages.packing import packed
 from forensics.engines.stages.rows import frame
 from forensics.engines.stages.work import Bring, Carry, bundled
 
-_TOGETHER: Final = 250_000
+_TOGETHER: Final = 100_000
 """Rows of small partitions that one task judges, about."""
 _LARGE: Final = 100_000
 """Rows of a partition beyond which the executor puts them in order, not the task that judges it."""

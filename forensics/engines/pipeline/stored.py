@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,38 +13,34 @@ import polars as pl
 
 from forensics import __version__
 from forensics.case import Case, Reading
+from forensics.case.brokers import Broker
 from forensics.case.case import SOURCES
 from forensics.case.lives import DIVIDED, LIVES, changes
+from forensics.case.partial import excerpts_alone
 from forensics.engines import codec, local
-from forensics.engines.kept import KeptHistory
+from forensics.engines.pipeline.clocks import skew
+from forensics.engines.pipeline.finishing import judged_of
 from forensics.engines.pipeline.output import FORMAT, MANIFEST, Output
+from forensics.engines.salvage import Judged
 from forensics.engines.stages import answers
 from forensics.engines.stages.deriving import TABLES
-from forensics.engines.stages.judging import observations_of, table_of
+from forensics.engines.stages.judging import POSITION, observations_of, table_of
 from forensics.engines.stages.listing import File, Look
 from forensics.engines.stages.plan import Unit
 from forensics.engines.stages.reading import opened
 from forensics.errors import UnusableOutput
-from forensics.replay.facts.events import PROGRESS
-from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import History
 from forensics.result import Result, ordered, problems_of
-from forensics.rules.finding import Finding, Judgement
+from forensics.rules.finding import Finding
 from forensics.rules.known_problems import KNOWN_PROBLEMS
 from forensics.rules.proof import shown
-from forensics.rules.stated_problems import Problem, stated
+from forensics.rules.stated_problems import Problem, looked_at, stated
 from parsers.files.sources import Source
 from parsers.schema import BATCHES, Kind
 
-_MOVING: Final = [
-    kind.value for kind in (*PROGRESS, Kind.REMOTE_LEO, Kind.ACKS_AWAITED) if kind is not Kind.FETCH_REFUSED
-]
-"""Kinds that state progress; reports show what a refused fetch is about."""
-_TELLS_ACKS: Final = (
-    pl.col("kind").is_in([Kind.PRODUCED.value, Kind.ACKS_AWAITED.value])
-    & pl.struct("kind", "topic", "detail").is_first_distinct()
-)
-"""Of all that producers asked for, each thing once."""
+_SHOWN: Final = [Kind.TOPIC_CONFIG.value, Kind.CLUSTER_CONFIG.value]
+"""Kinds of line that reports show whatever partition they name."""
+_OF_ACKS: Final = [Kind.PRODUCED.value, Kind.ACKS_AWAITED.value]
+"""Kinds of line about what producers asked for; each thing that they asked for is shown once."""
 
 
 def holds(folder: Path) -> bool:
@@ -56,30 +52,89 @@ def holds(folder: Path) -> bool:
     return isinstance(said, dict) and said.get("format") == FORMAT
 
 
-def answers_of(output: Output, generation: int) -> list[tuple[History, list[Judgement]]]:
+def answers_of(output: Output, generation: int) -> list[Judged]:
     """Return the results of replay and rules for every partition; histories are decoded when they are asked."""
-    rows = output.read_table(generation, "partitions").select(*_NAMES, "holders", "history", "judgements")
     with local.no_cycles():
-        return [_answer(*row) for row in rows.iter_rows()]
+        return list(judged_of(output.read_table(generation, "partitions")))
 
 
-_NAMES: Final = ("topic", "partition", "topic_id", "cluster", "incarnation")
-"""As ``PartitionFacts`` takes them."""
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of the large tables.
 
+    Attributes:
+        folder: of the tables.
+    """
 
-def _answer(
-    topic: str,
-    partition: int,
-    topic_id: str | None,
-    cluster: str | None,
-    incarnation: int,
-    holders: str,
-    history: str,
-    judgements: str,
-) -> tuple[History, list[Judgement]]:
-    names = PartitionFacts(topic, partition, topic_id, cluster, incarnation)
-    kept = KeptHistory.of(history, names, frozenset(json.loads(holders)))
-    return kept, codec.decode_judgements(judgements)
+    folder: Path
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """Rows of a table in plain types."""
+        schema = TABLES[name]
+        files = sorted((self.folder / name).rglob("*.parquet"))
+        if not files:
+            return pl.DataFrame(schema=schema).lazy()
+        rows = pl.scan_parquet(files, hive_partitioning=False, glob=False)
+        found = rows.collect_schema()
+        return rows.select(
+            pl.col(column).dt.epoch("us") if isinstance(found[column], pl.Datetime) else pl.col(column).cast(dtype)
+            for column, dtype in schema.items()
+        )
+
+    def summary(
+        self,
+        sources: pl.DataFrame,
+        brokers: Sequence[Broker],
+        reading: Reading,
+        files: Sequence[Source],
+        lives: pl.DataFrame,
+    ) -> Case:
+        """Return the case without batches, and with the rows alone that reports show or look at beside the findings.
+
+        Args:
+            sources: schema ``SOURCES``.
+            brokers: of all clusters.
+            reading: how printed times were read.
+            files: to be quoted from, by id.
+            lives: periods of logs of several clusters, schema ``LIVES``.
+        """
+        rows = self.scan("observations")
+        shared = sources.filter(pl.col("broker").is_null()).get_column("id").cast(pl.Int32).to_list()
+        spans = (
+            rows.filter(pl.col("broker").is_not_null() & pl.col("source").is_in(shared))
+            .group_by("source", "broker")
+            .agg(pl.col("time").min().alias("first"), pl.col("time").max().alias("last"))
+        )
+        nothing = pl.DataFrame()
+        excerpt = excerpts_alone(Case(sources, nothing, nothing, nothing, {}, reading))
+        kind = pl.col("kind")
+        parts = [
+            rows.filter(pl.col("topic").is_null() | kind.is_in(_SHOWN)),
+            rows.filter(kind.is_in(_OF_ACKS)).filter(pl.struct("kind", "topic", "detail").is_first_distinct()),
+            looked_at(rows, excerpt=excerpt),
+        ]
+        case = answers.summary(
+            sources,
+            brokers,
+            reading,
+            files,
+            events=pl.concat([part.collect() for part in parts]).unique(POSITION, maintain_order=True).lazy(),
+            spans=spans.collect(),
+            names=rows.filter(pl.col("topic").is_not_null()).select("topic_id", "topic").unique().collect(),
+            notices=self.scan("notices").collect(),
+        )
+        case = self.divided(case, lives)
+        case.__dict__["skew"] = skew(rows, sources, lives)
+        return case
+
+    def divided(self, case: Case, lives: pl.DataFrame) -> Case:
+        """Return the case with the periods of logs of several clusters."""
+        if lives.is_empty():
+            return case
+        several = lives.get_column("source").unique().to_list()
+        lines = self.scan("observations").filter(pl.col("source").is_in(several))
+        found = lines.select("source", "line", "cluster").drop_nulls("line").sort("source", "line", maintain_order=True)
+        return replace(case, lives=lives, divided=changes(found.collect(), "cluster").cast(pl.Schema(DIVIDED)))
 
 
 class Stored:
@@ -109,6 +164,7 @@ class Stored:
         skew = {int(broker): shift for broker, shift in self.manifest["skew"]}
         window = (self.manifest.get("since"), self.manifest.get("until"))
         self.reading = Reading(self.manifest["zone"], skew, *window)
+        self._rows = Rows(self.output.tables(self.generation))
 
     def result(self, *, whole: bool = False) -> Result:
         """Return the result of the batch.
@@ -143,27 +199,8 @@ class Stored:
         return replace(ordered(self.manifest["inputs"], case, again), problems=problems_of(case))
 
     def summary(self) -> Case:
-        """The case without batches and without rows that state progress."""
-        rows = self.scan("observations")
-        sources = self.sources()
-        shared = sources.filter(pl.col("broker").is_null()).get_column("id").cast(pl.Int32).to_list()
-        spans = (
-            rows.filter(pl.col("broker").is_not_null() & pl.col("source").is_in(shared))
-            .group_by("source", "broker")
-            .agg(pl.col("time").min().alias("first"), pl.col("time").max().alias("last"))
-        )
-        named = pl.col("topic_id").is_not_null() & pl.col("topic").is_not_null()
-        case = answers.summary(
-            sources,
-            [codec.decode_broker(text) for text in self.manifest["brokers"]],
-            self.reading,
-            self.files(),
-            events=rows.filter(~pl.col("kind").is_in(_MOVING) | _TELLS_ACKS).collect(),
-            spans=spans.collect(),
-            names=rows.filter(named).select("topic_id", "topic").unique().collect(),
-            notices=self.scan("notices").collect(),
-        )
-        return self._divided(case)
+        """The case as ``Rows.summary`` gives it."""
+        return self._rows.summary(self.sources(), self._brokers(), self.reading, self.files(), self._lives())
 
     def problems(self) -> list[Problem]:
         """Return known problems that the lines of the logs state, without the text of these lines.
@@ -192,7 +229,7 @@ class Stored:
             topic, _, partition = name.rpartition("-")
             wanted = (pl.col("topic") == topic) & (pl.col("partition").cast(pl.String) == partition)
             wanted |= pl.col("topic").is_null()
-        brokers = [codec.decode_broker(text) for text in self.manifest["brokers"]]
+        brokers = self._brokers()
         case = Case(
             self.sources(),
             observations_of(
@@ -207,18 +244,15 @@ class Stored:
             self.files(),
             tuple(brokers),
         )
-        return self._divided(case)
+        return self._rows.divided(case, self._lives())
 
-    def _divided(self, case: Case) -> Case:
-        """Return the case with the periods of logs of several clusters."""
+    def _brokers(self) -> list[Broker]:
+        return [codec.decode_broker(text) for text in self.manifest["brokers"]]
+
+    def _lives(self) -> pl.DataFrame:
+        """Return the periods of logs of several clusters, schema ``LIVES``."""
         rows = self.manifest.get("lives", [])
-        if not rows:
-            return case
-        told = pl.DataFrame(rows, schema=["source", "from", "cluster"], orient="row").cast(pl.Schema(LIVES))
-        lines = self.scan("observations").filter(pl.col("source").is_in(told.get_column("source").unique().to_list()))
-        found = lines.select("source", "line", "cluster").drop_nulls("line").sort("source", "line", maintain_order=True)
-        divided = changes(found.collect(), "cluster").cast(pl.Schema(DIVIDED))
-        return replace(case, lives=told, divided=divided)
+        return pl.DataFrame(rows, schema=["source", "from", "cluster"], orient="row").cast(pl.Schema(LIVES))
 
     def _ends(self) -> pl.Expr:
         """Filter for rows with the first or the last time that a process of a broker stated."""
@@ -241,17 +275,7 @@ class Stored:
 
     def scan(self, name: str) -> pl.LazyFrame:
         """Rows of a table in plain types."""
-        folder = self.output.tables(self.generation) / name
-        schema = TABLES[name]
-        files = sorted(folder.rglob("*.parquet"))
-        if not files:
-            return pl.DataFrame(schema=schema).lazy()
-        rows = pl.scan_parquet(files, hive_partitioning=False, glob=False)
-        found = rows.collect_schema()
-        return rows.select(
-            pl.col(column).dt.epoch("us") if isinstance(found[column], pl.Datetime) else pl.col(column).cast(dtype)
-            for column, dtype in schema.items()
-        )
+        return self._rows.scan(name)
 
     def files(self) -> list[Source]:
         """Sources to be quoted from, by id; opened only when asked."""

@@ -101,21 +101,21 @@ def summary(
     reading: Reading,
     files: Sequence[Source],
     *,
-    events: pl.DataFrame,
+    events: pl.LazyFrame,
     spans: pl.DataFrame,
     names: pl.DataFrame,
     notices: pl.DataFrame,
 ) -> Case:
-    """A case for reports: everything but batches and the rows that state progress.
+    """A case for reports, without batches.
 
     Args:
         sources: schema ``SOURCES``.
         brokers: of all clusters.
         reading: how printed times were read.
         files: to be quoted from, by id.
-        events: rows of the table ``observations``, without progress.
+        events: rows of the table ``observations`` that reports look at.
         spans: first and last time that a broker states in a file that is no broker's own, schema ``SPANS``.
-        names: topic ids with names.
+        names: topics, with their ids where these are known.
         notices: rows of the table.
     """
     observations = observations_of(events)

@@ -40,6 +40,9 @@ SOURCE, OBSERVATION, BATCH, NOTICE = range(4)
 KEY: Final = ("cluster", "topic", "partition")
 SORTED: Final = (*KEY, "tag", "by", "ordered", "rank", "source", "line", "byte", "split", "seq")
 
+POSITION: Final = ("cluster", "broker", "ordered", "rank", "source", "line", "byte", "split", "seq")
+"""Columns that put the rows of the table ``observations`` in the order of a case."""
+
 PLACED: Final[dict[str, pl.DataType]] = {
     "tag": pl.Int32(),
     "cluster": pl.String(),
@@ -314,13 +317,24 @@ def _thinned(rows: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(parts, how="diagonal").select(rows.columns)
 
 
-def observations_of(rows: pl.DataFrame) -> pl.DataFrame:
+def observations_of(rows: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     """Rows of the table ``observations`` as a case has them: in order and numbered."""
-    position = ["cluster", "broker", "ordered", "rank", "source", "line", "byte", "split", "seq"]
-    rows = rows.sort(position, nulls_last=True, maintain_order=True).with_row_index("row")
-    rows = restored(rows, OBSERVATIONS | {"source": pl.UInt32()})
-    rows = rows.with_columns(pl.col("time").dt.replace_time_zone("UTC"))
-    return rows.select("row", *OBSERVATIONS, "source", "broker", "starts_run", "run")
+    typed = OBSERVATIONS | {"source": pl.UInt32()}
+    ordered = rows.lazy().sort(POSITION, nulls_last=True, maintain_order=True).with_row_index("row")
+    # In one query, which frees what it does not need any more.
+    return (
+        ordered.select(
+            "row",
+            *(pl.col(name).cast(typed[name]) for name in OBSERVATIONS if name != "time"),
+            pl.col("time").cast(OBSERVATIONS["time"]).dt.replace_time_zone("UTC"),
+            pl.col("source").cast(typed["source"]),
+            "broker",
+            "starts_run",
+            "run",
+        )
+        .select("row", *OBSERVATIONS, "source", "broker", "starts_run", "run")
+        .collect()
+    )
 
 
 def table_of(rows: pl.DataFrame, table: str, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
