@@ -65,8 +65,10 @@ def test_it_is_told_how_far_it_is(sample_traces: Path, monkeypatch: pytest.Monke
     steps: list[Step] = []
     monkeypatch.setattr("forensics.engines.pipeline.batch.SHOWN_EVERY", 0.001)
     large.scan([str(sample_traces / "kip101-0.10.2.2")], progress=steps.append, jobs=1, memory=MUCH)
-    assert [(one.done, one.total, one.found) for one in steps if one.judging] == [(1, 1, 4)]
-    assert any(one.size == one.whole > 0 for one in steps if not one.judging)
+    assert {(one.done, one.total, one.found) for one in steps if one.judging} == {(1, 1, 4)}
+    read = [one for one in steps if not one.judging]
+    assert read[-1].size == read[-1].whole > 0
+    assert read[-1].done == read[-1].total == 37
 
 
 def test_what_cannot_be_read_is_told_as_in_memory(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from forensics.case import Reading
 from forensics.case.case import SOURCES
 from forensics.engines import codec, local
 from forensics.engines.local import Step
+from forensics.engines.pipeline import shuffling
 from forensics.engines.pipeline.batch import Batch
 from forensics.engines.pipeline.finishing import Waiting
 from forensics.engines.pipeline.output import Output
@@ -379,7 +380,9 @@ def test_buckets_hold_about_as_many_rows(tasks: int | None) -> None:
     large, others = by_size(keys, tasks)
     assert (large.get_column("topic").to_list(), others.height) == (["hot"], 2000)
     rows = others.join(keys, on=["cluster", "topic", "partition"]).group_by("bucket").agg(pl.col("n").sum())
-    assert sorted(rows.get_column("bucket")) == list(range(tasks or -(-int(keys[:2000]["n"].sum()) // 250_000)))
+    assert sorted(rows.get_column("bucket")) == list(
+        range(tasks or -(-int(keys[:2000]["n"].sum()) // shuffling._TOGETHER))
+    )
     counts = rows.get_column("n").to_list()
     assert max(counts) - min(counts) < 4001
 

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -21,7 +22,7 @@ from forensics.case.case import SOURCES, checkpointed, in_window
 from forensics.case.twins import Twin
 from forensics.engines import codec
 from forensics.engines.inputs import nothing_understood
-from forensics.engines.local import Progress, Step, no_cycles
+from forensics.engines.local import Step, no_cycles
 from forensics.engines.pipeline.closing import TIMELINE, Closing
 from forensics.engines.pipeline.executor import Executor, Stage
 from forensics.engines.pipeline.finishing import Finish, Part, cited, completed
@@ -100,12 +101,17 @@ class Batch:
         self.options = options
         self.say = say
         self.key = f"{parser_version()} {options.reading.assumed}"
-        self.shown: Progress = options.progress or (lambda step: say(sentence(step)))
-        self.every = EVERY if options.progress is None else SHOWN_EVERY
         self.manifest = output.manifest()
         self.generation = (self.manifest or {"generation": 0})["generation"] + 1
         tables_ = output.tables(self.generation)
         self.plain = tables_ if options.format == PARQUET else tables_ / "plain"
+
+    def _watched(self, look: Callable[[], Step]) -> AbstractContextManager[None]:
+        """Within the block, show how far a stage is."""
+        progress = self.options.progress
+        if progress is not None:
+            return watched(look, progress, SHOWN_EVERY, at_end=True)
+        return watched(look, lambda step: self.say(sentence(step)), EVERY)
 
     # -- listing ------------------------------------------------------------------------------------------------------
 
@@ -215,7 +221,7 @@ class Batch:
         """Return the files that some tasks write, in order: table, name and rows of each."""
         tasks = [[piece.row() for piece in task] for task in pieces]
         work = Read(self.options.reading.assumed, str(folder))
-        with watched(partial(self._read_by_now, pieces, folder), self.shown, self.every):
+        with self._watched(partial(self._read_by_now, pieces, folder)):
             found = self.executor.run(Stage(tasks, work, WRITTEN))
         return list(found.sort("table", "name").iter_rows())
 
@@ -378,7 +384,7 @@ class Batch:
         folder = self.output.tables(self.generation) / _ANSWERS
         shuffling = Shuffling(self.plain, narrowed(context.sources, plain(SOURCES)), written)
         into = partial(JudgeInto, judge, str(folder))
-        with watched(Judged(folder / "judged", _partitions(touched)), self.shown, self.every):
+        with self._watched(Judged(folder / "judged", _partitions(touched))):
             rows = self.executor.shuffled(list(shuffling(touched, self.options.partitions, into)), WRITTEN)
         found: dict[str, list[Path]] = {}
         for table, name in rows.select("table", "name").sort("table", "name").iter_rows():
@@ -518,7 +524,7 @@ def done(executor: Executor, job: Job, options: Options | None = None, say: Say 
 
 
 def scanned(executor: Executor, job: Job, options: Options) -> Result:
-    """Return the result of a batch whose tables nobody needs."""
+    """Return the result of a batch, and no tables."""
     with job.output.alone():
         run = Batch(executor, job.paths, job.output, options)
         found = _judged(run, job)
@@ -533,7 +539,7 @@ def scanned(executor: Executor, job: Job, options: Options) -> Result:
 
 
 class _Found(NamedTuple):
-    """What a run found before anything is written for users.
+    """Results of a run before anything is written for users.
 
     Attributes:
         listing: the archive.

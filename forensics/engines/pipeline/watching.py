@@ -20,13 +20,14 @@ SHOWN_EVERY: Final = 0.5
 
 
 @contextlib.contextmanager
-def watched(look: Callable[[], Step], shown: Progress, every: float = EVERY) -> Iterator[None]:
+def watched(look: Callable[[], Step], shown: Progress, every: float = EVERY, *, at_end: bool = False) -> Iterator[None]:
     """While the block runs, call ``look`` at intervals, and report what has changed.
 
     Args:
         look: returns how far the stage is.
         shown: called with it once something is done.
         every: seconds between two calls.
+        at_end: look once more when the block ends.
     """
     done = threading.Event()
 
@@ -46,6 +47,8 @@ def watched(look: Callable[[], Step], shown: Progress, every: float = EVERY) -> 
     finally:
         done.set()
         thread.join()
+    if at_end:
+        shown(look())
 
 
 def sentence(step: Step) -> str:
