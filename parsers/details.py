@@ -108,6 +108,9 @@ EPOCHS_OUT_OF_ORDER = ("not stored", "stored, later entries removed")
 REMOTE_STATE = "Couldn't build the state from remote store"
 """Of a problem: what a follower needs of records in remote storage is not there (KIP-405)."""
 
+NOT_PAUSED = "Compaction cannot be paused"
+"""Of a problem: a follower cannot empty its log, because the cleaner is paused for it already (KAFKA-3123)."""
+
 SEGMENTS_MISSING = "log ends below its start"
 """Of a log that restarts at its log start offset: files of it are missing."""
 

@@ -17,8 +17,8 @@ from parsers.schema import Kind
 Shared = dict[str, tuple[str, ...]]
 """Partitions, as ``orders-0``, and the others that have the same directory."""
 
-_CASELESS: Final = r"^(?:[A-Za-z]:[\\/]|\\\\|/Users/|/Volumes/|/private/|/opt/homebrew/|/usr/local/var/lib/kafka-logs)"
-"""Paths of Windows, and of macOS outside of Linux's usual folders."""
+_CASELESS: Final = r"\\|^(?:[A-Za-z]:/|/Users/|/Volumes/|/private/|/opt/homebrew/|/usr/local/var/lib/kafka-logs)"
+"""Paths of Windows, also without a drive as in ``\\tmp\\kafka-logs``, and of macOS outside of Linux's usual folders."""
 
 _OPENS: Final = (Kind.LOG_LOADED.value, Kind.MESSAGE_FORMAT.value)
 """Kinds of line that a broker prints as it opens a log: they name its directory."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forensics.rules.finding import Severity
 from forensics.rules.problem_entry import KnownProblem, Records, Row, detail_is, less
-from parsers.details import CLEANING_FAILED, EPOCHS_OUT_OF_ORDER, REMOTE_STATE, SEGMENTS_MISSING
+from parsers.details import CLEANING_FAILED, EPOCHS_OUT_OF_ORDER, NOT_PAUSED, REMOTE_STATE, SEGMENTS_MISSING
 from parsers.schema import Kind
 
 _COPY = "copy the directory {where} of {who} to another disk before you start, wipe or reassign anything"
@@ -55,6 +55,25 @@ REPLICAS: tuple[KnownProblem, ...] = (
             "skip the offset in the consumer only if no replica has the undamaged record",
         ),
         always=True,
+    ),
+    KnownProblem(
+        id="damage-found",
+        title="Log recovery found damaged records",
+        severity=Severity.WARNING,
+        kinds=(Kind.SEGMENT_DAMAGED,),
+        states="log recovery of {who} found a damaged record in a segment of {where} that begins at offset {offset}",
+        records=Records.AT_STAKE,
+        means=(
+            "It truncates the segment there, also what is undamaged behind it. Another replica in the ISR has these "
+            "records. If this replica becomes leader next, its shorter log counts."
+        ),
+        fetch=(
+            "collect the log end offset of {where} that the next lines state, and those of the other replicas",
+            "check whether this replica became leader next",
+            "check the disk and the memory of {who}, unless it had been killed",
+        ),
+        unjudged=True,
+        beside=("recovery-truncated",),
     ),
     KnownProblem(
         id="compaction-stopped",
@@ -132,6 +151,26 @@ REPLICAS: tuple[KnownProblem, ...] = (
             "check whether segments of {where} were deleted in remote storage",
         ),
         always=True,
+    ),
+    KnownProblem(
+        id="log-not-restarted",
+        title="Follower cannot begin its log again",
+        severity=Severity.INFO,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(NOT_PAUSED),
+        states="a follower of {where} has to begin its log again, and fails at that: its cleaner holds the log",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Its leader had deleted what it needs. It tries again and again, does not fetch, and stays out of the ISR, "
+            "also after a restart."
+        ),
+        fetch=(
+            "check the ISR of {where}: there are fewer copies meanwhile",
+            "upgrade the broker",
+            "or stop it, move its directory of {where} away, and start it: it fetches from its leader again",
+        ),
+        issues=("KAFKA-3123 (reported for 0.9)",),
+        leads=True,
     ),
     KnownProblem(
         id="behind-log-start",

@@ -274,8 +274,10 @@ class _Place:
     lines: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def add(self, row: Row) -> None:
-        """Count a line."""
+        """Count a line. What it states is taken from the first one that names an offset."""
         self.lines.setdefault((row["source"], row["line"]), row["row"])
+        if row["kind"] in FAILURES and self.first["offset"] is None and row["offset"] is not None:
+            self.first = row
 
     def whole(self) -> set[tuple[object, ...]]:
         """Problems of the same broker of which this may be a step, with the broker."""

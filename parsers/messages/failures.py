@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from parsers.details import NOT_PAUSED
 from parsers.messages.catalogue import Example, Message, Variant
 from parsers.messages.patterns import EITHER, ORDERS, REPLICA_MANAGER, TP
 from parsers.schema import Kind
@@ -311,6 +312,22 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            # Of records that a producer or a leader sent; they are not appended.
+            Variant(
+                since="1.0",
+                until=None,
+                regex=(
+                    r"^(?P<detail>Record is corrupt \(stored crc = [0-9]+(?:, computed crc = [0-9]+)?\)) in topic "
+                    rf"partition {TP}"
+                ),
+                source_ref="2.4.1 Log:analyzeAndValidateRecords, 3.6.2 UnifiedLog",
+                examples=(
+                    Example(
+                        "Record is corrupt (stored crc = 1043522731) in topic partition orders-0.",
+                        ({**ORDERS, "detail": "Record is corrupt (stored crc = 1043522731)"},),
+                    ),
+                ),
+            ),
             Variant(
                 since="0.8",
                 until=None,
@@ -557,6 +574,31 @@ MESSAGES: tuple[Message, ...] = (
                         "[kafka-log-cleaner-thread-0]: Unexpected exception thrown when cleaning log "
                         "Log(/data/orders-0). Marking its partition (orders-0) as uncleanable",
                         ({**ORDERS, "detail": "Unexpected exception thrown when cleaning log"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # While a follower resets its log.
+    Message(
+        id="KP-16",
+        kind=Kind.PROBLEM,
+        literal=" cannot be aborted and paused since it is in ",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="0.9",
+                until=None,
+                regex=rf"^Compaction for partition {EITHER} cannot be aborted and paused since it is in [^ ]+ state",
+                source_ref="0.9.0.1 LogCleanerManager:149, 3.6.2 LogCleanerManager",
+                fixed={"detail": NOT_PAUSED},
+                examples=(
+                    Example(
+                        "Compaction for partition [orders,0] cannot be aborted and paused since it is in "
+                        "LogCleaningPaused state.",
+                        ({**ORDERS, "detail": NOT_PAUSED},),
                     ),
                 ),
             ),

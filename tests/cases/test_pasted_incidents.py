@@ -188,6 +188,24 @@ ANSWERS: dict[str, Answer] = {
         stated=("corrupt-record",),
         never=("does not match its checksum",),
     ),
+    "damage-found-at-start": Answer(
+        "WARNING stated by a log line: Log recovery found damaged records. ", stated=("damage-found",)
+    ),
+    "damaged-records-fetched-1.0": Answer(
+        "WARNING stated by a log line: Follower fetched damaged records. ", stated=("invalid-messages-fetched",)
+    ),
+    "damaged-records-consumed": Answer(
+        "ERROR stated by a log line: Corrupt record. A record of ledger-3 at offset 51234 is damaged",
+        stated=("corrupt-record",),
+    ),
+    "recovered-and-led": Answer(f"{SUSPECTED}COMMITTED DATA LOST", found((LOSS, 4, None)), ("recovery-truncated",)),
+    "recovered-and-followed": Answer(
+        "WARNING stated by a log line: Log recovery truncated a log. ", stated=("recovery-truncated",)
+    ),
+    "log-not-restarted-0.9": Answer(
+        "INFO stated by a log line: Follower cannot begin its log again. ",
+        stated=("log-not-restarted", "behind-log-start", "fetch-refused"),
+    ),
     "cleaner-met-a-bad-record": Answer(
         "ERROR stated by a log line: Corrupt record. A record of ledger-3 ",
         stated=("corrupt-record", "compaction-stopped"),

@@ -100,6 +100,28 @@ SHOWN: dict[str, Shown] = {
         ],
         broker=3,
     ),
+    "damage-found": Shown(
+        [
+            event(
+                f"Found invalid messages in log segment {STORED}/sales-7/00000000000000000130.log at byte offset 5516: "
+                "Record is corrupt (stored crc = 1, computed crc = 2).",
+                "kafka.log.LogSegment",
+                "WARN",
+            )
+        ],
+        [event(f"{_LOG} Recovering unflushed segment 130", "kafka.log.Log")],
+    ),
+    "log-not-restarted": Shown(
+        [
+            event(f"{FETCHER} Error getting offset for partition sales-7", level="ERROR"),
+            (
+                "java.lang.IllegalStateException: Compaction for partition sales-7 cannot be aborted and paused since "
+                "it is in LogCleaningPaused state."
+            ),
+        ],
+        [event(f"{FETCHER} Error getting offset for partition sales-7", level="ERROR")],
+        broker=3,
+    ),
     "producer-unknown": Shown(
         [_produced(". This indicates data loss on the broker, and should be investigated.")],
         [_produced("."), _BROKER],

@@ -15,6 +15,8 @@ from forensics.rules.wants import Question
 from tests.engines.without_spark import run
 
 WINDOWS, MAC, LINUX = "C:\\kafka\\data", "/opt/homebrew/var/lib/kafka-logs", "/srv/kafka/data"
+DEFAULT = "\\tmp\\kafka-logs"
+"""The directory of the stock settings, on Windows."""
 
 
 def opens(name: str, end: int, folder: str, *, created: bool = False) -> str:
@@ -69,7 +71,7 @@ def loud(result: Result) -> list[str]:
     return [one.rule for one in result.findings if one.severity in (Severity.ERROR, Severity.CRITICAL)]
 
 
-@pytest.mark.parametrize("folder", [WINDOWS, MAC])
+@pytest.mark.parametrize("folder", [WINDOWS, MAC, DEFAULT])
 def test_nothing_is_concluded_from_a_directory_of_two_topics(folder: str, tmp_path: Path) -> None:
     result = scan([written(tmp_path, grown(folder))])
     assert loud(result) == []

@@ -400,13 +400,24 @@ def _next_led(history: History, one: RoleSpan, two: RoleSpan | None, truncation:
     """Return the leader epoch that a replica led next after log recovery, or None if it did not lead next.
 
     If its own lines name a later role, they have to show that it led before too: a follower has no more than its leader
-    had. If they name none, it started no fetcher. Then lines of other brokers may name it as leader.
+    had. Or that role is the first that they name, so that it fetched nothing since. If they name none, it started no
+    fetcher. Then lines of other brokers may name it as leader.
     """
     if two is not None:
-        return two.epoch if one.role is Role.LEADER is two.role else None
+        first = one.epoch < 0 and two.start_end in (None, truncation.target)
+        led = one.role is Role.LEADER or (first and not _read_back(history, one.replica, truncation))
+        return two.epoch if two.role is Role.LEADER and led else None
     later = [epoch for epoch in history.epochs.values() if epoch.epoch > one.epoch]
     later = [epoch for epoch in later if (epoch.time or 0) > (truncation.time or 0) and epoch.leader not in (None, -1)]
     return later[0].epoch if later and later[0].leader == one.replica else None
+
+
+def _read_back(history: History, broker: int, step: Step) -> bool:
+    """Return whether a process read back a high watermark within what log recovery left."""
+    loaded = (one for one in history.facts.printed_hws if one.kind == Kind.HW_LOADED and one.broker == broker)
+    return any(
+        one.row > (step.refs[-1].row or 0) and one.value is not None and one.value <= step.target for one in loaded
+    )
 
 
 def _began_below_read_back(history: History) -> Iterator[Suspicion]:
