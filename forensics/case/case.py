@@ -80,6 +80,17 @@ SOURCES: dict[str, pl.DataType] = {
 """One row per file; for a log of several clusters, ``cluster`` is the last."""
 
 
+_NO_EVIDENCE = (
+    "unknown",
+    "irrelevant",
+    "archive",  # what is in an archive counts by itself
+    "server-properties",
+    "zookeeper-nodes",
+    "topics-describe",
+)
+"""Formats of files that show neither what a log holds nor what a broker did."""
+
+
 @dataclass
 class Case:
     """All evidence.
@@ -125,9 +136,11 @@ class Case:
 
     @functools.cached_property
     def traces_alone(self) -> bool:
-        """Return whether only traces could be read of the evidence: they hold no record batches and no files."""
-        no_evidence = ["unknown", "irrelevant", "archive"]  # what is in an archive counts by itself
-        read = self.sources.filter(pl.col("format").is_in(no_evidence).not_()).get_column("format")
+        """Return whether only traces could be read of the evidence: they hold no record batches and no files.
+
+        Settings, and what names leader and ISR alone, may be beside them.
+        """
+        read = self.sources.filter(pl.col("format").is_in(_NO_EVIDENCE).not_()).get_column("format")
         return set(read.unique().to_list()) == {"trace"}
 
     @property

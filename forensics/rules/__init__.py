@@ -84,14 +84,14 @@ def _for_origin(found: Judgement, origin: Origin) -> Judgement:
 
 
 def judged(rule: Rule, history: History, case: Case) -> Judgement:
-    """Return the answer of a rule. A complete trace decides it: nothing in its claim can be missing."""
+    """Return the answer of a rule. A complete trace decides it, unless it is about files: nothing else can lack."""
     if history.doubted is not None:
         return _in_doubt(rule, history, case, history.doubted)
     found = rule.judge(history, case)
     decided = history.played is None or found.verdict is Verdict.NOT_APPLICABLE
     if decided:
         return found
-    return judgement(rule.id, found.findings, found.missing if rule.about_isr else ())
+    return judgement(rule.id, found.findings, found.missing if rule.about_isr or rule.about_files else ())
 
 
 def _in_doubt(rule: Rule, history: History, case: Case, doubted: Played) -> Judgement:

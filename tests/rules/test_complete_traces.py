@@ -537,3 +537,30 @@ def test_a_claimed_replica_that_contradicts_itself_shows_nothing_alone(tmp_path:
     gap = [said(4, 2, "append", offset=14, leo=16)]
     lines = [said(5, 2, "hw_checkpoint", hw=10), *gap, said(6, 2, "process_start"), said(7, 2, "hw_missing")]
     assert judged(tmp_path, [head(complete=[2]), *HEALTHY, *lines])["hw-regression"].verdict is Verdict.UNKNOWN
+
+
+NODES = """get /brokers/topics/orders/partitions/0/state
+{"controller_epoch":3,"leader":1,"version":1,"leader_epoch":3,"isr":[1,2]}
+"""
+STARTED = "[2026-01-01 10:00:00,000] INFO Kafka version: 3.9.1 (org.apache.kafka.common.utils.AppInfoParser)\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "beside", "verdict"),
+    [
+        ("zookeeper.txt", NODES, Verdict.NOT_APPLICABLE),
+        ("server.properties", "broker.id=1\nmin.insync.replicas=1\n", Verdict.NOT_APPLICABLE),
+        ("broker-1/server.log", STARTED, Verdict.UNKNOWN),
+    ],
+)
+def test_no_rule_about_files_is_clean_beside_a_complete_trace(
+    name: str, beside: str, verdict: Verdict, tmp_path: Path
+) -> None:
+    """Neither the trace nor what is beside it shows a byte of a segment or a directory."""
+    (tmp_path / "trace.jsonl").write_text(text([head(), *HEALTHY]))
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(beside)
+    (partition,) = scan([str(tmp_path)]).partitions
+    assert {partition.judgements[rule].verdict for rule in BYTES} == {verdict}
+    assert partition.judgements["committed-data-lost"].verdict is Verdict.CLEAN
