@@ -460,4 +460,5 @@ class Coverage:
 
     def with_unnamed(self, epochs: Iterable[int]) -> Coverage:
         """Return the coverage with leader epochs that must have existed although no line names them."""
-        return replace(self, unnamed=frozenset(epochs))
+        unnamed = frozenset(epochs)
+        return replace(self, unnamed=unnamed) if unnamed != self.unnamed else self

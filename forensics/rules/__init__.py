@@ -80,7 +80,9 @@ def _judged(rule: Rule, history: History, case: Case) -> Judgement:
 
 def _for_origin(found: Judgement, origin: Origin) -> Judgement:
     """Return an answer that asks for what the kind of evidence has."""
-    return replace(found, missing=of_evidence(found.missing, origin)) if found.missing else found
+    if all(want.origin is origin for want in found.missing):  # as with logs and files
+        return found
+    return replace(found, missing=of_evidence(found.missing, origin))
 
 
 def judged(rule: Rule, history: History, case: Case) -> Judgement:

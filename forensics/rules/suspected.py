@@ -464,8 +464,8 @@ def with_suspected(history: History, judged: Sequence[Judgement], rules: Sequenc
         return list(judged)
     severities = {rule.id: rule.severity for rule in rules}
     return [
-        replace(one, findings=(*one.findings, *_findings(history, one, found, severities[one.rule])))
-        if one.rule in unknown
+        replace(one, findings=(*one.findings, *more))
+        if one.rule in unknown and (more := _findings(history, one, found, severities[one.rule]))
         else one
         for one in judged
     ]
