@@ -13,7 +13,7 @@ from typing import Final
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.played_line import PlayedLine
 from forensics.replay.history import HwAboveIsrMember
-from forensics.replay.played_watermarks import OWN_NOW
+from forensics.replay.played_watermarks import AT_LEAST, OWN_NOW
 from parsers.schema import Kind
 
 
@@ -71,6 +71,8 @@ class InSync:
             handler(self, line)
         if line.kind in OWN_NOW and line.hw is not None and line.broker == self.leader:
             self.hw = line.hw
+        elif line.kind in AT_LEAST and line.hw is not None and line.broker == self.leader:
+            self.hw = max(self.hw or 0, line.hw)
         self._compare(line, ends)
         if line.kind == Kind.ISR_SHRINK:
             self._propose(line)

@@ -67,6 +67,10 @@ OWN_NOW: Final = frozenset(one.kind.value for one in STATING if one.whose is Who
 """Kinds in which a replica states its own high watermark at this moment."""
 
 
+AT_LEAST = frozenset(one.kind.value for one in STATING if one.whose is Whose.LEAST)
+"""Kinds that state the least that the high watermark of a replica can be."""
+
+
 def stated(line: PlayedLine) -> Iterator[tuple[Whose, int]]:
     """Yield each high watermark that a line states."""
     for one in _OF_KIND.get(line.kind, ()):

@@ -564,3 +564,21 @@ def test_no_rule_about_files_is_clean_beside_a_complete_trace(
     (partition,) = scan([str(tmp_path)]).partitions
     assert {partition.judgements[rule].verdict for rule in BYTES} == {verdict}
     assert partition.judgements["committed-data-lost"].verdict is Verdict.CLEAN
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        said(6, 1, "consumed", offset=11),
+        said(6, 1, "produced", offset=10, hw=12, detail="acks=all"),
+    ],
+)
+def test_what_clients_saw_is_compared_with_members_of_the_isr(line: Line, tmp_path: Path) -> None:
+    """The high watermark of the leader was at least 12, and broker 2, which is in the ISR, has 10 records."""
+    grown = [*HEALTHY, said(5, 1, "append", offset=10, leo=12)]
+    (found,) = judged(tmp_path / "behind", [head(), *grown, line])["hw-above-isr-member"].findings
+    assert found.offsets == ((10, 12),)
+    level = [*grown, said(5.5, 2, "append", offset=10, leo=12), line]
+    assert judged(tmp_path / "level", [head(), *level])["hw-above-isr-member"].verdict is Verdict.CLEAN
+    less = [said(6, 1, "produced", offset=11, detail="acks=1"), said(6, 2, "consumed", offset=9)]
+    assert judged(tmp_path / "less", [head(), *grown, *less])["hw-above-isr-member"].verdict is Verdict.CLEAN
