@@ -19,6 +19,7 @@ from forensics.rules.finding import Evidence
 from forensics.rules.known_problems import BY_ID, KNOWN_PROBLEMS
 from forensics.rules.problem_entry import KnownProblem, Row
 from parsers.formats.describe_text import NAME as DESCRIBED
+from parsers.formats.dump_log_text import NAME as DUMPED
 from parsers.schema import FAILURES, Kind
 from parsers.takers.metadata_files import TOPIC as METADATA_TOPIC
 from parsers.text.broker_log import NAME as LOG
@@ -159,7 +160,9 @@ def _with_roles(case: Case) -> frozenset[int]:
 def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
     """Lines of logs that an entry may recognise, in the order of the files."""
     judged = _with_roles(case)
-    logs = case.sources.filter(pl.col("format").is_in([LOG, DESCRIBED])).get_column("id")
+    # A dump of a known broker is judged as its segment is.
+    nobodys = (pl.col("format") == DUMPED) & pl.col("broker").is_null()
+    logs = case.sources.filter(pl.col("format").is_in([LOG, DESCRIBED]) | nobodys).get_column("id")
     of_logs = pl.col("source").is_in(logs.implode()) & pl.col("line").is_not_null()
     wanted = pl.col("kind").cast(pl.String).is_in(_asked(excerpt=excerpt)) | opens_caseless()
     rows = _with_shared(case.observations.filter(of_logs & wanted), case)

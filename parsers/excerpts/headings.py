@@ -65,6 +65,8 @@ HEADINGS: Final[tuple[Heading, ...]] = (
         "cluster-A-broker-2",
         "After broker 2 was restarted:",
     ),
+    # Smaller numbers may count steps.
+    Heading("id", re.compile(r"^[\W_]*(?P<number>[0-9]{3,9}) ?:[\W_]*$"), "2011:", "broker-2011", "12:"),
 )  # fmt: skip
 
 

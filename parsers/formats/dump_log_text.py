@@ -16,7 +16,7 @@ import polars as pl
 from parsers.errors import NotThisFormat
 from parsers.formats.log_directory import SegmentFile, split_segment_file
 from parsers.reading import EXCERPT
-from parsers.schema import BATCHES, NOTICES, DamageKind, beyond, conform, empty
+from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, DamageKind, Kind, beyond, conform, empty
 
 NAME: Final = "dump-log"
 HEAD: Final = re.compile(rb"(?:^|\n)(?:Dumping \S|baseOffset: [0-9]|offset: [0-9]+ position: [0-9])")
@@ -49,17 +49,26 @@ class Dump:
         batches: rows of ``BATCHES``; ``byte`` is the printed position.
         log_end: next offset after the last batch; None where there is none.
         notices: rows of ``NOTICES``.
+        damaged: columns line and offset: batches that the dump calls not valid.
     """
 
     path: str
     batches: pl.DataFrame
     log_end: int | None
     notices: pl.DataFrame
+    damaged: pl.DataFrame
 
     @property
     def file(self) -> SegmentFile | None:
         """Facts in the segment's name."""
         return split_segment_file(self.path.rpartition("/")[2])
+
+    def not_valid(self, topic: str, partition: int | None) -> pl.DataFrame:
+        """Return rows of ``OBSERVATIONS``: the batches of a partition that the dump calls not valid."""
+        kind = pl.lit(Kind.RECORD_CORRUPT.value, dtype=OBSERVATIONS["kind"]).alias("kind")
+        named = (pl.lit(topic).alias("topic"), pl.lit(partition, dtype=pl.Int32).alias("partition"))
+        said = (pl.lit(NAME).alias("message"), pl.lit("kafka-dump-log calls its batch not valid").alias("detail"))
+        return conform(self.damaged.with_columns(kind, *named, *said), OBSERVATIONS)
 
 
 def read_dump_log(lines: pl.Series) -> Dump:
@@ -130,6 +139,7 @@ def read_dump_log(lines: pl.Series) -> Dump:
         conform(good, BATCHES) if good.height else empty(BATCHES),
         last + 1 if isinstance(last, int) else None,
         pl.concat(notices).sort("line", maintain_order=True),
+        good.filter(~pl.col("crc_ok")).select("line", pl.col("base_offset").alias("offset")),
     )
 
 

@@ -126,6 +126,8 @@ def dump_log(source: Source, _head: bytes) -> FileReading:
     reading.directory_state = directory.state.value
     if directory.topic == METADATA:
         _decoded(reading, printed, found)
+    else:
+        reading.observations = found.not_valid(directory.topic, directory.partition)
     return reading
 
 

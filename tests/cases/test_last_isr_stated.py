@@ -59,7 +59,7 @@ def test_a_leader_that_is_not_in_the_last_isr_stated_is_suspected() -> None:
     assert (loss.rule, loss.offsets, loss.epochs, loss.replicas) == (LOSS, ((4800, 5021),), (9,), (5,))
     assert (election.rule, election.offsets, election.epochs, election.replicas) == (UNCLEAN, (), (9,), (5,))
     assert {loss.confidence, election.confidence} == {Confidence.SUSPECTED}
-    assert "the last ISR that broker 4 stated before was 4" in election.summary
+    assert "the last ISR that broker 4 stated before was [4]" in election.summary
     assert any("grew" in one for one in election.uncertain)
     assert any("start, wipe or reassign broker 4" in one for one in loss.do_not)
     assert any("controller.log" in one.text for one in election.next_steps)

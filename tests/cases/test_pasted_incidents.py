@@ -127,6 +127,16 @@ ANSWERS: dict[str, Answer] = {
     "high-watermark-fell": Answer(
         "WARNING stated by a log line: High watermark fell. ", stated=("high-watermark-fell",)
     ),
+    "kraft-unclean-then-planned": Answer(
+        "VIOLATED in 1 of 1 partition: unclean-election",
+        found((UNCLEAN, 5, None), (LOSS, 4, None)),
+        ("unclean-election", "truncation", "truncation"),
+    ),
+    "kraft-unclean-then-in-vain": Answer(
+        "VIOLATED in 1 of 1 partition: unclean-election",
+        found((UNCLEAN, 5, None)),
+        ("unclean-election", "truncation"),
+    ),
     "unclean-0.10": Answer("ERROR stated by a log line: Unclean leader election. ", stated=("unclean-election",)),
     "shrunk-isr-then-begins-below": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   offsets 4800 to 5020",
@@ -187,6 +197,14 @@ ANSWERS: dict[str, Answer] = {
         "ERROR stated by a log line: Corrupt record. A record of ledger-3 at offset 51234 is damaged",
         stated=("corrupt-record",),
         never=("does not match its checksum",),
+    ),
+    "dump-of-a-bad-batch": Answer(
+        "ERROR stated by a log line: Corrupt record. A record of ledger-3 at offset 50002 is damaged",
+        stated=("corrupt-record",),
+    ),
+    "brokers-by-number": Answer(
+        "ERROR stated by a log line: Offsets in a log do not rise. The log of ledger-3 on broker 2024 has offset",
+        stated=("offsets-go-back-in-log",),
     ),
     "damage-found-at-start": Answer(
         "WARNING stated by a log line: Log recovery found damaged records. ", stated=("damage-found",)

@@ -56,6 +56,25 @@ def lacks_records_of_last_isr(history: History) -> Iterator[Suspicion]:
             yield _suspicion(Sign.LED_WITHOUT_LAST_RECORDS, history, epoch, last, start, end)
 
 
+def plans_of_last_isr(history: History, epoch: Epoch) -> Iterator[PrintedHw]:
+    """Yield plans of members of the last ISR to truncate for an unclean leader.
+
+    Only those where no line about the log itself shows that they did it, or that it had no effect.
+    """
+    members = isr_before(history, epoch) or frozenset()
+    lines = history.facts.printed_hws
+    carried_out = {
+        (broker, step.target) for broker, spans in history.role_spans.items() for one in spans for step in one.steps
+    }
+    in_vain = {(one.broker, one.offset) for one in lines if one.kind == Kind.TRUNCATE_NOOP}
+    for one in lines:
+        place = one.broker, one.offset
+        planned = one.kind == Kind.TRUNCATE_PLAN and one.broker in members - {epoch.leader}
+        later = (one.time or 0) > (epoch.time or 0) > 0 and one.leader in (None, epoch.leader)
+        if planned and later and one.offset is not None and place not in carried_out | in_vain:
+            yield one
+
+
 def _suspicion(
     sign: Sign, history: History, epoch: Epoch, last: _Last, first: int | None, end: int | None
 ) -> Suspicion:

@@ -20,7 +20,7 @@ from forensics.replay.history import Epoch, History, Role, ShortenedLog, Truncat
 from forensics.replay.leadership.elections import isr_before
 from forensics.replay.lineage import Lineage, differences, intersect, subtract
 from forensics.replay.roles.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind, came_back
-from forensics.replay.signs.isr_signs import lacks_records_of_last_isr, led_from_outside
+from forensics.replay.signs.isr_signs import lacks_records_of_last_isr, led_from_outside, plans_of_last_isr
 from forensics.replay.signs.refusal_signs import (
     append_refused,
     beyond_the_end,
@@ -364,6 +364,17 @@ def _last_isr_truncated(history: History) -> Iterator[Suspicion]:
                     Sign.LAST_ISR_TRUNCATED, one.replica, epoch.leader, epoch.epoch, -1,
                     first, end, one.time, (*epoch.unclean[:1], *one.refs), target=one.target,
                 )  # fmt: skip
+        yield from _planned_by_last_isr(history, epoch)
+
+
+def _planned_by_last_isr(history: History, epoch: Epoch) -> Iterator[Suspicion]:
+    """Yield the same of members of the last ISR of which lines state the plan alone."""
+    for plan in plans_of_last_isr(history, epoch):
+        refs = (*epoch.unclean[:1], Ref(row=plan.row, note=f"truncates to {plan.offset}"))
+        yield Suspicion(
+            Sign.LAST_ISR_TRUNCATED, plan.broker, epoch.leader, epoch.epoch, -1, plan.offset or 0, None, plan.time,
+            refs, target=plan.offset,
+        )  # fmt: skip
 
 
 def _removed_for(history: History, epoch: Epoch) -> list[Truncation]:
