@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from forensics.case import Case
-from forensics.replay.coverage import Printed, Span
+from forensics.replay.coverage import Span
+from forensics.replay.high_watermarks.regressions import may_have_followed
 from forensics.replay.history import History, Regression, RegressionKind
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
@@ -66,7 +67,7 @@ def judge(history: History, case: Case) -> Judgement:
     groups: dict[tuple[int, int, str], list[Regression]] = {}
     unclear: list[Regression] = []
     for regression in history.regressions:
-        if _another_role(history, regression):
+        if may_have_followed(history, regression):
             unclear.append(regression)
         else:
             groups.setdefault((regression.replica, regression.epoch, regression.kind), []).append(regression)
@@ -83,14 +84,6 @@ def judge(history: History, case: Case) -> Judgement:
         for one in unclear
     ]
     return judgement(ID, findings, [*wishes, *missing_logs(history)])
-
-
-def _another_role(history: History, regression: Regression) -> bool:
-    """Return whether a replica may no longer have led: its files have later epochs than its last line."""
-    spans = history.role_spans.get(regression.replica, ())
-    last = max((role_span.epoch for role_span in spans), default=-1)
-    ends_early = not history.coverage.has(regression.replica, Printed.ROLES, Span.AFTER)
-    return regression.kind is RegressionKind.LEADER and ends_early and regression.epoch == last
 
 
 @dataclass(frozen=True, slots=True)

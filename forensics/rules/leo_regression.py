@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from forensics.case import Case
-from forensics.replay.committed.aftermath import Aftermath, Regained, aftermath, flushed_tails, unmeasured_leaders
-from forensics.replay.committed.new_logs import begun_empty, replacements
+from forensics.replay.committed.aftermath import (
+    Aftermath,
+    Regained,
+    aftermath,
+    flushed_tails,
+    unmeasured_leaders,
+    unnamed_between_roles,
+)
+from forensics.replay.committed.new_logs import begun_empty, replaced_unmeasured
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.facts.log_dirs import Moved, moved_before
 from forensics.replay.history import History, ShortenedBy, ShortenedLog
-from forensics.replay.roles.steps import LogBefore
 from forensics.replay.signs.stated import LogFell
 from forensics.rules.causes import CauseId
 from forensics.rules.copying import copy_all
@@ -152,17 +157,12 @@ def judge(history: History, case: Case) -> Judgement:
 
 def _replaced(history: History) -> list[Want]:
     """Return a want for each log that was found empty, with an unknown log end offset before."""
-    told = [shortened.refs for shortened in history.shortened_logs]
     return [
         Want(
             Question.HELD_BEFORE_NEW_LOG,
             (of([broker], Artefact.PARTITION_LOGGER), of([broker], Artefact.SEGMENTS)),
         )
-        for broker in sorted(history.role_spans)
-        if any(
-            step.before is not LogBefore.DIR_FAILED and step.end is None and step.refs not in told
-            for step in replacements(history, broker)
-        )
+        for broker in replaced_unmeasured(history)
     ]
 
 
@@ -196,18 +196,11 @@ def _flushed(history: History) -> list[Want]:
 
 
 def _untold(history: History) -> list[Want]:
-    """Return a want for leader epochs that no line names between two roles of a replica.
-
-    The replica may have restarted in between with a shorter log.
-    """
-    found = []
-    for broker, spans in sorted(history.role_spans.items()):
-        for one, two in itertools.pairwise(spans):
-            between = history.coverage.unnamed_between(one.epoch, two.epoch)
-            if one.epoch >= 0 and between:
-                epochs = tuple((number, None) for number in (one.epoch, *between, two.epoch))
-                found.append(Want(Question.UNNAMED_EPOCHS, (of([broker], *BOTH_LOGS),), epochs=epochs))
-    return found
+    """Return a want for leader epochs that no line names between two roles of a replica."""
+    return [
+        Want(Question.UNNAMED_EPOCHS, (of([broker], *BOTH_LOGS),), epochs=tuple((number, None) for number in epochs))
+        for broker, epochs in unnamed_between_roles(history)
+    ]
 
 
 def _check(history: History, one: Aftermath) -> str:

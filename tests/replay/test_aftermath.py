@@ -7,7 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from forensics.replay.committed.aftermath import FlushedTail, Regained, aftermath, flushed_tails
+from forensics.replay.committed.aftermath import (
+    FlushedTail,
+    Regained,
+    aftermath,
+    flushed_tails,
+    unnamed_between_roles,
+)
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import Epoch, EpochRollback, History, Replica, Role, ShortenedBy, ShortenedLog
@@ -107,3 +113,12 @@ def test_a_log_loaded_below_its_recovery_point_lost_flushed_records(
 def test_each_event_and_each_answer_has_words() -> None:
     assert {*_HOST} == {*_HOW} == {*ShortenedBy}
     assert {*_REGAINED} == {*Regained}
+
+
+def test_epochs_between_two_roles_that_no_line_names_are_told_with_both_roles() -> None:
+    found = history()
+    found.coverage = whole(1, 2, unnamed=(2, 3, 7))
+    assert unnamed_between_roles(found) == []
+    found.role_spans[2] += [RoleSpan(2, 1, 1, Role.FOLLOWER), RoleSpan(2, 5, 2, Role.FOLLOWER)]
+    found.role_spans[1] = [RoleSpan(1, -1, 0, Role.OFFLINE), RoleSpan(1, 5, 0, Role.LEADER)]  # of no known epoch before
+    assert unnamed_between_roles(found) == [(2, (1, 2, 3, 5))]

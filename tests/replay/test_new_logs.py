@@ -7,13 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from forensics.replay.committed.new_logs import BegunEmpty, begun_empty, last_leader_replaced_log, replacements
+from forensics.replay.committed.new_logs import (
+    BegunEmpty,
+    begun_empty,
+    last_leader_replaced_log,
+    replaced_unmeasured,
+    replacements,
+)
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import Epoch, History, HwSource, HwStatement, Replica, Role
 from forensics.replay.lineage import Lineage
-from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
+from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind, came_back
 from tests.covering import whole, without
 
 LINE = Ref(row=5)
@@ -75,6 +81,22 @@ def test_a_new_log_replaced_another_if_the_replica_had_a_part_before(
     found = history(isr=frozenset(isr))
     found.role_spans[2][0].steps = [replace(CREATED, before=before)]
     assert len(replacements(found, 2)) == replaced
+
+
+@pytest.mark.parametrize(
+    ("step", "open_"),
+    [
+        (replace(CREATED, before=LogBefore.REPLACED), [2]),
+        (replace(CREATED, before=LogBefore.REPLACED, end=30), []),  # a line states how long the log before it was
+        (replace(CREATED, before=LogBefore.DIR_FAILED), []),  # the failed directory says it
+    ],
+)
+def test_how_long_a_replaced_log_was_is_open_where_no_line_states_it(step: Step, open_: list[int]) -> None:
+    found = history()
+    found.role_spans[2][0].steps = [step]
+    assert replaced_unmeasured(found) == open_
+    found.shortened_logs = [came_back(step, 2, 1, Lineage())]  # it is known to have been shortened
+    assert replaced_unmeasured(found) == []
 
 
 def test_a_last_leader_that_replaced_its_log_had_committed_what_is_unknown() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -146,3 +147,15 @@ def flushed_tails(history: History) -> list[FlushedTail]:
         if not any(step.kind in REMOVES and step.target < point for step in steps):
             found.append(FlushedTail(broker, ((loads[-1].target, point),)))
     return found
+
+
+def unnamed_between_roles(history: History) -> list[tuple[int, tuple[int, ...]]]:
+    """Return replicas with leader epochs that no line names between two of their roles: the epochs of these two roles
+    and those in between. The replica may have restarted in between with a shorter log.
+    """
+    return [
+        (broker, (one.epoch, *between, two.epoch))
+        for broker, spans in sorted(history.role_spans.items())
+        for one, two in itertools.pairwise(spans)
+        if one.epoch >= 0 and (between := history.coverage.unnamed_between(one.epoch, two.epoch))
+    ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from forensics.replay.coverage import Printed
 from forensics.replay.history import Epoch, History, Role
-from forensics.replay.roles.steps import RoleSpan, Step, StepKind
+from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +98,16 @@ def _is_empty(history: History, leader: int) -> bool:
     if disk is None or disk.end != 0 or history.coverage.has(leader, Printed.ROLES):
         return False
     return any(statement.high_watermark > 0 for statement in history.statements)
+
+
+def replaced_unmeasured(history: History) -> list[int]:
+    """Return replicas with a new, empty log, if no line states how long the log before it was."""
+    told = [shortened.refs for shortened in history.shortened_logs]
+    return [
+        broker
+        for broker in sorted(history.role_spans)
+        if any(
+            step.before is not LogBefore.DIR_FAILED and step.end is None and step.refs not in told
+            for step in replacements(history, broker)
+        )
+    ]

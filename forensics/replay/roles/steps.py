@@ -64,8 +64,9 @@ class Step:
         reason: of a truncation, the offset that it truncates to; None for other steps.
         time: microseconds since 1970 UTC, or None.
         refs: evidence.
-        before: of a load and of a new log, how the log before had been left. None of a load after a clean stop, and of
-            a new log where no line says that there was one before.
+        before: of a load and of a new log, how the log before had been left. None of a load if no line shows an unclean
+            stop: that proves a clean stop only if the coverage of its broker's log lines allows it. None of a new log
+            if no line says that there was one before.
         repeats: how often the same was logged again, with nothing in between that moved the replica.
         last: when, and by which line, the last time; None if it was logged once.
         dir_failed: of a load that found less than the log had: its log directory had failed before.
@@ -272,7 +273,11 @@ def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> ShortenedLo
 
 
 def replaced(step: Step) -> bool:
-    """Return whether a load found another log than the former one: a clean shutdown had flushed all of that one."""
+    """Return whether a load may have found another log than the former one, of which a clean shutdown flushed all.
+
+    If lines are missing, the stop may have been unclean. This answer proves nothing: from here on the leader epochs of
+    the log are unknown, and the high watermark that the process reads back is about no known log.
+    """
     shorter = step.kind is StepKind.LOADED and step.before is None and 0 < step.target < step.least_end
     return step.put_back or shorter
 
