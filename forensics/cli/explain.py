@@ -8,6 +8,15 @@ from forensics.cli.choosing import OneOf
 from forensics.cli.examples import example
 from forensics.cli.speaking import say, say_pieces
 from forensics.rules import RULES
+from forensics.rules.glossary import explained
+
+
+class RuleOrWord(OneOf):
+    """A rule, or a word of the glossary."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name of the rule, or the word; ends with an error that suggests the nearest rule."""
+        return value if explained(value) is not None else super().convert(value, param, ctx)
 
 
 @click.command(epilog=example("forensics rules"))
@@ -17,11 +26,15 @@ def rules() -> None:
 
 
 @click.command(epilog=example("forensics explain committed-data-lost"))
-@click.argument("rule", type=OneOf("rule", [rule.id for rule in RULES], "forensics rules"))
+@click.argument("rule", type=RuleOrWord("rule", [rule.id for rule in RULES], "forensics rules"))
 def explain(rule: str) -> None:
     """Explain a rule: what it finds, why it matters, what evidence shows it, and what to do.
 
-    RULE is a name that `forensics scan` prints; `forensics rules` lists all.
+    RULE is a name that `forensics scan` prints; `forensics rules` lists all. A word of Kafka is explained too, such as
+    ISR or "high watermark".
     """
+    if (told := explained(rule)) is not None:
+        say(f"{told}\n")
+        return
     asked = next(one for one in RULES if one.id == rule)
     say(f"{asked.summary}\n\n{asked.help.text}\n")

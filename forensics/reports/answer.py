@@ -230,8 +230,15 @@ def _rules(findings: Collection[Finding]) -> str:
         names = tuple(dict.fromkeys(name_of(finding) for finding in findings if finding.rule == one))
         found.setdefault(names, []).append(one)
     rest = len(ids) - NAMED
-    said = [f"{', '.join(rules)} in {first_names(names, PLACES)}" for names, rules in found.items()]
+    several = len(found) > 1
+    said = [f"{', '.join(rules)} in {_places(names, several=several)}" for names, rules in found.items()]
     return "; ".join(said) + (f"; and {_count(rest, 'more rule')}" if rest > 0 else "")
+
+
+def _places(names: Sequence[str], *, several: bool) -> str:
+    """Return partitions by name, with their number if rules have several numbers of them."""
+    named = first_names(names, PLACES)
+    return f"{_partitions(len(names))} ({named})" if several and len(names) > PLACES else named
 
 
 def _partitions(count: int) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from forensics.case import Origin
 from forensics.result import Partition, Result
-from forensics.rules.finding import Verdict, all_of
+from forensics.rules.finding import Verdict
 from forensics.rules.wants import Artefact, Want
 
 LOGS, DATA = "LOG_FOLDER", "DATA_FOLDER"
@@ -108,15 +108,22 @@ def commands(result: Result, found: Sequence[Wanted]) -> list[Command]:
     ]
 
 
+_FOLDERS = (
+    (DATA, "each folder in log.dirs of server.properties"),
+    (LOGS, "the folder of server.log"),
+)
+"""The folders of a broker for which a command has a name."""
+
+
 def where(shell: Sequence[Command]) -> str:
     """Return how to run commands that collect evidence, as a sentence."""
-    folders = all_of([folder for folder in (LOGS, DATA) if any(folder in command.line for command in shell)])
     one = len(shell) == 1
     which = "This command collects" if one else "These commands collect"
     whose = (
         "a broker that it names. Run it on that broker" if one else "the brokers that it names. Run each on its broker"
     )
-    return f"{which} what the list above asks of {whose}, with the broker's own folders in place of {folders}:"
+    folders = "; ".join(f"{name} is {what}" for name, what in _FOLDERS if any(name in one.line for one in shell))
+    return f"{which} what the list above asks of {whose}. {folders}:"
 
 
 def _paths(artefacts: Sequence[Artefact], partition: Partition) -> list[str]:

@@ -299,7 +299,15 @@ def render(case: Case, found: Sequence[Comparison], *, full: bool = False) -> st
     lines += _named([f"{called.of(one)}   REPLICAS DIFFER" for one in differ[FULL:]], "that differ")
     if not full:
         lines += _named([f"{called.of(one)}   {_quiet(one)}" for one in alike], "without a known difference")
+    lines += ["", _NEXT[bool(differ)]] if differ or any(map(_without_difference, alike)) else []
     return "".join(f"{plain(line).rstrip()}\n" for line in lines)
+
+
+_NEXT = {
+    True: "forensics scan shows whether the records that differ were committed, and which copy to keep.",
+    False: "Copies without a difference may all lack committed records: forensics scan shows whether they do.",
+}
+"""The next step, by whether replicas differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +328,12 @@ class _Names:
 def _named(lines: list[str], what: str) -> list[str]:
     rest = len(lines) - BRIEF
     return [*lines[:BRIEF], f"... and {rest:,} more {what}: --format json has them all"] if rest > 0 else lines
+
+
+def _without_difference(one: Comparison) -> bool:
+    """Return whether two replicas or more were compared, and all of it is the same."""
+    spans = [one.common(pair) for pair in one.compared]
+    return any(first < end for first, end in spans) and not any(map(one.why_unknown, one.compared))
 
 
 def _quiet(one: Comparison) -> str:

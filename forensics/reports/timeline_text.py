@@ -66,7 +66,7 @@ def render(
         pl.col("role").is_in(["leader", "follower", "offline", ON_DISK]) | pl.col("log_end_offset").is_not_null()
     )
     brokers = sorted(set(known.get_column("replica").to_list()))
-    title = f"{_name(case, history)}   Times UTC. \u2265 n: last known value; may be higher"
+    title = f"{_name(case, history)}   Times UTC. LEO: log end offset, HW: high watermark. \u2265 n: n or higher"
     if not brokers:
         return f"{title}\nthe evidence has no state of any replica\n"
     each = max((columns - 14) // len(brokers), _LEAST)
@@ -162,7 +162,11 @@ def _dates(case: Case, history: History, brokers: list[int]) -> list[str]:
         dates[broker] = chosen(folders, disk.directory if disk else None)
     said = [f"  {text}" for text in dated(dates)]
     return (
-        ["", "start of leader epochs, by the times in records. Producers set these times, by their own clocks", *said]
+        [
+            "",
+            "start of leader epochs, by times in records, which are of the clocks of producers and may be wrong",
+            *said,
+        ]
         if said
         else []
     )

@@ -13,6 +13,7 @@ from forensics.rules.causes import Cause, CauseId
 from forensics.rules.finding import Finding, Severity, count_text, offsets_text, records_text
 
 RANGES = 3  # of offsets in a headline
+OTHERS = 4  # partitions with the same story that are named with their offsets
 NODES = 5  # controllers named beside their number
 RUNS = 8  # of partitions of a topic, named together
 
@@ -67,7 +68,7 @@ def title_of(incident: Incident) -> list[str]:
 
 _MEANS = {
     Confidence.PROVEN: "two independent files show each fact",
-    Confidence.INFERRED: "the protocol implies a fact, or one file alone shows it",
+    Confidence.INFERRED: "the protocol implies it, or only one file shows it",
 }
 """The meaning of a confidence, for a reader who meets the word first; the answer itself explains a suspicion."""
 
@@ -83,7 +84,8 @@ def confidence_text(result: Result) -> str:
     named = {finding.confidence for finding in loud}
     alone = any(one.rule in _ALONE and one.confidence is Confidence.PROVEN for one in loud)
     means = _OF_TRACES if result.case.traces_alone else _OF_DAMAGE if alone else _MEANS
-    return " ".join(f"{one.value.capitalize()}: {text}." for one, text in means.items() if one in named)
+    said = " ".join(f"{one.value.capitalize()}: {text}." for one, text in means.items() if one in named)
+    return f"{said} Act on both." if {*means} <= named else said
 
 
 def node_name(node: Broker) -> str:
@@ -130,7 +132,15 @@ def same_elsewhere(group: Sequence[Incident]) -> str:
     if counts:
         exact = len(tops) == len(counts)
         total = f" ({records_text(least, sum(tops)) if exact else f'at least {records_text(least, least)}'})"
-    return f"The same in {where}{_offsets_of(group)}{total}: {runs(others)}{earlier(others[0].incarnation)}"
+    named = runs(others)
+    if len(others) <= OTHERS and any(one.offsets != group[0].lead.offsets for one in others):
+        return f"The same in {where}{total}: {', '.join(map(_with_offsets, others))}"
+    return f"The same in {where}{_offsets_of(group)}{total}: {named}{earlier(others[0].incarnation)}"
+
+
+def _with_offsets(finding: Finding) -> str:
+    at = f" ({offsets_text(finding.offsets[:RANGES])})" if finding.offsets else ""
+    return f"{name_of(finding)}{at}"
 
 
 def _offsets_of(group: Sequence[Incident]) -> str:

@@ -92,8 +92,7 @@ CAUSES: tuple[Cause, ...] = (
         CauseId.WIPED_DISK,
         "a replica restarted with an empty log: most likely its disk was wiped, replaced, not mounted, or failed",
         "KIP-903, KIP-966",
-        "all versions. KRaft does not add a replica of an older broker epoch to an ISR (KIP-903). It still elects a "
-        "wiped replica that is in the ISR or was its last member",
+        "all versions: a member of the ISR is elected by its broker id, also if its disk is empty by then",
         "do not start a broker on an empty disk while it is the only member of an ISR",
     ),
     Cause(

@@ -374,8 +374,8 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         ),
         not_because=(
             (
-                "the leader that wrote the records had already marked them committed, so they were not an uncommitted "
-                "tail"
+                "the leader that wrote the records had already marked them committed, so this is not the normal "
+                "removal of uncommitted records"
             ),
         ),
         cause=cause,

@@ -22,8 +22,8 @@ from forensics.rules.finding import HERE, WHEN, Action, Advised, advised, broker
 
 _REMOVED = {
     True: (
-        "a restart truncates the log to its high watermark, which may be lower by then, and retention, a wipe or a "
-        "reassignment deletes these records"
+        "a restart truncates the log to its high watermark, which may be lower by then, and retention deletes these "
+        "records"
     ),
     False: "to follow the current leader, a replica truncates these records",
 }
@@ -83,7 +83,10 @@ def _with_copy(history: History, case: Case, loss: Loss) -> Advice:
             _read(history, _dump(case, needed[0])),
         ),
         (
-            f"wipe, reassign or restart {brokers_text(needed)} before that: {_REMOVED[history.truncates_to_hw]}",
+            (
+                f"restart or wipe {brokers_text(needed)}, or move {HERE} to another broker, before you have the copy: "
+                f"{_REMOVED[history.truncates_to_hw]}"
+            ),
             *((f"touch {brokers_text(apart)}: the evidence does not show what their disks hold",) if apart else ()),
         ),
     )
@@ -152,7 +155,9 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
     places = [_place(history, broker, one) for broker, one in left]
     failed = failed_logs(history, case, loss.ranges[0][0])
     disks = tuple(
-        f"read broker {broker}'s failed log directory: {_had(loss.ranges, end)}" for broker, end in failed.items()
+        f"mount the failed disk of broker {broker} read-only on another host, and copy its directory {HERE}: "
+        f"{_had(loss.ranges, end)}"
+        for broker, end in failed.items()
     )
     discard = (f"format or discard {_disks(failed)}",) if failed else ()
     held = f"has {_held_text(loss, (pieces for _, _, pieces in holding))}" if holding else "may have them"
@@ -167,7 +172,10 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
                 f"look for other copies of {HERE}: backups, disk snapshots, mirrored clusters, or downstream systems "
                 "that consumed these records"
             ),
-            f"ask the producers for the records that they sent {WHEN if _written_between(history, loss) else 'then'}",
+            (
+                f"ask the owners of the applications that write to {HERE} to send again what they wrote "
+                f"{WHEN if _written_between(history, loss) else 'then'}"
+            ),
         ),
         (
             *discard,
@@ -184,8 +192,8 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
 def _had(ranges: Sequence[Range], end: int) -> str:
     """Return how many of the lost records a log with at least that log end offset had, in words."""
     if end >= ranges[-1][1]:
-        return f"it had all of these records of {HERE}"
-    return f"it had a part of these records of {HERE}" if end > ranges[0][0] else f"it may have records of {HERE}"
+        return "it had all of these records"
+    return "it had a part of these records" if end > ranges[0][0] else "it may have some of these records"
 
 
 def _on_failed(failed: Mapping[int, int]) -> str | None:
@@ -222,7 +230,9 @@ def _read(history: History, dump: str) -> Action:
     """The step that reads the records of a copy."""
     command = f'for f in *.log; do {dump} --deep-iteration --print-data-log --files "$f"; done'
     folder = _quoted(history, f"/path/to/copy/{history.name}")
-    return Action("read the records from the copy, segment by segment:", f"cd {folder} && {command}")
+    return Action(
+        "print the records of the copy, so that the lost ones can be sent again:", f"cd {folder} && {command}"
+    )
 
 
 def on_disk(history: History, broker: int) -> bool:

@@ -25,7 +25,19 @@ from forensics.replay.leadership.judged_elections import (
 )
 from forensics.replay.omissions.last_leader import elections_complete, led_unnamed, maybe_controllers, roles_not_seen
 from forensics.replay.played_isr import InSync, OutsideIsr
-from forensics.rules.finding import NO_ISR, Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
+from forensics.rules.finding import (
+    HERE,
+    NO_ISR,
+    Fact,
+    Finding,
+    Help,
+    Judgement,
+    Rule,
+    Severity,
+    advised,
+    judgement,
+    place,
+)
 from forensics.rules.story import (
     CAUSE_OF,
     any_leader,
@@ -297,7 +309,12 @@ def _left_on_failed_disk(history: History, case: Case, epoch: Epoch, last: Epoch
     gone = [one for one in history.shortened_logs if one.replica == leader and one.cause is ShortenedBy.DIR_FAILURE]
     return _FailedDisk(
         tuple(itertools.chain.from_iterable(map(shortened_facts, gone))),
-        (f"read broker {leader}'s failed log directory: it may have records that broker {epoch.leader} lacks",),
+        (
+            (
+                f"mount the failed disk of broker {leader} read-only on another host, and copy its directory {HERE}: "
+                f"it may have records that broker {epoch.leader} lacks"
+            ),
+        ),
         (f"format or discard the failed disk of broker {leader}: no other copy may have these records",),
     )
 

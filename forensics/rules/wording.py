@@ -242,10 +242,10 @@ STATED: Mapping[HwSource, str] = MappingProxyType(
         HwSource.PRINTED: "logged {mark}",
         HwSource.PRINTED_BY_LEADER: "logged {mark} as leader",
         HwSource.SAME_EPOCH: "had {mark}: a line of that leader epoch states it",
-        HwSource.CHECKPOINT: "has {mark} in its checkpoint file: everything below {end} was committed",
+        HwSource.CHECKPOINT: "has {mark} in its checkpoint file: everything below {end} had been committed",
         HwSource.LEFT_BEHIND: "has {mark} in the checkpoint file of a directory that it no longer uses",
-        HwSource.READ_BACK: "restarted and read back {mark}: everything below {end} was committed",
-        HwSource.KEPT: "began its next role with {mark}: everything below {end} was committed",
+        HwSource.READ_BACK: "restarted and read back {mark}: everything below {end} had been committed before",
+        HwSource.KEPT: "began its next role with {mark}: everything below {end} had been committed before",
         HwSource.ALONE_IN_ISR: "had {mark}: it led alone in the ISR, so all that it wrote was committed",
         HwSource.STEPPED_DOWN: "stopped leading with {mark}",
     }

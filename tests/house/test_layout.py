@@ -35,6 +35,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
         {
             "causes": "the closed list of causes",
             "finding": "what a rule says",
+            "glossary": "words of Kafka, each explained",
             "acks": "what producers were promised of what is lost",
             "suspected": "what is suspected where a verdict is unknown",
             "known_problems": "what single lines state, which no rule judges",

@@ -117,7 +117,7 @@ def test_the_number_that_proves_a_fact_is_shown(sample_traces: Path, scanned: Sc
 
 def test_what_to_keep_is_said_with_what_not_to_do(lost: Result) -> None:
     text = render(lost, width=120)
-    keep, never = text.index("  Keep        broker 1's copy"), text.index("  Do not      wipe")
+    keep, never = text.index("  Keep        broker 1's copy"), text.index("  Do not      restart or wipe broker 1")
     assert text.index("COMMITTED DATA LOST") < keep < never < text.index("  broker 9  logs")
 
 

@@ -299,6 +299,9 @@ def test_a_failed_log_directory_may_be_the_only_copy_left(
     judged = partition(scanned(sample_traces / "dirlead-2.8.2"), "orders-0").judgements
     (loss,) = judged["committed-data-lost"].findings
     (shorter,) = judged["leo-regression"].findings
-    assert loss.next_steps[0].text == "read broker 1's failed log directory: it had all of these records of orders-0"
+    assert loss.next_steps[0].text == (
+        "mount the failed disk of broker 1 read-only on another host, and copy its directory orders-0: it had all of "
+        "these records"
+    )
     assert loss.do_not[0] == "format or discard the failed disk of broker 1"
     assert "its log directory had failed" in shorter.summary

@@ -422,7 +422,7 @@ def _damage(result: Result, found: _Found, called: Namer, silent: str) -> tuple[
     first = next(f for f in result.findings if f.rule in _ASKED and decides(f.confidence))
     lead = sentence(plain(first.summary))
     if len(found.bad) > 1:
-        lead = sentence(f"The worst, {called(first)}: {plain(first.summary)}")
+        lead = f"First in the table, {called(first)}: {sentence(plain(first.summary))}"
     rest = len(open_rules(result).get(_LOSS, ()))
     if rest:
         also = f" It is suspected in {_where(found.suspected, called)}." if found.suspected else ""

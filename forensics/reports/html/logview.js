@@ -116,7 +116,7 @@
 
     spell(bar) {
       if (bar.end === null) return "nothing known";
-      const pieces = bar.pieces.map(([epoch, from, to]) => `${epoch < 0 ? "epoch unknown" : "epoch " + epoch} [${from}, ${to})`);
+      const pieces = bar.pieces.map(([epoch, from, to]) => `${epoch < 0 ? "epoch unknown" : "epoch " + epoch}: ${from} to ${to - 1}`);
       return `${pieces.join(", ") || "empty"}, ends at ${bar.exact ? "" : "least "}${bar.end}`;
     }
 
@@ -177,7 +177,7 @@
           };
           cell("th", "broker " + bar.replica).scope = "row";
           cell("td", bar.known ? bar.role : (bar.role || "silent") + ", last known");
-          cell("td", bar.pieces.map(([epoch, from, to]) => `${epoch < 0 ? "epoch unknown" : "epoch " + epoch}: [${report.number(from)}, ${report.number(to)})`).join("; "), "num");
+          cell("td", bar.pieces.map(([epoch, from, to]) => `${epoch < 0 ? "epoch unknown" : "epoch " + epoch}: ${report.number(from)} to ${report.number(to - 1)}`).join("; "), "num");
           cell("td", bar.end === null ? "" : (bar.exact ? "" : "≥ ") + report.number(bar.end), "num r");
           cell("td", bar.high_watermark === null ? "" : report.number(bar.high_watermark), "num r");
           return row;

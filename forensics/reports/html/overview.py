@@ -14,6 +14,7 @@ from forensics.case.coverage import coverage
 from forensics.case.producers import asked
 from forensics.reports.html.wording import human_bytes, in_code, micros, namer, number, plain, plural, shortener
 from forensics.reports.remarks import listed
+from forensics.reports.titles import earlier
 from forensics.result import Result
 from forensics.rules import RULES
 from forensics.rules.finding import Judgement, Rule, Severity, Verdict
@@ -393,7 +394,7 @@ def _of_topics(result: Result, name: str) -> tuple[tuple[str, str], ...]:
         value = history.facts.properties.get(name)
         defaults = {broker.settings.get(name) for broker in result.case.everyone if broker.cluster == history.cluster}
         if value is not None and defaults != {value}:
-            where = f"{plain(history.topic)}{_cluster(result.case, history.cluster)}"
+            where = f"{plain(history.topic)}{earlier(history.incarnation)}{_cluster(result.case, history.cluster)}"
             values.setdefault(value, {})[where] = None
     found = []
     for value, topics in sorted(values.items()):

@@ -3,6 +3,7 @@
 (() => {
   const dialog = document.getElementById("search"), text = document.getElementById("search-text");
   const list = document.getElementById("search-found"), status = document.getElementById("search-status");
+  const none = document.getElementById("search-none");
   const opener = document.getElementById("search-open");
   const MOST = 40;
   let entries = null, found = [], chosen = 0;
@@ -58,6 +59,7 @@
       return item;
     }));
     status.textContent = `${all.length} found`;
+    none.hidden = all.length > 0 || text.value.trim() === "";
     mark();
   };
 

@@ -25,7 +25,7 @@ from forensics.reports.html.wording import (
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import Cause
-from forensics.rules.finding import Evidence, Finding, Severity, Verdict
+from forensics.rules.finding import Evidence, Finding, Severity, Verdict, brokers_text
 from forensics.rules.wants import Want
 from forensics.rules.wording import want_texts
 
@@ -81,11 +81,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One finding of a story; ``phrase`` is its title within a sentence."""
+    """One finding of a story; ``phrase`` is its title within a sentence, ``brokers`` whom it concerns."""
 
     anchor: str
     title: str
     phrase: str
+    brokers: str
     rule: str
     tone: str
     severity: str
@@ -251,6 +252,7 @@ class _Teller:
             finding_anchor(finding),
             _LABELS[finding.rule] if decides(finding.confidence) else f"Suspected: {_PHRASES[finding.rule]}",
             _PHRASES[finding.rule],
+            brokers_text(finding.replicas) if finding.replicas else "",
             finding.rule,
             tone_of(finding),
             finding.severity.value,
