@@ -24,6 +24,8 @@ _COUNTED: Final = (Severity.CRITICAL, Severity.ERROR, Severity.WARNING)
 def shown(stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> Iterator[Progress | None]:
     """Yield what shows progress on standard error, or None if that is no terminal; clear the line at the end.
 
+    If the user interrupts it, the last step is left there.
+
     Args:
         stream: in place of standard error.
         clock: gives seconds.
@@ -35,6 +37,9 @@ def shown(stream: TextIO | None = None, clock: Callable[[], float] = time.monoto
     line = _Line(stream, clock)
     try:
         yield line
+    except KeyboardInterrupt:
+        line.leave()
+        raise
     finally:
         line.clear()
 
@@ -48,15 +53,22 @@ class _Line:
         self._judging = False
         self._due = self._began + _AFTER
         self._visible = False
+        self._last: Step | None = None
 
     def __call__(self, step: Step) -> None:
-        now = self._clock()
+        now, self._last = self._clock(), step
         if step.judging and not self._judging:
             self._judging, self._judging_since = True, now
         if now < self._due:
             return
         self._due, self._visible = now + _EVERY, True
         self._write(_CLEAR + text(step, now - (self._judging_since if step.judging else self._began)))
+
+    def leave(self) -> None:
+        """Show the last step for good, as far as there was one."""
+        if self._last is not None:
+            self._write(f"{_CLEAR}forensics: not complete: {text(self._last)}\n")
+            self._visible = False
 
     def clear(self) -> None:
         """Remove the line."""
@@ -69,12 +81,12 @@ class _Line:
             self._stream.flush()
 
 
-def text(step: Step, seconds: float) -> str:
+def text(step: Step, seconds: float = 0) -> str:
     """Return what is shown of a step.
 
     Args:
         step: how far the scan is.
-        seconds: since it began to read, or to judge.
+        seconds: since it began to read, or to judge; 0 where only what is done is of interest.
     """
     if step.judging:
         left = _left(step.done, step.total, seconds)

@@ -41,6 +41,22 @@ def test_nothing_is_shown_within_the_first_second(monkeypatch: pytest.MonkeyPatc
     assert terminal.getvalue() == ""
 
 
+def test_an_interrupt_leaves_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+
+    def interrupted() -> None:
+        with shown(terminal, lambda: 0.0) as progress:
+            assert progress is not None
+            progress(Step(1_200, 12_000, judging=True, findings=FOUND))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    said = "forensics: not complete: judged 1,200 of 12,000 partitions; findings: 1,040 critical, 7 warning\n"
+    assert terminal.getvalue() == f"\r\x1b[K{said}"
+
+
 def test_one_line_changes_and_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     terminal, times = Terminal(), iter([0.0, 2.0, 2.1, 4.0, 6.0])
