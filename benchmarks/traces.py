@@ -6,7 +6,8 @@ judged once more with lines added that break a rule or contradict it, and once a
 also judged with its high watermarks in lines of other kinds, and with one witness for all replicas.
 
 For each protocol the table shows the runs, the answers, the share of decided ones (violated at exactly the right
-offsets, or clean), and the missed and wrong ones. Either ends the program with 1.
+offsets, or clean), and the missed and wrong ones. Either ends the program with 1. The last columns are the answers
+about rules that a run violates, and how many of these were found violated.
 
     python -m benchmarks.traces [--runs N] [--first SEED] [--protocol NAME]
 """
@@ -63,10 +64,12 @@ class Told(NamedTuple):
         rule: the rule that answers.
         kind: ``right``, ``unknown``, ``in part`` (violated, with less than all offsets), ``missed`` (clean, although
             violated) or ``wrong``.
+        violated: the run violates the rule.
     """
 
     rule: str
     kind: str
+    violated: bool = False
 
 
 def of_states(cluster: Cluster) -> dict[str, bool]:
@@ -244,9 +247,9 @@ def _same(rule: str, own: Judgement, other: Judgement) -> Told:
 def answers(verdicts: Sequence[Verdicts], truth: dict[str, Any], cluster: Cluster) -> Iterator[Told]:
     """Compare the verdicts on a partition with what is so."""
     for one in batches.compared([dict(each) for each in verdicts], truth):
-        yield Told(one.rule, _KINDS.get(one.kind, "wrong" if one.wrong else "right"))
+        yield Told(one.rule, _KINDS.get(one.kind, "wrong" if one.wrong else "right"), one.violated)
     for rule, so in truths(truth, cluster).items():
-        yield Told(rule, _kind({each[rule].verdict.value for each in verdicts}, so=so))
+        yield Told(rule, _kind({each[rule].verdict.value for each in verdicts}, so=so), so)
 
 
 _KINDS = {"unknown, violated": "unknown", "unknown, clean": "unknown", "violated in part": "in part"}
@@ -320,14 +323,23 @@ def _tell(given: Sequence[Told], name: str, run: str) -> None:
 
 def table(counts: Mapping[tuple[str, str], Counter[Told]], runs: int) -> str:
     """One line for each protocol and kind of trace."""
-    names = ("runs", "answers", "decided", "in part", "unknown", "missed", "wrong")
+    names = ("runs", "answers", "decided", "in part", "unknown", "missed", "wrong", "violated", "found")
     rows = [f"{'protocol':9} {'trace':14}" + "".join(f"{name:>9}" for name in names)]
     for (protocol, name), told in counts.items():
         of = Counter[str]()
         for one, count in told.items():
             of[one.kind] += count
         share = f"{of['right'] / max(1, of.total()):.1%}"
-        shown = [str(runs), str(of.total()), share, *(str(of[kind]) for kind in names[3:])]
+        broken = Counter({one: count for one, count in told.items() if one.violated})
+        found = sum(count for one, count in broken.items() if one.kind in ("right", "in part"))
+        shown = [
+            str(runs),
+            str(of.total()),
+            share,
+            *(str(of[kind]) for kind in names[3:7]),
+            str(broken.total()),
+            str(found),
+        ]
         rows.append(f"{protocol:9} {name:14}" + "".join(f"{one:>9}" for one in shown))
     return "\n".join(rows)
 
@@ -336,7 +348,8 @@ def by_rule(counts: Mapping[tuple[str, str], Counter[Told]]) -> str:
     """One line for each rule and kind of answer that is not right."""
     found = Counter[str]()
     for (_, name), told in counts.items():
-        found.update({f"{name}: {one.rule} {one.kind}": count for one, count in told.items() if one.kind != "right"})
+        for one, count in told.items():
+            found.update({f"{name}: {one.rule} {one.kind}": count} if one.kind != "right" else {})
     return "\n".join(f"{count:6}  {text}" for text, count in sorted(found.items()))
 
 
