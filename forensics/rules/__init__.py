@@ -147,6 +147,12 @@ def judgements(history: History, case: Case, shared: Shared | None = None) -> li
         shared: answers for partitions of the same case, read and added to. Of partitions that are alike, the rules that
             find nothing are asked once.
     """
+    found = _judgements(history, case, shared)
+    history.answers.clear()  # no report asks for them, and of very many partitions they take a tenth of the memory
+    return found
+
+
+def _judgements(history: History, case: Case, shared: Shared | None) -> list[Judgement]:
     if others := _in_its_directory(history, case):
         judged = _suspecting(history, _asked(history, case))
         return [_for_origin(_without_own_records(answer, others), history.origin) for answer in judged]
