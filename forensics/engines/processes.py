@@ -41,11 +41,13 @@ class Slice(NamedTuple):
     Attributes:
         file: its path.
         begin, size: bytes of the packed rows in it.
+        first: values by which its first row is ordered; none where rows are in no order.
     """
 
     file: str
     begin: int
     size: int
+    first: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ class Processes:
         folder = self._folder / f"{_SHUFFLED}-{next(self._rounds)}"
         folder.mkdir(parents=True)
         keys, order = (shuffle.keys, shuffle.order) if isinstance(shuffle, Ordered) else ((), ())
-        gather = _Gather(shuffle.gather.work, tuple(keys))
+        gather = _Gather(shuffle.gather.work, tuple(keys), tuple(order))
         names = (str(folder / f"{number:06}") for number in itertools.count())
         slices: dict[int, list[Slice]] = {}
         tasks = ((pieces, next(names)) for pieces in shuffle.gather.tasks)
@@ -114,7 +116,7 @@ class Processes:
                 slices.setdefault(bucket, []).append(place)
         largest = sorted(slices, key=lambda bucket: (-sum(one.size for one in slices[bucket]), bucket))
         after = _After(shuffle.then, shuffle.gather.schema, tuple(order))
-        loads = ((bucket, sorted(slices[bucket])) for bucket in largest)
+        loads = ((bucket, sorted(slices[bucket], key=lambda one: one[:2])) for bucket in largest)
         found = _together(self._answers(_judged, after, loads), schema)
         shutil.rmtree(folder, ignore_errors=True)
         return found
@@ -168,10 +170,12 @@ class _Gather:
     Attributes:
         work: gives rows.
         keys: columns whose values decide the bucket; none where the rows are packed, and their buckets known.
+        order: columns by which the rows of each slice are put in order.
     """
 
     work: Work
     keys: tuple[str, ...]
+    order: tuple[str, ...]
 
     def written(self, found: Iterable[Any], name: str) -> list[tuple[int, Slice]]:
         """Write rows, and return the place of those of each bucket.
@@ -183,21 +187,24 @@ class _Gather:
         places: list[tuple[int, Slice]] = []
         end = 0
         with Path(name).open("wb") as out:
-            for bucket, data in self._divided(found) if self.keys else _packed(found):
-                places.append((bucket, Slice(name, end, len(data))))
+            for bucket, data, first in self._divided(found) if self.keys else _packed(found):
+                places.append((bucket, Slice(name, end, len(data), first)))
                 end += out.write(data)
         return places
 
-    def _divided(self, found: Iterable[Any]) -> Iterator[tuple[int, bytes]]:
+    def _divided(self, found: Iterable[Any]) -> Iterator[tuple[int, bytes, tuple[Any, ...]]]:
         for rows in chunks(found, rows=_ROWS):
             numbered = rows.with_columns(rows.select(self.keys).hash_rows(_SEED).alias("_bucket"))
             parts = numbered.partition_by("_bucket", as_dict=True, include_key=False, maintain_order=True)
-            yield from ((bucket, packed(part, "lz4")) for (bucket,), part in parts.items())
+            for (bucket,), part in parts.items():
+                rows = part.sort(*self.order, nulls_last=True, maintain_order=True)
+                yield bucket, packed(rows, "lz4"), rows.select(self.order).row(0)
 
 
-def _packed(found: Iterable[Any]) -> Iterator[tuple[int, bytes]]:
+def _packed(found: Iterable[Any]) -> Iterator[tuple[int, bytes, tuple[Any, ...]]]:
     for batch in found:
-        yield from zip(*(batch.column(name).to_pylist() for name in BROUGHT), strict=True)
+        buckets, rows = (batch.column(name).to_pylist() for name in BROUGHT)
+        yield from ((bucket, data, ()) for bucket, data in zip(buckets, rows, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,13 +223,37 @@ class _After:
 
     def rows(self, bucket: int, slices: Sequence[Slice]) -> Iterator[Any]:
         """Yield the rows of a bucket as Arrow batches."""
-        found = map(_read, slices)
         if self.order:
-            rows = pl.concat(map(unpacked, found))
-            yield from batches(rows.sort(*self.order, nulls_last=True, maintain_order=True), self.schema)
+            for rows in self._merged(slices):
+                yield from batches(rows, self.schema)
             return
-        for data in found:
+        for data in map(_read, slices):
             yield from batches(pl.DataFrame({"bucket": [bucket], "rows": [data]}, schema=BROUGHT), BROUGHT)
+
+    def _merged(self, slices: Sequence[Slice]) -> Iterator[pl.DataFrame]:
+        """Yield the rows of slices in order. Only those slices are in memory that overlap.
+
+        A mark stands where the slice begins that is read next: what is before the mark is complete.
+        """
+        names = list(self.schema)
+        types = {name: self.schema[name] for name in self.order}
+        begins = pl.DataFrame([one.first for one in slices], types, orient="row")
+        begins = self._sorted(begins.with_row_index("_slice")).with_columns(pl.lit(True).alias("_mark"))
+        held: list[pl.DataFrame] = []
+        for turn, number in enumerate(begins.get_column("_slice").to_list()):
+            held.append(unpacked(_read(slices[number])))
+            mark = begins[turn + 1 : turn + 2].drop("_slice")
+            # The mark is first among equals, so what is before it is before all rows of later slices.
+            rows = self._sorted(pl.concat([mark, *held], how="diagonal"))
+            place = rows.get_column("_mark").arg_true() if mark.height else None
+            end = rows.height if place is None else int(place[0])
+            done, rest = rows[:end], rows[end + 1 :]
+            held = [rest.select(names)] if rest.height else []
+            if done.height:
+                yield done.select(names)
+
+    def _sorted(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return rows.sort(*self.order, nulls_last=True, maintain_order=True)
 
 
 def _read(place: Slice) -> bytes:

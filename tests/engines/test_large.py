@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import errno
+import itertools
+import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from forensics.case import Reading
-from forensics.engines import large, local, temporary, workers
+from forensics.engines import large, local, processes, temporary, workers
 from forensics.engines.local import Step
 from forensics.engines.memory import OF_PROCESS, half_of_memory, is_large
 from forensics.engines.pipeline import shuffling
+from forensics.engines.pipeline.executor import Ordered, Stage
 from forensics.engines.processes import Processes
 from forensics.engines.stages import files as files_
+from forensics.engines.stages.rows import batches
 from forensics.errors import NothingUnderstood, TaskFailed, UnreadableInput, UnwritableOutput
 from forensics.reports import REPORTS
 from forensics.result import Result
@@ -54,11 +63,61 @@ def test_the_number_of_processes_does_not_matter(jobs: int, sample_traces: Path)
     assert reported(found) == reported(local.scan(paths, topics=["ord*"]))
 
 
-def test_large_partitions_are_put_in_order_by_themselves(sample_traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rows", [3, 1 << 16])
+def test_large_partitions_are_put_in_order_by_themselves(
+    rows: int, sample_traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shuffling, "_LARGE", 10)
+    monkeypatch.setattr(processes, "_ROWS", rows)
     paths = [str(sample_traces / "kip101-0.10.2.2"), str(sample_traces / "flap-3.9.1")]
     how = Reading("Europe/Berlin", {1: 250_000})
     assert reported(large.scan(paths, reading=how, jobs=1, memory=MUCH)) == reported(local.scan(paths, reading=how))
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Work that gives a row for each piece of a task."""
+
+    schema: dict[str, pl.DataType]
+
+    def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
+        for batch in incoming:
+            rows = [json.loads(piece) for piece in batch.column("piece").to_pylist()]
+            yield from batches(pl.DataFrame(rows, schema=self.schema, orient="row"), self.schema)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Work that gives what it is given."""
+
+    def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
+        yield from incoming
+
+
+@given(
+    tasks=st.lists(st.lists(st.tuples(st.integers(0, 2), st.none() | st.integers(0, 9)), max_size=9), max_size=6),
+    more=st.lists(st.tuples(st.integers(0, 2), st.none() | st.integers(0, 9)), max_size=3),
+)
+def test_rows_of_the_same_keys_come_in_order(
+    tasks: list[list[tuple[int, int | None]]], more: list[tuple[int, int | None]]
+) -> None:
+    schema: dict[str, pl.DataType] = {"key": pl.Int32(), "at": pl.Int32(), "n": pl.Int64()}
+    count = itertools.count()
+    rows = [[(key, at, next(count)) for key, at in task] for task in tasks]
+    others = [(key, at, next(count)) for key, at in more]
+    gather = Stage([[json.dumps(row) for row in task] for task in rows], Numbers(schema), schema)
+    beside = pl.DataFrame(others, schema, orient="row")
+    shuffle = Ordered(gather, beside, ["key"], ["key", "at"], 1, Joined())
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Processes(1, Path(folder)) as executor,
+        patch.object(processes, "_ROWS", 2),
+    ):
+        found = executor.shuffled([shuffle], schema)
+    assert sorted(found.rows(), key=repr) == sorted([*others, *(row for task in rows for row in task)], key=repr)
+    for key in range(3):
+        mine = found.filter(pl.col("key") == key).get_column("at").to_list()
+        assert mine == sorted(mine, key=lambda at: (at is None, at))
 
 
 def test_it_is_told_how_far_it_is(sample_traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
