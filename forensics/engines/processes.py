@@ -233,7 +233,7 @@ class _After:
     def _merged(self, slices: Sequence[Slice]) -> Iterator[pl.DataFrame]:
         """Yield the rows of slices in order. Only those slices are in memory that overlap.
 
-        A mark stands where the slice begins that is read next: what is before the mark is complete.
+        A mark is put where the next slice begins: what is before the mark is complete.
         """
         names = list(self.schema)
         types = {name: self.schema[name] for name in self.order}
