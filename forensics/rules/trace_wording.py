@@ -6,10 +6,11 @@ are those of ``wording``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from forensics.rules.wants import Question
+from forensics.rules.finding import all_of
+from forensics.rules.wants import Artefact, Question
 
 _LOG, _ROLES = "append, truncate and hw", "become_leader and become_follower"
 _ALL = f"become_leader, become_follower, {_LOG}"
@@ -182,3 +183,32 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
     }
 )
 """The sentence for each question that can be open where traces alone are the evidence."""
+
+_KINDS: Mapping[Artefact, tuple[str, ...]] = MappingProxyType(
+    {
+        Artefact.SERVER_LOG: ("append", "truncate", "hw"),
+        Artefact.STATE_CHANGE_LOG: ("become_leader", "become_follower"),
+        Artefact.CONTROLLER_LOG: ("election", "isr_commit"),
+        Artefact.METADATA_LOG: ("election", "isr_commit"),
+        Artefact.PARTITION_LOGGER: ("hw", "state"),
+        Artefact.FETCHER_LOGGER: ("truncate", "state"),
+        Artefact.SEGMENTS: ("append",),
+        Artefact.LISTING: ("append",),
+        Artefact.DATA_DIRECTORY: ("append", "truncate", "epoch_entry"),
+        Artefact.LOG_DIRECTORY: ("append", "truncate", "epoch_entry"),
+        Artefact.FAILED_LOG_DIRECTORY: ("append",),
+        Artefact.HW_CHECKPOINT: ("hw", "hw_checkpoint"),
+        Artefact.RECOVERY_CHECKPOINT: ("recovery_point",),
+        Artefact.CLEANER_CHECKPOINT: ("log_start",),
+        Artefact.EPOCH_CHECKPOINT: ("epoch_entry",),
+        Artefact.CHECKPOINTS: ("hw_checkpoint", "epoch_entry"),
+        Artefact.TOPIC_DESCRIPTION: ("partition_created",),
+    }
+)
+"""Kinds of line of a trace that show what an artefact of Kafka shows. What people know is in no trace."""
+
+
+def kinds_text(artefacts: Iterable[Artefact]) -> str:
+    """Return the lines of a trace that show what some artefacts show, in words; "" if there are none."""
+    kinds = list(dict.fromkeys(kind for what in artefacts for kind in _KINDS.get(what, ())))
+    return f"lines of kind {all_of(kinds)}" if kinds else ""

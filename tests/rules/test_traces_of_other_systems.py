@@ -12,11 +12,13 @@ import pytest
 
 from forensics.case import Origin
 from forensics.engines.local import scan
+from forensics.reports.html.missing import missing
 from forensics.reports.json_report import document
 from forensics.rules import RULES, trace_wording
 from forensics.rules.causes import OF_OTHER, CauseId
-from forensics.rules.wants import Question
+from forensics.rules.wants import Artefact, Question
 from forensics.rules.wording import SENTENCES
+from parsers.formats.trace_kinds import OF_KIND
 from tests.rules.traced import Line, said, text
 
 OF_KAFKA = re.compile(
@@ -117,3 +119,20 @@ def test_every_cause_has_words_for_another_system() -> None:
     assert {*OF_OTHER} == {*CauseId}
     assert [one for one in OF_OTHER.values() if OF_KAFKA.search(json.dumps([one.text, one.prevention]))] == []
     assert len(RULES) == 16
+
+
+def test_every_artefact_is_known_by_kinds_of_line_or_by_people() -> None:
+    people = {Artefact.CLIENTS, Artefact.OPERATORS, Artefact.SETTINGS}
+    assert {one for one in Artefact if not trace_wording.kinds_text([one])} == people
+    kinds = {kind for one in Artefact for kind in re.findall(r"[a-z_]+", trace_wording.kinds_text([one]))}
+    assert kinds - {"lines", "of", "kind", "and"} <= {kind.value for kind in OF_KIND}
+
+
+def test_the_table_of_the_page_asks_for_lines(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(text([{"kind": "trace", "system": "etcd", "replicas": [1, 2, 3]}, *LOSS]))
+    rows = missing(scan([str(path)])).rows
+    assert rows
+    texts = [part.replace("hw_checkpoint", "") for row in rows for part in (row.files, row.instead)]
+    assert [one for one in texts if OF_KAFKA.search(one)] == []
+    assert any("lines of kind append" in one for one in texts)

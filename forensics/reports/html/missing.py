@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from forensics.case import Origin
 from forensics.replay.lineage import Range
 from forensics.reports import collecting
 from forensics.reports.answer import present
@@ -11,6 +12,7 @@ from forensics.reports.html.wording import Namer, namer, number, offsets, plain
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.finding import Verdict
+from forensics.rules.trace_wording import kinds_text
 from forensics.rules.wants import Artefact, Collect, Want
 from forensics.rules.wording import CLIENTS, want_text
 
@@ -90,6 +92,7 @@ class Missing:
 class _Gathered:
     way: Collect
     saved: bool = False
+    origin: Origin = Origin.FILES
     instead: dict[str, None] = field(default_factory=dict)
     spans: dict[str, None] = field(default_factory=dict)
     partitions: dict[str, None] = field(default_factory=dict)
@@ -123,8 +126,11 @@ def _gathered(result: Result, called: Namer) -> dict[tuple[object, ...], _Gather
         for rule, want in _wants(partition):
             way = next(iter(want.ways), Collect((), want.replicas))
             saved = collecting.only_if_saved(want)
-            row = rows.setdefault((cluster, way.brokers, way.artefacts, saved), _Gathered(way, saved=saved))
-            row.instead.update(dict.fromkeys(_files(other) for other in want.ways[1:]))
+            row = rows.setdefault(
+                (cluster, way.brokers, way.artefacts, saved, want.origin),
+                _Gathered(way, saved=saved, origin=want.origin),
+            )
+            row.instead.update(dict.fromkeys(_files(other, want.origin) for other in want.ways[1:]))
             row.spans[_span(want)] = None
             row.partitions[called(partition.history)] = None
             row.rules[rule] = None
@@ -149,7 +155,7 @@ def _row(key: tuple[object, ...], row: _Gathered) -> Row:
     named = list(row.partitions)
     return Row(
         (ids or "any") + where,
-        (_files(row.way) or "anything about it") + (_KEPT if row.saved else ""),
+        (_files(row.way, row.origin) or "anything about it") + (_KEPT if row.saved else ""),
         ", or ".join(one for one in row.instead if one),
         "; ".join(spans[:SPANS]) + rest,
         tuple(named[:NAMED]),
@@ -158,7 +164,10 @@ def _row(key: tuple[object, ...], row: _Gathered) -> Row:
     )
 
 
-def _files(way: Collect) -> str:
+def _files(way: Collect, origin: Origin) -> str:
+    if origin is not Origin.FILES:
+        people = (_SPOKEN[what] for what in way.artefacts if what in (Artefact.CLIENTS, Artefact.OPERATORS))
+        return plain(" and ".join(one for one in (kinds_text(way.artefacts), *people) if one))
     return plain(" and ".join(_SPOKEN.get(what, what.value) for what in way.artefacts))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from forensics import __version__
-from forensics.case import Case
+from forensics.case import Case, Origin
 from forensics.case.brokers import Broker
 from forensics.case.coverage import coverage
 from forensics.case.producers import asked
@@ -421,7 +421,10 @@ def _acks(case: Case) -> Setting:
     if waits.len() and not any(acks == "all" for acks, _ in values):
         topics = listed([plain(topic) for topic in waits.to_list()])
         values.append(("all", f"seen for {topics}: a leader waited for its ISR"))
-    unseen = ("not seen", "in this evidence; the request log (kafka.request.logger) at DEBUG would tell")
+    shown_by = "the request log (kafka.request.logger) at DEBUG would tell"
+    if case.origin is not Origin.FILES:
+        shown_by = "lines of kind produced show it"
+    unseen = ("not seen", f"in this evidence; {shown_by}")
     return Setting("acks of producers", tuple(values) or (unseen,), decides)
 
 
