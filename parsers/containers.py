@@ -191,6 +191,10 @@ def _objects(source: Source, head: bytes) -> bytes:
         return stream.read(_LONG_HEAD)
 
 
+_GZIP_SIZE = 4
+"""Bytes at the end of a gzip that state the size of its content."""
+
+
 def _expanded(source: Source, codec: Codec) -> Source:
     """A compressed file as the file it was."""
     outer = source.open
@@ -204,7 +208,22 @@ def _expanded(source: Source, codec: Codec) -> Source:
         return io.BufferedReader(Expanded(outer(), codec), 1 << 16)
 
     stored = f"{codec.name} in {source.stored}" if source.stored else codec.name
-    return replace(source, open=opener, called=name, stored=stored, place=None, beginning=None, digest=None)
+    expanded = _stated_size(source, codec)
+    return replace(
+        source, open=opener, called=name, stored=stored, place=None, beginning=None, digest=None, expanded=expanded
+    )
+
+
+def _stated_size(source: Source, codec: Codec) -> int:
+    """Return the size of the content that a compressed file states: of gzip's last part, modulo 2^32 (RFC 1952)."""
+    if codec.name != "gzip" or source.place is None or source.size < _GZIP_SIZE:
+        return 0
+    try:
+        with source.open() as stream:
+            stream.seek(source.size - _GZIP_SIZE)
+            return int.from_bytes(stream.read(_GZIP_SIZE), "little")
+    except OSError:
+        return 0
 
 
 def _archive_of(head: bytes) -> str | None:

@@ -30,5 +30,5 @@ def is_large(sources: Iterable[Source], memory: int) -> bool:
         sources: what is read.
         memory: bytes.
     """
-    expanded = (one.size * (EXPANDS if one.stored and not one.archive else 1) for one in sources)
+    expanded = (max(one.expanded, one.size * (EXPANDS if one.stored and not one.archive else 1)) for one in sources)
     return sum(expanded) * _GROWS > memory

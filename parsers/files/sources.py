@@ -108,6 +108,7 @@ class Source:
         offset: see ``archive``; members of one archive are best read in this order.
         beginning: first bytes, if they are known.
         digest: SHA-256 of its content, if it is known.
+        expanded: size of its content as a compressed file states it, which nobody checked; 0 if it states none.
     """
 
     path: str
@@ -123,6 +124,7 @@ class Source:
     offset: int = 0
     beginning: bytes | None = None
     digest: str | None = None
+    expanded: int = 0
 
     @property
     def name(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import itertools
 import json
 import os
@@ -34,6 +35,7 @@ from forensics.errors import NothingUnderstood, TaskFailed, UnreadableInput, Unw
 from forensics.reports import REPORTS
 from forensics.result import Result
 from parsers.files.sources import Source
+from parsers.walk import walk
 
 MUCH = 1 << 40
 
@@ -161,6 +163,15 @@ def test_compressed_evidence_is_taken_for_larger_than_it_is() -> None:
 
     assert not is_large([one(100, "")], 1000)
     assert is_large([one(100, "gzip")], 1000)
+
+
+def test_a_gzip_states_how_large_its_content_is(tmp_path: Path) -> None:
+    path = tmp_path / "server.log.gz"
+    path.write_bytes(gzip.compress(b"[2026-03-01 12:00:00,000] INFO nothing (kafka.Nothing)\n" * 10_000))
+    assert is_large(walk([str(path)]), 2_000_000)
+    assert not is_large(walk([str(path)]), 3_000_000)
+    path.write_bytes(b"\x1f\x8b\x08")
+    assert not is_large(walk([str(path)]), 1_000)
 
 
 def test_processes_that_memory_does_not_allow_are_not_started(
