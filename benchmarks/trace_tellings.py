@@ -1,4 +1,4 @@
-"""The same run in other lines: high watermarks in lines of other kinds, and one witness for all replicas."""
+"""The same run in other lines: high watermarks in lines of other kinds, one witness for all replicas, a wrong time."""
 
 from __future__ import annotations
 
@@ -116,3 +116,11 @@ def _other(line: Line, state: _State, way: str) -> Line:
             own = {"kind": way, "witness": follower, "leader_high_watermark": hw}
             own |= {"log_end_offset": state.ends[follower]} if way == "follower_fetched" else {}
     return kept | own
+
+
+def mistimed(lines: list[Line], random: Random) -> list[Line]:
+    """Return the lines, one of them with the time of another."""
+    head, *rest = lines
+    at, other = random.randrange(len(rest)), random.randrange(len(rest))
+    rest[at] = rest[at] | {"time": rest[other]["time"]}
+    return [head, *rest]

@@ -3,7 +3,8 @@
 Each run is played under every protocol and written as a trace. The whole trace is judged, which claims to be complete.
 The same trace is judged with some lines of one broker dropped, where the claim is about the others. The whole trace is
 judged once more with lines added that break a rule or contradict it, and once as a run that begins with records. It is
-also judged with its high watermarks in lines of other kinds, and with one witness for all replicas.
+also judged with its high watermarks in lines of other kinds, with one witness for all replicas, and with the time of
+one line wrong.
 
 For each protocol the table shows the runs, the answers, the share of decided ones (violated at exactly the right
 offsets, or clean), and the missed and wrong ones. Either ends the program with 1. The last columns are the answers
@@ -50,7 +51,7 @@ ASKED = (
 """Rules whose answers are compared."""
 
 WHOLE, LESS, FAULTY, BEGUN = "whole", "lines dropped", "fault added", "begun late"
-OTHERWISE, OBSERVED = "other kinds", "one witness"
+OTHERWISE, OBSERVED, MISTIMED = "other kinds", "one witness", "a wrong time"
 """The kinds of trace."""
 
 Lines = list[dict[str, Any]]
@@ -279,10 +280,11 @@ _TELLINGS: Mapping[str, Callable[[Lines, Random], Lines]] = {
     LESS: dropped,
     OTHERWISE: trace_tellings.otherwise,
     OBSERVED: lambda lines, _: trace_tellings.observed(lines),
+    MISTIMED: trace_tellings.mistimed,
 }
 """The traces of a run whose answers are compared with what is so, each made of the whole one."""
 
-EVERY = (FAULTY, WHOLE, BEGUN, LESS, OTHERWISE, OBSERVED)
+EVERY = (FAULTY, WHOLE, BEGUN, LESS, OTHERWISE, OBSERVED, MISTIMED)
 
 
 def compare(
@@ -317,7 +319,7 @@ def compare(
 def _tell(given: Sequence[Told], name: str, run: str) -> None:
     """Print the answers of a run that are wrong, and those that a trace with all lines leaves open."""
     for one in given:
-        if one.kind in ("missed", "wrong") or (one.kind != "right" and name != LESS):
+        if one.kind in ("missed", "wrong") or (one.kind != "right" and name not in (LESS, MISTIMED)):
             print(f"{run}, {name}: {one.rule} {one.kind}", file=sys.stderr)
 
 

@@ -7,13 +7,14 @@ the claim narrowed an answer may be unknown, but it may not be wrong.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import pytest
 
 from benchmarks.trace_faults import ADDED
 from benchmarks.trace_tellings import JUDGED
-from benchmarks.traces import ASKED, BEGUN, FAULTY, LESS, OBSERVED, OTHERWISE, WHOLE, Told, compare
+from benchmarks.traces import ASKED, BEGUN, FAULTY, LESS, MISTIMED, OBSERVED, OTHERWISE, WHOLE, Told, compare
 from forensics.model import PROTOCOLS, VARIANTS
 from forensics.model.protocol import Protocol
 from forensics.model.random_runs import OPEN_ENDED, RUINOUS
@@ -90,6 +91,9 @@ def test_traces_with_lines_dropped_or_with_records_before_are_never_judged_wrong
     for name, rules in ((OTHERWISE, JUDGED), (OBSERVED, ASKED)):
         assert found[name].total() == LESS_RUNS * len(rules)
         assert {one.kind for one in found[name]} == {"right"}, name
+    mistimed = Counter(one.kind for one in found[MISTIMED].elements())
+    assert mistimed.keys() <= {"right", "unknown"}
+    assert mistimed["right"] > 0.8 * mistimed.total()  # a wrong time seldom decides
 
 
 @pytest.mark.parametrize(
