@@ -108,7 +108,7 @@ class Source:
         offset: see ``archive``; members of one archive are best read in this order.
         beginning: first bytes, if they are known.
         digest: SHA-256 of its content, if it is known.
-        expanded: size of its content as a compressed file states it, which nobody checked; 0 if it states none.
+        expanded: size of its content as a compressed file states it, unchecked; 0 if it states none.
     """
 
     path: str
