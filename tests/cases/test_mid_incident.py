@@ -39,7 +39,7 @@ def test_the_checkpoint_of_a_dead_leader_tells_what_its_successor_lacks() -> Non
     assert {finding.offsets for finding in found.values()} == {((86, 137),)}
     assert (found[LOSS].replicas, found[LOSS].cause) == ((11, 12), "hw-truncation")
     assert (found[LOSS].keep or "").startswith("broker 11's copy of pay.v1_x-0 (also on broker 12)")
-    assert "restart broker 11" in found[LOSS].do_not[0]
+    assert "restart or wipe broker 11" in found[LOSS].do_not[0]
     assert not unknown(result)
 
 
