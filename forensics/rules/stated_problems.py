@@ -87,7 +87,7 @@ def stated(case: Case) -> list[Problem]:
     held = _held(case) if excerpt else frozenset()
     for row in _rows(case, excerpt=excerpt):
         known = _known(row)
-        if known is TO_ZERO and (row["broker"], row["topic"], row["partition"]) in held:
+        if known is TO_ZERO and (_removes(row) or (row["broker"], row["topic"], row["partition"]) in held):
             known = BY_ID["truncation"]
         if known is not None:
             key = (known.id, row["broker"], row["topic"], row["partition"])
@@ -139,6 +139,11 @@ SHARED = BY_ID["shared-directory"]
 
 TO_ZERO = BY_ID["truncation-to-zero"]
 """Routine for a replica that is empty, and for no other."""
+
+
+def _removes(row: Row) -> bool:
+    """Return whether a truncation removed something, as it did if the line names its directory (1.0 and later)."""
+    return bool(row["kind"] == Kind.TRUNCATE.value and row["log_dir"] is not None)
 
 
 def _held(case: Case) -> frozenset[tuple[int, str, int]]:

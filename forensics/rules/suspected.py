@@ -150,6 +150,16 @@ SUSPECTS: tuple[Suspect, ...] = (
         do_not=("wipe or replace the disk of broker {replica} before that",),
     ),
     Suspect(
+        Sign.BEGAN_EMPTY_ALONE,
+        "committed-data-lost",
+        "broker {replica} became leader ({role}) alone in the ISR, with an empty log, although there had been records: "
+        "all that was committed before may be lost",
+        "became leader ({role}) with an empty log",
+        ("another replica that was in the ISR still has them", REMADE, "nothing had been committed"),
+        settle=("collect a high watermark of {name} from before: replication-offset-checkpoint of any replica",),
+        do_not=("start another replica of {name} before its directory is copied: it truncates to follow",),
+    ),
+    Suspect(
         Sign.LEFT_DIRECTORY_HAD_MORE,
         "committed-data-lost",
         "broker {replica} has high watermark {end} in a directory that it no longer uses. In the directory that it "

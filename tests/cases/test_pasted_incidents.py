@@ -97,7 +97,7 @@ ANSWERS: dict[str, Answer] = {
     "all-dirs-failed-then-alone": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   offsets 0 to 640",
         found((LOSS, 4, (0, 641))),
-        ("all-log-dirs-failed", "isr-shrunk-to-one", "truncation-to-zero"),
+        ("all-log-dirs-failed", "isr-shrunk-to-one", "truncation"),
         never=("the evidence does not show the cause", "show no lost record"),
     ),
     "all-dirs-failed-then-whole": Answer(
@@ -240,6 +240,12 @@ ANSWERS: dict[str, Answer] = {
     "producer-unknown": Answer(
         "WARNING stated by a log line: Leader does not know a producer. ", stated=("producer-unknown",)
     ),
+    "came-back-empty-after-full-disk": Answer(
+        f"{SUSPECTED}COMMITTED DATA LOST   from offset 0 on",
+        frozenset({(LOSS, 2, None)}),
+        ("disk-full", "storage-error", "all-log-dirs-failed", "new-replica"),
+    ),
+    "follows-an-empty-leader": Answer(ROUTINE, stated=("truncation-to-zero",)),
     # -- refusals and complaints ---------------------------------------------------------------------------------------
     "truncation-refused-1.1": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   offsets 205 to 390", found((LOSS, 5, (205, 391))), ("truncation-refused",)

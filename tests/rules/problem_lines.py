@@ -496,7 +496,7 @@ SHOWN: dict[str, Shown] = {
     "truncation": Shown(
         [event(f"[Log partition=sales-7, dir={STORED}] Truncating to offset 130", "kafka.log.Log")],
         [
-            event(f"[Log partition=sales-7, dir={STORED}] Truncating to offset 0", "kafka.log.Log"),
+            event("Truncating log sales-7 to offset 0.", "kafka.log.Log"),
             TO_EPOCH.replace("130", "0"),
         ],
     ),

@@ -24,6 +24,7 @@ class Sign(StrEnum):
     TRUNCATED_BELOW_PRINTED = "a replica truncated its log below a high watermark that its broker printed"
     FOLLOWED_BELOW_OWN_HIGH_WATERMARK = "the log of a follower ended below its own high watermark"
     BEGAN_EMPTY_AFTER_FAILURE = "a leader began empty after its log directory failed, and a follower had more committed"
+    BEGAN_EMPTY_ALONE = "a leader began empty and alone after its log directory failed"
     LEFT_DIRECTORY_HAD_MORE = "a directory left behind had more committed than the live one holds"
     BEGAN_BELOW_PRINTED = "a leader began below a high watermark that a line printed before"
     BEGAN_BELOW_READ_BACK = "a leader began below the high watermark that it had read back"

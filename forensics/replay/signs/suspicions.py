@@ -271,6 +271,21 @@ def _began_empty_after_failure(history: History) -> Iterator[Suspicion]:
         )  # fmt: skip
 
 
+def _began_empty_alone(history: History) -> Iterator[Suspicion]:
+    """Yield the same where the lines are of that broker alone: what was committed before is not known."""
+    if len(history.role_spans) > 1 or history.facts.complaints:
+        return
+    for broker, at, role_span in _begun(history):
+        alone = bool(role_span.isr) and role_span.isr[0][0] == {broker}
+        anew = _made_after_failure(history, broker, at)
+        if anew is None or role_span.epoch <= 0 or role_span.start_end != 0 or not alone or role_span.start_ref is None:
+            continue
+        yield Suspicion(
+            Sign.BEGAN_EMPTY_ALONE, broker, broker, role_span.epoch, -1, 0, None, role_span.time,
+            (*anew.refs, role_span.start_ref),
+        )  # fmt: skip
+
+
 def _committed_before(history: History, broker: int, role_span: RoleSpan) -> list[tuple[int, int, Ref]]:
     """Return high watermarks stated before a leader began empty, each with its witness and line.
 
@@ -655,6 +670,7 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.TRUNCATED_BELOW_PRINTED: truncated_below_printed,
     Sign.FOLLOWED_BELOW_OWN_HIGH_WATERMARK: _followed_below,
     Sign.BEGAN_EMPTY_AFTER_FAILURE: _began_empty_after_failure,
+    Sign.BEGAN_EMPTY_ALONE: _began_empty_alone,
     Sign.LEFT_DIRECTORY_HAD_MORE: _left_had_more,
     Sign.BEGAN_BELOW_PRINTED: _began_below_printed,
     Sign.BEGAN_BELOW_READ_BACK: _began_below_read_back,
