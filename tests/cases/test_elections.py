@@ -29,4 +29,4 @@ def test_the_isr_after_an_election_does_not_clean_it(name: str, evidence: Path, 
     assert (finding.replicas, finding.epochs) == ((2,), (4,))
     (loss,) = found.judgements["committed-data-lost"].findings
     assert loss.cause == "unclean-election"
-    assert all("ISR 1,2" not in fact.text for fact in loss.facts)
+    assert all("ISR [1,2" not in fact.text for fact in loss.facts)
