@@ -39,7 +39,7 @@ def scan(
         TaskFailed: there is no room for them, or a process ended.
     """
     options = Options(reading=reading or Reading(), topics=tuple(topics), hashed=False, progress=progress or _nothing)
-    with temporary(inside) as folder:
+    with temporary(inside, paths) as folder:
         job = prepared(paths, str(folder))
         with Processes(max(1, min(jobs, memory // OF_PROCESS)), folder / ".shuffled") as executor:
             return batch.scanned(executor, job, options)

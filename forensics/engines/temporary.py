@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -16,16 +16,19 @@ _PREFIX: Final = "forensics-scan-"
 
 
 @contextlib.contextmanager
-def temporary(inside: str | None = None) -> Iterator[Path]:
+def temporary(inside: str | None = None, apart_from: Iterable[str] = ()) -> Iterator[Path]:
     """Yield a new folder, which is removed on leaving. So are those that killed processes left.
 
     Args:
         inside: folder in which it is made. None means the one that the system has for this.
+        apart_from: paths of evidence, which is never written to.
 
     Raises:
+        UnusableOutput: it would be a part of the evidence.
         UnwritableOutput: it cannot be made.
     """
     parent = Path(inside if inside is not None else tempfile.gettempdir())
+    Output(parent).apart_from(apart_from)
     for left in parent.glob(f"{_PREFIX}*"):
         if Output(left).abandoned:
             shutil.rmtree(left, ignore_errors=True)

@@ -31,7 +31,7 @@ from forensics.engines.pipeline.executor import Ordered, Stage
 from forensics.engines.processes import Processes
 from forensics.engines.stages import files as files_
 from forensics.engines.stages.rows import batches
-from forensics.errors import NothingUnderstood, TaskFailed, UnreadableInput, UnwritableOutput
+from forensics.errors import NothingUnderstood, TaskFailed, UnreadableInput, UnusableOutput, UnwritableOutput
 from forensics.reports import REPORTS
 from forensics.result import Result
 from parsers.files.sources import Source
@@ -257,6 +257,17 @@ def test_what_a_killed_scan_left_is_removed_by_the_next_one(sample_traces: Path)
     large.scan([path], jobs=1, memory=MUCH)
     assert list(mine.iterdir()) == [others], "without a lock it may be one that begins"
     others.rmdir()
+
+
+def test_evidence_is_not_written_to(tmp_path: Path) -> None:
+    (folder := tmp_path / "evidence").mkdir()
+    before = folder.stat().st_mtime_ns
+    with (
+        pytest.raises(UnusableOutput, match="evidence is never written to"),
+        temporary.temporary(str(folder), [str(tmp_path / "evidence")]),
+    ):
+        pass
+    assert folder.stat().st_mtime_ns == before
 
 
 def test_a_folder_in_use_stays(tmp_path: Path) -> None:
