@@ -79,14 +79,19 @@ def _suspicion(
     sign: Sign, history: History, epoch: Epoch, last: _Last, first: int | None, end: int | None
 ) -> Suspicion:
     line = last.line
-    spans = history.role_spans.get(line.broker, ())
-    led = [one.epoch for one in spans if one.refs and (one.refs[0].row or 0) <= line.row and one.role is Role.LEADER]
-    since = line.leader_epoch if line.leader_epoch is not None else max(led, default=-1)
+    since = _led_in(history, line)
     stated = Ref(row=line.row, note=f"ISR {line.isr}")
     return Suspicion(
         sign, epoch.leader, line.broker, epoch.epoch, since, first or 0, end, epoch.time, (stated, *epoch.refs[:1]),
         isr=last.isr,
     )  # fmt: skip
+
+
+def _led_in(history: History, line: PrintedHw) -> int:
+    """Return the last leader epoch in which a broker led before a line of it, or -1."""
+    spans = history.role_spans.get(line.broker, ())
+    led = [one.epoch for one in spans if one.refs and (one.refs[0].row or 0) <= line.row and one.role is Role.LEADER]
+    return line.leader_epoch if line.leader_epoch is not None else max(led, default=-1)
 
 
 def _start(history: History, epoch: Epoch, broker: int) -> int | None:
@@ -130,7 +135,7 @@ def _fits(history: History, epoch: Epoch, last: _Last) -> bool:
 def _last_stated(history: History, epoch: Epoch) -> _Last | None:
     """Return the last ISR that a leader stated before an epoch, if no other broker led in between.
 
-    None if that change of the ISR was refused, or if the replica was deleted since.
+    None if that change of the ISR was refused, if the replica was deleted since, or if logs lack an epoch in between.
     """
     lines = [one for one in history.facts.printed_hws if one.broker != epoch.leader and _before(history, one, epoch)]
     stated = [one for one in lines if one.isr]
@@ -139,7 +144,11 @@ def _last_stated(history: History, epoch: Epoch) -> _Last | None:
         return None
     if _undone(last, lines) or _led_since(history, last, epoch):
         return None
-    near = _follows_next(history, last, epoch) or len({one.text for one in history.facts.printed_hws}) == 1
+    pasted = len({one.text for one in history.facts.printed_hws}) == 1
+    between = range(_led_in(history, last) + 1, epoch.epoch)
+    if not pasted and any(number not in history.epochs for number in between):
+        return None  # lines are missing in which the ISR may have grown
+    near = _follows_next(history, last, epoch) or pasted
     return _Last(last, broker_set(last.isr) or frozenset(), _reached(last, stated), near)
 
 
