@@ -36,6 +36,11 @@ def suspected(tmp_path: Path, lines: list[Line]) -> dict[str, tuple[Finding, ...
         ([FOLLOWS, said(1, 1, "hw", hw=15), said(2, 1, "log_end", leo=11)], "truncation-below-committed", ((11, 15),)),
         ([said(0, 1, "leo", leo=20), said(1, 1, "leo", leo=14)], "leo-regression", ((14, 20),)),
         (
+            [said(0, 1, "hw", hw=15), said(1, 1, "process_start"), said(2, 1, "leo", leo=10)],
+            "truncation-below-committed",
+            ((10, 15),),
+        ),
+        (
             [
                 said(0, 1, "epoch_entry", leader_epoch=3, offset=50),
                 said(1, 1, "epoch_entry", leader_epoch=4, offset=30),
@@ -45,7 +50,16 @@ def suspected(tmp_path: Path, lines: list[Line]) -> dict[str, tuple[Finding, ...
         ),
         ([FOLLOWS, said(1, 1, "become_leader", leader_epoch=4, leo=20, hw=10)], "epoch-divergence", ()),
     ],
-    ids=["high watermark", "below its start", "log end", "log end at last", "log end alone", "entries", "role"],
+    ids=[
+        "high watermark",
+        "below its start",
+        "log end",
+        "log end at last",
+        "log end alone",
+        "restarted",
+        "entries",
+        "role",
+    ],
 )
 def test_a_value_that_went_back_is_suspected(
     lines: list[Line], rule: str, offsets: tuple[tuple[int, int], ...], tmp_path: Path
@@ -66,7 +80,7 @@ def test_a_value_that_went_back_is_suspected(
         [FOLLOWS, said(1, 1, "hw", hw=15), said(2, 1, "hw", hw=12)],
         [said(0, 1, "hw", hw=15), said(1, 2, "leo", leo=10)],
         [said(0, 1, "leo", leo=20, hw=10), said(1, 1, "truncate", offset=10), said(2, 1, "leo", leo=10)],
-        [said(0, 1, "hw", hw=15), said(1, 1, "process_start"), said(2, 1, "leo", leo=10)],
+        [said(0, 1, "hw", hw=15), said(1, 1, "process_start"), said(2, 1, "hw", hw=12)],
         [FOLLOWS, said(1, 1, "leo", leo=20), said(2, 1, "leo", leo=14)],
         [said(0, 1, "append", offset=10, leo=20), said(1, 1, "append", offset=5, leo=10)],
         [LED,
