@@ -28,7 +28,6 @@ from forensics.replay.lineage import Lineage, Range
 from forensics.replay.truncations.removals import (
     SETTLED,
     Fate,
-    OpenTruncation,
     beyond_committed,
     open_truncation,
     outcome,
@@ -169,7 +168,9 @@ def test_a_truncation_is_open_if_the_leader_it_followed_may_have_lacked_records(
     truncation = found.truncations[0]
     assert open_truncation(found, truncation) is None, "it had all committed records, and did not have these"
     happens(found)
-    assert open_truncation(found, truncation) == OpenTruncation(truncation, leader)
+    opened = open_truncation(found, truncation)
+    assert opened is not None
+    assert (opened.truncation, opened.before.leader if opened.before is not None else None) == (truncation, leader)
 
 
 def test_lost_records_of_a_replica_without_files_may_have_been_truncated_unseen() -> None:
