@@ -109,7 +109,7 @@ skews = click.option(
     multiple=True,
     metavar="BROKER=+250ms",
     callback=_skews,
-    help="Shift the times of a broker, whose clock was wrong. Also -90m, +1h30m. Can be repeated.",
+    help="Add this to the times of a broker: +250ms if its clock was 250 ms slow. Also -90m, +1h30m. Can be repeated.",
 )
 """``--skew``, as microseconds by broker."""
 

@@ -42,11 +42,12 @@ def report(folder: Path, format_name: str, output: str | None, tuning: Tuning, r
     from forensics.engines.pipeline.stored import Stored
 
     writable(output)
-    result = tune(Stored(folder).result(whole=format_name == "html"), tuning)
+    report = next(report for report in REPORTS if report.name == format_name)
+    result = tune(Stored(folder).result(whole=report.whole), tuning)
     evidence = result.case.files
     if redacted:
         result = redact(result)
-    pieces = next(report for report in REPORTS if report.name == format_name).pieces(result)
+    pieces = report.pieces(result)
     if output is None:
         say_pieces(pieces)
     else:

@@ -93,7 +93,7 @@ def _bytes(_context: click.Context, _parameter: click.Parameter, value: str | No
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Files read, and processes that judge large evidence, side by side. Default: one for each processor.",
+    help="How many files, and processes for large evidence, to work on in parallel. Default: one for each processor.",
 )
 @click.option(
     "--memory",
@@ -133,6 +133,7 @@ def scan(
     findings, but this program failed on a part of the evidence. An INCONCLUSIVE answer is 0; with --fail-on unknown it
     is 1.
     """
+    report = next(report for report in REPORTS if report.name == format_name)
     writable(output, page)
     if folder is not None:
         tables.usable(Path(folder))
@@ -144,8 +145,8 @@ def scan(
             topics=tuning.topics,
             progress=progress,
             jobs=jobs,
-            # These two need all rows at once.
-            memory=memory if page is None and folder is None else None,
+            # A page and tables need all rows at once.
+            memory=None if report.whole or page is not None or folder is not None else memory,
             temporary=temporary,
             lasting=True,
         )
@@ -156,7 +157,6 @@ def scan(
         output = None
     if redacted:
         result = redact(result)
-    report = next(report for report in REPORTS if report.name == format_name)
     if output is None and format_name == "text":
         say(text.render(result, styled=shows_style()))
     elif output is None:

@@ -18,12 +18,14 @@ class Report:
         what: for the help text.
         render: makes the whole text.
         parts: makes it in parts; None if it is never large.
+        whole: it shows rows of the case, so it needs all of them.
     """
 
     name: str
     what: str
     render: Callable[[Result], str]
     parts: Callable[[Result], Iterable[str]] | None = None
+    whole: bool = False
 
     def pieces(self, result: Result) -> Iterable[str]:
         """The text in pieces, so that a large one is never in memory as a whole."""
@@ -37,6 +39,6 @@ REPORTS: tuple[Report, ...] = (
     Report("jsonl", "one finding a line, by the contract forensics.finding/1", jsonl.render),
     Report("sarif", "SARIF 2.1.0, for code hosts, editors and gates", sarif.render),
     Report("timesketch", "CSV of dated facts, for Timesketch and other timelines", timesketch.render),
-    Report("html", "the incident report, one page for a browser", html.render),
+    Report("html", "the incident report, one page for a browser", html.render, whole=True),
 )
 """Every report, the default first."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from forensics.reports import REPORTS
 from tests.cli.conftest import Run
 
 
@@ -33,6 +34,36 @@ def copied(sample_traces: Path, tmp_path: Path) -> Callable[[str], Path]:
 
 def notices(document: dict[str, Any], path: Path) -> list[dict[str, Any]]:
     return [one for one in document["notices"]["examples"] if one["path"] == str(path)]
+
+
+# -- little memory ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [one.name for one in REPORTS])
+def test_output_is_the_same_with_little_memory(name: str, run: Run, sample_traces: Path, tmp_path: Path) -> None:
+    options = ["--format", name, "--jobs", "1"]
+    whole = run("scan", sample_traces / "dirfail-3.9.1", *options)
+    little = run("scan", sample_traces / "dirfail-3.9.1", *options, "--memory", "1k", "--tmp", tmp_path)
+    assert little == whole
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_and_tables_are_whole_with_little_memory(run: Run, sample_traces: Path, tmp_path: Path) -> None:
+    for folder, options in (("whole", []), ("little", ["--memory", "1k"])):
+        (tmp_path / folder).mkdir()
+        page, saved = tmp_path / folder / "page.html", tmp_path / folder / "saved"
+        run("scan", sample_traces / "flap-3.9.1", "--report", page, "--save", saved, *options)
+    files = sorted(path.relative_to(tmp_path / "whole") for path in (tmp_path / "whole").rglob("*") if path.is_file())
+    assert files
+    for file in files:
+        assert (tmp_path / "little" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+
+
+@pytest.mark.parametrize("size", ["3x", "", "-1g", "1.5g"])
+def test_a_size_of_memory_that_is_none(size: str, run: Run, sample_traces: Path) -> None:
+    ran = run("scan", sample_traces / "flap-3.9.1", "--memory", size)
+    assert ran.code == 2
+    assert "is not a size; use one like 512m or 2g" in ran.err
 
 
 # -- exit codes ------------------------------------------------------------------------------------
