@@ -86,11 +86,12 @@ def scan(
         UnreadableInput: a path does not exist.
         NothingUnderstood: nothing in the input is a broker's.
     """
+    sources = _listed(paths)
     if memory is not None and STDIN not in paths:  # which can be read only once
         from forensics.engines import large
         from forensics.engines.memory import is_large
 
-        if is_large(_listed(paths), memory):
+        if is_large(sources, memory):
             return large.scan(
                 paths,
                 reading=reading,
@@ -100,7 +101,7 @@ def scan(
                 memory=memory,
                 inside=temporary,
             )
-    case = take_in(paths, reading=reading, progress=progress, jobs=jobs)
+    case = _taken_in(paths, sources, reading, progress, jobs)
     with no_cycles(lasting=lasting):
         return finish(paths, case, _judged_by(jobs or cores(), case, topics, progress))
 
@@ -175,7 +176,16 @@ def take_in(
         UnreadableInput: a path does not exist.
         NothingUnderstood: nothing in the input is a broker's.
     """
-    sources = _listed(paths)
+    return _taken_in(paths, _listed(paths), reading, progress, jobs)
+
+
+def _taken_in(
+    paths: Sequence[str],
+    sources: Sequence[Source],
+    reading: Reading | None,
+    progress: Progress | None,
+    jobs: int | None,
+) -> Case:
     files = read_sources(sources, progress=progress, jobs=jobs)
     case = contained(lambda: assemble(files, reading), expected=(ForensicsError,))
     if isinstance(case, Defect):
