@@ -2,7 +2,7 @@
 
 Readers bound the values that they read if they know the format. This check applies to all of them. The tables have
 exactly the columns and types of the schema, and every number is one that Kafka can have written. A row with another
-number is left out, with a notice.
+number, or with a time that no clock has, is left out, with a notice.
 """
 
 from __future__ import annotations
@@ -51,6 +51,10 @@ BOUNDS: Final[Mapping[str, Bound]] = {
 """Bounds of the columns of observations; a column that is not named has those of its type."""
 
 
+_TIME: Final = pl.col("time").cast(pl.Int64)
+_TIMES: Final = Bound(-62_104_000_000_000_000, 253_370_000_000_000_000)
+"""Microseconds since 1970: about the years 2 to 9998, so that any zone and any skew leave a time that can be shown."""
+
 _BROKERS: Final = r"^(?:[0-9]{1,10}(?:,[0-9]{1,10})*)?$"
 """Broker ids joined by ",", or none."""
 
@@ -71,6 +75,7 @@ def admitted(reading: FileReading) -> FileReading:
             raise TypeError(f"a table of {reading.format} has other columns than its schema: {sorted(wrong, key=str)}")
     if reading.observations.height and not _within(reading.observations):
         _bound(reading)
+    reading.first_time, reading.last_time = _time(reading.first_time), _time(reading.last_time)
     reading.notices = counted(reading.notices)
     for key in ("broker.id", "node.id"):
         value = reading.properties.get(key, "").strip()
@@ -99,6 +104,11 @@ def counted(notices: pl.DataFrame) -> pl.DataFrame:
     return kept.sort("_row").with_columns(reason).select(NOTICES.keys())
 
 
+def _time(when: int | None) -> int | None:
+    """Return a time; None for one that no clock has. The lines that state it are noted where they matter."""
+    return when if when is not None and _TIMES.least <= when <= _TIMES.most else None
+
+
 def _within(rows: pl.DataFrame) -> bool:
     """Return whether all numbers are within their bounds, as almost always: this costs a fiftieth of a full check."""
     for name, bound in BOUNDS.items():
@@ -106,6 +116,9 @@ def _within(rows: pl.DataFrame) -> bool:
         least, most = column.min(), column.max()
         if least is not None and not bound.least <= least <= most <= bound.most:  # type: ignore[operator]
             return False
+    first, last = rows.select(_TIME.min().alias("first"), _TIME.max().alias("last")).row(0)
+    if first is not None and not _TIMES.least <= first <= last <= _TIMES.most:
+        return False
     said = [name for name in _LISTS if rows.get_column(name).null_count() < rows.height]
     return not (said and any(rows.select_seq(_LISTS[name].any() for name in said).row(0)))
 
@@ -114,6 +127,7 @@ def _bound(reading: FileReading) -> None:
     """Leave out observations with a number that Kafka cannot have written."""
     rows = reading.observations
     outside = [(~pl.col(name).is_between(*bound)).fill_null(value=False).alias(name) for name, bound in BOUNDS.items()]
+    outside.append((~_TIME.is_between(*_TIMES)).fill_null(value=False).alias("time"))
     marks = rows.select(*outside, **_LISTS)
     wrong = marks.select(pl.any_horizontal(pl.all())).to_series()
     said = [_notice(rows.filter(marks[name]), name) for name in marks.columns if marks[name].any()]
@@ -133,7 +147,7 @@ _LISTS: Final = {name: _no_brokers(name) for name in ("isr", "isr_before")}
 
 def _notice(rows: pl.DataFrame, name: str) -> pl.DataFrame:
     """One notice for all rows that are left out for one column, at the place of the first."""
-    value, line, byte = rows.select(name, "line", "byte").row(0)
+    value, line, byte = rows.select(pl.col(name).cast(pl.String) if name == "time" else name, "line", "byte").row(0)
     count = f"{rows.height:,} statements are" if rows.height > 1 else "1 statement is"
     shown = "a number that is far too large" if value == LEAST.get(name) else str(value)[:_SHOWN]
     reason = f"{count} left out: {shown} is no {name.replace('_', ' ')} that can be"

@@ -10,7 +10,7 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 import polars as pl
@@ -389,8 +389,8 @@ def _is_claim(value: Any) -> bool:
 def _in_order(times: Sequence[str]) -> bool:
     """Return whether the first moment of a span is not after the last."""
     try:
-        moments = [datetime.fromisoformat(time) for time in times]
-    except ValueError:
+        moments = [datetime.fromisoformat(time).astimezone(UTC) for time in times]
+    except (ValueError, OverflowError):
         return False
     return moments == sorted(moments)
 
