@@ -41,6 +41,7 @@ class InSync:
         commits: the trace states when a change of the ISR is committed.
         isr: the committed ISR; None before any is stated.
         proposed: the ISR that the leader proposed last.
+        before: the ISR before that.
         epoch: the newest leader epoch that somebody was elected in.
         leader: who leads in it.
         hw: the last high watermark that it has stated as its leader; None before any.
@@ -52,6 +53,7 @@ class InSync:
     commits: bool
     isr: frozenset[int] | None = None
     proposed: frozenset[int] | None = None
+    before: frozenset[int] | None = None
     epoch: int = -1
     leader: int | None = None
     hw: int | None = None
@@ -117,7 +119,7 @@ class InSync:
             return
         self.proposed = members(line.isr)
         if not self.commits:
-            self.isr = self.proposed
+            self.isr, self.before = self.proposed, self.isr
 
     def _commit(self, line: PlayedLine) -> None:
         if line.isr is not None:
@@ -127,6 +129,8 @@ class InSync:
         self.proposed = None
 
     def _reject(self, line: PlayedLine) -> None:
+        if self.proposed is not None and not self.commits:
+            self.isr = self.before
         self.proposed = None
 
     def _state(self, line: PlayedLine) -> None:

@@ -311,3 +311,41 @@ def test_a_member_of_the_isr_that_truncates_is_behind(removed: bool, tmp_path: P
     cut = said(5, 2, "truncate", offset=6)
     answers = judged(tmp_path, [HEAD, *BEGIN, *appended(1, 10, 10), said(3, 1, "hw", hw=10), *out, cut])
     assert violated(answers) == ({TRUNCATED} if removed else {TRUNCATED, BEHIND})
+
+
+SHRINKS = [said(3, 1, "hw", hw=10), said(4, 1, "isr_shrink", isr="1", isr_before="1,2")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        (said(5, 1, "isr_rejected"), {LOST, TRUNCATED, BEHIND}),
+        (said(5, 1, "isr_commit", isr="1"), {LOST, TRUNCATED, "unclean-election"}),
+    ],
+    ids=["refused", "committed"],
+)
+def test_an_isr_that_was_refused_is_as_it_was_before(answer: Line, found: set[str], tmp_path: Path) -> None:
+    """Broker 2 lacks two committed records, and is elected next: from the ISR, unless the leader could shrink it."""
+    more = [said(6, 1, "append", offset=10, leo=12), said(7, 1, "hw", hw=12)]
+    answers = judged(tmp_path, [HEAD, *BEGIN, *appended(1, 10, 10), *SHRINKS, answer, *more, *failover(8, 12, 10, 12)])
+    assert violated(answers) == found
+    assert ranges(answers, LOST) == [((10, 12),)]
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"),
+    [
+        (said(4, 2, "leader_hw", leader_hw=10, hw=10), Verdict.CLEAN),
+        (said(4, 2, "leader_hw", leader_hw=10), Verdict.CLEAN),
+        (said(4, 2, "follower_fetched", leader=1, leader_epoch=1, leader_hw=10, leo=10), Verdict.CLEAN),
+        (said(4, 2, "hw_checkpoint", hw=10), Verdict.CLEAN),
+        (said(4, 2, "hw", hw=10), Verdict.CLEAN),
+        (said(4, 2, "hw", hw=6), Verdict.VIOLATED),
+        (said(4, 2, "leader_hw", leader_hw=10, hw=6), Verdict.VIOLATED),
+    ],
+)
+def test_a_last_stable_offset_is_compared_with_the_last_high_watermark(
+    line: Line, verdict: Verdict, tmp_path: Path
+) -> None:
+    lines = [*BEGIN, *appended(1, 10, 10), said(3, 1, "hw", hw=10), line, said(5, 2, "state", lso=8)]
+    assert judged(tmp_path, [HEAD, *lines])["lso-above-hw"].verdict is verdict

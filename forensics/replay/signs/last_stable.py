@@ -16,11 +16,15 @@ import polars as pl
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import as_values
 from forensics.replay.facts.statement_lines import Key
+from forensics.replay.played_watermarks import ABOUT_HW, AT_LEAST, STATING, Whose
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
 _ENDS_ROLE: Final = (Kind.PROCESS_START, Kind.LOG_LOADED, Kind.LOG_CREATED, Kind.BECOME_FOLLOWER, Kind.BECOME_LEADER)
 """Kinds after which an earlier value is of another process or role."""
+
+_MOVES: Final = frozenset(one.kind.value for one in STATING if one.whose in (Whose.LEADERS, Whose.WRITTEN, Whose.LEAST))
+"""Kinds after which a replica may have a higher high watermark than it has stated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +112,16 @@ class _Known:
             self.hw = None
         if line.hw is not None and line.kind != Kind.HW_CHECKPOINT:
             self.hw = line.hw, Ref(row=line.row, note=f"high watermark {line.hw}")
+        elif line.kind in _MOVES:
+            self.hw = None
         if line.lso is not None:
             ref = Ref(row=line.row, note=f"last stable offset {line.lso}")
             self._compare(line, line.lso, ref)
             # Lines of a request log may have another order than the reads that they are about.
             if line.message == TRACE and self.leads:
                 self._follow(line, line.lso, ref)
+        if line.kind in AT_LEAST:
+            self.hw = None
 
     def _compare(self, line: _Line, value: int, ref: Ref) -> None:
         """Compare the last stable offset with the high watermark."""
@@ -146,7 +154,7 @@ def last_stable(rows: pl.DataFrame, complete: frozenset[int], doubted: frozenset
     stating = rows.filter(pl.col("lso").is_not_null())
     if stating.is_empty():
         return {}
-    kinds = [kind.value for kind in (*_ENDS_ROLE, Kind.HW, Kind.LEO, Kind.APPEND)]
+    kinds = [*_ENDS_ROLE, *ABOUT_HW]
     wanted = rows.join(stating.select(place).unique(), on=place, how="semi").filter(
         pl.col("kind").is_in(kinds) | pl.col("lso").is_not_null()
     )
