@@ -25,6 +25,9 @@ _NOTHING: Final = ("unknown", "unreadable", "failed", "archive", "copy", "irrele
 _BESIDE: Final = re.compile(r"[0-9]{20}[.](?:index|timeindex|txnindex|snapshot)")
 """Files that count by their names."""
 
+_OF_FIRST_LINE: Final = (pl.col("kind") == Kind.BROKER_CLUSTER.value) & pl.col("witness").is_null()
+"""The cluster as the first line of a trace names it, and the first line of the written one again."""
+
 _WITH_PROPERTIES: Final = ("server-properties", "meta-properties", "quorum-state")
 
 LINES_LEFT_OUT: Final = "only a part of its log was in the evidence"
@@ -53,7 +56,7 @@ def written(
         )
     in_files = pl.col("source").is_in(files.get_column("id").implode())
     replicas = sorted(case.brokers)
-    lines = _as_written(case, rows.filter(~in_files))
+    lines = _as_written(case, rows.filter(~in_files & ~_OF_FIRST_LINE))
     yield from write_trace(lines, cluster=cluster, replicas=replicas, with_files=bool(files.height))
     yield from write_statements(_lines_left_out(case, lines))
     for source in files.sort("id").rows(named=True):

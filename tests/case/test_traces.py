@@ -216,3 +216,17 @@ def test_a_trace_of_a_trace_keeps_the_order_of_its_lines(dated: bool, tmp_path: 
     written = [json.loads(line) for line in printed.splitlines()]
     again = [(one["witness"], one["kind"]) for one in written if one.get("topic") == "orders"]
     assert again == [(witness, kind) for witness, kind, _ in stated]
+
+
+def test_the_trace_of_a_trace_without_a_claim_can_be_read_whole(tmp_path: Path) -> None:
+    """Its first line names a cluster and no replica."""
+    place = {"topic": "orders", "partition": 0, "witness": 1}
+    rows = [
+        {"kind": "trace", "system": "kafka", "cluster": "c1"},
+        {"time": "2026-01-01T10:00:00Z", **place, "kind": "state", "high_watermark": 15, "log_end_offset": 10},
+    ]
+    path = lines(tmp_path / "t.jsonl", rows)
+    again = tmp_path / "again.jsonl"
+    assert CliRunner().invoke(cli, ["trace", str(path), "-o", str(again)]).exit_code == 0
+    assert take_in([str(again)]).notices.is_empty()
+    assert {json.loads(line).get("cluster") for line in again.read_text().splitlines()} == {"c1", None}
