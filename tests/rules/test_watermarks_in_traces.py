@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from forensics.replay.played_watermarks import STATING, Field, Whose
-from forensics.rules.finding import Judgement, Verdict
+from forensics.rules.finding import Judgement, Severity, Verdict
 from parsers.formats.trace_kinds import COLUMN_OF, OF_KIND, STATEMENTS
 from parsers.schema import Kind
 from tests.rules.traced import Line, judged, said
@@ -349,3 +349,12 @@ def test_a_last_stable_offset_is_compared_with_the_last_high_watermark(
 ) -> None:
     lines = [*BEGIN, *appended(1, 10, 10), said(3, 1, "hw", hw=10), line, said(5, 2, "state", lso=8)]
     assert judged(tmp_path, [HEAD, *lines])["lso-above-hw"].verdict is verdict
+
+
+def test_what_a_leader_truncated_itself_was_not_kept_by_it(tmp_path: Path) -> None:
+    """Both replicas truncate. Without a claim another replica may have the records, so their loss is not decided."""
+    both = [said(3, 1, "hw", hw=10), said(4, 2, "hw", hw=10), said(5, 1, "truncate", offset=6)]
+    lines = [*BEGIN, *appended(1, 10, 10), *both, said(6, 2, "truncate", offset=6)]
+    findings = judged(tmp_path, lines)[TRUNCATED].findings
+    assert {(one.replicas, one.severity) for one in findings} == {((1,), Severity.ERROR), ((2,), Severity.ERROR)}
+    assert all("whether the partition kept them is unknown" in one.summary for one in findings)

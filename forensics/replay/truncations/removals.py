@@ -225,6 +225,7 @@ def outcome(history: History, removal: Removal) -> Outcome:
     fates = (
         (bool(lost), Fate.LOST),
         (there, Fate.THERE_AGAIN),
+        (_leader_removed(history, ranges), Fate.UNKNOWN),
         (settled and not missed and _stated_again(history, truncation), Fate.FETCHED_AGAIN),
         (settled and not missed, Fate.LEADER_HAD),
         (settled, Fate.KEPT),
@@ -232,6 +233,16 @@ def outcome(history: History, removal: Removal) -> Outcome:
     )
     fate = next((answer for holds, answer in fates if holds), Fate.UNKNOWN)
     return Outcome(fate, lost, loss, _why(history, removal, lost, loss, leader_had=not missed))
+
+
+def _leader_removed(history: History, ranges: tuple[Range, ...]) -> bool:
+    """Return whether a leader truncated some of the offsets while it led, which the protocol knows no reason for."""
+    return any(
+        one.epoch in history.epochs
+        and history.epochs[one.epoch].leader == one.replica
+        and intersect(ranges, ((one.target, one.end),))
+        for one in history.truncations
+    )
 
 
 def _beyond(history: History, truncation: Truncation, missed: list[Range]) -> list[Range]:
