@@ -54,8 +54,8 @@ def reported(result: Result) -> dict[str, str]:
     return {one.name: "".join(one.pieces(result)) for one in REPORTS if not one.whole}
 
 
-def test_it_is_the_same_in_memory_and_on_disk(sample: Path, scanned: Callable[[Path], Result]) -> None:
-    assert reported(large.scan([str(sample)], jobs=1, memory=MUCH)) == reported(scanned(sample))
+def test_it_is_the_same_in_memory_and_on_disk(some_sample: Path, scanned: Callable[[Path], Result]) -> None:
+    assert reported(large.scan([str(some_sample)], jobs=1, memory=MUCH)) == reported(scanned(some_sample))
 
 
 @pytest.mark.parametrize("jobs", [2, 5])
