@@ -101,7 +101,7 @@ def scan(
                 memory=memory,
                 inside=temporary,
             )
-    case = _taken_in(paths, sources, reading, progress, jobs)
+    case = take_in(paths, sources=sources, reading=reading, progress=progress, jobs=jobs)
     with no_cycles(lasting=lasting):
         return finish(paths, case, _judged_by(jobs or cores(), case, topics, progress))
 
@@ -160,6 +160,7 @@ def no_cycles(*, lasting: bool = False) -> Iterator[None]:
 def take_in(
     paths: Sequence[str],
     *,
+    sources: Sequence[Source] | None = None,
     reading: Reading | None = None,
     progress: Progress | None = None,
     jobs: int | None = None,
@@ -168,6 +169,7 @@ def take_in(
 
     Args:
         paths: files and directories of evidence; only ever read.
+        sources: what is below the paths. None means that it is listed.
         reading: zone and skew of printed times.
         progress: called after each file.
         jobs: how many files are read side by side. None means one for each processor.
@@ -176,16 +178,7 @@ def take_in(
         UnreadableInput: a path does not exist.
         NothingUnderstood: nothing in the input is a broker's.
     """
-    return _taken_in(paths, _listed(paths), reading, progress, jobs)
-
-
-def _taken_in(
-    paths: Sequence[str],
-    sources: Sequence[Source],
-    reading: Reading | None,
-    progress: Progress | None,
-    jobs: int | None,
-) -> Case:
+    sources = _listed(paths) if sources is None else sources
     files = read_sources(sources, progress=progress, jobs=jobs)
     case = contained(lambda: assemble(files, reading), expected=(ForensicsError,))
     if isinstance(case, Defect):

@@ -139,7 +139,7 @@ def test_a_defect_of_the_tool_never_looks_like_findings(
     def fails(*_: object, **__: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("forensics.engines.local.read_sources", fails)
+    monkeypatch.setattr("forensics.engines.local.take_in", fails)
     ran = run("scan", sample_traces / "flap-3.9.1")
     assert ran.code == 2
     assert "RuntimeError: boom" in ran.err
