@@ -88,10 +88,11 @@ def scan(
     """
     sources = _listed(paths)
     if memory is not None and STDIN not in paths:  # which can be read only once
-        from forensics.engines import large
         from forensics.engines.memory import is_large
 
         if is_large(sources, memory):
+            from forensics.engines import large  # with all of the pipeline, which small evidence does not need
+
             return large.scan(
                 paths,
                 reading=reading,

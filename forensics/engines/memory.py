@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Final
 
-from forensics.engines.stages.plan import EXPANDS
+from forensics.engines.stages.plan import content_of
 from parsers.files.sources import Source
 
 _GROWS: Final = 5
@@ -30,5 +30,4 @@ def is_large(sources: Iterable[Source], memory: int) -> bool:
         sources: what is read.
         memory: bytes.
     """
-    expanded = (max(one.expanded, one.size * (EXPANDS if one.stored and not one.archive else 1)) for one in sources)
-    return sum(expanded) * _GROWS > memory
+    return sum(max(one.expanded, content_of(one)) for one in sources) * _GROWS > memory

@@ -67,6 +67,11 @@ OWN_NOW: Final = frozenset(one.kind.value for one in STATING if one.whose is Who
 """Kinds in which a replica states its own high watermark at this moment."""
 
 
+MAY_RAISE: Final = frozenset(
+    one.kind.value for one in STATING if one.whose in (Whose.LEADERS, Whose.WRITTEN, Whose.LEAST)
+)
+"""Kinds after which a replica may have a higher high watermark than it has stated."""
+
 AT_LEAST = frozenset(one.kind.value for one in STATING if one.whose is Whose.LEAST)
 """Kinds that state the least that the high watermark of a replica can be."""
 

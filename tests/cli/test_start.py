@@ -24,7 +24,7 @@ def test_the_list_of_commands_imports_nothing_slow() -> None:
     assert all(re.search(rf"^  {name} ", ran.stdout, re.MULTILINE) for name in COMMANDS)
 
 
-def test_logs_import_nothing_that_takes_excerpts_apart(sample_traces: Path) -> None:
+def test_few_logs_import_nothing_of_excerpts_or_of_large_evidence(sample_traces: Path) -> None:
     code = "import sys\nfrom forensics.cli import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
     command = [sys.executable, "-c", code, "scan", str(sample_traces / "kip101-0.10.2.2")]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -32,6 +32,7 @@ def test_logs_import_nothing_that_takes_excerpts_apart(sample_traces: Path) -> N
     loaded = set(ran.stderr.splitlines()[-1].split())
     assert "parsers.text.broker_log" in loaded
     assert not loaded & {f"parsers.excerpts.{name}" for name in ("dissect", "files", "kinds", "reading", "split")}
+    assert not loaded & {"pyarrow", "forensics.engines.large", "forensics.engines.pool"}, "they are for large evidence"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -12,7 +12,7 @@ from functools import partial
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -532,9 +532,8 @@ def scanned(executor: Executor, job: Job, options: Options) -> Result:
         with no_cycles():
             judged = list(completed(found.parts, texts, hashes))
             context = found.context
-            case = Rows(run.plain).summary(
-                context.sources, context.brokers, options.reading, files_of(found.listing), context.lives
-            )
+            files = list(map(opener_of(found.listing), range(len(found.listing.flat))))
+            case = Rows(run.plain).summary(context.sources, context.brokers, options.reading, files, context.lives)
             return replace(ordered(job.paths, case, judged), problems=problems_of(case))
 
 
@@ -600,17 +599,8 @@ def _content(digest: str | None, look: Look) -> tuple[object, ...]:
     return (look.path, look.index) if digest is None else (digest, look.index)
 
 
-def files_of(listing: Listing) -> list[Source]:
-    """Return the sources of an archive, to be opened when they are asked."""
-    return [
-        opened(Unit(NO_UNIT, file, look))
-        for file, looks in zip(listing.files, listing.looks, strict=True)
-        for look in looks
-    ]
-
-
-def opener_of(listing: Listing) -> Callable[[int], Any]:
-    """Opens a source by its position in the archive."""
+def opener_of(listing: Listing) -> Callable[[int], Source]:
+    """Return what gives a source, to be opened when it is asked, by its position in the archive."""
     whose = [(file, look) for file, looks in zip(listing.files, listing.looks, strict=True) for look in looks]
     return lambda number: opened(Unit(NO_UNIT, *whose[number]))
 

@@ -27,7 +27,6 @@ from forensics.engines.salvage import Judged
 from forensics.engines.stages import answers
 from forensics.engines.stages.judging import JUDGED, KEY
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import History
 from forensics.result import Result, ordered
 from forensics.rules.finding import Judgement
 
@@ -192,10 +191,14 @@ class Finish:
 
 def judged_of(rows: pl.DataFrame) -> Iterator[Judged]:
     """Yield the results of replay and rules in rows of ``JUDGED``; histories are decoded when they are asked."""
-    names = ("topic", "partition", "topic_id", "cluster", "incarnation", "holders", "findings", "history", "judgements")
-    for *named, holders, findings, history, judgements in rows.select(names).iter_rows():
-        kept = KeptHistory.of(history, PartitionFacts(*named), frozenset(json.loads(holders)))
-        yield kept, codec.decode_judgements(judgements) if findings else _without_findings(judgements)
+    for history, findings, text in zip(_histories(rows), rows["findings"], rows["judgements"], strict=True):
+        yield history, codec.decode_judgements(text) if findings else _without_findings(text)
+
+
+def _histories(rows: pl.DataFrame) -> Iterator[KeptHistory]:
+    names = ("topic", "partition", "topic_id", "cluster", "incarnation", "holders", "history")
+    for *named, holders, history in rows.select(names).iter_rows():
+        yield KeptHistory.of(history, PartitionFacts(*named), frozenset(json.loads(holders)))
 
 
 def completed(parts: Sequence[Part], texts: answers.Texts, hashes: Mapping[str, str | None]) -> Iterator[Judged]:
@@ -207,17 +210,8 @@ def completed(parts: Sequence[Part], texts: answers.Texts, hashes: Mapping[str, 
         hashes: of the files, by path.
     """
     for rows in _together(parts):
-        told = [
-            _with_texts(text, texts, hashes) if findings else text
-            for findings, text in rows.select("findings", "judgements").iter_rows()
-        ]
-        yield from judged_of(rows.with_columns(pl.Series("judgements", told, pl.String)))
-
-
-def _with_texts(text: str, texts: answers.Texts, hashes: Mapping[str, str | None]) -> str:
-    found = json.loads(text)
-    answers.complete([found], texts, hashes)
-    return codec.written(found)
+        _, judged = _completed(rows, texts, hashes)
+        yield from judged
 
 
 def _together(parts: Iterable[Part]) -> Iterator[pl.DataFrame]:
@@ -235,23 +229,19 @@ def _together(parts: Iterable[Part]) -> Iterator[pl.DataFrame]:
 
 def _completed(
     rows: pl.DataFrame, texts: answers.Texts, hashes: Mapping[str, str | None]
-) -> tuple[pl.DataFrame, list[tuple[History, Sequence[Judgement]]]]:
-    """Return rows with the text of cited places, and what they contain; of histories only the names."""
+) -> tuple[pl.DataFrame, list[Judged]]:
+    """Return rows with the text of cited places, and what they contain, as ``judged_of`` yields it."""
     told: list[str] = []
-    judged: list[tuple[History, Sequence[Judgement]]] = []
-    names = ("topic", "partition", "topic_id", "cluster", "incarnation", "findings", "judgements")
-    for topic, partition, topic_id, cluster, incarnation, findings, text in rows.select(names).iter_rows():
-        done: Sequence[Judgement]
+    judged: list[Judged] = []
+    for history, findings, text in zip(_histories(rows), rows["findings"], rows["judgements"], strict=True):
         if findings:
             found = json.loads(text)
             answers.complete([found], texts, hashes)
             told.append(codec.written(found))
-            done = codec.judgements_of(found)
+            judged.append((history, codec.judgements_of(found)))
         else:
             told.append(text)
-            done = _without_findings(text)
-        facts = PartitionFacts(topic, partition, topic_id, cluster, incarnation)
-        judged.append((History(facts), done))
+            judged.append((history, _without_findings(text)))
     return rows.with_columns(pl.Series("judgements", told, pl.String)), judged
 
 

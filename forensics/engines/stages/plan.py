@@ -9,11 +9,17 @@ from typing import Any, Final
 
 from forensics.engines.stages.listing import SPLIT, File, Look
 from parsers import read
+from parsers.files.sources import Source
 from parsers.text.broker_log import Range, ranges
 
 EXPANDS: Final = 8
 """How much larger a compressed log is taken to be than what is stored."""
 GIANT: Final = 4 * SPLIT
+
+
+def content_of(source: Look | Source) -> int:
+    """Return the bytes of a source's content, about: a compressed log is larger than what is stored."""
+    return source.size * (EXPANDS if source.stored and not source.archive else 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,7 @@ class Unit:
     @property
     def weight(self) -> int:
         """Bytes to be worked through, about."""
-        return self.look.size * (EXPANDS if self.look.stored and not self.look.archive else 1)
+        return content_of(self.look)
 
 
 @dataclass(frozen=True, slots=True)

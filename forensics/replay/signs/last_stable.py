@@ -16,15 +16,12 @@ import polars as pl
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import as_values
 from forensics.replay.facts.statement_lines import Key
-from forensics.replay.played_watermarks import ABOUT_HW, AT_LEAST, STATING, Whose
+from forensics.replay.played_watermarks import ABOUT_HW, AT_LEAST, MAY_RAISE
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
 _ENDS_ROLE: Final = (Kind.PROCESS_START, Kind.LOG_LOADED, Kind.LOG_CREATED, Kind.BECOME_FOLLOWER, Kind.BECOME_LEADER)
 """Kinds after which an earlier value is of another process or role."""
-
-_MOVES: Final = frozenset(one.kind.value for one in STATING if one.whose in (Whose.LEADERS, Whose.WRITTEN, Whose.LEAST))
-"""Kinds after which a replica may have a higher high watermark than it has stated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +109,7 @@ class _Known:
             self.hw = None
         if line.hw is not None and line.kind != Kind.HW_CHECKPOINT:
             self.hw = line.hw, Ref(row=line.row, note=f"high watermark {line.hw}")
-        elif line.kind in _MOVES:
+        elif line.kind in MAY_RAISE:
             self.hw = None
         if line.lso is not None:
             ref = Ref(row=line.row, note=f"last stable offset {line.lso}")
