@@ -340,7 +340,6 @@ class Epoch:
         time: when it began, microseconds since 1970 UTC.
         refs: evidence of its leader and start.
         leader_took_up: whether any evidence shows that the leader took it up, or lines of it are missing.
-        only_elected: nothing but the election shows its leader, whose lines are there up to an earlier epoch.
         other_leaders: other leaders stated for the same epoch.
         leader_lines: where it has several leaders, evidence of each of them: one line of each log of each broker.
         two_by_one: one broker's own role lines, of one process, name two leaders of it.
@@ -368,7 +367,6 @@ class Epoch:
     time: int | None = None
     refs: list[Ref] = field(default_factory=list)
     leader_took_up: bool = False
-    only_elected: bool = False
     other_leaders: dict[int, Ref] = field(default_factory=dict)
     leader_lines: dict[int, tuple[Ref, ...]] = field(default_factory=dict)
     two_by_one: bool = False

@@ -56,7 +56,6 @@ from forensics.replay.omissions.files import (
 from forensics.replay.omissions.own_lines import gaps_in
 from forensics.replay.omissions.passed_over import passed_over
 from forensics.replay.omissions.role_epochs import (
-    ELECTED,
     ROLES_BEGIN_LATE,
     Roles,
     linked,
@@ -246,40 +245,38 @@ class _Pass:
     def _collect_epochs(self) -> None:
         """Collect the leader epochs, and lower the coverage of the replicas whose lines leave out some of theirs."""
         history, disks, role_spans = self.history, self.history.facts.disks, self.history.role_spans
-        whose = {*history.coverage.replicas_with(Printed.ROLES)}
+        whose = history.coverage.replicas_with(Printed.ROLES)
         history.epochs = leadership.collect(role_spans, self.cluster_events, disks, whose)
         ends = {broker: disk.end for broker, disk in disks.items() if disk.end is not None}
         spans = {broker: role_spans[broker] for broker in whose}
         roles = Roles(spans, history.epochs, self.facts, linked(self.events), ends, history.facts.removed)
         missed = missed_epochs(roles, rising=not history.epoch_rollbacks and not served_again(role_spans))
-        if counted := history.coverage.counted(missed.values()):
-            whose -= {one.replica for one in counted}
-            self._collect_without(counted, whose)
+        for one in history.coverage.counted(missed.values()):
+            self._add_place(one)
+        self._collect_without(missed.values())
+        self._set_unnamed()
+        self._collect_without(passed_over(history))
+        self._set_unnamed()
+
+    def _collect_without(self, missing: Iterable[MissingLines]) -> None:
+        """Collect the epochs again, without relying on replicas of which lines are missing."""
+        history = self.history
+        if counted := history.coverage.counted(missing):
+            history.coverage = history.coverage.lowered(counted)
+            whose = history.coverage.replicas_with(Printed.ROLES)
+            history.epochs = leadership.collect(history.role_spans, self.cluster_events, history.facts.disks, whose)
+
+    def _set_unnamed(self) -> None:
+        """Set the leader epochs that must have existed and that no line names."""
+        history, whose = self.history, self.history.coverage.replicas_with(Printed.ROLES)
         named = {broker for epoch in history.epochs.values() for isr, _ in epoch.isr for broker in isr}
         # If every change of each replica is stated, no broker led in an epoch that none of them names.
         claimed = named | set(history.replicas) <= history.coverage.claimed
         skips = claimed or (history.kraft and history.members <= whose)
         unnamed = leadership.unnamed(
-            history.epochs, role_spans, heard=named <= whose, skips=skips, removed=history.facts.removed
+            history.epochs, history.role_spans, heard=named <= whose, skips=skips, removed=history.facts.removed
         )
         history.coverage = history.coverage.with_unnamed(unnamed)
-        history.coverage = history.coverage.lowered(passed_over(history))
-
-    def _collect_without(self, counted: Sequence[MissingLines], whose: Container[int]) -> None:
-        """Collect the epochs again, without relying on replicas of which lines are missing.
-
-        Args:
-            counted: the missing lines.
-            whose: replicas whose lines about their roles are all there.
-        """
-        history = self.history
-        for one in counted:
-            self._add_place(one)
-        history.coverage = history.coverage.lowered(counted)
-        history.epochs = leadership.collect(history.role_spans, self.cluster_events, history.facts.disks, whose)
-        elected = {one.epoch for one in counted if one.shown_by == ELECTED.id}
-        for epoch in history.epochs.values():
-            epoch.only_elected = epoch.epoch in elected
 
     def _add_place(self, missing: MissingLines) -> None:
         """Add to the coverage where a replica's lines on an epoch are missing: after those on the role before.

@@ -100,6 +100,11 @@ def nodes_text(everyone: Sequence[Broker]) -> str:
     >>> nodes_text([Broker(1), Broker(2), Broker(100, settings={"process.roles": "controller"})])
     '2 brokers, 1 controller (node 100)'
     """
+    return " ".join(counted_nodes(everyone))
+
+
+def counted_nodes(everyone: Sequence[Broker]) -> tuple[str, str]:
+    """Return the number of brokers, and the words that follow it in ``nodes_text``."""
     controllers = [node.id for node in everyone if node.only_controls]
     count = len(everyone) - len(controllers)
     beside = ""
@@ -107,7 +112,7 @@ def nodes_text(everyone: Sequence[Broker]) -> str:
         many = len(controllers) > 1
         named = first_names([str(one) for one in controllers], NODES)
         beside = f", {len(controllers):,} controller{'s' if many else ''} (node{'s' if many else ''} {named})"
-    return f"{count:,} broker{'' if count == 1 else 's'}{beside}"
+    return f"{count:,}", f"broker{'' if count == 1 else 's'}{beside}"
 
 
 def times(finding: Finding) -> str:

@@ -49,9 +49,9 @@ REPLAY_USES: dict[str, tuple[str, ...]] = {
     "leadership": ("facts", "roles"),
     "high_watermarks": ("facts", "roles", "leadership"),
     "omissions": ("facts", "roles", "leadership", "high_watermarks"),
-    "committed": ("facts", "roles", "leadership", "high_watermarks"),
-    "truncations": ("facts", "roles", "leadership", "high_watermarks", "committed"),
-    "signs": ("facts", "roles", "leadership", "high_watermarks", "committed"),
+    "committed": ("facts", "roles", "leadership", "high_watermarks", "omissions"),
+    "truncations": ("facts", "roles", "leadership", "high_watermarks", "omissions", "committed"),
+    "signs": ("facts", "roles", "leadership", "high_watermarks", "omissions", "committed"),
 }
 
 # Each fenced library, and the only modules (with those whose names begin so) that may import it.

@@ -16,8 +16,8 @@ ONE = frozenset({"summary", "text", "note", "keep", "because", "sentence", "comm
 SEVERAL = frozenset({"missing", "next_steps", "do_not", "uncertain", "inferences", "not_because"})
 """Attributes that hold several pieces of them."""
 
-WORDING = {"want_text": True, "stated_text": True, "want_texts": False}
-"""Functions that make words, and whether it is one piece."""
+WORDING = {"_text": True, "_texts": False}
+"""Endings of the names of functions that make words, and whether it is one piece."""
 
 READS = frozenset(
     {
@@ -152,7 +152,7 @@ class Words:
         if isinstance(value, ast.Attribute):
             return True if value.attr in ONE else False if value.attr in SEVERAL else None
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
-            return WORDING.get(value.func.id)
+            return next((one for ending, one in WORDING.items() if value.func.id.endswith(ending)), None)
         return None
 
     def _passed_on(self, call: ast.Call) -> bool | None:

@@ -27,6 +27,7 @@ from forensics.replay.leadership.elections import (
 )
 from forensics.replay.leadership.epoch_rollback import stepped_down
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, same, subtract
+from forensics.replay.omissions.role_epochs import only_elected
 from forensics.replay.protocol import Answer
 from forensics.replay.roles.log_ends import ended_whole, is_after_crash, log_end
 from forensics.replay.roles.steps import StepKind
@@ -244,7 +245,7 @@ class _Gone:
             epoch = _written_again(history, statement, piece[0]) or history.current
         if epoch is None:
             return
-        if epoch.epoch in contested or epoch.only_elected:
+        if epoch.epoch in contested or epoch.epoch in only_elected(history.coverage):
             self.unclear.append(piece)  # it is unknown which log the partition kept
         else:
             _add_to_its_log(self._by_epoch.setdefault(epoch.epoch, []), statement, piece)

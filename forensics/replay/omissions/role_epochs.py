@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from forensics.replay.coverage import MissingLines, Omission, Span
+from forensics.replay.coverage import Coverage, MissingLines, Omission, Span
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import BrokerFacts, Epoch, Role
@@ -191,6 +191,12 @@ OMISSIONS = (
     ISR_GREW_WHILE_AWAY,
 )
 """Evidence in others' lines of a replica's roles for which its own lines are missing."""
+
+
+def only_elected(coverage: Coverage) -> frozenset[int]:
+    """Return leader epochs of which nothing but the election shows the leader: its lines end in an earlier epoch."""
+    missing = coverage.shown_missing_by(ELECTED).values()
+    return frozenset(one.epoch for one in missing if one.epoch is not None)
 
 
 def missed_epochs(roles: Roles, *, rising: bool) -> dict[int, MissingLines]:

@@ -262,6 +262,13 @@ class _Partition:
     reloaded: dict[int, int | None] = field(default_factory=dict)
     """Replicas that were loaded again, with the lowest leader epoch for which they have stated an entry since."""
 
+    def note_first_record(self, line: StatementLine) -> None:
+        """Note a replica whose log is new, until it has a record."""
+        if line.kind == Kind.LOG_CREATED:
+            self.created.add(line.replica)
+        elif line.kind == Kind.APPEND:
+            self.created.discard(line.replica)
+
 
 def stated(
     rows: pl.DataFrame,
@@ -301,8 +308,9 @@ def _is_exact(line: StatementLine, complete: Mapping[int, Span]) -> bool:
 
 def _take(partition: _Partition, line: StatementLine, keep: frozenset[int], *, exact: bool) -> None:
     """Add one statement of a witness about a replica."""
-    if _starts_later(partition, line):
+    if _starts_later(line, created=line.replica in partition.created):
         partition.trimmed.add(line.replica)
+    partition.note_first_record(line)
     if line.kind in _ALSO:
         return
     if line.kind in _EPOCHS:
@@ -326,20 +334,18 @@ def _take(partition: _Partition, line: StatementLine, keep: frozenset[int], *, e
         _note(partition, known.above())
 
 
-def _starts_later(partition: _Partition, line: StatementLine) -> bool:
+def _starts_later(line: StatementLine, *, created: bool) -> bool:
     """Return whether a line states that the log of a replica does not begin at offset 0.
 
     A replica that is added after retention begins at the log start offset of its leader (ReplicaFetcherThread,
     truncateFullyAndStartAt). The first entry of its leader epochs begins there too.
+
+    Args:
+        line: the line.
+        created: the log of its replica is new, and has no record before the line.
     """
-    if line.kind == Kind.LOG_CREATED:
-        partition.created.add(line.replica)
-    begins_at = line.log_start or 0
-    if line.kind == Kind.TRUNCATE_FULL:
-        begins_at = line.offset or 0
-    elif line.kind == Kind.APPEND and line.replica in partition.created:
-        partition.created.discard(line.replica)
-        begins_at = line.offset or 0
+    first = line.kind == Kind.TRUNCATE_FULL or (line.kind == Kind.APPEND and created)
+    begins_at = (line.offset if first else line.log_start) or 0
     return line.kind in _TRIMS or begins_at > 0
 
 

@@ -15,7 +15,7 @@ from forensics.reports.html.missing import Missing, missing
 from forensics.reports.html.story import tone_of
 from forensics.reports.html.wording import Namer, clock, namer, number, offsets, open_offsets, plain, plural, sentence
 from forensics.reports.incidents import incidents
-from forensics.reports.titles import nodes_text
+from forensics.reports.titles import counted_nodes
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.causes import Cause, CauseId
@@ -447,7 +447,7 @@ def _tiles(found: _Found, result: Result, clusters: int) -> tuple[Tile, ...]:
     total = plural(len(result.partitions), "partition")
     if not found.bad:
         files = result.case.sources
-        count, _, rest = nodes_text(result.case.everyone).partition(" ")
+        count, rest = counted_nodes(result.case.everyone)
         return (
             _open_tile(result),
             Tile(count, f"{rest} in the evidence"),
