@@ -18,6 +18,9 @@ GAP: Final = "nothing is clean"
 
 FORK: Final = "replica-divergence"
 
+BEFORE_FORK: Final = "replica-divergence before the run"
+"""In place of a rule: the records with which two replicas begin are of other leader epochs, by their entries alone."""
+
 _PLACE: Final = ("schema", "time", "witness", "topic", "partition", "topic_id")
 
 
@@ -45,7 +48,7 @@ def _behind(rule: str, line: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-ADDED: Final = (
+DRAWN: Final = (
     "lso-above-hw",
     "hw-above-leo",
     "hw-above-isr-member",
@@ -56,15 +59,30 @@ ADDED: Final = (
     GAP,
     FORK,
 )
-"""Rules that are broken by lines that are added."""
+"""Rules that are broken by lines that are added, one in each run."""
+
+ADDED: Final = (*DRAWN, BEFORE_FORK)
+"""Rules that are broken."""
 
 
 def faulty(lines: Lines, seed: int) -> tuple[str, Lines]:
     """Return a rule, and the lines with some more that break it; "" if such lines can follow none."""
-    rule = ADDED[seed % len(ADDED)]
+    rule = DRAWN[seed % len(DRAWN)]
+    made = _with(rule, lines, seed)
+    return (rule if made else "", made or lines)
+
+
+def forked_before(lines: Lines, _: int) -> tuple[str, Lines]:
+    """Return a run that begins with records that are forked; "" with the lines if it cannot begin with records."""
+    forked = _of_other_epochs(begun(lines))
+    return (BEFORE_FORK if forked else "", forked or lines)
+
+
+def _with(rule: str, lines: Lines, seed: int) -> Lines:
+    """Return the lines with some more that break a rule; nothing if such lines can follow none."""
     if rule == FORK:
         added = [*_forked(lines)]
-        return (rule, [*lines, *added]) if added else ("", lines)
+        return [*lines, *added] if added else []
     places = [(at, made) for at, line in enumerate(lines) if (made := _behind(rule, line)) is not None]
     led = {line["leader_epoch"] for line in lines if line["kind"] == "become_leader"}
     if rule == "two-leaders-one-epoch":
@@ -72,9 +90,9 @@ def faulty(lines: Lines, seed: int) -> tuple[str, Lines]:
     if rule == "epoch-divergence":
         places = [(at, made) for at, made in places if _begins_epoch(lines, at)]
     if not places:
-        return "", lines
-    at, made = Random(seed).choice(places)
-    return rule, [*lines[: at + 1], made, *lines[at + 1 :]]
+        return []
+    at, one = Random(seed).choice(places)
+    return [*lines[: at + 1], one, *lines[at + 1 :]]
 
 
 def _begins_epoch(lines: Lines, at: int) -> bool:
@@ -117,6 +135,9 @@ def _forked(lines: Lines) -> Iterator[dict[str, Any]]:
 
 def found(rule: str, verdicts: Mapping[str, Judgement]) -> bool:
     """Return whether the answers are those that an added fault must have."""
+    if rule == BEFORE_FORK:
+        apart = verdicts[FORK].findings, verdicts["epoch-divergence"].findings
+        return all(any((FORKED, ENTRIES[-1][1]) in one.offsets for one in found) for found in apart)
     if rule == GAP:
         return Verdict.CLEAN not in {one.verdict for one in verdicts.values()}
     return verdicts[rule].verdict is Verdict.VIOLATED
@@ -124,6 +145,12 @@ def found(rule: str, verdicts: Mapping[str, Judgement]) -> bool:
 
 BEFORE: Final = 1_000
 """Records with which each replica begins in a run that is moved."""
+
+ENTRIES: Final = ((0, 0), (1, 400), (2, 700))
+"""Leader epochs of these records, each with its first offset."""
+
+FORKED: Final = 600
+"""First offset of the last of these epochs in a log that is forked."""
 
 _OFFSETS: Final = (
     "offset",
@@ -150,6 +177,7 @@ def begun(lines: Lines) -> Lines:
             new.add(line["witness"])
             kept = {name: line[name] for name in _PLACE if name in line}
             moved.append(kept | {"kind": "log_loaded", "log_end_offset": BEFORE})
+            moved += [kept | {"kind": "epoch_entry", "leader_epoch": one, "offset": at} for one, at in ENTRIES]
         elif line["kind"] == "hw_missing":
             if line["witness"] not in new:
                 return []
@@ -160,8 +188,19 @@ def begun(lines: Lines) -> Lines:
     return moved
 
 
+def _of_other_epochs(lines: Lines) -> Lines:
+    """Return a moved run in which the last epoch before it begins earlier in one of the logs; nothing without two."""
+    last = [at for at, line in enumerate(lines) if line["kind"] == "epoch_entry" and line["offset"] == ENTRIES[-1][1]]
+    if len(last) < 2:
+        return []
+    at = last[0]
+    return [*lines[:at], lines[at] | {"offset": FORKED}, *lines[at + 1 :]]
+
+
 def _moved(line: dict[str, Any]) -> dict[str, Any]:
-    """Return a line with its offsets moved. An unknown end is -1; numbers of brokers are no offsets."""
+    """Return a line with its offsets and epochs moved. An unknown end is -1; numbers of brokers are no offsets."""
+    if line.get("leader_epoch", -1) >= 0:
+        line = line | {"leader_epoch": line["leader_epoch"] + len(ENTRIES)}
     if line["kind"] in ("broker_registered", "broker_fenced") or line.get("offset", 0) < 0:
         return line
     return line | {name: line[name] + BEFORE for name in _OFFSETS if name in line and line[name] >= 0}

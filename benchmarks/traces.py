@@ -204,9 +204,21 @@ def dropped(lines: Lines, random: Random) -> Lines:
     return [head | {"complete": others}, *(line for number, line in enumerate(rest) if number not in lost)]
 
 
+_FAULTS: tuple[Callable[[Lines, int], tuple[str, Lines]], ...] = (trace_faults.faulty, trace_faults.forked_before)
+
+
 def _of_faults(whole: Sequence[Lines], schedules: Sequence[batches.Schedule], run: str) -> Counter[Told]:
     """Judge traces with an added fault; each must be found."""
-    pairs = [trace_faults.faulty(lines, one.seed) for lines, one in zip(whole, schedules, strict=True)]
+    return sum((_of_fault(fault, whole, schedules, run) for fault in _FAULTS), Counter[Told]())
+
+
+def _of_fault(
+    fault: Callable[[Lines, int], tuple[str, Lines]],
+    whole: Sequence[Lines],
+    schedules: Sequence[batches.Schedule],
+    run: str,
+) -> Counter[Told]:
+    pairs = [fault(lines, one.seed) for lines, one in zip(whole, schedules, strict=True)]
     verdicts = judgements(["".join(json.dumps(line) + "\n" for line in lines) for _, lines in pairs])
     counts = Counter[Told]()
     for place, ((rule, _), one) in enumerate(zip(pairs, schedules, strict=True)):

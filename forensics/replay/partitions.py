@@ -50,10 +50,11 @@ from forensics.replay.leadership.isr_removal_epochs import removals
 from forensics.replay.lineage import Range
 from forensics.replay.omissions.left_out import LeftOut, left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL
-from forensics.replay.played import Played, appended, clean_starts, play
+from forensics.replay.played import Played
 from forensics.replay.played_alone import Alone, play_alone
 from forensics.replay.played_disorder import in_each_order
 from forensics.replay.played_holes import without_records
+from forensics.replay.played_partitions import appended, clean_starts, play
 from forensics.replay.protocol import Protocol
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.signs.last_stable import NOT_STATED, LastStable, last_stable

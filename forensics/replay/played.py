@@ -14,18 +14,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
-import polars as pl
-
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.played_line import PlayedLine, played_lines
-from forensics.replay.facts.statement_lines import Key
+from forensics.replay.facts.played_line import PlayedLine
 from forensics.replay.history import Regression, RegressionKind, ShortenedBy, ShortenedLog
 from forensics.replay.lineage import Lineage, Range, intersect, merge, subtract
 from forensics.replay.played_committed import Commit, Records
-from forensics.replay.played_entries import Entries, entry_start, unlike_before
-from forensics.replay.played_isr import ABOUT_ISR, InSync
+from forensics.replay.played_entries import Beginning, Entries, entry_start
+from forensics.replay.played_isr import InSync
 from forensics.replay.played_log import BEFORE, Log, Piece, Undecided, Writer, lineage_of, unlike
 from forensics.replay.played_watermarks import ABOUT_HW, Whose, stated
 from forensics.replay.signs.stated import EpochStarts
@@ -189,9 +187,15 @@ class Player:
     """Plays the lines of one partition."""
 
     def __init__(
-        self, begins: Mapping[int, int], clean: Set[tuple[int, int]] = frozenset(), *, commits: bool = False
+        self,
+        begins: Mapping[int, int],
+        clean: Set[tuple[int, int]] = frozenset(),
+        *,
+        commits: bool = False,
+        known: Mapping[int, Sequence[tuple[Piece, Ref]]] = MappingProxyType({}),
     ) -> None:
-        self.begins, self.clean = begins, clean
+        self.begins, self.clean, self.known = begins, clean, known
+        self.beginnings: dict[int, Beginning] = {}
         self.replicas: dict[int, Replica] = {}
         self.left_open: dict[tuple[int, int], list[Piece]] = {}
         self.in_sync = InSync(commits)
@@ -212,7 +216,7 @@ class Player:
         Raises:
             NotPlayed: a trace does not say enough about such a change.
         """
-        if line.message != TRACE and line.kind not in _ENTRIES:
+        if line.message != TRACE and line.kind not in ENTRIES:
             raise NotPlayed
         if self.stopped or line.message != TRACE or line.replica not in (None, line.broker):
             return
@@ -327,15 +331,16 @@ class Player:
         elif line.leo is not None and line.leo > end:
             raise Undecided(f"states log end offset {line.leo}; by the lines before, its log ends at {end}")
 
-    @staticmethod
-    def _begins_with(replica: Replica, end: int, line: PlayedLine) -> None:
+    def _begins_with(self, replica: Replica, end: int, line: PlayedLine) -> None:
         """The first line about a log states what it holds."""
         replica.known = True
         start = replica.deleted = min(line.log_start or 0, end)
         if end > 0:
             ref = Ref(row=line.row, note=f"log end offset {end}")
             replica.log = Log(start=start, end=start)
-            replica.log.append(Piece(start, end, BEFORE, whole=False), ref)
+            for piece, entry in self.known.get(line.broker, [(Piece(start, end, BEFORE, whole=False), ref)]):
+                replica.log.append(piece, entry)
+            self.beginnings[line.broker] = Beginning(line, start, end).described(replica.log, replica.entries)
 
     def _shorter(self, replica: Replica, end: int, kept: int, line: PlayedLine) -> None:
         """A line states a lower log end offset than those before, and no line shows a reason.
@@ -356,6 +361,7 @@ class Player:
         self._led(replica, line)
         replica.leader = None
         replica.reloaded |= replica.known
+        replica.entries.earlier |= replica.known
         self._found(replica, line)
         self._starts_at(replica, line)
 
@@ -433,7 +439,7 @@ class Player:
         """Return the records of a follower's append: those that its leader has there."""
         epoch, found = line.leader_epoch, self._of_leader(replica, first, end)
         whole = [(first, end)] == merge(piece[:2] for piece in found)
-        if whole and all(epoch in (None, piece.writer[0]) for piece in found):
+        if whole and all(epoch in (None, piece.writer[0]) or self._may_be(replica, piece, epoch) for piece in found):
             return found
         lacks = "none of that leader epoch there" if whole else "none there"
         leader = f"broker {replica.leader}, its leader, has {lacks}"
@@ -443,6 +449,14 @@ class Player:
             raise Undecided(text)
         self._contradicts(line, text)  # in any case these are other records than those of its leader
         return [Piece(first, end, (epoch, f"line {line.row}"), whole=False)]
+
+    def _may_be(self, replica: Replica, piece: Piece, epoch: int) -> bool:
+        """Return whether records with which the leader of a replica began can be of a leader epoch."""
+        begun = self.beginnings.get(replica.leader) if replica.leader is not None else None
+        others = begun.pieces if begun is not None else ()
+        return piece.writer == BEFORE and not any(
+            one.writer[0] != epoch and intersect([one[:2]], [piece[:2]]) for one, _ in others
+        )
 
     def _of_leader(self, replica: Replica, first: int, end: int) -> list[Piece]:
         """Return the records that the leader of a follower has at some offsets."""
@@ -621,6 +635,9 @@ class Player:
         if found is not None:
             self.epoch_starts.setdefault(found.epoch, found)
         replica.entries.add(line)
+        begun = self.beginnings.get(line.broker)
+        if begun is not None:
+            self.beginnings[line.broker] = begun.described(replica.log, replica.entries)
 
     def _cannot_play(self, replica: Replica, line: PlayedLine) -> None:
         raise NotPlayed
@@ -658,15 +675,11 @@ class Player:
         counted = {broker: self._counted(replica) for broker, replica in sorted(self.replicas.items())}
         for left, right in itertools.combinations(sorted(counted), 2):
             one, two = self.replicas[left], self.replicas[right]
-            found = [
-                (span, mine, its, one.log.refs[mine.writer], two.log.refs[its.writer])
-                for span, mine, its in unlike(counted[left], counted[right])
-            ]
-            found += unlike_before((counted[left], one.entries), (counted[right], two.entries))
+            found = [*unlike(counted[left], counted[right])]
             if found:
-                yield Apart(
-                    left, right, tuple(merge(span for span, *_ in found)), *min(found, key=lambda one: one[0])[1:]
-                )
+                _, mine, its = found[0]
+                refs = one.log.refs[mine.writer], two.log.refs[its.writer]
+                yield Apart(left, right, tuple(merge(span for span, *_ in found)), mine, its, *refs)
 
     def _counted(self, replica: Replica) -> list[Piece]:
         """Return the records of a replica that are committed: by a leader, or below its own high watermark."""
@@ -687,7 +700,7 @@ _SHORTENED_BY: Final[dict[str, ShortenedBy]] = {
 }
 """Cause by the line that states the shorter log."""
 
-_ENTRIES: Final = (Kind.EPOCH_ENTRY, Kind.EPOCH_ASSIGNED)
+ENTRIES: Final = (Kind.EPOCH_ENTRY, Kind.EPOCH_ASSIGNED)
 
 _HANDLERS: Final[dict[str, Callable[[Player, Replica, PlayedLine], None]]] = {
     Kind.BECOME_LEADER: Player._leads,
@@ -720,72 +733,3 @@ _HANDLERS: Final[dict[str, Callable[[Player, Replica, PlayedLine], None]]] = {
 
 ABOUT_LOGS: Final = tuple(_HANDLERS)
 """Kinds of line that change a log, or state what it holds."""
-
-
-def clean_starts(observations: pl.DataFrame) -> frozenset[tuple[int, int]]:
-    """Return the brokers and processes of which a trace states that the process before had stopped cleanly."""
-    told = observations.filter((pl.col("kind") == Kind.CLEAN_RESTART.value) & (pl.col("message") == TRACE))
-    return frozenset(told.select("broker", "run").drop_nulls().iter_rows())
-
-
-def play(rows: pl.DataFrame, complete: frozenset[int], clean: Set[tuple[int, int]]) -> dict[Key, Played]:
-    """Play the complete traces; return what they decide, by incarnation of each partition.
-
-    A partition is left out if a trace does not say enough about one of its lines, or if some of them are of brokers
-    without the claim.
-
-    Args:
-        rows: observations of partitions, with ``broker``, ``row`` and ``incarnation``.
-        complete: brokers that state every change of their replicas, by the claim of their trace.
-        clean: brokers and processes that began after a clean stop.
-    """
-    found = {key: played_by(lines, clean) for key, lines in lines_to_play(rows, complete).items()}
-    return {key: one for key, one in found.items() if one is not None}
-
-
-def lines_to_play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, list[PlayedLine]]:
-    """Return the lines of each partition that is played, in the order of their times; the arguments of ``play``."""
-    if not complete:
-        return {}
-    place = ["topic", "partition", "incarnation"]
-    told = rows.filter(pl.col("kind").is_in([kind for kind in (*_HANDLERS, *ABOUT_HW) if kind not in _ENTRIES]))
-    partly = told.filter(~pl.col("broker").is_in([*complete])).select(place).unique()
-    whole = told.select(place).unique().join(partly, on=place, how="anti")
-    about = pl.col("kind").is_in([*_HANDLERS, *ABOUT_HW, *ABOUT_ISR])
-    found: dict[Key, list[PlayedLine]] = {}
-    for line in played_lines(rows.filter(about).join(whole, on=place, how="semi")):
-        found.setdefault(line.key, []).append(line)
-    return found
-
-
-def played_by(lines: Sequence[PlayedLine], clean: Set[tuple[int, int]]) -> Played | None:
-    """Return what the lines of one partition decide in their order; None if they do not say enough.
-
-    Args:
-        lines: the lines.
-        clean: brokers and processes that began after a clean stop.
-    """
-    commits = any(line.kind == Kind.ISR_COMMIT for line in lines)
-    player = Player(_begins(lines), clean, commits=commits)
-    try:
-        for line in lines:
-            player.take(line)
-    except NotPlayed:
-        return None
-    return player.result()
-
-
-def _begins(lines: Sequence[PlayedLine]) -> dict[int, int]:
-    """Return the log end offset with which each replica begins, by the first line that states it."""
-    known: dict[int, int] = {}
-    for line in lines:
-        end = 0 if line.kind == Kind.LOG_CREATED else line.offset if line.kind == Kind.APPEND else line.leo
-        if end is not None and line.kind in _HANDLERS and line.replica in (None, line.broker):
-            known.setdefault(line.broker, end)
-    return known
-
-
-def appended(rows: pl.DataFrame) -> frozenset[Key]:
-    """Return the incarnations of partitions to whose logs a trace states appends."""
-    told = rows.filter((pl.col("kind") == Kind.APPEND.value) & (pl.col("message") == TRACE))
-    return frozenset(told.select("topic", "partition", "incarnation").unique().iter_rows())

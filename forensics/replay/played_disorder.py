@@ -10,8 +10,9 @@ import polars as pl
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.statement_lines import Key
-from forensics.replay.played import Contradiction, Played, lines_to_play, played_by
+from forensics.replay.played import Contradiction, Played
 from forensics.replay.played_orders import disordered, orders
+from forensics.replay.played_partitions import lines_to_play, played_by
 
 _NOTHING: Final = Played((), (), (), (), ())
 

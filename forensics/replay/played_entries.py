@@ -1,19 +1,22 @@
 """Epoch entries of a trace that is played, compared with the records of the same log and with those of other replicas.
 
-An entry states the leader epoch of the record at its offset. A line may be missing about other entries of the same
-log: a trace need not state them all.
+An entry states the leader epoch of the record at its offset. In a complete trace it holds until the next entry of the
+same log. So entries also show which records a replica begins with. Below the first entry the leader epoch is unknown:
+retention and a recovery remove the first entries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, pairwise
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.played_line import PlayedLine
-from forensics.replay.lineage import Range, intersect
+from forensics.replay.lineage import Range, intersect, merge, subtract
 from forensics.replay.played_log import BEFORE, Log, Piece, Undecided
 from forensics.replay.signs.stated import EpochStarts
+from parsers.schema import Kind
 
 _UNBOUNDED = 1 << 62
 
@@ -24,62 +27,98 @@ class Entries:
 
     Attributes:
         found: by leader epoch, the offset from which it begins, and the line.
+        earlier: a process has loaded the log since: the entries of its epoch file replace these.
     """
 
     found: dict[int, tuple[int, Ref]] = field(default_factory=dict)
+    earlier: bool = False
 
     def add(self, line: PlayedLine) -> None:
         """Take an entry."""
-        if line.leader_epoch is not None and line.offset is not None and line.leader_epoch >= 0:
-            note = f"leader epoch {line.leader_epoch} from offset {line.offset}"
-            self.found[line.leader_epoch] = line.offset, Ref(row=line.row, note=note)
+        if line.leader_epoch is None or line.offset is None or line.leader_epoch < 0:
+            return
+        if self.earlier and line.kind == Kind.EPOCH_ENTRY:
+            self.found, self.earlier = {}, False
+        note = f"leader epoch {line.leader_epoch} from offset {line.offset}"
+        self.found[line.leader_epoch] = line.offset, Ref(row=line.row, note=note)
 
     def truncate(self, to: int) -> None:
         """Forget the entries of records that a truncation removed."""
         self.found = {epoch: one for epoch, one in self.found.items() if one[0] < to}
 
-    def at(self, offset: int) -> tuple[int, Ref] | None:
-        """Return the leader epoch of the record at an offset where an entry begins, and the line; None elsewhere."""
-        there = [(epoch, ref) for epoch, (start, ref) in self.found.items() if start == offset]
-        return max(there, key=lambda one: one[0], default=None)
-
-    def bounds(self, offset: int) -> tuple[int, int]:
-        """Return the least and the greatest leader epoch of the record at an offset: epochs only rise along a log."""
-        exact = self.at(offset)
-        if exact is not None:
-            return exact[0], exact[0]
-        least = max((epoch for epoch, (start, _) in self.found.items() if start <= offset), default=0)
-        return least, min((epoch - 1 for epoch, (start, _) in self.found.items() if start > offset), default=_UNBOUNDED)
-
-    def nearest(self, offset: int) -> Ref:
-        """Return the line of the entry that bounds the leader epoch at an offset."""
-        below = [(start, ref) for start, ref in self.found.values() if start <= offset]
-        above = [(-start, ref) for start, ref in self.found.values() if start > offset]
-        return max(below or above, key=lambda one: one[0])[1]
+    @property
+    def pieces(self) -> list[tuple[Piece, Ref]]:
+        """The records of each entry with its line, up to the next entry; nothing if epochs fall along the log."""
+        starts = sorted((start, epoch, ref) for epoch, (start, ref) in self.found.items())
+        if any(one[1] > two[1] for one, two in pairwise(starts)):
+            return []
+        ends = [start for start, _, _ in starts[1:]] + [_UNBOUNDED][: len(starts)]
+        return [
+            (Piece(start, end, (epoch, BEFORE[1]), whole=False), ref)
+            for (start, epoch, ref), end in zip(starts, ends, strict=True)
+            if start < end
+        ]
 
 
-def unlike_before(
-    left: tuple[Sequence[Piece], Entries], right: tuple[Sequence[Piece], Entries]
-) -> Iterator[tuple[Range, Piece, Piece, Ref, Ref]]:
-    """Yield offsets of records with which both replicas began, and to which their entries give other leader epochs.
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The records with which a replica begins, as its entries describe them.
 
-    Args:
-        left, right: the committed records of each replica, and its entries.
+    Attributes:
+        line: the line that states them.
+        start, end: their offsets, half-open.
+        pieces: records with a known leader epoch, in order, each with the line of its entry.
     """
-    both = intersect(_before(left[0]), _before(right[0]))
-    known = [*left[1].found.values(), *right[1].found.values()] if left[1].found and right[1].found else []
-    for offset in sorted({start for start, _ in known}):
-        (low, high), (least, most) = left[1].bounds(offset), right[1].bounds(offset)
-        if (high < least or most < low) and any(first <= offset < end for first, end in both):
-            one, two = (
-                Piece(offset, offset + 1, (epoch, f"entry of {side}"), whole=False)
-                for epoch, side in ((low if high == _UNBOUNDED else high, "left"), (least, "right"))
-            )
-            yield (offset, offset + 1), one, two, left[1].nearest(offset), right[1].nearest(offset)
+
+    line: PlayedLine
+    start: int
+    end: int
+    pieces: tuple[tuple[Piece, Ref], ...] = ()
+
+    def described(self, log: Log, entries: Entries) -> Beginning:
+        """Return it as entries describe those of its records that the log has now; unchanged if they describe none."""
+        spans = _before(log.pieces)
+        found = tuple((part, ref) for piece, ref in entries.pieces for part in _within(piece, spans))
+        return replace(self, pieces=found) if found else self
+
+    def named(self, disputed: Sequence[Range]) -> list[tuple[Piece, Ref]]:
+        """Return its records in order, with the leader epochs of those to which some replicas give different ones."""
+        known = [(part, ref) for piece, ref in self.pieces for part in _within(piece, disputed)]
+        others = subtract([(self.start, self.end)], [piece[:2] for piece, _ in known])
+        stated = Ref(row=self.line.row, note=f"log end offset {self.end}")
+        alike = [(Piece(*span, BEFORE, whole=False), stated) for span in others]
+        return sorted([*known, *alike], key=lambda one: one[0].first)
 
 
 def _before(pieces: Sequence[Piece]) -> list[Range]:
-    return [piece[:2] for piece in pieces if piece.writer == BEFORE]
+    return [piece[:2] for piece in pieces if piece.writer[1] == BEFORE[1]]
+
+
+def _within(piece: Piece, spans: Sequence[Range]) -> Iterator[Piece]:
+    for first, end in intersect([piece[:2]], spans):
+        yield piece._replace(first=first, end=end)
+
+
+def disputed(beginnings: Mapping[int, Beginning]) -> list[Range]:
+    """Return the offsets of records with which replicas begin, and to which their entries give other leader epochs."""
+    apart: list[Range] = []
+    for left, right in combinations(beginnings.values(), 2):
+        for one, _ in left.pieces:
+            apart += [span for two, _ in right.pieces if one.writer != two.writer for span in _shared(one, two)]
+    return merge(apart)
+
+
+def _shared(one: Piece, two: Piece) -> list[Range]:
+    return intersect([one[:2]], [two[:2]])
+
+
+def undescribed(beginnings: Mapping[int, Beginning], spans: Sequence[Range]) -> int | None:
+    """Return a replica that begins with records at some offsets, of which no entry states the leader epoch; or None."""
+    for broker, one in sorted(beginnings.items()):
+        known = [piece[:2] for piece, _ in one.pieces]
+        if subtract(intersect([(one.start, one.end)], spans), known):
+            return broker
+    return None
 
 
 def entry_start(log: Log, line: PlayedLine, *, reloaded: bool) -> EpochStarts | None:
@@ -103,7 +142,8 @@ def entry_start(log: Log, line: PlayedLine, *, reloaded: bool) -> EpochStarts | 
             f"has an entry of leader epoch {epoch} from offset {offset} on, and records of leader epoch {newer} "
             f"from offset {below[0].first} on"
         )
-    own = next((piece for piece in log.pieces if piece.writer[0] == epoch), None)
+    appended_here = (piece for piece in log.pieces if piece.writer[1] != BEFORE[1])
+    own = next((piece for piece in appended_here if piece.writer[0] == epoch), None)
     if own is None or own.first == offset or own.first <= log.start > 0 or (reloaded and offset > own.first):
         return None
     appended = own.first, line.broker, log.refs[own.writer]

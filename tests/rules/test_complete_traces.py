@@ -484,24 +484,30 @@ def entries(*of: tuple[int, int, int]) -> list[Line]:
 @pytest.mark.parametrize(
     ("of", "epochs", "offsets"),
     [
-        ([(1, 1, 0), (1, 3, 5), (2, 1, 0), (2, 2, 5)], (2, 3), ((5, 6),)),
-        ([(1, 2, 0), (2, 3, 0)], (2, 3), ((0, 1),)),
-        ([(1, 1, 0), (1, 2, 4), (2, 3, 2)], (1, 3), ((2, 3), (4, 5))),
+        ([(1, 1, 0), (1, 3, 5), (2, 1, 0), (2, 2, 5)], (2, 3), ((5, 10),)),
+        ([(1, 2, 0), (2, 3, 0)], (2, 3), ((0, 10),)),
+        ([(1, 1, 0), (1, 2, 4), (2, 3, 2)], (1, 3), ((2, 10),)),
+        ([(1, 1, 0), (2, 1, 0), (2, 3, 5)], (1, 3), ((5, 10),)),  # each entry of broker 1 would be stated
+        ([(1, 1, 0), (1, 2, 3), (1, 3, 5), (2, 1, 0), (2, 3, 5)], (1, 2), ((3, 5),)),
+        ([(1, 1, 0), (1, 2, 5), (2, 1, 0), (2, 2, 7)], (1, 2), ((5, 7),)),
     ],
 )
 def test_epoch_entries_show_that_lineages_disagree(
     of: list[tuple[int, int, int]], epochs: tuple[int, int], offsets: tuple[tuple[int, int], ...], tmp_path: Path
 ) -> None:
-    (found,) = judged(tmp_path, [head(), *entries(*of)])["epoch-divergence"].findings
-    assert (found.offsets, found.epochs, found.replicas) == (offsets, epochs, (1, 2))
+    answers = judged(tmp_path, [head(), *entries(*of)])
+    found = [one for one in answers["epoch-divergence"].findings if one.subject == "lines"]
+    assert [(one.offsets, one.epochs, one.replicas) for one in found] == [(offsets, epochs, (1, 2))]
+    (apart,) = answers["replica-divergence"].findings
+    assert apart.offsets == offsets
 
 
 @pytest.mark.parametrize(
     "of",
     [
         [(1, 1, 0), (1, 3, 5), (2, 1, 0), (2, 3, 5)],
-        [(1, 1, 0), (2, 1, 0), (2, 3, 5)],  # a line about an entry of broker 1 may be missing
-        [(1, 1, 0), (1, 3, 5), (2, 1, 0), (2, 4, 7)],  # one about epoch 3 of broker 2 may be
+        [(2, 1, 0), (2, 3, 5)],  # broker 1 states none
+        [(1, 1, 0), (1, 3, 5), (2, 3, 7)],  # retention removed the first entries of broker 2
         [(1, 1, 0), (1, 2, 5), (1, 3, 5), (2, 1, 0), (2, 3, 5)],  # epoch 2 has no record
         [(1, 3, 10), (2, 2, 10)],  # nor have these
     ],
@@ -512,6 +518,57 @@ def test_epoch_entries_that_can_be_of_one_lineage_do_not_disagree(
     answers = judged(tmp_path, [head(), *entries(*of)])
     assert answers["epoch-divergence"].verdict is Verdict.CLEAN
     assert answers["replica-divergence"].verdict is Verdict.CLEAN
+
+
+def test_a_leader_without_records_that_only_entries_tell_apart_has_lost_them(tmp_path: Path) -> None:
+    """A high watermark that a process reads back covers the records of its own log, whatever is stated of these later.
+
+    The leader keeps its log, so broker 2 alone has the records of epoch 2.
+    """
+    roles = [
+        said(3, 1, "become_leader", leader_epoch=4, leo=10, hw=10),
+        said(3, 2, "become_follower", leader_epoch=4, leader=1, leo=10, hw=10),
+    ]
+    told = entries((1, 1, 0), (1, 3, 5), (2, 1, 0), (2, 2, 5))
+    for lines in (
+        [*told, *roles],
+        [*told[:4], *roles, *(line | {"time": said(4, 1, "hw")["time"]} for line in told[4:])],
+    ):
+        (lost,) = judged(tmp_path, [head(), *lines])["committed-data-lost"].findings
+        assert (lost.offsets, lost.epochs) == (((5, 10),), (2, 4))
+        assert "Broker 2 still has them" in lost.summary
+
+
+def test_a_replica_whose_lineage_is_not_stated_leaves_open_which_records_it_has(tmp_path: Path) -> None:
+    told = [said(0, 3, "log_loaded", leo=10), *entries((1, 1, 0), (1, 3, 5), (2, 1, 0), (2, 2, 5))]
+    answers = judged(tmp_path, [head(replicas=[1, 2, 3]), *told])
+    (found,) = answers["epoch-divergence"].findings
+    assert (found.replicas, found.offsets) == ((1, 2), ((5, 10),))
+    assert answers["committed-data-lost"].verdict is Verdict.UNKNOWN
+    assert "broker 3 has offset 5" in answers["evidence-gap"].findings[0].facts[0].text
+
+
+def test_entries_that_a_process_states_replace_those_before(tmp_path: Path) -> None:
+    """A process that was killed may have lost its epoch file: its entries then begin with what it recovered."""
+    told = entries((1, 1, 0), (1, 3, 5), (2, 1, 0), (2, 3, 5))
+    back = [
+        said(4, 2, "process_start"),
+        said(5, 2, "log_loaded", leo=10),
+        said(6, 2, "epoch_entry", leader_epoch=3, offset=7),
+    ]
+    assert judged(tmp_path, [head(), *told, *back])["replica-divergence"].verdict is Verdict.CLEAN
+
+
+def test_a_follower_states_the_epochs_of_records_with_which_its_leader_began(tmp_path: Path) -> None:
+    leader = [
+        said(0, 1, "log_loaded", leo=10),
+        said(0, 1, "epoch_entry", leader_epoch=2, offset=0),
+        said(1, 1, "become_leader", leader_epoch=3, leo=10, hw=10),
+        said(1, 2, "become_follower", leader_epoch=3, leader=1, leo=0),
+    ]
+    for epoch, verdict in ((2, Verdict.CLEAN), (1, Verdict.UNKNOWN)):
+        fetched = said(2, 2, "append", offset=0, leo=10, leader_epoch=epoch)
+        assert judged(tmp_path, [head(), *leader, fetched])["truncation-below-committed"].verdict is verdict
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,115 @@
+"""Complete traces of a case: the lines of each partition in their order, and what they decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import replace
+
+import polars as pl
+
+from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.played_line import PlayedLine, played_lines
+from forensics.replay.facts.statement_lines import Key
+from forensics.replay.lineage import Range
+from forensics.replay.played import ABOUT_LOGS, ENTRIES, Contradiction, NotPlayed, Played, Player
+from forensics.replay.played_entries import Beginning, disputed, undescribed
+from forensics.replay.played_isr import ABOUT_ISR
+from forensics.replay.played_watermarks import ABOUT_HW
+from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.schema import Kind
+
+
+def clean_starts(observations: pl.DataFrame) -> frozenset[tuple[int, int]]:
+    """Return the brokers and processes of which a trace states that the process before had stopped cleanly."""
+    told = observations.filter((pl.col("kind") == Kind.CLEAN_RESTART.value) & (pl.col("message") == TRACE))
+    return frozenset(told.select("broker", "run").drop_nulls().iter_rows())
+
+
+def play(rows: pl.DataFrame, complete: frozenset[int], clean: Set[tuple[int, int]]) -> dict[Key, Played]:
+    """Play the complete traces; return what they decide, by incarnation of each partition.
+
+    A partition is left out if a trace does not say enough about one of its lines, or if some of them are of brokers
+    without the claim.
+
+    Args:
+        rows: observations of partitions, with ``broker``, ``row`` and ``incarnation``.
+        complete: brokers that state every change of their replicas, by the claim of their trace.
+        clean: brokers and processes that began after a clean stop.
+    """
+    found = {key: played_by(lines, clean) for key, lines in lines_to_play(rows, complete).items()}
+    return {key: one for key, one in found.items() if one is not None}
+
+
+def lines_to_play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, list[PlayedLine]]:
+    """Return the lines of each partition that is played, in the order of their times; the arguments of ``play``."""
+    if not complete:
+        return {}
+    place = ["topic", "partition", "incarnation"]
+    told = rows.filter(pl.col("kind").is_in([kind for kind in (*ABOUT_LOGS, *ABOUT_HW) if kind not in ENTRIES]))
+    partly = told.filter(~pl.col("broker").is_in([*complete])).select(place).unique()
+    whole = told.select(place).unique().join(partly, on=place, how="anti")
+    about = pl.col("kind").is_in([*ABOUT_LOGS, *ABOUT_HW, *ABOUT_ISR])
+    found: dict[Key, list[PlayedLine]] = {}
+    for line in played_lines(rows.filter(about).join(whole, on=place, how="semi")):
+        found.setdefault(line.key, []).append(line)
+    return found
+
+
+def played_by(lines: Sequence[PlayedLine], clean: Set[tuple[int, int]]) -> Played | None:
+    """Return what the lines of one partition decide in their order; None if they do not say enough.
+
+    Args:
+        lines: the lines.
+        clean: brokers and processes that began after a clean stop.
+    """
+    commits = any(line.kind == Kind.ISR_COMMIT for line in lines)
+    first = Player(_begins(lines), clean, commits=commits)
+    found = _played(first, lines)
+    spans = disputed(first.beginnings)
+    if found is None or not spans:
+        return found
+    # Records with which replicas begin are taken as alike, except those to which their entries give other epochs.
+    known = {broker: begun.named(spans) for broker, begun in first.beginnings.items()}
+    second = _played(Player(_begins(lines), clean, commits=commits, known=known), lines)
+    without = undescribed(first.beginnings, spans)
+    if without is None or second is None:
+        return second
+    apart = tuple(one for one in second.apart if without not in (one.left, one.right))
+    contradiction = found.contradiction or _undescribed(first.beginnings[without], spans)
+    return replace(found, apart=apart, contradiction=contradiction)
+
+
+def _played(player: Player, lines: Sequence[PlayedLine]) -> Played | None:
+    """Return what lines decide; None if they do not say enough."""
+    try:
+        for line in lines:
+            player.take(line)
+    except NotPlayed:
+        return None
+    return player.result()
+
+
+def _undescribed(begun: Beginning, spans: Sequence[Range]) -> Contradiction:
+    """Return that no entry states the leader epoch of records to which two other replicas give different ones."""
+    line, offset = begun.line, max(begun.start, spans[0][0])
+    text = (
+        f"line {line.line}: broker {line.broker} has offset {offset}, to which the epoch entries of two other brokers "
+        "give different leader epochs, and no entry states its own"
+    )
+    return Contradiction(line.broker, text, line.time, Ref(row=line.row, note=text))
+
+
+def _begins(lines: Sequence[PlayedLine]) -> dict[int, int]:
+    """Return the log end offset with which each replica begins, by the first line that states it."""
+    known: dict[int, int] = {}
+    for line in lines:
+        end = 0 if line.kind == Kind.LOG_CREATED else line.offset if line.kind == Kind.APPEND else line.leo
+        if end is not None and line.kind in ABOUT_LOGS and line.replica in (None, line.broker):
+            known.setdefault(line.broker, end)
+    return known
+
+
+def appended(rows: pl.DataFrame) -> frozenset[Key]:
+    """Return the incarnations of partitions to whose logs a trace states appends."""
+    told = rows.filter((pl.col("kind") == Kind.APPEND.value) & (pl.col("message") == TRACE))
+    return frozenset(told.select("topic", "partition", "incarnation").unique().iter_rows())
