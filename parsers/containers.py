@@ -168,6 +168,7 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
     mark = shared_output.mark_of(_objects(source, head))
     if (pieces := excerpts.pieces(source, head, marked=mark is not None)) is not None:
         yield from pieces
+        yield from excerpts.command_output(source, head)
     elif mark is not None:
         yield from _pasted(shared_output.split(source, mark))
     else:

@@ -108,6 +108,18 @@ EPOCHS_OUT_OF_ORDER = ("not stored", "stored, later entries removed")
 REMOTE_STATE = "Couldn't build the state from remote store"
 """Of a problem: what a follower needs of records in remote storage is not there (KIP-405)."""
 
+SEGMENT_NOT_RENAMED = "a segment file cannot be renamed"
+"""Of a problem: a broker could not mark the file of a segment for its deletion."""
+
+OUT_OF_SEQUENCE = "out of order sequence number"
+"""Of a producer that its leader does not know: a batch is missing before the one that the leader received (KIP-98)."""
+
+QUORUM_TRUNCATION = "truncation below the high watermark"
+"""Of a problem: a node of the metadata quorum would have to remove records that it knows to be committed."""
+
+QUORUM_CONTRADICTS = "another leader or epoch"
+"""Of a problem: a node of the metadata quorum has another leader or epoch than the others."""
+
 NOT_PAUSED = "Compaction cannot be paused"
 """Of a problem: a follower cannot empty its log, because the cleaner is paused for it already (KAFKA-3123)."""
 
@@ -149,6 +161,9 @@ CUT = "cut"
 """Of the last entry of a checkpoint file: the rest of the file is missing."""
 REPLICAS = "replicas="
 """With this the detail of a change begins that sets the replicas, as the end of a reassignment does."""
+
+BY_COMMAND = "by kafka-leader-election"
+"""Of a requested election: the command that asked for it printed that it took place."""
 
 LAST_KNOWN = "lastKnownElr="
 """Prefix of the last ISR members in the detail of an unclean election from an empty ISR: ids in brackets. Controllers

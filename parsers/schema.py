@@ -105,6 +105,7 @@ class Kind(StrEnum):
     CONSUMER_TRUNCATED = "consumer_truncated"  # offset = position, leo = where its epoch ends by the leader's answer
     CONSUMER_RESET = "consumer_reset"  # offset = new position
     CONSUMER_SET = "consumer_set"  # offset = position that the application set
+    GROUP_DESCRIBED = "group_described"  # offset = committed position, leo = log end by its leader; detail = group
     # -- progress ---------------------------------------------------------------------------------------------------
     APPEND = "append"  # offset = first offset, leo after it
     LEO = "leo"  # leo
@@ -165,9 +166,11 @@ class Kind(StrEnum):
     TRACE = "trace"  # a trace claims to state each change of the replicas of its witness
     # -- what tools print of a running cluster ----------------------------------------------------------------------
     TOPIC_DESCRIBED = "topic_described"  # no time; leader, isr, detail = replicas=..; of ZooKeeper also epochs
+    ELIGIBLE_DESCRIBED = "eligible_described"  # of a partition without a leader: isr = its eligible leader replicas
     QUORUM_DESCRIBED = (
         "quorum_described"  # leader, leader_epoch, hw of the metadata log; or replica, leo, detail = part and lag
     )
+    REPLICAS_DIFFER = "replicas_differ"  # replica and another one at offset; detail = how, as a command says
     LOG_DIR_DESCRIBED = "log_dir_described"  # log_dir; detail = size=.. offsetLag=.., and "future"
 
 

@@ -86,7 +86,7 @@ _NO_EVIDENCE = (
     "archive",  # what is in an archive counts by itself
     "server-properties",
     "zookeeper-nodes",
-    "topics-describe",
+    "command-output",
 )
 """Formats of files that show neither what a log holds nor what a broker did."""
 

@@ -15,7 +15,7 @@ from forensics.case.twins import COPY
 from parsers.excerpts.pieces import MARKED, is_piece
 from parsers.file_reading import FileReading, note
 from parsers.files.sources import Source
-from parsers.formats.describe_text import NAME as DESCRIBED
+from parsers.formats.command_output import NAME as DESCRIBED
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.messages.logs import LOG_OF
 from parsers.schema import Kind

@@ -61,7 +61,7 @@ from forensics.replay.signs.last_stable import NOT_STATED, LastStable, last_stab
 from forensics.replay.signs.stated import NOTHING, Stated, stated
 from forensics.replay.signs.unlike_appends import UnlikeAppends, unlike_appends
 from forensics.replay.signs.went_back import WentBack, went_back
-from parsers.details import against_settings, log_properties
+from parsers.details import BY_COMMAND, against_settings, log_properties
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
 from parsers.formats.metadata_log import ALLOWS
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -421,7 +421,7 @@ def _forced(history: History, told: Sequence[Event], case: Case) -> None:
     for event in told:
         if event.kind == Kind.UNCLEAN_ELECTION:
             _mark_against_settings(history, event, case)
-        elif event.kind == Kind.ELECTION_REQUESTED:
+        elif event.kind == Kind.ELECTION_REQUESTED and event.detail != BY_COMMAND:
             _mark_requested(history, event, told)
 
 

@@ -83,7 +83,7 @@ _FILES = (
 _TOOLS = (
     ("dump-log", "output of kafka-dump-log"),
     ("log-dirs", "output of kafka-log-dirs"),
-    ("topics-describe", "output of kafka-topics"),
+    ("command-output", "output of Kafka's commands"),
     ("zookeeper-nodes", "nodes of ZooKeeper"),
     ("quorum-describe", "output of kafka-metadata-quorum"),
     ("trace", "a trace"),

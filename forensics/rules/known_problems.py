@@ -7,6 +7,8 @@ verdict, and proves nothing about lines that are not in the evidence.
 
 from __future__ import annotations
 
+from forensics.rules.client_lines import CLIENTS
+from forensics.rules.command_lines import COMMANDS
 from forensics.rules.fetcher_lines import FETCHERS
 from forensics.rules.finding import Severity
 from forensics.rules.problem_entry import (
@@ -16,11 +18,12 @@ from forensics.rules.problem_entry import (
     above_zero,
     detail_is,
     detail_is_not,
-    in_range,
+    in_temporary,
     less,
     one_of_several,
     shares_directory,
 )
+from forensics.rules.quorum_lines import QUORUM
 from forensics.rules.replica_lines import REPLICAS
 from forensics.rules.routine_lines import ROUTINE
 from parsers.details import (
@@ -338,6 +341,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         always=True,
     ),
     *REPLICAS,
+    *QUORUM,
     KnownProblem(
         id="index-corrupt",
         title="Broker does not start: corrupt index",
@@ -444,6 +448,25 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         always=True,
     ),
     KnownProblem(
+        id="temporary-directory",
+        title="Log directory is in a temporary one",
+        severity=Severity.ERROR,
+        kinds=(Kind.STORAGE_ERROR, Kind.CHECKPOINT_ERROR),
+        when=in_temporary,
+        states="{who} could not read or write in {log_dir}, which is in a temporary directory: {detail}",
+        records=Records.AT_STAKE,
+        means=(
+            "Many systems delete files in /tmp: when they start, or when a file was not used for days. Then segments "
+            "are gone while the broker runs, and it takes the directory offline."
+        ),
+        fetch=(
+            "look which files of the directory are left, and copy it",
+            "check which other replicas have the records, and keep these: without one, what was deleted is lost",
+            "set log.dirs to a directory that nothing empties: /tmp/kafka-logs is only a sample setting",
+        ),
+        always=True,
+    ),
+    KnownProblem(
         id="storage-error",
         title="Log directory cannot be read or written",
         severity=Severity.ERROR,
@@ -484,7 +507,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         fetch=(_CAUSE, _DISK, _KEEP_DIRS),
         issues=("KIP-112 (1.0: a failed directory goes offline by itself)",),
         always=True,
-        part_of=("all-log-dirs-failed", "storage-error"),
+        part_of=("all-log-dirs-failed", "storage-error", "temporary-directory"),
     ),
     KnownProblem(
         id="logs-not-closed",
@@ -499,7 +522,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         ),
         fetch=(_CAUSE, "check disk, mount, owner and permissions of the log directory that it names", _KEEP_DIRS),
         issues=("KAFKA-13773 (a full disk while logs are recovered counted as a clean stop; fixed in 3.3)",),
-        part_of=("all-log-dirs-failed", "storage-error", "disk-full", "io-error"),
+        part_of=("all-log-dirs-failed", "storage-error", "temporary-directory", "disk-full", "io-error"),
     ),
     # -- directories of somebody else ----------------------------------------------------------------------------------
     KnownProblem(
@@ -595,6 +618,27 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         unjudged=True,
     ),
     KnownProblem(
+        id="isr-change-refused",
+        title="ISR change refused",
+        severity=Severity.INFO,
+        kinds=(Kind.ISR_REJECTED,),
+        when=detail_is_not(STALE_ZK_VERSION),
+        states="a change of the ISR of {where} was refused: {detail}",
+        records=Records.UNKNOWN,
+        means=(
+            "The leader had an older leader epoch or partition epoch than the controller, or the replica to be added "
+            "is not eligible: its broker is fenced, stops or was restarted. The ISR stays as it was, and the leader "
+            "tries again. A broker that no longer leads later truncates what only it has."
+        ),
+        fetch=(
+            "if it continues for minutes: collect the controller's log and state-change.log of the leader",
+            "check which leader epoch the controller has for {where} (kafka-topics --describe for its leader)",
+        ),
+        issues=("KIP-497 (2.7: the controller changes ISRs)", "KIP-903 (3.5: the broker epoch of the replica)"),
+        leads=True,
+    ),
+    *COMMANDS,
+    KnownProblem(
         id="leader-not-elected",
         title="No leader could be elected",
         severity=Severity.WARNING,
@@ -611,6 +655,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "collect server.log of these brokers: why they are gone, or the broker ids that they have now",
             "do not enable unclean elections before the directories of {where} on all replicas are copied",
         ),
+        beside=("eligible-leader-offline",),
     ),
     *FETCHERS,
     KnownProblem(
@@ -650,68 +695,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         ),
     ),
     # -- who asks for what is not there --------------------------------------------------------------------------------
-    KnownProblem(
-        id="producer-unknown",
-        title="Leader does not know a producer",
-        severity=Severity.WARNING,
-        kinds=(Kind.PRODUCER_UNKNOWN,),
-        states="the leader of {where} does not have what a producer wrote to it before: {detail}",
-        records=Records.AT_STAKE,
-        means=(
-            "Its log lost the producer's last records, or retention deleted them. For a producer that writes rarely "
-            "the second is routine."
-        ),
-        fetch=(
-            "check retention of {where}, and how long the producer had not written",
-            _ELECTION,
-            "compare the log end offset of {where} with what consumers have read",
-        ),
-        issues=("KIP-360 (2.5: a producer whose id is unknown continues by itself)",),
-        always=True,
-    ),
-    KnownProblem(
-        id="fetch-above-log-end",
-        title="Fetch beyond the log end",
-        severity=Severity.WARNING,
-        kinds=(Kind.OUT_OF_RANGE, Kind.CONSUMER_TRUNCATED),
-        when=less("leo", "offset"),
-        states="a client or follower asked for offset {offset} of {where}, whose log ends at {leo}",
-        records=Records.AT_STAKE,
-        means=(
-            "The log is shorter than a position that was read or committed before: it lacks offsets {stake}. The log "
-            "was truncated, lost its end or was created again. Or the position belongs to another cluster."
-        ),
-        fetch=(
-            "collect server.log of all replicas of {where} since the last change of leader",
-            "find out where the position comes from: when was {offset} read or committed?",
-            "stop consumers with auto.offset.reset=latest: they skip records",
-        ),
-        issues=(
-            "KAFKA-1806 (reported for 0.8.1: a fetch above the log end of the new leader)",
-            "KIP-320 (2.1: consumers detect truncation)",
-        ),
-        stake=("leo", "offset"),
-    ),
-    KnownProblem(
-        id="fetch-below-log-start",
-        title="Fetch below the log start",
-        severity=Severity.INFO,
-        kinds=(Kind.OUT_OF_RANGE,),
-        when=less("offset", "log_start"),
-        states="a client or follower asked for offset {offset} of {where}, whose log begins at {log_start}",
-        records=Records.NOTHING_LOST,
-        means=(
-            "Records below {log_start} were deleted by retention or request. A new follower or a slow consumer asks "
-            "for them, and begins at {log_start}. After a reassignment in 2.4.0 a new leader may answer this by "
-            "mistake."
-        ),
-        fetch=(
-            "check retention and DeleteRecords of the topic",
-            "in 2.4.0: look for a new replica that led before it had a high watermark",
-        ),
-        issues=("KAFKA-9491 (a new replica leads with high watermark 0; 2.4.0, fixed in 2.4.1 and 2.5)",),
-        leads=True,
-    ),
+    *CLIENTS,
     KnownProblem(
         id="leader-not-moved",
         title="Leadership could not be moved",
@@ -727,24 +711,6 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         fetch=(
             "collect the ISR of {where} (kafka-topics --describe): why other replicas are not in it",
             "start the brokers that are missing from the ISR before you stop its leader",
-        ),
-        leads=True,
-    ),
-    KnownProblem(
-        id="fetch-out-of-range",
-        title="Consumer position out of range",
-        severity=Severity.INFO,
-        kinds=(Kind.OUT_OF_RANGE, Kind.CONSUMER_OUT_OF_RANGE),
-        when=in_range,
-        states="a client asked for offset {offset} of {where}, and the broker answered that it is out of range",
-        records=Records.UNKNOWN,
-        means=(
-            "The line does not show whether the offset is too low or too high, or it logs a range that contains the "
-            "offset."
-        ),
-        fetch=(
-            "collect log start, high watermark and log end of {where} at that time",
-            "check auto.offset.reset of the consumer: it decides what is skipped",
         ),
         leads=True,
     ),

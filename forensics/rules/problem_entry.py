@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Any
 
 from forensics.replay.facts.isr import broker_set
@@ -119,6 +120,12 @@ def zero(*columns: str) -> Callable[[Row], bool]:
 def in_range(row: Row) -> bool:
     """Return whether the printed range contains the requested offset."""
     return not less("offset", "log_start")(row) and not less("leo", "offset")(row)
+
+
+def in_temporary(row: Row) -> bool:
+    """Return whether a log directory is where the operating system deletes files; macOS has its own in /private."""
+    folders = PurePosixPath(row["log_dir"] or "").parts[1:-1]
+    return folders[:1] == ("tmp",) or folders[:2] in (("private", "tmp"), ("var", "tmp"))
 
 
 def one_of_several(row: Row) -> bool:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from forensics.rules.finding import Severity
 from forensics.rules.problem_entry import KnownProblem, Records, Row, detail_is, less
-from parsers.details import CLEANING_FAILED, EPOCHS_OUT_OF_ORDER, NOT_PAUSED, REMOTE_STATE, SEGMENTS_MISSING
+from parsers.details import (
+    CLEANING_FAILED,
+    EPOCHS_OUT_OF_ORDER,
+    NOT_PAUSED,
+    REMOTE_STATE,
+    SEGMENT_NOT_RENAMED,
+    SEGMENTS_MISSING,
+)
 from parsers.schema import Kind
 
 _COPY = "copy the directory {where} of {who} to another disk before you start, wipe or reassign anything"
@@ -55,6 +62,26 @@ REPLICAS: tuple[KnownProblem, ...] = (
             "skip the offset in the consumer only if no replica has the undamaged record",
         ),
         always=True,
+    ),
+    KnownProblem(
+        id="segment-not-renamed",
+        title="Segment file cannot be renamed",
+        severity=Severity.INFO,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(SEGMENT_NOT_RENAMED),
+        states="{who} could not rename the file of the segment of {where} that begins at offset {offset}",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Retention or compaction marks a segment by its name before it deletes it. Windows refuses to rename an "
+            "open file. Up to 0.11 the broker then stops or retries at each run, and the disk fills up."
+        ),
+        fetch=(
+            "run the broker on Linux with a local or block disk",
+            "check who may rename files there, and whether another program holds them open",
+            "do not rename or delete segment files by hand while the broker runs",
+        ),
+        issues=("KAFKA-1194 (Windows, which Kafka does not support fully)",),
+        leads=True,
     ),
     KnownProblem(
         id="damage-found",

@@ -18,7 +18,7 @@ from forensics.replay.roles.role_spans import ROLES
 from forensics.rules.finding import Evidence
 from forensics.rules.known_problems import BY_ID, KNOWN_PROBLEMS
 from forensics.rules.problem_entry import KnownProblem, Row
-from parsers.formats.describe_text import NAME as DESCRIBED
+from parsers.formats.command_output import NAME as DESCRIBED
 from parsers.formats.dump_log_text import NAME as DUMPED
 from parsers.schema import FAILURES, Kind
 from parsers.takers.metadata_files import TOPIC as METADATA_TOPIC
@@ -30,7 +30,9 @@ FIRST = 3
 NEAR = 4
 """Lines between an event and the exception that belongs to it, at most."""
 
-_VALUES = ("leader", "leader_epoch", "partition_epoch", "offset", "hw", "hw_before", "leo", "log_start")
+_VALUES = (
+    "leader", "leader_epoch", "previous_epoch", "partition_epoch", "offset", "hw", "hw_before", "leo", "log_start",
+)  # fmt: skip
 _COLUMNS = (
     "row", "source", "line", "kind", "message", "broker", "topic", "partition", "topic_id", "time", *_VALUES,
     "isr", "isr_before", "log_dir", "detail", "shares",
@@ -174,7 +176,7 @@ def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
     rows = rows.with_columns(
         pl.col("time").dt.epoch("us"), pl.col("kind").cast(pl.String), pl.col("message").cast(pl.String)
     )
-    rows = _with_load_before(rows, case)
+    rows = _with_isr_before(_with_load_before(rows, case))
     events = _named(case, logs) if rows.filter(pl.col("topic").is_null() | pl.col("offset").is_null()).height else {}
     for row in rows.select(_COLUMNS).sort("source", "line", "row").iter_rows(named=True):
         known = _known(row)
@@ -203,6 +205,15 @@ def _with_shared(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
     return rows.with_columns(name).join(
         named, on=["broker", "_name"], how="left", nulls_equal=True, maintain_order="left"
     )
+
+
+def _with_isr_before(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows in which a described partition has the ISR of its last description in the same file before it."""
+    described = pl.col("kind") == Kind.TOPIC_DESCRIBED.value
+    before = rows.filter(described, pl.col("isr") != "").sort("source", "line", "row")
+    before = before.select("row", pl.col("isr").shift(1).over("source", "topic", "partition").alias("_isr"))
+    rows = rows.join(before, on="row", how="left", maintain_order="left")
+    return rows.with_columns(pl.coalesce("isr_before", "_isr").alias("isr_before")).drop("_isr")
 
 
 _CHANGES = (

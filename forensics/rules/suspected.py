@@ -99,7 +99,8 @@ IN_TRACES = {
     ),
 }
 """Steps where traces are the only evidence."""
-SOURCES = {COPIED: "KAFKA-14704", TAKEN_OVER: "KAFKA-14704", ELIGIBLE: "KIP-966"}
+LATE = "the leader had just been elected, and stated its high watermark late"
+SOURCES = {LATE: "KIP-207", COPIED: "KAFKA-14704", TAKEN_OVER: "KAFKA-14704", ELIGIBLE: "KIP-966"}
 """Sources in Kafka of other explanations."""
 CLOCKS = "the clocks of the two brokers differ, and the high watermark was reached later"
 
@@ -329,6 +330,19 @@ SUSPECTS: tuple[Suspect, ...] = (
         ),
         before="position",
         settle=("find out which client fetched from offset {end}, and whether it had read up to there before",),
+    ),
+    Suspect(
+        Sign.POSITION_BEYOND_LOG_END,
+        "committed-data-lost",
+        "a consumer group has committed position {end}, but the log ends at {first}: committed {offsets} may be lost",
+        "a consumer group has committed position {end}, and the log ends at {first}",
+        (
+            "the position was set by hand, or copied from another cluster",
+            LATE,
+            REMADE,
+        ),
+        before="position",
+        settle=("find out whether the group had read up to offset {end}, or its position was set",),
     ),
     Suspect(
         Sign.EPOCH_BEGAN_EARLIER,

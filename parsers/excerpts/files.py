@@ -1,8 +1,9 @@
-"""Checkpoint files that people paste into a ticket: ``cat replication-offset-checkpoint``, and what it printed.
+"""Files that people paste into a ticket: ``cat replication-offset-checkpoint``, and output of Kafka's commands.
 
 A text has such a file where a line names the file and the lines below it are its content: the version, the number of
 entries, the entries. The line, or a heading above it, may also name the broker and the directory. Each file becomes a
-source of its own with the path that it had, so that it is read like any other of its name.
+source of its own with the path that it had, so that it is read like any other of its name. The lines of output of
+commands are one source together.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from parsers.excerpts.headings import heading
 from parsers.excerpts.kinds import fence_of
 from parsers.excerpts.pieces import PIECE
 from parsers.files.sources import Source
+from parsers.formats import command_output
 from parsers.formats.epoch_checkpoint import FILE as EPOCHS
 from parsers.formats.offset_checkpoint import FILES
 
@@ -64,15 +66,29 @@ def files(source: Source, data: bytes) -> list[Source]:
         said = "".join(f"{line}\n" for line in lines[at : at + count]).encode()
         owner = f"broker-{name.broker}" if name.broker else ""
         path = "/".join(part for part in (owner, name.folder, name.file) if part)
-        found[path] = Source(
-            f"{source.path}!/{path}",
-            len(said),
-            _Content(said),
-            stored=f"{PIECE} in {source.stored}" if source.stored else PIECE,
-            beginning=said,
-            digest=hashlib.sha256(said).hexdigest(),
-        )
+        found[path] = _quoted_file(source, path, said)
     return list(found.values())
+
+
+def output(source: Source, data: bytes) -> list[Source]:
+    """Return the output of Kafka's commands that a text quotes, as one file: each line at its place, others empty."""
+    lines = [_inner(line) for line in data.decode("utf-8", "replace").split("\n")]
+    kept = command_output.own_lines(lines)
+    if not kept:
+        return []
+    said = "".join(f"{line if number in kept else ''}\n" for number, line in enumerate(lines, 1)).encode()
+    return [_quoted_file(source, f"{command_output.NAME}.txt", said)]
+
+
+def _quoted_file(source: Source, path: str, said: bytes) -> Source:
+    return Source(
+        f"{source.path}!/{path}",
+        len(said),
+        _Content(said),
+        stored=f"{PIECE} in {source.stored}" if source.stored else PIECE,
+        beginning=said,
+        digest=hashlib.sha256(said).hexdigest(),
+    )
 
 
 def _inner(line: str) -> str:

@@ -17,6 +17,8 @@ MOST_BYTES: Final = 256 << 10
 """Largest size of a text that may be an excerpt. An issue of GitHub holds 64 KiB at most, one of Jira 32."""
 
 _CHECKPOINT: Final = b"-checkpoint"
+_OUTPUT: Final = (b"Isr:", b"LOG-END-OFFSET", b"LOG END OFFSET", b"logSize", b" leader election (", b"'s checksum ")
+"""One of these is in the output of Kafka's commands."""
 _ENDINGS: Final = (
     ".txt",
     ".text",
@@ -76,6 +78,24 @@ def checkpoint_files(source: Source, head: bytes) -> list[Source]:
     from parsers.excerpts import files
 
     return files.files(source, data)
+
+
+def command_output(source: Source, head: bytes) -> list[Source]:
+    """Return the output of Kafka's commands that an excerpt quotes between its lines.
+
+    Args:
+        source: the text.
+        head: its first bytes.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    data = _content(source, head)
+    if data is None or not any(words in data for words in _OUTPUT):
+        return []
+    from parsers.excerpts import files
+
+    return files.output(source, data)
 
 
 def _content(source: Source, head: bytes) -> bytes | None:

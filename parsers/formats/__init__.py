@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from parsers.formats import (
     clean_shutdown,
-    describe_text,
+    command_output,
     dump_log_text,
     epoch_checkpoint,
     log4j_config,
@@ -51,7 +51,7 @@ FORMATS = (
     request_log_json,
     request_log_text,
     dump_log_text,
-    describe_text,
+    command_output,
     zookeeper_nodes,
     log_dirs_json,
     log4j_config,

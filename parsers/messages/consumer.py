@@ -11,6 +11,8 @@ from parsers.messages.patterns import FETCH_POSITION, ORDERS, TP
 from parsers.schema import Kind
 
 _CONSUMER = r"(?:\[[^\]]*\] )?"
+_PYTHON = r"TopicPartition\(topic=u?'(?P<topic>[a-zA-Z0-9._-]+)', partition=(?P<partition>[0-9]+)\)"
+"""A partition as kafka-python prints it."""
 _RDKAFKA = (
     r"^(?:%[0-7]\|[0-9.]+\|OFFSET\|[^|]*\| )?(?:\[thrd:[^\]]*\]: )?"
     r"(?P<topic>[a-zA-Z0-9._-]+) \[(?P<partition>[0-9]+)\]: offset reset "
@@ -26,6 +28,7 @@ MESSAGES: tuple[Message, ...] = (
         literal=(
             " is out of range, resetting offset",
             " is out of range for partition ",
+            " is out of range for topic-partition ",
             "Broker: Offset out of range",
         ),
         level="INFO",
@@ -74,6 +77,24 @@ MESSAGES: tuple[Message, ...] = (
                         "offsetEpoch=Optional.empty, currentLeader=LeaderAndEpoch{leader=Optional[h:9092 (id: 1 rack: "
                         "r1 isFenced: false)], epoch=absent}} is out of range for partition orders-0, resetting offset",
                         ({**ORDERS, "offset": 50, "leader": 1},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.9",
+                until=None,
+                regex=rf"^Fetch offset (?P<offset>[0-9]+) is out of range for topic-partition {_PYTHON}",
+                source_ref="kafka-python 1.3 and 2.2, Fetcher",
+                examples=(
+                    Example(
+                        "Fetch offset 50 is out of range for topic-partition TopicPartition(topic='orders', "
+                        "partition=0)",
+                        ({**ORDERS, "offset": 50},),
+                    ),
+                    Example(
+                        "Fetch offset 50 is out of range for topic-partition TopicPartition(topic=u'orders', "
+                        "partition=0)",
+                        ({**ORDERS, "offset": 50},),
                     ),
                 ),
             ),
@@ -306,6 +327,18 @@ MESSAGES: tuple[Message, ...] = (
                         "FetchPosition{offset=42, offsetEpoch=Optional.empty, currentLeader=LeaderAndEpoch{leader="
                         "Optional[h:9092 (id: 1 rack: null)], epoch=5}}.",
                         ({**ORDERS, "offset": 42, "leader": 1, "leader_epoch": 5},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.9",
+                until=None,
+                regex=rf"^Resetting offset for partition {_PYTHON} to offset (?P<offset>[0-9]+)\.",
+                source_ref="kafka-python 2.1, Fetcher",
+                examples=(
+                    Example(
+                        "Resetting offset for partition TopicPartition(topic='orders', partition=0) to offset 42.",
+                        ({**ORDERS, "offset": 42},),
                     ),
                 ),
             ),

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from parsers.details import NOT_PAUSED
+from parsers.details import NOT_PAUSED, SEGMENT_NOT_RENAMED
 from parsers.messages.catalogue import Example, Message, Variant
 from parsers.messages.patterns import EITHER, ORDERS, REPLICA_MANAGER, TP
 from parsers.schema import Kind
@@ -599,6 +599,33 @@ MESSAGES: tuple[Message, ...] = (
                         "Compaction for partition [orders,0] cannot be aborted and paused since it is in "
                         "LogCleaningPaused state.",
                         ({**ORDERS, "detail": NOT_PAUSED},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # On Windows a file that is open cannot be renamed.
+    Message(
+        id="KP-17",
+        kind=Kind.PROBLEM,
+        literal="Failed to change the ",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until="0.11",
+                regex=(
+                    r"^Failed to change the (?:log|index|time index) file suffix from [^ ]* ?to [^ ]* ?for log segment "
+                    r"(?P<offset>[0-9]+)"
+                ),
+                source_ref="0.8.1.1 LogSegment:changeFileSuffixes, 0.10.2.2 LogSegment",
+                fixed={"detail": SEGMENT_NOT_RENAMED},
+                examples=(
+                    Example(
+                        "Failed to change the log file suffix from  to .deleted for log segment 42",
+                        ({"detail": SEGMENT_NOT_RENAMED, "offset": 42},),
                     ),
                 ),
             ),

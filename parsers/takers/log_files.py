@@ -12,7 +12,7 @@ import polars as pl
 from parsers.file_reading import UTC, FileReading, joined, note, small
 from parsers.files.sources import HEAD_BYTES, Source
 from parsers.formats import (
-    describe_text,
+    command_output,
     dump_log_text,
     log4j_config,
     log_dirs_json,
@@ -229,16 +229,16 @@ def file_of_trace(source: Source, _head: bytes) -> FileReading:
     return reading
 
 
-def is_description(_source: Source, head: bytes) -> bool:
-    """Printed by ``kafka-topics --describe``."""
-    return b"Topic:" in head and b"Isr:" in head and b"Replicas:" in head
+def is_output(_source: Source, head: bytes) -> bool:
+    """Printed by ``kafka-topics --describe`` or another command about partitions or groups."""
+    return command_output.begins_output(head)
 
 
-def description(source: Source, _head: bytes) -> FileReading:
-    """Leaders and ISRs as ``kafka-topics --describe`` printed them."""
+def output(source: Source, _head: bytes) -> FileReading:
+    """Leaders, ISRs, elections, positions and differences as Kafka's commands printed them."""
     with source.open() as stream:
         parts = [block.lines for block in lines.blocks(stream)]
-    return small("topics-describe", describe_text.read_describe(pl.concat(parts)))
+    return small(command_output.NAME, command_output.read_output(pl.concat(parts).to_list()))
 
 
 def is_nodes(source: Source, head: bytes) -> bool:

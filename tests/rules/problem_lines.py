@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from tests.rules.command_problem_lines import SHOWN as OF_COMMANDS
 from tests.rules.replica_problem_lines import SHOWN as OF_REPLICAS
 from tests.rules.shown_lines import CAUGHT_UP, FETCHER, FRAME, LOADED, STORED, TO_EPOCH, Shown, event, opened
 
 SHOWN: dict[str, Shown] = {
     **OF_REPLICAS,
+    **OF_COMMANDS,
     "shared-directory": Shown(
         [opened("sales-7"), opened("Sales-7", at=42), opened("sales-7", at=43)],
         [

@@ -58,8 +58,14 @@ BROKERS = (
 )
 """Kinds of line that brokers log."""
 
-CONSUMERS = (Kind.CONSUMER_OUT_OF_RANGE, Kind.CONSUMER_TRUNCATED, Kind.CONSUMER_RESET, Kind.CONSUMER_SET)
-"""Kinds of line that consumers log, in the logs of any application."""
+CONSUMERS = (
+    Kind.CONSUMER_OUT_OF_RANGE,
+    Kind.CONSUMER_TRUNCATED,
+    Kind.CONSUMER_RESET,
+    Kind.CONSUMER_SET,
+    Kind.GROUP_DESCRIBED,
+)
+"""Kinds of line that consumers log, in the logs of any application, or that a command prints of their positions."""
 
 Complaints = dict[tuple[str, int, int], list[Complaint]]
 """By topic, partition and incarnation."""
@@ -74,6 +80,7 @@ def complaints(rows: pl.DataFrame, nobodys: pl.DataFrame) -> Complaints:
         rows: observations with ``incarnation``.
         nobodys: observations that no broker logged. They are assumed to be about the present incarnation.
     """
+    contradicts = (pl.col("kind") != Kind.GROUP_DESCRIBED.value) | (pl.col("offset") > pl.col("leo"))
     brokers = rows.filter(pl.col("kind").is_in([kind.value for kind in (*BROKERS, *CONSUMERS)]))
     consumers = nobodys.filter(
         pl.col("kind").is_in([kind.value for kind in CONSUMERS]),
@@ -82,7 +89,7 @@ def complaints(rows: pl.DataFrame, nobodys: pl.DataFrame) -> Complaints:
     ).with_columns(pl.lit(0, dtype=pl.Int32).alias("incarnation"))
     found: Complaints = {}
     for part in (brokers, consumers):
-        rows = part.filter(pl.col("partition").is_not_null()).sort(*_PLACE, "row")
+        rows = part.filter(pl.col("partition").is_not_null(), contradicts).sort(*_PLACE, "row")
         for place, lines in in_groups(rows, _PLACE, _lines).items():
             found.setdefault(place, []).extend(lines)
     return found

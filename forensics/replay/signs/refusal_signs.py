@@ -88,6 +88,19 @@ def beyond_the_end(history: History) -> Iterator[Suspicion]:
             yield _of_consumer(one, back.offset, one.offset, both)
 
 
+def committed_beyond(history: History) -> Iterator[Suspicion]:
+    """Yield positions of consumer groups above the end of the log (``kafka-consumer-groups --describe``).
+
+    The command asks for positions first and for log ends later, so a log that only grows is never shorter.
+    """
+    for one, _ in _complaints_of(history, Kind.GROUP_DESCRIBED):
+        if one.offset is not None and one.leo is not None and one.leo < one.offset:
+            refs = (line_of(one, f"position {one.offset}, the log ends at {one.leo}"),)
+            yield Suspicion(
+                Sign.POSITION_BEYOND_LOG_END, None, None, -1, -1, one.leo, one.offset, one.time, refs
+            )  # fmt: skip
+
+
 def _of_consumer(one: Complaint, first: int, end: int, refs: tuple[Ref, ...]) -> Suspicion:
     epoch = one.leader_epoch if one.leader_epoch is not None else -1
     return Suspicion(Sign.READER_BEYOND_LOG_END, one.leader, None, epoch, -1, first, end, one.time, refs)

@@ -24,6 +24,7 @@ from forensics.replay.signs.isr_signs import lacks_records_of_last_isr, led_from
 from forensics.replay.signs.refusal_signs import (
     append_refused,
     beyond_the_end,
+    committed_beyond,
     leader_is_shorter,
     line_of,
     refused_to_truncate,
@@ -681,6 +682,7 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.TRUNCATION_REFUSED: refused_to_truncate,
     Sign.LEADER_ENDS_BELOW_FOLLOWER: leader_is_shorter,
     Sign.READER_BEYOND_LOG_END: beyond_the_end,
+    Sign.POSITION_BEYOND_LOG_END: committed_beyond,
     Sign.LOG_START_ABOVE_HIGH_WATERMARK: starts_above,
     Sign.EPOCH_BEGAN_EARLIER: _began_earlier,
     Sign.APPEND_REFUSED: append_refused,

@@ -138,7 +138,7 @@ def data(name: str) -> bytes:
 @pytest.mark.parametrize("version", ["3.9.1", "4.1.1"])
 def test_what_real_tools_print_of_real_brokers(version: str) -> None:
     topics = read(source(data(f"describe-{version}.txt"), "topics.txt"))
-    assert (topics.format, topics.notices.height) == ("topics-describe", 0)
+    assert (topics.format, topics.notices.height) == ("command-output", 0)
     assert topics.observations.select("topic", "partition", "leader", "isr", "detail").rows() == [
         ("a.b-c_d", 0, 1, "1", "replicas=1"),
         ("orders", 0, 1, "1", "replicas=1,2,3"),
@@ -192,7 +192,7 @@ def test_a_metadata_quorum_of_3_3_and_damage() -> None:
 
 def test_topics_described() -> None:
     reading = read(source(DESCRIBED.encode(), "describe.txt"))
-    assert reading.format == "topics-describe"
+    assert reading.format == "command-output"
     assert reading.observations.select("topic", "topic_id", "partition", "leader", "isr", "detail", "line").rows() == [
         ("orders", "Rh8JkKq4RPy1v6cF2f9x0A", 0, 1, "1,2", "replicas=1,2,3", 2),
         ("orders", "Rh8JkKq4RPy1v6cF2f9x0A", 1, -1, "", "replicas=2,3", 4),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from parsers.messages import MESSAGES, consumer, exceptions, failures
+from parsers.messages import MESSAGES, consumer, exceptions, failures, producers, quorum_failures
 from parsers.messages.catalogue import Says
 from parsers.messages.logs import LOG_OF, LOGS, SAYS, WITH_ZOOKEEPER, Log
 from parsers.schema import Kind
 
-ANYWHERE = {message.id for family in (consumer, exceptions, failures) for message in family.MESSAGES}
+ANYWHERE = {
+    message.id for family in (consumer, exceptions, failures, producers, quorum_failures) for message in family.MESSAGES
+}
 """Messages that any part of Kafka may log, or that no broker does."""
 
 

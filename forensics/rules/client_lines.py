@@ -1,0 +1,115 @@
+"""Lines about what clients and followers ask for and their leader does not have: entries of ``known_problems``."""
+
+from __future__ import annotations
+
+from forensics.rules.finding import Severity
+from forensics.rules.problem_entry import KnownProblem, Records, detail_is, in_range, less
+from parsers.details import OUT_OF_SEQUENCE
+from parsers.schema import Kind
+
+_ELECTION = "collect controller.log and state-change.log around that time: they show how {leader} was elected"
+
+CLIENTS: tuple[KnownProblem, ...] = (
+    KnownProblem(
+        id="producer-out-of-sequence",
+        title="Producer's batches out of order",
+        severity=Severity.INFO,
+        kinds=(Kind.PRODUCER_UNKNOWN,),
+        when=detail_is(OUT_OF_SEQUENCE),
+        states="the leader of {where} does not have the batch before the one that an idempotent producer sent to it",
+        records=Records.UNKNOWN,
+        means=(
+            "Either an earlier batch of the producer failed, and it sends that again: then this is routine. Or the "
+            "leader had it and lost it, as after an election from outside the ISR: then the producer stops with this "
+            "error."
+        ),
+        fetch=(
+            "check whether the producer continued after that, or failed",
+            _ELECTION,
+            "compare the log end offset of {where} with what consumers have read",
+        ),
+        issues=("KIP-98 (0.11: sequence numbers)",),
+        leads=True,
+    ),
+    KnownProblem(
+        id="producer-unknown",
+        title="Leader does not know a producer",
+        severity=Severity.WARNING,
+        kinds=(Kind.PRODUCER_UNKNOWN,),
+        states="the leader of {where} does not have what a producer wrote to it before: {detail}",
+        records=Records.AT_STAKE,
+        means=(
+            "Its log lost the producer's last records, or retention deleted them. For a producer that writes rarely "
+            "the second is routine."
+        ),
+        fetch=(
+            "check retention of {where}, and how long the producer had not written",
+            _ELECTION,
+            "compare the log end offset of {where} with what consumers have read",
+        ),
+        issues=("KIP-360 (2.5: a producer whose id is unknown continues by itself)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="fetch-above-log-end",
+        title="Fetch beyond the log end",
+        severity=Severity.WARNING,
+        kinds=(Kind.OUT_OF_RANGE, Kind.CONSUMER_TRUNCATED),
+        when=less("leo", "offset"),
+        states="a client or follower asked for offset {offset} of {where}, whose log ends at {leo}",
+        records=Records.AT_STAKE,
+        means=(
+            "The log is shorter than a position that was read or committed before: it lacks offsets {stake}. The log "
+            "was truncated, lost its end or was created again. Or the position belongs to another cluster."
+        ),
+        fetch=(
+            "collect server.log of all replicas of {where} since the last change of leader",
+            "find out where the position comes from: when was {offset} read or committed?",
+            "stop consumers with auto.offset.reset=latest: they skip records",
+        ),
+        issues=(
+            "KAFKA-1806 (reported for 0.8.1: a fetch above the log end of the new leader)",
+            "KIP-320 (2.1: consumers detect truncation)",
+        ),
+        stake=("leo", "offset"),
+    ),
+    KnownProblem(
+        id="fetch-below-log-start",
+        title="Fetch below the log start",
+        severity=Severity.INFO,
+        kinds=(Kind.OUT_OF_RANGE,),
+        when=less("offset", "log_start"),
+        states="a client or follower asked for offset {offset} of {where}, whose log begins at {log_start}",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Records below {log_start} were deleted by retention or request. A new follower or a slow consumer asks "
+            "for them, and begins at {log_start}. After a reassignment in 2.4.0 a new leader may answer this by "
+            "mistake."
+        ),
+        fetch=(
+            "check retention and DeleteRecords of the topic",
+            "in 2.4.0: look for a new replica that led before it had a high watermark",
+        ),
+        issues=("KAFKA-9491 (a new replica leads with high watermark 0; 2.4.0, fixed in 2.4.1 and 2.5)",),
+        leads=True,
+    ),
+    KnownProblem(
+        id="fetch-out-of-range",
+        title="Consumer position out of range",
+        severity=Severity.INFO,
+        kinds=(Kind.OUT_OF_RANGE, Kind.CONSUMER_OUT_OF_RANGE),
+        when=in_range,
+        states="a client asked for offset {offset} of {where}, and the broker answered that it is out of range",
+        records=Records.UNKNOWN,
+        means=(
+            "The line does not show whether the offset is too low or too high, or it logs a range that contains the "
+            "offset."
+        ),
+        fetch=(
+            "collect log start, high watermark and log end of {where} at that time",
+            "check auto.offset.reset of the consumer: it decides what is skipped",
+        ),
+        leads=True,
+    ),
+)
+"""Producers and readers: warnings first."""

@@ -1,0 +1,128 @@
+"""Output of commands, and lines of clients and of the metadata quorum, that state known problems; and near misses."""
+
+from __future__ import annotations
+
+from tests.rules.shown_lines import LOADED, STORED, Shown, event
+
+_TOPIC = "Topic: sales\tPartitionCount: 8\tReplicationFactor: 3\tConfigs: min.insync.replicas=1"
+_COLUMNS = "GROUP           TOPIC           PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG             CONSUMER-ID"
+_FATAL = event(
+    "Encountered fatal fault: Unexpected error in raft IO thread",
+    "org.apache.kafka.server.fault.ProcessTerminatingFaultHandler",
+    "ERROR",
+)
+_APPENDING = event(
+    "[ReplicaManager broker=2] Error processing append operation on partition sales-7",
+    "kafka.server.ReplicaManager",
+    "ERROR",
+)
+_NOT_RENAMED = "Failed to change the log file suffix from  to .deleted for log segment 42"
+_CHANNEL = "kafka.server.LogDirFailureChannel"
+
+
+def _described(leader: str, isr: str, elr: str = "") -> str:
+    eligible = f"\tElr: {elr}\tLastKnownElr: " if elr else ""
+    return f"\tTopic: sales\tPartition: 7\tLeader: {leader}\tReplicas: 2,3,4\tIsr: {isr}{eligible}"
+
+
+def _group(position: int, end: int) -> str:
+    return f"billing         sales           7          {position}             {end}             {end - position}    -"
+
+
+def _refused(reason: str) -> str:
+    return event(
+        "[Partition sales-7 broker=2] Failed to alter partition to PendingExpandIsr(newInSyncReplicaId=3, "
+        "sentLeaderAndIsr=LeaderAndIsr(leader=2, leaderEpoch=5, isrWithBrokerEpoch=List(BrokerState(brokerId=2, "
+        "brokerEpoch=10)), leaderRecoveryState=RECOVERED, partitionEpoch=7), leaderRecoveryState=RECOVERED, "
+        f"lastCommittedState=CommittedPartitionState(isr=Set(2), leaderRecoveryState=RECOVERED)) {reason}",
+        "kafka.cluster.Partition",
+    )
+
+
+SHOWN: dict[str, Shown] = {
+    "segment-not-renamed": Shown(
+        [f"kafka.common.KafkaStorageException: {_NOT_RENAMED}"],
+        [event(f"[Log partition=sales-7, dir={STORED}] Deleting segment 42", "kafka.log.Log")],
+        name=None,
+    ),
+    "metadata-log-diverged": Shown(
+        [
+            _FATAL,
+            (
+                "org.apache.kafka.common.KafkaException: The leader requested truncation to offset 130, which is below "
+                "the current high watermark LogOffsetMetadata(offset=151, metadata=Optional.empty)"
+            ),
+        ],
+        [_FATAL, "java.lang.IllegalStateException: Unexpected snapshot"],
+        name="__cluster_metadata-0",
+        offsets=((130, 151),),
+    ),
+    "quorum-contradicts": Shown(
+        [
+            _FATAL,
+            (
+                "java.lang.IllegalStateException: Received request or response with leader OptionalInt[1] and epoch 41 "
+                "which is inconsistent with current leader OptionalInt.empty and epoch 0"
+            ),
+        ],
+        [_FATAL, "java.lang.IllegalStateException: Received an unexpected response"],
+        name="__cluster_metadata-0",
+    ),
+    "temporary-directory": Shown(
+        [event("Error while deleting segments for sales-7 in dir /private/tmp/kafka-logs", _CHANNEL, "ERROR")],
+        [event("Error while deleting segments for sales-7 in dir /srv/tmp/kafka-logs", _CHANNEL, "ERROR")],
+    ),
+    "replicas-differ": Shown(
+        [
+            (
+                "2026-03-01 10:22:41,107: partition sales-7 has unmatched checksum at offset 130; replica 2's checksum "
+                "1043522731; replica 3's checksum 2761098450"
+            )
+        ],
+        [LOADED, "2026-03-01 10:22:41,107: max lag is 21 for partition sales-7 at offset 130 among 8 partitions"],
+    ),
+    "election-requested": Shown(
+        ["Successfully completed leader election (UNCLEAN) for partitions sales-7"],
+        [LOADED, "Successfully completed leader election (PREFERRED) for partitions sales-7"],
+    ),
+    "isr-described-apart": Shown(
+        [_TOPIC, _described("2", "2,4"), _described("3", "3")],
+        [_TOPIC, _described("2", "2,4"), _described("4", "4,3")],
+    ),
+    "eligible-leader-offline": Shown(
+        [_TOPIC, _described("none", "", "3")],
+        [_TOPIC, _described("none", "3")],
+    ),
+    "group-above-log-end": Shown(
+        [_COLUMNS, _group(151, 130)],
+        [_COLUMNS, _group(130, 151)],
+        offsets=((130, 151),),
+    ),
+    "isr-change-refused": Shown(
+        [_refused("because the partition epoch is invalid. Partition state may be out of sync.")],
+        [
+            event(
+                "[Partition sales-7 broker=2] Cached zkVersion 4 not equal to that in zookeeper, skip updating ISR",
+                "kafka.cluster.Partition",
+            )
+        ],
+        broker=2,
+    ),
+    "producer-out-of-sequence": Shown(
+        [
+            _APPENDING,
+            (
+                "org.apache.kafka.common.errors.OutOfOrderSequenceException: Out of order sequence number for producer "
+                "7001 at offset 130 in partition sales-7: 44 (incoming seq. number), 12 (current end sequence number)"
+            ),
+        ],
+        [
+            _APPENDING,
+            (
+                "org.apache.kafka.common.errors.UnknownProducerIdException: Found no record of producerId=7001 on the "
+                "broker at offset 130in partition sales-7. It is possible that the last message with the "
+                "producerId=7001 has been removed due to hitting the retention limit."
+            ),
+        ],
+    ),
+}
