@@ -210,8 +210,7 @@ class Truncation:
         epoch: leader epoch in which it happened (that of the role span).
         leader: leader it then followed, or None.
         target: new log end offset.
-        end: log end offset before, or a lower bound of it.
-        end_exact: whether ``end`` is exact.
+        before: log end offset before.
         lineage: the log before.
         reason: offset to which the replica truncated.
         time: microseconds since 1970 UTC, or None.
@@ -220,15 +219,13 @@ class Truncation:
         last: time and line of the last of them; None if none followed.
         own_hw: a high watermark above the target that the replica had stated before, about the removed records.
         answer: the answer of its leader that made it truncate, if a line states it.
-        by: inferences on which ``end`` rests.
     """
 
     replica: int
     epoch: int
     leader: int | None
     target: int
-    end: int
-    end_exact: bool
+    before: Interval
     lineage: Lineage
     reason: TruncationReason
     time: int | None
@@ -237,7 +234,11 @@ class Truncation:
     last: tuple[int | None, Ref] | None = None
     own_hw: OwnHw | None = None
     answer: EpochAnswer | None = None
-    by: tuple[Inferred, ...] = ()
+
+    @property
+    def end(self) -> int:
+        """The least that the log end offset before can have been."""
+        return self.before.low
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +250,6 @@ class HwStatement:
         epoch: leader epoch in which it was reached; UNKNOWN if only the replica's own log is known.
         lineage: the log it is about.
         high_watermark: first offset that is not committed.
-        implied: no line or file states it, the protocol implies it.
         how: what states it.
         time: when it was stated, microseconds since 1970 UTC, or None. It may have been reached earlier.
         refs: evidence.
@@ -261,12 +261,16 @@ class HwStatement:
     epoch: int
     lineage: Lineage
     high_watermark: int
-    implied: bool
     how: HwSource
     time: int | None
     refs: tuple[Ref, ...]
     earlier: bool = False
     by: tuple[Inferred, ...] = ()
+
+    @property
+    def implied(self) -> bool:
+        """Return whether no line or file states it: the protocol implies it."""
+        return self.how is HwSource.ALONE_IN_ISR
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,37 +280,34 @@ class ShortenedLog:
     Attributes:
         replica: broker id.
         epoch: leader epoch in which it reached ``end``.
-        end: its log end offset, or a lower bound of it.
-        end_exact: whether ``end`` is exact.
+        before: log end offset before. Where its own lines do not give it, its ISR membership implies a lower bound, or
+            what a follower had fetched from it.
         target: log end offset that was found.
         lineage: the log before.
         time: when it was found, microseconds since 1970 UTC.
         refs: evidence.
-        implied: its own lines do not give the end that it had: its ISR membership implies it, or what a follower had
-            fetched from it.
         fetched_by: that follower.
         cause: event after which the log was shorter.
         dir_failed: its log directory had failed before.
         dir_empty: line that its log directory held no log as its process started, or None.
-        end_ref: the line of the replica's broker that states ``end``, where one does.
-        by: inferences on which ``end`` rests.
     """
 
     replica: int
     epoch: int
-    end: int
+    before: Interval
     target: int
     lineage: Lineage
     time: int | None
     refs: tuple[Ref, ...]
-    implied: bool
     cause: ShortenedBy = ShortenedBy.CLEAN_RESTART
-    end_exact: bool = True
     fetched_by: int | None = None
     dir_failed: bool = False
     dir_empty: Ref | None = None
-    end_ref: Ref | None = None
-    by: tuple[Inferred, ...] = ()
+
+    @property
+    def end(self) -> int:
+        """The least that the log end offset before can have been."""
+        return self.before.low
 
 
 @dataclass(frozen=True, slots=True)

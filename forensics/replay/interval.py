@@ -39,6 +39,11 @@ class Interval:
         return self.low if self.low == self.high else None
 
     @property
+    def is_exact(self) -> bool:
+        """Return whether the bounds leave but one value."""
+        return self.low == self.high
+
+    @property
     def implied(self) -> bool:
         """Return whether no line or file states the value: the protocol implies it."""
         return bool(self.by)

@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.played_line import PlayedLine
 from forensics.replay.history import Regression, RegressionKind, ShortenedBy, ShortenedLog
+from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, Range, intersect, merge, subtract
 from forensics.replay.played_committed import Commit, Records
 from forensics.replay.played_entries import Beginning, Entries, entry_start
@@ -384,7 +385,7 @@ class Player:
         log = replica.log
         self.shortened.append(
             ShortenedLog(
-                line.broker, replica.epoch, log.end, end, log.lineage, line.time, refs, implied=False, cause=cause
+                line.broker, replica.epoch, Interval.at(log.end), end, log.lineage, line.time, refs, cause=cause
             )
         )
 

@@ -39,6 +39,7 @@ from forensics.replay.history import (
     Truncation,
     TruncationReason,
 )
+from forensics.replay.interval import Interval
 from forensics.replay.leadership import epochs as leadership
 from forensics.replay.leadership.doubts import doubts
 from forensics.replay.leadership.elections import isr_changed_without_lines, outlived, states
@@ -610,8 +611,7 @@ class _Reconstruction(HwAttribution):
             epoch=role_span.epoch,
             leader=leader,
             target=step.target,
-            end=step.known_end,
-            end_exact=step.end is not None,
+            before=Interval(step.known_end, step.known_end if step.end is not None else None),
             lineage=log,
             reason=step.reason or TruncationReason.UNKNOWN,
             time=step.time,

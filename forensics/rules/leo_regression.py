@@ -44,6 +44,7 @@ from forensics.rules.story import (
 )
 from forensics.rules.suspected import look_in
 from forensics.rules.wants import Artefact, Question, Want, from_offset, of
+from forensics.rules.wording import bound_text
 
 ID = "leo-regression"
 
@@ -248,7 +249,7 @@ def _finding(history: History, one: Aftermath) -> Finding:
         severity=Severity.WARNING if again else Severity.ERROR,
         weak=weak_points(
             {
-                Weakness.END_IMPLIED: shortened.implied,
+                Weakness.END_IMPLIED: shortened.before.implied,
                 Weakness.LINES_BETWEEN: not history.coverage.whole(shortened.replica),
             }
         ),
@@ -256,17 +257,16 @@ def _finding(history: History, one: Aftermath) -> Finding:
         replicas=(shortened.replica,),
         epochs=(shortened.epoch,) if shortened.epoch >= 0 else (),
         offsets=((one.first, shortened.end),),
-        records=(shortened.end - one.first, shortened.end - one.first if shortened.end_exact else None),
+        records=(shortened.end - one.first, shortened.end - one.first if shortened.before.is_exact else None),
         summary=(
             f"broker {shortened.replica}'s log was {_HOW[shortened.cause]} with log end offset {shortened.target}; "
-            f"before, it was {shortened.end}{'' if shortened.end_exact else ' or higher'}; {_why(shortened, moved)}"
-            f"{regained}"
+            f"before, it was {bound_text(shortened.before)}; {_why(shortened, moved)}{regained}"
         ),
         facts=shortened_facts(shortened),
         before={"log_end_offset": shortened.end},
         after={"log_end_offset": shortened.target},
         inferences=held_texts(shortened),
-        rests_on=shortened.by,
+        rests_on=shortened.before.by,
         cause=CAUSE_OF[shortened.cause],
         **advised(
             history.name,

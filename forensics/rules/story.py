@@ -44,7 +44,7 @@ from forensics.rules.wants import (
     of,
     offsets_of,
 )
-from forensics.rules.wording import stated_text
+from forensics.rules.wording import bound_text, stated_text
 
 
 def statement_fact(statement: HwStatement) -> Fact:
@@ -67,7 +67,7 @@ def held_texts(removal: Truncation | ShortenedLog) -> tuple[str, ...]:
         Inferred.LEADER_HAS_WHAT_WAS_FETCHED: f"broker {fetched_by} had fetched that from it",
     }
     held = f"broker {removal.replica} held everything below {removal.end}"
-    return tuple(f"{held}: {text}" for one, text in why.items() if one in removal.by)
+    return tuple(f"{held}: {text}" for one, text in why.items() if one in removal.before.by)
 
 
 def committed_facts(statements: Sequence[HwStatement], end: int) -> list[Fact]:
@@ -86,7 +86,7 @@ def committed_facts(statements: Sequence[HwStatement], end: int) -> list[Fact]:
 
 def truncation_fact(truncation: Truncation) -> Fact:
     """A truncation."""
-    least = "" if truncation.end_exact else " at least"
+    least = "" if truncation.before.is_exact else " at least"
     answer = truncation.answer
     known = truncation.leader is not None and truncation.leader >= 0
     leader = f"broker {truncation.leader}'s log" if known else "its leader's log"
@@ -146,7 +146,7 @@ def _alike(history: History) -> dict[tuple[int, int, int], list[Truncation]]:
 
 def shortened_fact(shortened: ShortenedLog) -> Fact:
     """Return a fact: a log that was found shorter."""
-    end = f"{shortened.end}" if shortened.end_exact else f"at least {shortened.end}"
+    end = f"{shortened.end}" if shortened.before.is_exact else f"at least {shortened.end}"
     before = f"before the restart it was {end}"
     what = {
         ShortenedBy.CLEAN_RESTART: (
@@ -174,7 +174,7 @@ def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
 
     The line that its directory held no log gives the reason, but is no proof: it names no partition.
     """
-    before = shortened.end_ref
+    before = next(iter(shortened.before.because), None)
     empty = "found no log in its log directory as it started"
     why = (
         (Fact(empty, broker=shortened.replica, refs=(shortened.dir_empty,), states=States.CONTEXT),)
@@ -182,9 +182,9 @@ def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
         else ()
     )
     came_back = (*why, shortened_fact(shortened))
-    if before is None or before in shortened.refs or shortened.implied:
+    if before is None or before in shortened.refs or shortened.before.implied:
         return came_back
-    had = f"had log end offset {shortened.end}{'' if shortened.end_exact else ' or higher'}"
+    had = f"had log end offset {bound_text(shortened.before)}"
     return (Fact(had, broker=shortened.replica, refs=(before,), states=States.LOG_END), *came_back)
 
 

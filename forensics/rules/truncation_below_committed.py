@@ -209,7 +209,7 @@ def _finding(history: History, removed: Removal, became: Outcome) -> Finding:
         before={"log_end_offset": truncation.end},
         after={"log_end_offset": truncation.target},
         inferences=(*held_texts(truncation), *_below_answer(truncation, history.origin)),
-        rests_on=joined(statement.by, truncation.by),
+        rests_on=joined(statement.by, truncation.before.by),
         uncertain=_why_below_answer(truncation, history.origin),
         not_because=(
             "the leader epochs show that the removed records are the committed ones, not others at the same offsets",
@@ -287,7 +287,7 @@ def _bounded(truncation: Truncation) -> bool:
     """Return whether only the protocol bounds the log end offset: a stated high watermark of its own would do so
     too.
     """
-    return not truncation.end_exact and truncation.own_hw is None
+    return not truncation.before.is_exact and truncation.own_hw is None
 
 
 def _vanished(history: History) -> list[Want]:

@@ -75,7 +75,7 @@ def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]
     least = size(ranges)
     what = f"{offsets_text(ranges)} ({count_text(ranges)})"
     uncertain: tuple[str, ...] = ()
-    if not truncation.end_exact:
+    if not truncation.before.is_exact:
         what = f"offsets from {ranges[0][0]} on ({least:,} or more)"
         uncertain = (f"no log line states the log end offset of broker {truncation.replica} before the truncation",)
     return Finding(
@@ -85,13 +85,13 @@ def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]
         replicas=(truncation.replica,),
         epochs=(truncation.epoch,) if truncation.epoch >= 0 else (),
         offsets=ranges,
-        records=(least, least if truncation.end_exact else None),
+        records=(least, least if truncation.before.is_exact else None),
         summary=(
             f"broker {truncation.replica} truncated {what} from its log in {epoch_text(truncation.epoch)}. They had "
             "not been committed: only producers with acks=0 or acks=1 may miss them"
         ),
         facts=(truncation_fact(truncation), *repeats_facts(history, truncation)),
-        before={"log_end_offset": truncation.end} if truncation.end_exact else {},
+        before={"log_end_offset": truncation.end} if truncation.before.is_exact else {},
         after={"log_end_offset": truncation.target},
         uncertain=uncertain,
         cause=CauseId.ACKS1_FAILOVER,

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from forensics.case import Origin
 from forensics.replay.history import HwSource, HwStatement
+from forensics.replay.interval import Interval
 from forensics.rules import trace_wording
 from forensics.rules.finding import all_of, brokers_text, offsets_text
 from forensics.rules.wants import Artefact, Question, Want
@@ -263,6 +264,15 @@ def stated_text(statement: HwStatement) -> str:
     if statement.how is HwSource.CONSUMED:
         return f"sent offset {end - 1}{where} to a consumer: the high watermark was above it"
     return STATED[statement.how].format(mark=f"high watermark {end}{where}", end=end)
+
+
+def bound_text(offset: Interval) -> str:
+    """Return an offset in words of which a line or the protocol gives a lower bound at least.
+
+    >>> bound_text(Interval.at(80)), bound_text(Interval(80))
+    ('80', '80 or higher')
+    """
+    return f"{offset.low}" if offset.is_exact else f"{offset.low} or higher"
 
 
 def want_text(want: Want, partition: str, again: str | None = None) -> str:

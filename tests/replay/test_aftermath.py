@@ -40,7 +40,7 @@ def history(own_end: int = 50) -> History:
         0: Epoch(0, leader=1, begins=Interval.at(0), lineage=LOG, leader_took_up=True, isr=[(BOTH, LINE)]),
     }
     found.role_spans = {2: [RoleSpan(2, 0, 1, Role.FOLLOWER, leader=1, refs=[LINE])]}
-    found.shortened_logs = [ShortenedLog(2, 0, 80, 50, LOG, None, (LINE,), False)]
+    found.shortened_logs = [ShortenedLog(2, 0, Interval.at(80), 50, LOG, None, (LINE,))]
     return found
 
 
@@ -69,7 +69,7 @@ def leads(found: History) -> None:
 
 
 def bounded(found: History) -> None:
-    found.shortened_logs = [replace(found.shortened_logs[0], end_exact=False)]
+    found.shortened_logs = [replace(found.shortened_logs[0], before=Interval(80))]
 
 
 def unordered(found: History) -> None:

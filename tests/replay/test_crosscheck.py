@@ -64,7 +64,7 @@ def test_a_log_that_came_back_shorter_with_other_records_was_cut_where_no_line_t
     history = History(PartitionFacts("orders", 0), replicas={1: Replica(1)}, coverage=whole(1))
     history.role_spans = {1: [role_span(1, *steps)]}
     history.facts = replace(history.facts, disks={1: Disk(lineage=Lineage(on_disk), end=30)})
-    shortened = ShortenedLog(1, 0, 23, 21, Lineage(((0, 0),)), None, (LINE,), False)
+    shortened = ShortenedLog(1, 0, Interval.at(23), 21, Lineage(((0, 0),)), None, (LINE,))
     unexplained, lines = found_shorter_unexplained(history, shortened, 5)
     assert unexplained == missing
     why = "its files hold other records from offset 16 on than its lines imply"
@@ -90,7 +90,7 @@ def test_what_a_replica_says_last_may_be_of_an_epoch_in_whose_isr_it_was(
     history.epochs[1] = Epoch(
         1, leader=2, begins=Interval.at(16), isr=[(frozenset(isr), LINE)], isr_elected=how, leader_took_up=True
     )
-    said = HwStatement(1, 0, Lineage(((0, 0),)), hw, False, HwSource.PRINTED, None, (LINE,))
+    said = HwStatement(1, 0, Lineage(((0, 0),)), hw, HwSource.PRINTED, None, (LINE,))
     assert beyond_lines(history, said) == known
 
 
@@ -112,7 +112,7 @@ def test_what_a_process_says_may_be_of_an_epoch_that_only_the_next_one_tells(
     history.epochs[1] = Epoch(
         1, leader=leader, begins=Interval.at(16), isr=[(frozenset(isr), LINE)], isr_elected=True, leader_took_up=True
     )
-    said = HwStatement(1, 0, Lineage(((0, 0),)), 30, False, HwSource.PRINTED, None, (LINE,))
+    said = HwStatement(1, 0, Lineage(((0, 0),)), 30, HwSource.PRINTED, None, (LINE,))
     assert beyond_lines(history, said) == known
 
 
@@ -153,7 +153,15 @@ def test_a_member_that_lagged_was_there_when_the_records_were_written(
     if truncation is not None:
         history.truncations_of_unknown_extent = [
             Truncation(
-                1, second, 2, truncation, truncation, False, Lineage(), TruncationReason.HIGH_WATERMARK, None, (LINE,)
+                1,
+                second,
+                2,
+                truncation,
+                Interval(truncation),
+                Lineage(),
+                TruncationReason.HIGH_WATERMARK,
+                None,
+                (LINE,),
             )
         ]
     assert loss_cause(history, last, 12, 3) == cause
@@ -242,7 +250,7 @@ def test_records_that_the_leader_has_as_another_copy_has_them_are_not_lost(
         0: Epoch(0, leader=1, begins=Interval.at(0), leader_took_up=True, lineage=old),
         2: Epoch(2, leader=3, begins=Interval.at(43), leader_took_up=True, lineage=new),
     }
-    history.statements = [HwStatement(1, 0, old, 80, False, HwSource.READ_BACK, None, (LINE,), True)]
+    history.statements = [HwStatement(1, 0, old, 80, HwSource.READ_BACK, None, (LINE,), True)]
     (loss,), unclear = losses(history)
     assert list(loss.ranges) == gone
     assert unclear == ([] if gone == [(43, 80)] else [(43, 50)])
@@ -289,5 +297,5 @@ def test_of_an_epoch_that_nobody_names_no_lines_are_there(named: bool, later: tu
     history.role_spans = {1: [role_span(1), *(role_span(number, run=2) for number in later)]}
     history.epochs = {number: Epoch(number, leader=2) for number in range(1, 5)}
     history.coverage = whole(1, unnamed=() if named else (3,))
-    shortened = ShortenedLog(1, 1, 23, 21, Lineage(((0, 0),)), None, (LINE,), False)
+    shortened = ShortenedLog(1, 1, Interval.at(23), 21, Lineage(((0, 0),)), None, (LINE,))
     assert found_shorter_unexplained(history, shortened, 5) == (missing, None)

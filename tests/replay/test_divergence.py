@@ -67,7 +67,7 @@ def test_a_high_watermark_counts_within_what_the_next_process_found() -> None:
     found = history(fork(1, 2, (50, 80)), checkpoints={2: 80})
     span = RoleSpan(1, 0, 1, Role.LEADER, leader=1, refs=[Ref(row=1)])
     span.steps = [Step(StepKind.LOADED, 70, None, 70, None, None, (Ref(row=9),))]
-    stated = HwStatement(1, 0, Lineage(((0, 0),)), 75, False, HwSource.PRINTED, None, (Ref(row=5),))
+    stated = HwStatement(1, 0, Lineage(((0, 0),)), 75, HwSource.PRINTED, None, (Ref(row=5),))
     found.statements, found.role_spans = [stated], {1: [span]}
     assert committed_up_to(found, 1) == 70
     found.statements = [replace(stated, refs=(Ref(row=10),))]

@@ -15,6 +15,7 @@ import pytest
 from forensics.engines.local import scan
 from forensics.replay.history import ShortenedLog
 from forensics.replay.inferences import INFERENCES, Inference, Inferred, joined
+from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage
 from forensics.replay.protocol import BEHAVIOURS
 from forensics.rules.finding import Verdict
@@ -87,7 +88,7 @@ def test_the_worked_case_is_judged_as_the_page_says(sample_traces: Path, tmp_pat
 )
 def test_why_a_replica_held_what_it_lost_is_said_as_it_was_inferred(by: tuple[Inferred, ...], why: list[str]) -> None:
     log = Lineage(((0, 0),))
-    shortened = ShortenedLog(1, 0, 80, 50, log, None, (), implied=bool(by), fetched_by=3, by=by)
+    shortened = ShortenedLog(1, 0, Interval(80, by=by), 50, log, None, (), fetched_by=3)
     assert [*held_texts(shortened)] == [f"broker 1 held everything below 80: {text}" for text in why]
 
 

@@ -10,6 +10,7 @@ from forensics.replay.coverage import Printed
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import Epoch, EpochRollback, History, Role, Truncation, TruncationReason
+from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage
 from forensics.replay.omissions.last_leader import elections_complete, last_leader, maybe_controllers, roles_not_seen
 from forensics.replay.omissions.unknown_writers import UNKNOWN_WRITER
@@ -51,7 +52,7 @@ def written_by_another(found: History) -> None:
 def truncated_unseen(found: History) -> None:
     reason = TruncationReason.UNKNOWN
     found.truncations_of_unknown_extent = [
-        Truncation(2, -1, None, 10, 10, False, Lineage(), reason, None, (LINE,)),
+        Truncation(2, -1, None, 10, Interval(10), Lineage(), reason, None, (LINE,)),
     ]
 
 

@@ -45,13 +45,13 @@ def history() -> History:
 
 
 def truncation(reason: TruncationReason, epoch: int = 2) -> Truncation:
-    return Truncation(2, epoch, 1, OFFSET, 20, True, Lineage(((0, 0), (WRITTEN, 5))), reason, None, (LINE,))
+    return Truncation(2, epoch, 1, OFFSET, Interval.at(20), Lineage(((0, 0), (WRITTEN, 5))), reason, None, (LINE,))
 
 
 def shorter(found: History) -> None:
     log = Lineage(((0, 0), (WRITTEN, 5)))
     found.shortened_logs = [
-        ShortenedLog(2, WRITTEN, 20, OFFSET, log, None, (LINE,), False, cause=ShortenedBy.UNCLEAN_RESTART)
+        ShortenedLog(2, WRITTEN, Interval.at(20), OFFSET, log, None, (LINE,), cause=ShortenedBy.UNCLEAN_RESTART)
     ]
 
 

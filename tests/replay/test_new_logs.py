@@ -115,7 +115,7 @@ def test_a_last_leader_that_replaced_its_log_had_committed_what_is_unknown() -> 
 def test_empty_files_below_a_high_watermark_count_where_no_line_names_a_role() -> None:
     found = history()
     found.facts = replace(found.facts, disks={2: Disk(end=0)})
-    found.statements = [HwStatement(1, 0, Lineage(((0, 0),)), 10, False, HwSource.PRINTED, None, (LINE,))]
+    found.statements = [HwStatement(1, 0, Lineage(((0, 0),)), 10, HwSource.PRINTED, None, (LINE,))]
     assert last_leader_replaced_log(found) is None
     found.coverage = without(found.coverage, 2, Printed.ROLES)
     assert last_leader_replaced_log(found) is found.epochs[1]

@@ -41,7 +41,7 @@ def history() -> tuple[History, Loss]:
         1: Epoch(1, leader=2, begins=Interval.at(50), lineage=Lineage(((0, 0), (1, 50))), leader_took_up=True),
         2: Epoch(2, leader=1, begins=Interval.at(90), lineage=Lineage(((0, 0), (1, 50))), leader_took_up=True),
     }
-    statement = HwStatement(1, 0, LOG, 80, False, HwSource.PRINTED_BY_LEADER, None, (LINE,))
+    statement = HwStatement(1, 0, LOG, 80, HwSource.PRINTED_BY_LEADER, None, (LINE,))
     found.answers["possible_losses"] = []
     loss = Loss(((50, 80),), found.epochs[1], (statement,), {}, LOG)
     found.answers["losses"] = [loss], []
@@ -105,7 +105,7 @@ def test_what_such_a_leader_truncated_later_is_named() -> None:
     possible(found, 0, 1, None)
     no_files(found)
     reason = TruncationReason.LEADER_EPOCH
-    found.truncations = [Truncation(1, 1, 2, 50, 95, True, LOG, reason, None, (LINE,))]
+    found.truncations = [Truncation(1, 1, 2, 50, Interval.at(95), LOG, reason, None, (LINE,))]
     assert more_lost(found, loss).truncated == ((80, 95),)
     found.truncations = [replace(found.truncations[0], epoch=0)]
     assert more_lost(found, loss).truncated == ()

@@ -52,9 +52,9 @@ def history(high_watermark: int = 80) -> History:
         0: Epoch(0, leader=1, begins=Interval.at(0), lineage=OLD, leader_took_up=True, isr=[(BOTH, LINE)]),
         1: Epoch(1, leader=2, begins=Interval.at(100), lineage=NEW, leader_took_up=True, isr=[(BOTH, LINE)]),
     }
-    found.statements = [HwStatement(1, 0, OLD, high_watermark, False, HwSource.PRINTED_BY_LEADER, None, (Ref(row=1),))]
+    found.statements = [HwStatement(1, 0, OLD, high_watermark, HwSource.PRINTED_BY_LEADER, None, (Ref(row=1),))]
     reason = TruncationReason.LEADER_EPOCH
-    found.truncations = [Truncation(1, 1, 2, 50, 100, True, OLD, reason, None, (LINE,))]
+    found.truncations = [Truncation(1, 1, 2, 50, Interval.at(100), OLD, reason, None, (LINE,))]
     return found
 
 
@@ -183,6 +183,6 @@ def test_lost_records_of_a_replica_without_files_may_have_been_truncated_unseen(
     assert gone_unseen(found) == []
     found.replicas[1].lineage = OLD
     assert gone_unseen(found) == [GoneUnseen(1, ((50, 80),))]
-    found.shortened_logs = [ShortenedLog(1, 0, 100, 50, OLD, None, (LINE,), False)]
+    found.shortened_logs = [ShortenedLog(1, 0, Interval.at(100), 50, OLD, None, (LINE,))]
     found.answers.clear()
     assert gone_unseen(found) == []

@@ -83,7 +83,7 @@ def test_two_beginnings_of_an_epoch_may_be_those_of_a_deletion_that_no_line_show
 def test_a_high_watermark_of_a_log_of_unknown_epochs_needs_every_truncation(coverage: Coverage) -> None:
     """Its checkpoint says 80, and of which epochs its records are is not known: it may have truncated since."""
     own, its = Lineage().begin(UNKNOWN, 0), Lineage().begin(UNKNOWN, 0)
-    said = HwStatement(1, UNKNOWN, its, 80, False, HwSource.CHECKPOINT, None, (LINE,))
+    said = HwStatement(1, UNKNOWN, its, 80, HwSource.CHECKPOINT, None, (LINE,))
     assert committed(found(whole(1, 2), statements=[said]), own, 0, 90, replica=1).ranges == ((0, 80),)
     assert committed(found(coverage, statements=[said]), own, 0, 90, replica=1).ranges == ()
 
@@ -128,7 +128,7 @@ def test_a_broker_that_shut_down_had_stopped_only_if_no_later_line_is_missing(co
 @pytest.mark.parametrize("coverage", SILENT, ids=IDS)
 def test_a_log_that_came_back_shorter_may_have_been_truncated_where_no_line_shows_it(coverage: Coverage) -> None:
     back = RoleSpan(1, 1, 2, Role.LEADER, 1, refs=[LINE])
-    shorter = ShortenedLog(1, 0, 23, 0, Lineage(((0, 0),)), None, (LINE,), False)
+    shorter = ShortenedLog(1, 0, Interval.at(23), 0, Lineage(((0, 0),)), None, (LINE,))
     assert found_shorter_unexplained(found(whole(1, 2), back), shorter, 5) == (False, None)
     assert found_shorter_unexplained(found(coverage, back), shorter, 5) == (True, None)
 
@@ -157,7 +157,7 @@ def test_a_truncation_is_safe_only_where_both_sides_have_every_line(coverage: Co
         0: Epoch(0, leader=9, begins=Interval.at(0), leader_took_up=True),
         1: Epoch(1, leader=3 - who, begins=Interval.at(40), isr=[isr(1, 2)], isr_from_leader=True, isr_elected=True),
     }
-    truncation = Truncation(who, 1, 3 - who, 40, 41, False, Lineage(), TruncationReason.LEADER_EPOCH, None, (LINE,))
+    truncation = Truncation(who, 1, 3 - who, 40, Interval(41), Lineage(), TruncationReason.LEADER_EPOCH, None, (LINE,))
     history = found(whole(1, 2, 9), *follows, *leads, *gave_way, epochs=epochs)
     assert is_safe(history, truncation)
     both = Coverage({**coverage.printed, 9: whole(9).printed[9]}, coverage.known_missing)
@@ -193,7 +193,7 @@ def test_a_follower_kept_its_log_only_where_its_truncations_would_be_told(covera
 def test_a_checkpoint_is_of_a_later_epoch_where_no_line_tells_the_roles_to_the_end(coverage: Coverage) -> None:
     """Broker 2 began epoch 1 at 20. No line of broker 1 tells whether it followed, outside the ISR."""
     epochs = {1: Epoch(1, leader=2, begins=Interval.at(20), leader_took_up=True, isr=[isr(2)], isr_from_leader=True)}
-    said = HwStatement(1, UNKNOWN, Lineage(((0, 0),)), 30, False, HwSource.CHECKPOINT, None, (LINE,))
+    said = HwStatement(1, UNKNOWN, Lineage(((0, 0),)), 30, HwSource.CHECKPOINT, None, (LINE,))
     history = found(whole(1, 2), epochs=epochs)
     assert beyond_lines(history, said) is None
     history.coverage = coverage
@@ -249,7 +249,7 @@ def test_a_checkpoint_that_fell_may_be_of_a_crash_whose_recovery_no_line_shows(c
     load = Step(StepKind.LOADED, 90, None, 50, None, None, (LINE,))
     led = RoleSpan(1, 0, 0, Role.LEADER, 1, start_end=50, steps=[load], shut_down=7)
     follows = RoleSpan(1, 1, 1, Role.FOLLOWER, 2, start_end=90, start_hw=Sample(40, LINE, None))
-    reached = HwStatement(2, 0, Lineage(((0, 0),)), 80, False, HwSource.PRINTED, None, (LINE,))
+    reached = HwStatement(2, 0, Lineage(((0, 0),)), 80, HwSource.PRINTED, None, (LINE,))
     known = {"epochs": {0: Epoch(0, leader=1)}, "statements": [reached]}
     [fell] = restored_checkpoints(found(whole(1, 2), led, follows, **known))
     assert (fell.replica, fell.before, fell.after) == (1, 80, 40)

@@ -34,7 +34,7 @@ def test_every_source_of_a_high_watermark_has_words() -> None:
     assert {*STATED} == {*HwSource} - {HwSource.ACKNOWLEDGED, HwSource.CONSUMED}
     log = Lineage(((3, 0),))
     for source in HwSource:
-        told = stated_text(HwStatement(1, 3, log, 50, False, source, None, ()))
+        told = stated_text(HwStatement(1, 3, log, 50, source, None, ()))
         clients = {HwSource.ACKNOWLEDGED: "acknowledged offset 49", HwSource.CONSUMED: "sent offset 49"}
         of_clients = f"{clients.get(source)} (leader epoch 3)"
         assert (of_clients if source in clients else "high watermark 50") in told

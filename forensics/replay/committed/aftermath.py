@@ -105,7 +105,7 @@ def _measured(history: History, shortened: ShortenedLog) -> bool:
     Records of a leader beyond that lower bound may have been committed and lost.
     """
     roles = (one.role for one in history.role_spans.get(shortened.replica, ()) if one.epoch == shortened.epoch)
-    return _settled(history) or shortened.end_exact or next(roles, None) is Role.FOLLOWER
+    return _settled(history) or shortened.before.is_exact or next(roles, None) is Role.FOLLOWER
 
 
 def unmeasured_leaders(history: History) -> list[Epoch]:

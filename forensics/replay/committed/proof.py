@@ -180,7 +180,7 @@ def stated_by(commit: Commit, lineage: Lineage) -> HwStatement:
     """
     how = HwSource.PRINTED_BY_LEADER
     refs = (commit.ref,)
-    return HwStatement(commit.replica, commit.epoch, lineage, commit.high_watermark, False, how, commit.time, refs)
+    return HwStatement(commit.replica, commit.epoch, lineage, commit.high_watermark, how, commit.time, refs)
 
 
 def _stated_losses(history: History, played: Played) -> tuple[list[Loss], list[Range]]:

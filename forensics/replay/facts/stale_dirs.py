@@ -27,7 +27,6 @@ def left_statements(history: History) -> list[HwStatement]:
                     epoch=UNKNOWN,
                     lineage=log,
                     high_watermark=high_watermark,
-                    implied=False,
                     how=HwSource.LEFT_BEHIND,
                     time=None,
                     refs=(ref,),

@@ -57,7 +57,7 @@ class HwAttribution(EpochStart):
             self._state(broker, epoch, stated, _source(stated, by_leader=epoch.leader == broker))
         alone = self._alone(role_span) if epoch.leader == broker and self._commits_alone(broker) else None
         if alone is not None and alone.value > (stated.value if stated is not None else 0):
-            self._state(broker, epoch, alone, HwSource.ALONE_IN_ISR, implied=True, by=(Inferred.ALONE_COMMITS,))
+            self._state(broker, epoch, alone, HwSource.ALONE_IN_ISR, by=(Inferred.ALONE_COMMITS,))
 
     def _commits_alone(self, broker: int) -> bool:
         """Return whether a leader alone in the ISR commits what it appends; with a higher min.insync.replicas it does
@@ -146,7 +146,6 @@ class HwAttribution(EpochStart):
         *,
         earlier: bool = False,
         own: Lineage | None = None,
-        implied: bool = False,
         by: tuple[Inferred, ...] = (),
     ) -> None:
         told = self._is_whole(broker)
@@ -161,7 +160,7 @@ class HwAttribution(EpochStart):
         else:
             number, lineage = UNKNOWN, Lineage.unknown()  # unknown in which role it was reached
         self.history.statements.append(
-            HwStatement(broker, number, lineage, sample.value, implied, how, sample.time, (sample.ref,), earlier, by)
+            HwStatement(broker, number, lineage, sample.value, how, sample.time, (sample.ref,), earlier, by)
         )
 
     def _follow_on(self, statement: HwStatement) -> HwStatement:

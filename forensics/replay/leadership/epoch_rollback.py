@@ -221,5 +221,5 @@ def _stepped_down(history: History, broker: int, spans: Sequence[RoleSpan]) -> S
         return None
     how = sample.how or HwSource.STEPPED_DOWN
     lineage = led[-1].log.begin(led[-1].epoch, ranges[0][0])
-    statement = HwStatement(broker, led[-1].epoch, lineage, sample.value, False, how, sample.time, (sample.ref,))
+    statement = HwStatement(broker, led[-1].epoch, lineage, sample.value, how, sample.time, (sample.ref,))
     return SteppedDown(successor, last.epoch, last.time, (last.refs[0],), tuple(ranges), statement)

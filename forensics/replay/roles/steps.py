@@ -17,6 +17,7 @@ from forensics.replay.history import (
     Truncation,
     TruncationReason,
 )
+from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage
 
 
@@ -258,15 +259,12 @@ def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> ShortenedLo
     return ShortenedLog(
         replica=replica,
         epoch=epoch,
-        end=step.least_end,
+        before=Interval(step.least_end, step.end, () if step.end_ref is None else (step.end_ref,)),
         target=step.target,
         lineage=log,
         time=step.time,
         refs=step.refs,
-        implied=False,
         cause=cause,
-        end_exact=step.end is not None,
-        end_ref=step.end_ref,
         dir_failed=step.dir_failed or step.before is LogBefore.DIR_FAILED,
         dir_empty=step.dir_empty,
     )

@@ -374,7 +374,7 @@ def _last_isr_truncated(history: History) -> Iterator[Suspicion]:
     unclean = (epoch for epoch in history.epochs.values() if epoch.unclean and not epoch.safe)
     for epoch in (epoch for epoch in unclean if epoch.leader is not None):
         for one in _removed_for(history, epoch):
-            end, first = one.end if one.end_exact else None, max(one.target, _deleted_below(history, one))
+            end, first = one.before.exact, max(one.target, _deleted_below(history, one))
             if end is None or first < end:
                 yield Suspicion(
                     Sign.LAST_ISR_TRUNCATED, one.replica, epoch.leader, epoch.epoch, -1,

@@ -20,6 +20,7 @@ from forensics.replay.committed.proof import (
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import kept, log_start_at
 from forensics.replay.history import Epoch, History, HwSource, HwStatement, Truncation, TruncationReason
+from forensics.replay.interval import Interval
 from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, subtract
 from forensics.replay.played import TruncatedCommitted
 from forensics.replay.truncations.safe_truncations import is_safe
@@ -95,8 +96,7 @@ def _stated(history: History, one: TruncatedCommitted) -> Removal:
         epoch=one.epoch,
         leader=one.leader,
         target=one.target,
-        end=one.end,
-        end_exact=True,
+        before=Interval.at(one.end),
         lineage=one.lineage,
         reason=known.reason if known is not None else TruncationReason.UNKNOWN,
         time=one.time,
@@ -136,7 +136,6 @@ def _below_own_hw(history: History, truncation: Truncation) -> CommittedProof:
         UNKNOWN if own.restored else truncation.epoch,
         truncation.lineage,
         own.end,
-        False,
         HwSource.READ_BACK if own.restored else HwSource.SAME_EPOCH,
         own.time,
         (own.ref,),

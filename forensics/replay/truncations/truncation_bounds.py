@@ -38,14 +38,14 @@ class TruncationBounds:
 
     def _settle_truncation(self, truncation: Truncation) -> None:
         """Keep a truncation with the least that it removed; drop it if it cannot have removed anything committed."""
-        if not truncation.end_exact:
+        if not truncation.before.is_exact:
             moment = Moment(truncation.replica, truncation.epoch - 1, truncation.refs[0].row, since_load=True)
             held = self._held.by_high_watermarks(moment)
             if held.low > truncation.end:
-                truncation = replace(truncation, end=held.low, by=held.by)
+                truncation = replace(truncation, before=held)
         if truncation.end > truncation.target:
             self.history.truncations.append(truncation)
-        elif not truncation.end_exact and not self._beyond(truncation) and not is_safe(self.history, truncation):
+        elif not truncation.before.is_exact and not self._beyond(truncation) and not is_safe(self.history, truncation):
             self.history.truncations_of_unknown_extent.append(truncation)
 
     def _settle_shortened(self, shortened: ShortenedLog, row: int | None) -> None:
@@ -53,18 +53,11 @@ class TruncationBounds:
         until = shortened.epoch if self._ended(shortened, row) else shortened.epoch - 1
         held = self._held.by_high_watermarks(Moment(shortened.replica, until, row, emptied=shortened.target == 0))
         fetched, follower = self._held.by_fetches(shortened) if until == shortened.epoch else (Interval(), None)
-        least, by = max((held.low, held.by), (fetched.low, fetched.by), key=lambda bound: bound[0])
-        if least > shortened.end:
-            shortened = replace(
-                shortened,
-                end=least,
-                end_exact=False,
-                implied=True,
-                fetched_by=follower if fetched.low > held.low else None,
-                by=by,
-            )
-        if not self.history.coverage.whole(shortened.replica):
-            shortened = replace(shortened, end_exact=False)  # it may have continued in an unseen role
+        least = max(held, fetched, key=lambda bound: bound.low)
+        if least.low > shortened.end:
+            shortened = replace(shortened, before=least, fetched_by=follower if least is fetched else None)
+        if not self.history.coverage.whole(shortened.replica):  # it may have continued in an unseen role
+            shortened = replace(shortened, before=replace(shortened.before, high=None))
         if shortened.end > shortened.target:
             self._add_shortened(shortened, row)
 

@@ -198,7 +198,7 @@ def _of_partition(history: History, place: tuple[str, str]) -> Iterator[_Event]:
 
 
 def _cut(cut: Truncation) -> str:
-    return f"truncated its log from {'' if cut.end_exact else 'at least '}{cut.end} to {cut.target}"
+    return f"truncated its log from {'' if cut.before.is_exact else 'at least '}{cut.end} to {cut.target}"
 
 
 def _processes(result: Result) -> Iterator[_Event]:

@@ -453,7 +453,7 @@ def _marks(drawing: _Drawing, broker: int, rows: pl.DataFrame) -> Iterator[Mark]
 
 
 def _truncation(drawing: _Drawing, cut: Truncation, time: int) -> Mark:
-    at_least = "" if cut.end_exact else "at least "
+    at_least = "" if cut.before.is_exact else "at least "
     times = f", {cut.repeats + 1} times" if cut.repeats else ""
     return Mark(
         "cut",
