@@ -45,8 +45,8 @@ def rests(history: History) -> Iterator[tuple[Inferred, ...]]:
     """Yield the inferences on which each value of a partition rests."""
     yield from (epoch.begins.by for epoch in history.epochs.values())
     yield from (one.by for one in history.statements)
-    yield from (one.by for one in (*history.truncations, *history.truncations_of_unknown_extent))
-    yield from (one.by for one in history.shortened_logs)
+    removed = (*history.truncations, *history.truncations_of_unknown_extent, *history.shortened_logs)
+    yield from (one.before.by for one in removed)
 
 
 def drawn(paths: Iterable[str]) -> Drawn:

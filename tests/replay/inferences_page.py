@@ -45,6 +45,16 @@ QUESTIONS = (
 """What rules ask of a finished history: the question, a name to look for or nothing, and the modules."""
 
 
+VALUES = (
+    ("how long a log was before something removed its end", "TruncationBounds", "truncations/truncation_bounds.py"),
+    ("the bounds of that which no line of the replica states", "HeldEnds", "truncations/held_ends.py"),
+    ("where a leader epoch begins", "EpochStart._begins", "leadership/epoch_start.py"),
+    ("the log that a high watermark is about, and one that no line states", "HwAttribution",
+     "high_watermarks/hw_attribution.py"),
+)  # fmt: skip
+"""Values that carry inferences: in words, the class or method that puts them together, and its module."""
+
+
 BEFORE = """\
 # How it judges
 
@@ -150,25 +160,38 @@ The rules ask a finished history, and infer nothing themselves. What they ask is
 
 ## Add an inference
 
-1. Write down what must be true before: in Kafka, in which releases, and in the evidence. Take "a follower whose fetch
-   is out of range lost nothing that was committed". It holds if a deletion moved the log start of a leader that had all
-   committed records. An unclean leader with a higher log start breaks it.
-2. The value must be a bound of a log end ([`Interval`](../forensics/replay/interval.py)), a high watermark
-   (`HwStatement`) or a removal (`Truncation`, `ShortenedLog`; these three are in
-   [`history`](../forensics/replay/history.py)): these carry `by`. What the lines say is there as `Event`, one for each
-   line, and as the steps of a replica's roles ([`steps`](../forensics/replay/roles/steps.py)). A new kind of line is
-   added in [`parsers/messages`](../parsers/messages) first. Name it in `OWN` or `CLUSTER` of
+Take "a leader that answered where a leader epoch ends held the offsets below". It serves as the example below.
+
+1. Write down what must be true before: in Kafka, in which releases, and in the evidence. Look for the evidence that
+   breaks it. Here: the leader may have restarted within the epoch, so only an epoch that it led in one role counts.
+2. Find the value that it bounds. Each kind of value is put together in one place, from all that bounds it:
+
+{values}
+
+   A value of another kind cannot carry an inference. Look among the questions above for the module that answers it.
+3. Find what the lines say. They are there as the steps of a replica's roles: here as `Step.answer` of each follower
+   ([`steps`](../forensics/replay/roles/steps.py)). A new kind of line is added in
+   [`parsers/messages`](../parsers/messages) first. Name it in `OWN` or `CLUSTER` of
    [`partition_lines`](../forensics/replay/facts/partition_lines.py), and give it a handler in
    [`role_spans`](../forensics/replay/roles/role_spans.py).
-3. Add the id to `Inferred` and a row to `INFERENCES` in
+4. Order what happened. Lines of one broker are in the order of `Ref.row`. Between brokers leader epochs alone order
+   it: replay never compares their clocks. An epoch that had several leaders (`History.contested`), or epochs that went
+   back (`History.epoch_rollbacks`), order nothing.
+5. Ask before you conclude. Ask the coverage about each line whose absence the conclusion needs; the example needs none.
+   Ask the broker's `protocol` about each behaviour: it answers yes, no or open. `History.truncates_to_hw` answers
+   `truncates_by_epoch` for the partition.
+6. Return the bound as an [`Interval`](../forensics/replay/interval.py): `because` holds the lines that show it, `by`
+   the id. `HeldEnds.by_fetches` is a short model. The place of step 2 takes the tightest bound.
+7. Add the id to `Inferred` and a row to `INFERENCES` in
    [`forensics/replay/inferences.py`](../forensics/replay/inferences.py), both at the same place: the conclusion, what
-   in Kafka makes it true, the function, and the behaviours that must hold or must not.
-4. In that function, ask the coverage about each line whose absence the conclusion needs. Ask the broker's `protocol`
-   about each behaviour: it answers yes, no or open. Then give the value `by` with the id. A rule that uses the value
-   puts its `by` into `rests_on` of the finding.
-5. Test it on evidence where it holds, and on evidence that looks like it and where it does not hold. `make same`
+   in Kafka makes it true, the function, and the behaviours that must hold or must not. Add the id to
+   `forensics/reports/scan.schema.json`, and run `python -m tests.replay.inferences_page`. If it bounds how long a log
+   was, give `held_texts` in [`story`](../forensics/rules/story.py) its words. Tests fail for each of these that is
+   missing.
+8. Test it on evidence where it holds, and on evidence that looks like it and where it does not hold. `make same`
    compares all verdicts and findings with those of the revision before ([CONTRIBUTING](../CONTRIBUTING.md)).
-6. Run `python -m tests.replay.inferences_page`, and add the id to `forensics/reports/scan.schema.json`.
+   `python -m benchmarks.inferences` counts how often each inference is drawn in the recorded clusters. The example
+   is not in the table for that reason: in none of them does it bound a log more tightly than the other rows do.
 """
 
 
@@ -197,9 +220,15 @@ def questions() -> str:
     return "\n".join(("| question | module |", "|---|---|", *rows))
 
 
+def values() -> str:
+    """Return the table of values that carry inferences, indented as part of a list."""
+    rows = (f"| {value} | [`{name}`](../forensics/replay/{module}) |" for value, name, module in VALUES)
+    return "\n".join(f"   {one}" for one in ("| value | put together by |", "|---|---|", *rows))
+
+
 def page() -> str:
     """Return the page."""
-    after = AFTER.replace("{steps}", steps()).replace("{questions}", questions())
+    after = AFTER.replace("{steps}", steps()).replace("{questions}", questions()).replace("{values}", values())
     return BEFORE + "\n".join(map(row, INFERENCES)) + "\n" + after
 
 

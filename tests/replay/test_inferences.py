@@ -20,7 +20,7 @@ from forensics.replay.lineage import Lineage
 from forensics.replay.protocol import BEHAVIOURS
 from forensics.rules.finding import Verdict
 from forensics.rules.story import held_texts
-from tests.replay.inferences_page import PAGE, QUESTIONS, page
+from tests.replay.inferences_page import PAGE, QUESTIONS, VALUES, page
 
 SCHEMA = Path(__file__).resolve().parents[2] / "forensics" / "reports" / "scan.schema.json"
 DATA = Path(__file__).resolve().parents[1] / "cases" / "data"
@@ -50,8 +50,9 @@ def test_the_page_names_modules_that_are_there_and_each_package_of_replay() -> N
     replay = PAGE.parent / ".." / "forensics" / "replay"
     packages = {one.parent for one in replay.glob("*/__init__.py")}
     assert packages <= links | {link.parent for link in links}
-    for _, name, module, *_ in QUESTIONS:
-        assert name in (replay / module).read_text("utf-8")
+    named = [*((name, module) for _, name, module, *_ in QUESTIONS), *((name, module) for _, name, module in VALUES)]
+    for name, module in named:
+        assert all(part in (replay / module).read_text("utf-8") for part in name.split("."))
 
 
 def test_inferences_are_named_once_in_the_order_of_the_table() -> None:
@@ -90,6 +91,13 @@ def test_why_a_replica_held_what_it_lost_is_said_as_it_was_inferred(by: tuple[In
     log = Lineage(((0, 0),))
     shortened = ShortenedLog(1, 0, Interval(80, by=by), 50, log, None, (), fetched_by=3)
     assert [*held_texts(shortened)] == [f"broker 1 held everything below 80: {text}" for text in why]
+
+
+def test_each_inference_about_a_log_that_was_shortened_has_words() -> None:
+    about = [one.id for one in INFERENCES if one.function.startswith("truncations.")]
+    assert len(about) >= 3
+    for one in about:
+        assert [*held_texts(ShortenedLog(1, 0, Interval(80, by=(one,)), 50, Lineage(), None, ()))]
 
 
 @pytest.mark.parametrize(
