@@ -108,6 +108,12 @@ EPOCHS_OUT_OF_ORDER = ("not stored", "stored, later entries removed")
 REMOTE_STATE = "Couldn't build the state from remote store"
 """Of a problem: what a follower needs of records in remote storage is not there (KIP-405)."""
 
+CHECKPOINT_DAMAGED = "a checkpoint file is damaged"
+"""Of a problem: a file of offsets or epochs is empty, or a part of it is missing."""
+
+MOVED_TO_REMOTE = "OFFSET_MOVED_TO_TIERED_STORAGE"
+"""Of a failed fetch: what it asks for is in remote storage alone (KIP-405)."""
+
 SEGMENT_NOT_RENAMED = "a segment file cannot be renamed"
 """Of a problem: a broker could not mark the file of a segment for its deletion."""
 

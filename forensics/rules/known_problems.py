@@ -28,9 +28,11 @@ from forensics.rules.replica_lines import REPLICAS
 from forensics.rules.routine_lines import ROUTINE
 from parsers.details import (
     ALL_DIRS_FAILED,
+    CHECKPOINT_DAMAGED,
     FETCHED_OFFSET,
     FROM_REMOTE,
     LEADER_MOVED,
+    MOVED_TO_REMOTE,
     NOT_ELECTED,
     NOT_MOVED,
     NOT_TAKEN,
@@ -39,7 +41,7 @@ from parsers.details import (
 )
 from parsers.schema import Kind
 
-_COPY = "copy the directory {where} of {who} to another disk before you start, wipe or reassign anything"
+_COPY = "copy {directory} of {who} to another disk before you start, wipe or reassign anything"
 _LEADER_LOG = "collect server.log and the segments of {where} from {leader}: they show why its log ends there"
 _ELECTION = "collect controller.log and state-change.log around that time: they show how {leader} was elected"
 _CAUSE = "collect the 50 lines before the first of these: they hold the exception that names the cause"
@@ -524,6 +526,26 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         issues=("KAFKA-13773 (a full disk while logs are recovered counted as a clean stop; fixed in 3.3)",),
         part_of=("all-log-dirs-failed", "storage-error", "temporary-directory", "disk-full", "io-error"),
     ),
+    KnownProblem(
+        id="checkpoint-damaged",
+        title="Checkpoint file is damaged",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(CHECKPOINT_DAMAGED),
+        states="{who} could not read a checkpoint file{in_directory}: it is empty or cut off",
+        records=Records.UNKNOWN,
+        means=(
+            "A full disk, a crash of the host or a kill left a part of the file. Segments hold the records, not "
+            "this file. Before 1.0 the broker does not start, later its log directory goes offline. Without the file a "
+            "high watermark begins at 0, or all logs are recovered."
+        ),
+        fetch=(
+            "free space on the disk, and copy the file before you change it",
+            "move the damaged file away, and start the broker while another replica of its partitions is in the ISR",
+            "keep .log files and leader-epoch-checkpoint as they are",
+        ),
+        always=True,
+    ),
     # -- directories of somebody else ----------------------------------------------------------------------------------
     KnownProblem(
         id="inconsistent-cluster-id",
@@ -568,7 +590,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "directory belongs to the old topic, so the broker does not use it for the new one."
         ),
         fetch=(
-            "copy the directory {where} if records of the old topic are still wanted",
+            "copy {directory} if records of the old topic are still wanted",
             "collect partition.metadata of {where} on every broker, and the creation in controller.log",
             "then move the old directory away and restart the broker",
         ),
@@ -732,6 +754,21 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "check that the controller reaches {leader}",
         ),
         issues=("KIP-320 (2.1: the epoch in requests)",),
+    ),
+    KnownProblem(
+        id="fetch-moved-to-remote",
+        title="Fetch below the leader's local log",
+        severity=Severity.INFO,
+        kinds=(Kind.FETCH_ERROR,),
+        when=detail_is(MOVED_TO_REMOTE),
+        states="a follower asked {leader} for {where} from offset {offset}, which is in remote storage alone",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Routine with tiered storage: the follower reads what describes these records from remote storage, and "
+            "begins its log where its leader's local log begins."
+        ),
+        fetch=("if it repeats: collect the log of the remote storage plugin of the follower",),
+        issues=("KIP-405 (3.6: tiered storage)",),
     ),
     KnownProblem(
         id="fetch-refused",

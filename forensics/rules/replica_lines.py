@@ -14,7 +14,7 @@ from parsers.details import (
 )
 from parsers.schema import Kind
 
-_COPY = "copy the directory {where} of {who} to another disk before you start, wipe or reassign anything"
+_COPY = "copy {directory} of {who} to another disk before you start, wipe or reassign anything"
 _DUMP = "run kafka-dump-log on the segment of every replica of {where}: it names batches that are not valid"
 
 

@@ -347,7 +347,9 @@ def _words(row: Row, stake: Iterable[Range]) -> dict[str, Any]:
     words |= {
         "who": f"broker {row['broker']}" if row["broker"] is not None else "the broker (no line names it)",
         "where": f"{row['topic']}-{row['partition']}" if named else "a partition (not named in full)",
+        "directory": f"the directory {row['topic']}-{row['partition']}" if named else "the directory of the partition",
         "leader": f"leader {row['leader']}" if row["leader"] is not None else "its leader",
+        "in_directory": f" in {row['log_dir']}" if row["log_dir"] else "",
         "log_dir": row["log_dir"] or "its log directory",
         "at": f"offset {offset}" if offset is not None else "that place",
         "stake": _span(ranges),

@@ -161,6 +161,19 @@ SUSPECTS: tuple[Suspect, ...] = (
         do_not=("start another replica of {name} before its directory is copied: it truncates to follow",),
     ),
     Suspect(
+        Sign.BEGAN_NEW_ALONE,
+        "committed-data-lost",
+        "broker {replica} became leader ({role}) alone in the ISR, with a log that it had just created: all that was "
+        "committed before may be lost",
+        "became leader ({role}) with the new log",
+        ("nothing had been committed", "another replica that was in the ISR still has them", REMADE),
+        settle=(
+            "collect server.log of broker {replica} from before its restart: its volume or log.dirs may have changed",
+            "collect a high watermark of {name} from before: replication-offset-checkpoint of any replica",
+        ),
+        do_not=("start another replica of {name} before its directory is copied: it truncates to follow",),
+    ),
+    Suspect(
         Sign.LEFT_DIRECTORY_HAD_MORE,
         "committed-data-lost",
         "broker {replica} has high watermark {end} in a directory that it no longer uses. In the directory that it "
@@ -240,6 +253,17 @@ SUSPECTS: tuple[Suspect, ...] = (
             "another replica that was in the ISR still has them",
         ),
         before=LEO,
+        do_not=("start or wipe another replica that was in the ISR before its directory is copied",),
+        cause=CauseId.UNCLEAN_ELECTION,
+    ),
+    Suspect(
+        Sign.FELL_TO_UNCLEAN_LEADER,
+        "committed-data-lost",
+        "broker {replica} was elected leader ({role}) from outside the ISR, and the high watermark of {other} fell "
+        "from {end} to {first}, where it began: committed {offsets} may be lost",
+        "became leader ({role}) at offset {first}",
+        (TAKEN_OVER, "another replica that was in the ISR still has them"),
+        had="the high watermark fell from {end} to {first}",
         do_not=("start or wipe another replica that was in the ISR before its directory is copied",),
         cause=CauseId.UNCLEAN_ELECTION,
     ),
@@ -554,6 +578,7 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
         "witness": one.witness,
         "since": one.since,
         "leader": f"broker {leader}" if leader is not None else "its leader",
+        "other": f"broker {one.witness}" if one.witness is not None else "a replica that no line names",
         "asked": f"broker {one.replica}" if one.replica is not None else "the leader",
         "first": one.first,
         "end": one.end,

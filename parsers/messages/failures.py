@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from parsers.details import NOT_PAUSED, SEGMENT_NOT_RENAMED
+from parsers.details import CHECKPOINT_DAMAGED, NOT_PAUSED, SEGMENT_NOT_RENAMED
 from parsers.messages.catalogue import Example, Message, Variant
 from parsers.messages.patterns import EITHER, ORDERS, REPLICA_MANAGER, TP
 from parsers.schema import Kind
@@ -626,6 +626,51 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "Failed to change the log file suffix from  to .deleted for log segment 42",
                         ({"detail": SEGMENT_NOT_RENAMED, "offset": 42},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # A file of offsets or epochs, after a crash or a full disk.
+    Message(
+        id="KP-18",
+        kind=Kind.PROBLEM,
+        literal=(
+            "Malformed line in offset checkpoint file",
+            "Malformed line in checkpoint file",
+            " entries in checkpoint file",
+        ),
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until=None,
+                regex=(r"^Malformed line in (?:offset )?checkpoint file(?: \((?P<log_dir>.+)[/\\][^/\\]+\))?: "),
+                source_ref="0.8.2.2 OffsetCheckpoint, 1.1.1 CheckpointFile, 3.9.1 CheckpointFile",
+                fixed={"detail": CHECKPOINT_DAMAGED},
+                examples=(
+                    Example(
+                        "Malformed line in checkpoint file (/data/replication-offset-checkpoint): 'orders'",
+                        ({"detail": CHECKPOINT_DAMAGED, "log_dir": "/data"},),
+                    ),
+                    Example("Malformed line in offset checkpoint file: ''", ({"detail": CHECKPOINT_DAMAGED},)),
+                ),
+            ),
+            Variant(
+                since="0.8",
+                until=None,
+                regex=(
+                    r"^Expected [0-9]+ entries in checkpoint file(?: \((?P<log_dir>.+)[/\\][^/\\]+\))?, but found only "
+                ),
+                source_ref="1.1.1 CheckpointFile, 3.9.1 CheckpointFile",
+                fixed={"detail": CHECKPOINT_DAMAGED},
+                examples=(
+                    Example(
+                        "Expected 12 entries in checkpoint file (/data/recovery-point-offset-checkpoint), but found "
+                        "only 7",
+                        ({"detail": CHECKPOINT_DAMAGED, "log_dir": "/data"},),
                     ),
                 ),
             ),

@@ -137,6 +137,16 @@ ANSWERS: dict[str, Answer] = {
         found((UNCLEAN, 5, None)),
         ("unclean-election", "truncation"),
     ),
+    "unclean-then-fell": Answer(
+        f"{SUSPECTED}COMMITTED DATA LOST   offsets 640 to 699",
+        found((UNCLEAN, 5, None), (LOSS, 5, (640, 700))),
+        ("high-watermark-fell", "unclean-election"),
+    ),
+    "elected-then-fell": Answer("WARNING stated by a log line: High watermark fell. ", stated=("high-watermark-fell",)),
+    "new-log-alone": Answer(
+        f"{SUSPECTED}COMMITTED DATA LOST   from offset 0 on", found((LOSS, 5, None)), ("new-replica",)
+    ),
+    "new-log-with-others": Answer(ROUTINE, stated=("new-replica",)),
     "unclean-0.10": Answer("ERROR stated by a log line: Unclean leader election. ", stated=("unclean-election",)),
     "shrunk-isr-then-begins-below": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   offsets 4800 to 5020",

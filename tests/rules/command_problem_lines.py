@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.rules.shown_lines import LOADED, STORED, Shown, event
+from tests.rules.shown_lines import FETCHER, LOADED, STORED, Shown, event
 
 _TOPIC = "Topic: sales\tPartitionCount: 8\tReplicationFactor: 3\tConfigs: min.insync.replicas=1"
 _COLUMNS = "GROUP           TOPIC           PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG             CONSUMER-ID"
@@ -17,6 +17,7 @@ _APPENDING = event(
     "ERROR",
 )
 _NOT_RENAMED = "Failed to change the log file suffix from  to .deleted for log segment 42"
+_MOVED = "OFFSET_MOVED_TO_TIERED_STORAGE"
 _CHANNEL = "kafka.server.LogDirFailureChannel"
 
 
@@ -71,6 +72,16 @@ SHOWN: dict[str, Shown] = {
     "temporary-directory": Shown(
         [event("Error while deleting segments for sales-7 in dir /private/tmp/kafka-logs", _CHANNEL, "ERROR")],
         [event("Error while deleting segments for sales-7 in dir /srv/tmp/kafka-logs", _CHANNEL, "ERROR")],
+    ),
+    "checkpoint-damaged": Shown(
+        [f"java.io.IOException: Malformed line in checkpoint file ({STORED}/replication-offset-checkpoint): ''"],
+        [LOADED, f"java.io.IOException: Unrecognized version of the file: {STORED}/replication-offset-checkpoint"],
+        name=None,
+    ),
+    "fetch-moved-to-remote": Shown(
+        [event(f"{FETCHER} Received error {_MOVED}, at fetch offset: 130, topic-partition: sales-7")],
+        [event(f"{FETCHER} Received UNKNOWN_TOPIC_ID from the leader for partition sales-7.", level="WARN")],
+        broker=3,
     ),
     "replicas-differ": Shown(
         [

@@ -21,7 +21,8 @@ class Complaint(NamedTuple):
     Attributes:
         row, source: its position.
         time: microseconds since 1970 UTC.
-        broker: broker that logged it. For a consumer's line, the broker whose file it is in, or None.
+        broker: broker that logged it, or None if no line names it. For a consumer's line, the broker whose file it is
+            in, or None.
         kind: see ``parsers.schema.Kind``.
         leader, leader_epoch: leader that it names.
         offset: log end offset of the replica, requested offset, or a consumer's position.
@@ -82,13 +83,13 @@ def complaints(rows: pl.DataFrame, nobodys: pl.DataFrame) -> Complaints:
     """
     contradicts = (pl.col("kind") != Kind.GROUP_DESCRIBED.value) | (pl.col("offset") > pl.col("leo"))
     brokers = rows.filter(pl.col("kind").is_in([kind.value for kind in (*BROKERS, *CONSUMERS)]))
-    consumers = nobodys.filter(
-        pl.col("kind").is_in([kind.value for kind in CONSUMERS]),
-        pl.col("topic") != METADATA_TOPIC,
-        pl.col("partition").is_not_null(),
-    ).with_columns(pl.lit(0, dtype=pl.Int32).alias("incarnation"))
+    others = nobodys.filter(pl.col("topic") != METADATA_TOPIC, pl.col("partition").is_not_null())
+    others = others.with_columns(pl.lit(0, dtype=pl.Int32).alias("incarnation"))
+    consumers = others.filter(pl.col("kind").is_in([kind.value for kind in CONSUMERS]))
+    # Of a partition that no broker's line names, it shows nothing.
+    fell = others.filter(pl.col("kind") == Kind.HW_REGRESSED.value).join(rows, on=list(_PLACE), how="semi")
     found: Complaints = {}
-    for part in (brokers, consumers):
+    for part in (brokers, consumers, fell):
         rows = part.filter(pl.col("partition").is_not_null(), contradicts).sort(*_PLACE, "row")
         for place, lines in in_groups(rows, _PLACE, _lines).items():
             found.setdefault(place, []).extend(lines)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.isr import broker_set
 from forensics.replay.facts.printed_hws import PrintedHw
+from forensics.replay.facts.refusals import Complaint
 from forensics.replay.history import Epoch, History, Role, Truncation, once
 from forensics.replay.leadership.elections import elected_with_others, isr_before
 from forensics.replay.signs.sign import Sign, Suspicion
@@ -54,6 +55,30 @@ def lacks_records_of_last_isr(history: History) -> Iterator[Suspicion]:
             continue
         if committed <= start < end:  # what is lost below the high watermark is another sign
             yield _suspicion(Sign.LED_WITHOUT_LAST_RECORDS, history, epoch, last, start, end)
+
+
+def fell_to_unclean_leader(history: History) -> Iterator[Suspicion]:
+    """Yield high watermarks that fell to the offset at which a leader elected from outside the ISR had begun.
+
+    A replica truncated its log to that of the new leader then, and had more committed. The line may not name its
+    broker: only the leader itself cannot have logged it.
+    """
+    for epoch, start in ((one, one.start) for one in history.epochs.values() if one.unclean):
+        for one in history.facts.complaints if start is not None else ():
+            fell = one.kind == Kind.HW_REGRESSED and one.broker != epoch.leader and _is_later(one, epoch)
+            if fell and one.hw is not None and one.hw == start and one.hw < (one.hw_before or 0):
+                ref = Ref(row=one.row, note=f"high watermark {one.hw_before}")
+                yield Suspicion(
+                    Sign.FELL_TO_UNCLEAN_LEADER, epoch.leader, one.broker, epoch.epoch, -1, one.hw, one.hw_before,
+                    one.time, tuple(dict.fromkeys((ref, *epoch.refs))),
+                )  # fmt: skip
+
+
+def _is_later(one: Complaint, epoch: Epoch) -> bool:
+    """Return whether a line is later than the begin of an epoch: by the times of both, else by their places."""
+    if one.time is not None and epoch.time is not None:
+        return one.time >= epoch.time
+    return one.row > max((ref.row or 0 for ref in epoch.refs), default=0)
 
 
 def plans_of_last_isr(history: History, epoch: Epoch) -> Iterator[PrintedHw]:

@@ -20,7 +20,12 @@ from forensics.replay.history import Epoch, History, Role, ShortenedLog, Truncat
 from forensics.replay.leadership.elections import isr_before
 from forensics.replay.lineage import Lineage, differences, intersect, subtract
 from forensics.replay.roles.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind, came_back
-from forensics.replay.signs.isr_signs import lacks_records_of_last_isr, led_from_outside, plans_of_last_isr
+from forensics.replay.signs.isr_signs import (
+    fell_to_unclean_leader,
+    lacks_records_of_last_isr,
+    led_from_outside,
+    plans_of_last_isr,
+)
 from forensics.replay.signs.refusal_signs import (
     append_refused,
     beyond_the_end,
@@ -249,7 +254,11 @@ def _began_empty_after_failure(history: History) -> Iterator[Suspicion]:
 
     Only if a follower had more committed and then has nothing: its high watermark fell to 0, or it truncated to 0.
     """
-    fell = [one for one in history.facts.complaints if one.kind == Kind.HW_REGRESSED and one.hw == 0 and one.hw_before]
+    fell = [
+        one
+        for one in history.facts.complaints
+        if one.kind == Kind.HW_REGRESSED and one.hw == 0 and one.hw_before and one.broker is not None
+    ]
     for broker, at, role_span in _begun(history):
         anew = _made_after_failure(history, broker, at)
         known = max(
@@ -285,6 +294,31 @@ def _began_empty_alone(history: History) -> Iterator[Suspicion]:
             Sign.BEGAN_EMPTY_ALONE, broker, broker, role_span.epoch, -1, 0, None, role_span.time,
             (*anew.refs, role_span.start_ref),
         )  # fmt: skip
+
+
+def _began_new_alone(history: History) -> Iterator[Suspicion]:
+    """Yield leaders alone in the ISR of a later epoch than 0 that had just created their log, by lines of one broker.
+
+    A log is created with its topic, in leader epoch 0, or for a replica that is added, which is in no ISR yet. So this
+    one is the second of its replica, or was elected from outside the ISR. If a directory failed before, the other sign
+    reports it.
+    """
+    if len(history.role_spans) > 1 or history.facts.complaints:
+        return
+    for broker, at, role_span in _begun(history):
+        alone = bool(role_span.isr) and role_span.isr[0][0] == {broker}
+        first = at == 0 and role_span.epoch > 0 and role_span.start_end == 0
+        if (
+            alone
+            and first
+            and history.replicas[broker].starts_empty
+            and _made_after_failure(history, broker, at) is None
+        ):
+            refs = (*((role_span.start_ref,) if role_span.start_ref is not None else ()), *role_span.refs)
+            yield Suspicion(
+                Sign.BEGAN_NEW_ALONE, broker, broker, role_span.epoch, -1, 0, None, role_span.time,
+                tuple(dict.fromkeys(refs))[:2],
+            )  # fmt: skip
 
 
 def _committed_before(history: History, broker: int, role_span: RoleSpan) -> list[tuple[int, int, Ref]]:
@@ -672,6 +706,7 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.FOLLOWED_BELOW_OWN_HIGH_WATERMARK: _followed_below,
     Sign.BEGAN_EMPTY_AFTER_FAILURE: _began_empty_after_failure,
     Sign.BEGAN_EMPTY_ALONE: _began_empty_alone,
+    Sign.BEGAN_NEW_ALONE: _began_new_alone,
     Sign.LEFT_DIRECTORY_HAD_MORE: _left_had_more,
     Sign.BEGAN_BELOW_PRINTED: _began_below_printed,
     Sign.BEGAN_BELOW_READ_BACK: _began_below_read_back,
@@ -679,6 +714,7 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.LOADED_BELOW_STATED: _loaded_below_stated,
     Sign.RECOVERY_TRUNCATED_LEADER: _recovered_shorter,
     Sign.LAST_ISR_TRUNCATED: _last_isr_truncated,
+    Sign.FELL_TO_UNCLEAN_LEADER: fell_to_unclean_leader,
     Sign.TRUNCATION_REFUSED: refused_to_truncate,
     Sign.LEADER_ENDS_BELOW_FOLLOWER: leader_is_shorter,
     Sign.READER_BEYOND_LOG_END: beyond_the_end,
