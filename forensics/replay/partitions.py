@@ -267,16 +267,16 @@ class _Read:
     def replayed(self, place: Place) -> History:
         """Replay one incarnation of a partition."""
         files = self._files(place)
-        told = [event for broker in self.case.brokers for event in self.of_cluster.get((*place, broker), ())]
-        told += self.nodes.get((*place, NOBODY), [])
-        members = _members(told)
+        cluster = [event for broker in self.case.brokers for event in self.of_cluster.get((*place, broker), ())]
+        cluster += self.nodes.get((*place, NOBODY), [])
+        members = _members(cluster)
         events = self._events(place, members | files.keys())
         facts = self._facts(place, files, events, members)
         magic = newest_magic(files)
         claims = place not in self.beside.doubted
         brokers = {broker: self._broker(broker, magic, claims=claims) for broker in {*events, *files}}
         missing = may_be_theirs(self.left_out.get(place[:2]), brokers.keys())
-        history = reconstruct(facts, events, told, brokers, self.stated_twice.get(place, ()), missing)
+        history = reconstruct(facts, events, cluster, brokers, self.stated_twice.get(place, ()), missing)
         history.origin = self.case.origin
         history.stated = self.stated.get(place, NOTHING)
         history.went_back = self.went_back.get(place, [])
@@ -289,7 +289,7 @@ class _Read:
         history.deletions = deletions(history, self.beside.deleted.get(place, []))
         stood = self.homes
         history.regressions = [carried(one, stood.get((*place, one.replica), [])) for one in history.regressions]
-        _forced(history, told, self.case)
+        _forced(history, cluster, self.case)
         return history
 
     def _events(self, place: Place, replicas: Set[int]) -> dict[int, list[Event]]:
@@ -397,8 +397,8 @@ def _take_played(history: History, played: Played | None) -> None:
 
 def _add_played(history: History, played: Played) -> None:
     """Add what a trace shows line by line to what is known without it."""
-    told = {one.epoch for one in history.stated.epoch_starts}
-    starts = (one for one in played.epoch_starts if one.epoch not in told)
+    stated_by_lines = {one.epoch for one in history.stated.epoch_starts}
+    starts = (one for one in played.epoch_starts if one.epoch not in stated_by_lines)
     history.stated = replace(history.stated, epoch_starts=(*history.stated.epoch_starts, *starts))
     _add_own(history, Alone(played.fallen, played.shortened))
 
@@ -416,13 +416,13 @@ def _keep_hw(known: Mapping[int, Protocol]) -> frozenset[int]:
     return frozenset(number for number, one in known.items() if one.hw_survives_truncation is protocol.Answer.YES)
 
 
-def _forced(history: History, told: Sequence[Event], case: Case) -> None:
+def _forced(history: History, cluster: Sequence[Event], case: Case) -> None:
     """Mark unclean elections that no setting allowed: none in the metadata log, none of the controller's."""
-    for event in told:
+    for event in cluster:
         if event.kind == Kind.UNCLEAN_ELECTION:
             _mark_against_settings(history, event, case)
         elif event.kind == Kind.ELECTION_REQUESTED and event.detail != BY_COMMAND:
-            _mark_requested(history, event, told)
+            _mark_requested(history, event, cluster)
 
 
 def _mark_against_settings(history: History, event: Event, case: Case) -> None:
@@ -436,9 +436,9 @@ def _mark_against_settings(history: History, event: Event, case: Case) -> None:
         epoch.forced = controller.settings.get(ALLOWS, "false").strip().lower() == "false"
 
 
-def _mark_requested(history: History, asked: Event, told: Sequence[Event]) -> None:
+def _mark_requested(history: History, asked: Event, cluster: Sequence[Event]) -> None:
     """A controller with ZooKeeper holds a requested election before it does anything else (KIP-460)."""
-    later = (e for e in told if e.kind == Kind.ELECTION and e.broker == asked.broker and e.row > asked.row)
+    later = (e for e in cluster if e.kind == Kind.ELECTION and e.broker == asked.broker and e.row > asked.row)
     held = next(later, None)
     epoch = history.epochs.get(held.leader_epoch) if held is not None and held.leader_epoch is not None else None
     if epoch is not None:
@@ -448,8 +448,8 @@ def _mark_requested(history: History, asked: Event, told: Sequence[Event]) -> No
 
 def _changed_dirs(case: Case, spoken: Iterable[int]) -> dict[int, tuple[tuple[int, str], ...]]:
     """Return when brokers printed which ``log.dirs``, for brokers that changed it."""
-    told = {broker: case.brokers[broker].log_dirs for broker in sorted(spoken)}
-    return {broker: tuple(dirs) for broker, dirs in told.items() if len(dirs) > 1}
+    named = {broker: case.brokers[broker].log_dirs for broker in sorted(spoken)}
+    return {broker: tuple(dirs) for broker, dirs in named.items() if len(dirs) > 1}
 
 
 def _made_with(events: Iterable[Iterable[Event]]) -> tuple[dict[str, str], Ref | None]:
@@ -475,11 +475,11 @@ def _traced(rows: pl.DataFrame) -> set[Place]:
     return {*found.select("topic", "partition", "incarnation").unique().iter_rows()}
 
 
-def _members(told: Iterable[Event]) -> set[int]:
+def _members(events: Iterable[Event]) -> set[int]:
     """Return brokers that are named as leader or member of the ISR."""
-    isrs = {event.isr for event in told if event.isr}
+    isrs = {event.isr for event in events if event.isr}
     return {int(broker) for isr in isrs for broker in isr.split(",")} | {
-        event.leader for event in told if event.leader is not None
+        event.leader for event in events if event.leader is not None
     }
 
 

@@ -403,8 +403,8 @@ def _of_process(process: Process) -> _Stated:
 
 def _answer(row: Behaviour, stated: _Stated) -> Answer:
     """Return the answer of a row for one release."""
-    if row.setting is not None and (told := _by_setting(row, row.setting, stated)) is not None:
-        return told
+    if row.setting is not None and (decided := _by_setting(row, row.setting, stated)) is not None:
+        return decided
     if row.message_format is not None and stated.magic is not None:
         return Answer.YES if stated.magic >= _FORMAT_2 else Answer.NO
     return every(

@@ -20,7 +20,7 @@ from forensics.replay.high_watermarks.crosscheck import (
     agreed,
     as_it_was,
     as_noted,
-    borne_out,
+    confirmed,
     next_start,
     not_truncated,
 )
@@ -275,7 +275,7 @@ class _Pass:
         claimed = named | set(history.replicas) <= history.coverage.claimed
         skips = claimed or (history.kraft and history.members <= whose)
         unnamed = leadership.unnamed(
-            history.epochs, history.role_spans, heard=named <= whose, skips=skips, removed=history.facts.removed
+            history.epochs, history.role_spans, complete=named <= whose, skips=skips, removed=history.facts.removed
         )
         history.coverage = history.coverage.with_unnamed(unnamed)
 
@@ -316,7 +316,7 @@ class _Reconstruction(HwAttribution):
         for number in self.history.epochs:
             self._replay_epoch(self.history.epochs[number], by_epoch.get(number, []))
         self._finish_replicas()
-        checked = [borne_out(self.history, self._follow_on(statement)) for statement in self.history.statements]
+        checked = [confirmed(self.history, self._follow_on(statement)) for statement in self.history.statements]
         self.history.statements = [statement for statement, _ in checked]
         self.contradictions += [missing for _, missing in checked if missing is not None]
         self.history.statements += left_statements(self.history)
@@ -524,8 +524,8 @@ class _Reconstruction(HwAttribution):
         begun = next((start for number, start in epoch.lineage.entries if number == epoch.epoch), at)
         if before is None or before.leader is None or before.leader != epoch.leader or begun >= at:
             return None
-        heard = before.leader in self.history.replicas and self._is_whole(before.leader)
-        if self.history.truncates_to_hw or heard:
+        whole = before.leader in self.history.replicas and self._is_whole(before.leader)
+        if self.history.truncates_to_hw or whole:
             return None
         return begun if self._fetches_ahead(broker, before.leader) else None
 
@@ -605,7 +605,7 @@ class _Reconstruction(HwAttribution):
         fenced = fences(self.facts, broker) and step.reason is not TruncationReason.HIGH_WATERMARK
         if epoch is not None and fenced and not self.history.members_whole:
             log = as_it_was(log, epoch.lineage, step.target, step.known_end)
-        log = as_noted(log, step, told=bool(role_span.entries))
+        log = as_noted(log, step, noting=bool(role_span.entries))
         truncation = Truncation(
             replica=broker,
             epoch=role_span.epoch,

@@ -196,21 +196,21 @@ def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
 
 def _roles(rows: pl.DataFrame) -> pl.DataFrame:
     """Role, leader and leader epoch; orders of an older epoch were refused and change nothing."""
-    told = _is(*ROLES) & pl.col("leader_epoch").is_not_null()
+    names_role = _is(*ROLES) & pl.col("leader_epoch").is_not_null()
     # Up to 2.5 a new, empty log is logged as a load, after the role that requires it.
-    created = _is(Kind.LOG_LOADED) & (pl.col("leo") == 0) & (told.cum_sum().over("broker", "run") > 0)
+    created = _is(Kind.LOG_LOADED) & (pl.col("leo") == 0) & (names_role.cum_sum().over("broker", "run") > 0)
     rest = (_is(Kind.LOG_LOADED, Kind.LOG_DELETED) & ~created.fill_null(False)) | pl.col("starts_run")
     rows = rows.with_columns(
-        told.alias("_told"),
-        pl.when(rest).then(True).when(told).then(False).otherwise(None).alias("_mark"),
+        names_role.alias("_names_role"),
+        pl.when(rest).then(True).when(names_role).then(False).otherwise(None).alias("_mark"),
         _count(rest).alias("_rest"),
     )
-    known = pl.when(pl.col("_told")).then(pl.col("leader_epoch"))
+    known = pl.when(pl.col("_names_role")).then(pl.col("leader_epoch"))
     rows = rows.with_columns(
         known.cum_max().forward_fill().shift(1).over("broker", "_rest").alias("_epoch_before"),
         pl.col("_mark").forward_fill().shift(1).over("broker").fill_null(True).alias("_at_rest"),
     )
-    taken = pl.col("_told") & (pl.col("leader_epoch") >= pl.col("_epoch_before").fill_null(-1))
+    taken = pl.col("_names_role") & (pl.col("leader_epoch") >= pl.col("_epoch_before").fill_null(-1))
     rows = rows.with_columns(taken.alias("_taken"))
     leads = _is(Kind.BECOME_LEADER) | (pl.col("leader") == pl.col("broker"))
     role = (
@@ -325,8 +325,8 @@ def _ends(rows: pl.DataFrame, history: History) -> pl.DataFrame:
     # A follower's fetcher reconciles first and then appends what it fetches. Up to 2.0.0 the fetcher is not added again
     # if only the epoch of its leader has changed. Then a truncation, even without effect, is the first sign of it,
     # unless its fetches are printed.
-    told = _is(Kind.FOLLOWER_FETCHED).any().over(run)
-    reconciles = _is(Kind.TRUNCATE, Kind.TRUNCATE_NOOP) & pl.lit(not history.truncates_to_hw) & ~told
+    prints_fetches = _is(Kind.FOLLOWER_FETCHED).any().over(run)
+    reconciles = _is(Kind.TRUNCATE, Kind.TRUNCATE_NOOP) & pl.lit(not history.truncates_to_hw) & ~prints_fetches
     fetches = (
         pl.when(_is(Kind.FETCHER_ADDED) | reconciles)
         .then(True)

@@ -159,7 +159,7 @@ def _problems(result: Result) -> list[str]:
     for one in found:
         known = one.known
         lines.append(f"- **{known.severity.value}** {escaped(sentence(f'{known.title}: {one.states}'))}")
-        lines.append(f"  - Means: {escaped(sentence(one.means))} {sentence(known.records.told)}")
+        lines.append(f"  - Means: {escaped(sentence(one.means))} {sentence(known.records.meaning)}")
         lines += [f"  - Do first: {escaped(step)}." for step in one.fetch]
     return lines
 

@@ -295,7 +295,7 @@ class _Page(Page):
                 self.piece(14, piece, ())
         if len(group) > len(shown):
             self.row(f"{'':12}... and {len(group) - len(shown):,} more: --format json has them all")
-        self.said("Means", [f"{first.means} {sentence(known.records.told)}"])
+        self.said("Means", [f"{first.means} {sentence(known.records.meaning)}"])
         if not brief:
             self.said("Known as", ["; ".join(known.issues)])
         self.said("Do first", first.fetch[: 1 if brief else None])

@@ -51,29 +51,29 @@ def acks_fact(history: History, case: Case, written: Sequence[int], statements: 
     return _by_isr(history, written, *_least(history, case, written))
 
 
-def _by_isr(history: History, written: Sequence[int], least: int, told: str, refs: tuple[Ref, ...]) -> Fact:
+def _by_isr(history: History, written: Sequence[int], least: int, needs: str, refs: tuple[Ref, ...]) -> Fact:
     """Return the same by the setting and the ISR of the time in which the records were written.
 
     Args:
         history: the partition.
         written: leader epochs in which the records were written.
-        least, told, refs: as ``_least`` returns them.
+        least, needs, refs: as ``_least`` returns them.
     """
     isrs = _isrs(history, written)
     sizes = [len(isr) for isr, _ in isrs if isr] or [0]
     if min(sizes) < 2 and least <= 1:
-        return _alone(told, refs, isrs)
+        return _alone(needs, refs, isrs)
     if isrs and min(sizes) >= least:
         smallest = min((isr for isr, _ in isrs if isr), key=len)
         refs += tuple(ref for isr, ref in isrs if isr == smallest)[:1]
-        text = f"are affected: {told} and the ISR was {isr_text(smallest)}, so they received an acknowledgement"
+        text = f"are affected: {needs} and the ISR was {isr_text(smallest)}, so they received an acknowledgement"
     elif isrs and max(sizes) < least and _stated_by_leaders(history, written):
         refs += tuple(ref for _, ref in isrs)[:1]
-        text = f"are not affected: {told} and the ISR was smaller, so they received an error"
+        text = f"are not affected: {needs} and the ISR was smaller, so they received an error"
     else:
         unknown = "the evidence does not show the ISR at that time"
         which = "for part of that time the ISR was smaller" if isrs else unknown
-        text = f"may be affected: {told}, and {which}"
+        text = f"may be affected: {needs}, and {which}"
     return Fact(f"producers with acks=all {text}", refs=refs, states=States.CONTEXT)
 
 
@@ -87,27 +87,28 @@ def _isrs(history: History, written: Sequence[int]) -> list[tuple[frozenset[int]
     return list(itertools.chain.from_iterable(stated)) if len(stated) == len(written) and all(stated) else []
 
 
-def _alone(told: str, refs: tuple[Ref, ...], isrs: Sequence[tuple[frozenset[int], Ref]]) -> Fact:
+def _alone(needs: str, refs: tuple[Ref, ...], isrs: Sequence[tuple[frozenset[int], Ref]]) -> Fact:
     """Return what acks=all was worth if the leader may acknowledge alone: that depends on the ISR at that time.
 
     Args:
-        told: the setting, in words.
+        needs: the setting, in words.
         refs: where it is stated.
         isrs: each ISR of that time, in order; empty if not all are known.
     """
     ordered = [isr for isr, _ in itertools.groupby(isr for isr, _ in isrs if isr)]
     if not ordered:
         text = (
-            f"producers with acks=all are affected: {told}, so they received an acknowledgement. The ISR "
+            f"producers with acks=all are affected: {needs}, so they received an acknowledgement. The ISR "
             "at that time is unknown: the leader may have acknowledged alone"
         )
     elif len(ordered) == 1:
-        text = (
-            f"acks=all gave no protection: {told} and the ISR was {isr_text(ordered[0])}: the leader acknowledged alone"
-        )
+        isr = isr_text(ordered[0])
+        text = f"acks=all gave no protection: {needs} and the ISR was {isr}: the leader acknowledged alone"
     else:
         named = ", then ".join(map(isr_text, ordered[-_ISRS:]))
-        text = f"producers with acks=all are affected: {told}, so they received an acknowledgement. The ISR was {named}"
+        text = (
+            f"producers with acks=all are affected: {needs}, so they received an acknowledgement. The ISR was {named}"
+        )
         refs += tuple(ref for isr, ref in isrs if isr == ordered[-1])[:1]
     return Fact(text, refs=refs, states=States.CONTEXT)
 

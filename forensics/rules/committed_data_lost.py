@@ -286,13 +286,13 @@ def _unreadable(history: History, leader: int) -> list[Want]:
     return [Want(Question.STILL_SERVED, ways, replicas=(leader,), because=damaged)]
 
 
-def _unheard(history: History, case: Case) -> list[Want]:
+def _later_leaders(history: History, case: Case) -> list[Want]:
     """Return brokers that may know of a later leader, if no line of a controller is in the evidence."""
     if history.coverage.elections:
         silent = maybe_controllers(history, case.with_data)
     else:
         silent = [b for b in sorted(history.members) if history.coverage.is_silent(b)]
-    return [Want(Question.LATER_LEADER_HEARD, (of([broker], Artefact.STATE_CHANGE_LOG),)) for broker in silent]
+    return [Want(Question.LATER_LEADER_UNSEEN, (of([broker], Artefact.STATE_CHANGE_LOG),)) for broker in silent]
 
 
 def _missing_lines(history: History, case: Case) -> list[Want]:
@@ -308,7 +308,7 @@ _WANTS: tuple[Callable[[History, Case], list[Want]], ...] = (
     _created_again,
     _order_or_writer,
     _of_leaders_files,
-    _unheard,
+    _later_leaders,
     _missing_lines,
 )
 """Everything that may leave the answer open, in the order in which reports name it."""

@@ -80,9 +80,9 @@ def _named(history: History) -> list[Fact]:
     """Return the evidence that each broker with missing files is a replica: its last known role."""
     facts = []
     for broker in sorted(history.members):
-        told = None if history.whole_with_files(broker) else _role(history, broker)
-        if told is not None:
-            facts.append(told)
+        fact = None if history.whole_with_files(broker) else _role(history, broker)
+        if fact is not None:
+            facts.append(fact)
     return facts
 
 

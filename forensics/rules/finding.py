@@ -435,7 +435,7 @@ class Help:
     @property
     def text(self) -> str:
         """All of it."""
-        return "\n\n".join(f"## {part}\n" + "\n\n".join(told) for part, told in self.parts.items())
+        return "\n\n".join(f"## {part}\n" + "\n\n".join(texts) for part, texts in self.parts.items())
 
 
 NO_ISR = "the trace states no ISR"

@@ -94,8 +94,8 @@ def judge(history: History, case: Case) -> Judgement:
     """Compare checkpoint and segments of each replica, and take what witnesses state of it."""
     compared = [_compare(history, case, broker) for broker in sorted(history.replicas)]
     findings = [one.finding for one in compared if one.finding is not None]
-    told = {broker for finding in findings for broker in finding.replicas}
-    findings += [_stated(history, one) for one in history.stated.hw_above_leo if one.replica not in told]
+    known = {broker for finding in findings for broker in finding.replicas}
+    findings += [_stated(history, one) for one in history.stated.hw_above_leo if one.replica not in known]
     missing = [*unstated_data(history, case), *(one.unread for one in compared if one.unread is not None)]
     if not any(one.both for one in compared) and not missing and not all_claimed(history):
         missing.append(Want(Question.CHECKPOINT_AND_LOG, (anywhere(Artefact.HW_CHECKPOINT, Artefact.SEGMENTS),)))

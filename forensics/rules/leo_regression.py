@@ -149,11 +149,11 @@ def judge(history: History, case: Case) -> Judgement:
     found = [aftermath(history, shortened) for shortened in history.shortened_logs]
     findings = [
         *(_finding(history, one) for one in found if not (one.whole_again and _failed(one.shortened))),
-        *(_fell(history, one) for one in history.stated.log_fell if not _is_told(history, one)),
+        *(_fell(history, one) for one in history.stated.log_fell if not _is_known(history, one)),
     ]
     missing = [*_replaced(history), *_begun_empty(history), *_unmeasured(history), *_flushed(history)]
     missing += missing_logs(history)
-    return judgement(ID, findings, missing or _untold(history))
+    return judgement(ID, findings, missing or _unknown_ends(history))
 
 
 def _replaced(history: History) -> list[Want]:
@@ -196,7 +196,7 @@ def _flushed(history: History) -> list[Want]:
     ]
 
 
-def _untold(history: History) -> list[Want]:
+def _unknown_ends(history: History) -> list[Want]:
     """Return a want for leader epochs that no line names between two roles of a replica."""
     return [
         Want(Question.UNNAMED_EPOCHS, (of([broker], *BOTH_LOGS),), epochs=tuple((number, None) for number in epochs))
@@ -287,7 +287,7 @@ def _finding(history: History, one: Aftermath) -> Finding:
     )
 
 
-def _is_told(history: History, fell: LogFell) -> bool:
+def _is_known(history: History, fell: LogFell) -> bool:
     """Return whether a log that was found shorter explains that a leader's log end offset fell."""
     return any(one.replica == fell.replica and one.target <= fell.after for one in history.shortened_logs)
 

@@ -87,14 +87,14 @@ def _finding(history: History, one: UnstableOffset) -> Finding:
         summary = (
             f"the last stable offset of broker {one.replica}, the leader, fell from {one.before} to {one.value}{epoch}"
         )
-        told = f"had last stable offset {one.before}, then {one.value}"
+        what = f"had last stable offset {one.before}, then {one.value}"
         before, after = {"last_stable_offset": one.before}, {"last_stable_offset": one.value}
         offsets = (one.value, one.before)
     else:
         summary = (
             f"broker {one.replica} had last stable offset {one.value}, above its high watermark {one.before}{epoch}"
         )
-        told = f"had high watermark {one.before} and last stable offset {one.value}"
+        what = f"had high watermark {one.before} and last stable offset {one.value}"
         before, after = {"high_watermark": one.before}, {"last_stable_offset": one.value}
         offsets = (one.before, one.value)
     return Finding(
@@ -106,7 +106,7 @@ def _finding(history: History, one: UnstableOffset) -> Finding:
         offsets=(offsets,),
         subject="fell" if one.fell else "",
         summary=summary,
-        facts=(Fact(told, broker=one.replica, time=one.time, refs=one.refs),),
+        facts=(Fact(what, broker=one.replica, time=one.time, refs=one.refs),),
         before=before,
         after=after,
         cause=CauseId.UNKNOWN,

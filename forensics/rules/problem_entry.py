@@ -26,7 +26,7 @@ class Records(StrEnum):
     UNKNOWN = "unknown from this line alone"
 
     @property
-    def told(self) -> str:
+    def meaning(self) -> str:
         """The same as a sentence."""
         return (
             "whether records are lost does not follow from this line alone" if self is Records.UNKNOWN else self.value

@@ -36,11 +36,11 @@ def dated(finding: Finding, times: Mapping[int, int]) -> Finding:
 def proved(finding: Finding, evidence: Mapping[Ref, Evidence]) -> Finding:
     """A finding as its rule made it, with the place behind each reference; see ``shown``."""
     stated = _stated(finding, evidence)
-    bearing = {one for places in stated.values() for one in places}
+    shown_by = {one for places in stated.values() for one in places}
     found = tuple(evidence[ref] for ref in finding.refs if ref in evidence)
     return shown(
         finding,
-        tuple(one if one in bearing else replace(one, bears=False) for one in found),
+        tuple(one if one in shown_by else replace(one, bears=False) for one in found),
         {states: [one.bearer for one in places] for states, places in stated.items() if states in VALUES},
     )
 

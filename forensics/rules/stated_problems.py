@@ -127,13 +127,13 @@ def looked_at(rows: pl.LazyFrame, *, excerpt: bool) -> pl.LazyFrame:
     return pl.concat(found)
 
 
-def _told(*, excerpt: bool) -> list[KnownProblem]:
+def _looked_for(*, excerpt: bool) -> list[KnownProblem]:
     return [known for known in KNOWN_PROBLEMS if excerpt or known.always or known.unjudged]
 
 
 def _asked(*, excerpt: bool) -> list[str]:
     """Return the kinds of line that entries recognise, apart from that about shared directories."""
-    return sorted({kind.value for known in _told(excerpt=excerpt) if known is not SHARED for kind in known.kinds})
+    return sorted({kind.value for known in _looked_for(excerpt=excerpt) if known is not SHARED for kind in known.kinds})
 
 
 SHARED = BY_ID["shared-directory"]

@@ -522,25 +522,25 @@ def with_suspected(history: History, judged: Sequence[Judgement], rules: Sequenc
 def _findings(history: History, judgement: Judgement, found: Sequence[Suspicion], severity: Severity) -> list[Finding]:
     """Return the suspicions of one rule, each range once: of several signs the first in the table counts."""
     known = [piece for finding in judgement.findings for piece in finding.offsets]
-    told: list[Suspicion] = []
+    kept: list[Suspicion] = []
     result: list[Finding] = []
     for suspect in (suspect for suspect in SUSPECTS if suspect.rule == judgement.rule):
         for one in (one for one in found if one.sign is suspect.sign):
-            if not intersect(one.offsets, known) and not _told(one, told):
+            if not intersect(one.offsets, known) and not _suspected_already(one, kept):
                 result.append(_finding(history, suspect, one, severity, judgement.missing))
-                told.append(one)
+                kept.append(one)
     return result
 
 
-def _told(one: Suspicion, told: Sequence[Suspicion]) -> bool:
+def _suspected_already(one: Suspicion, kept: Sequence[Suspicion]) -> bool:
     """Return whether another sign, or another line of the same sign, covers these offsets already.
 
     Leaders that began too low are a separate loss each.
     """
     begun = Sign.EPOCH_BELOW_HIGH_WATERMARK
     if one.end is None:
-        return any((other.replica, other.epoch, other.first) == (one.replica, one.epoch, one.first) for other in told)
-    others = [other for other in told if {one.sign, other.sign} != {begun} or one.epoch == other.epoch]
+        return any((other.replica, other.epoch, other.first) == (one.replica, one.epoch, one.first) for other in kept)
+    others = [other for other in kept if {one.sign, other.sign} != {begun} or one.epoch == other.epoch]
     return bool(one.offsets) and not subtract(one.offsets, [piece for other in others for piece in other.offsets])
 
 

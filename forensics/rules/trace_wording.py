@@ -77,7 +77,7 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             f"later lines of {{brokers}} of the kinds {_ROLES}, or lines of kind election: whether {{partition}} had "
             "a later leader"
         ),
-        Question.LATER_LEADER_HEARD: (f"lines of {{brokers}} of the kinds {_ROLES}: whether there was a later leader"),
+        Question.LATER_LEADER_UNSEEN: (f"lines of {{brokers}} of the kinds {_ROLES}: whether there was a later leader"),
         Question.LEADER_AFTER: (
             f"later lines of {{brokers}} of the kinds {_ROLES}, or lines of kind election: who led {{partition}} "
             "after epoch {epoch} ({because})"

@@ -118,12 +118,12 @@ def judge(history: History, case: Case) -> Judgement:
         *(want for want in unclear if want is not None),
         *truncations_of_unknown_extent(history),
         *_vanished(history),
-        *_uncut(history),
+        *_untruncated(history),
     ]
     return judgement(ID, findings, [*missing, *missing_logs(history)])
 
 
-def _uncut(history: History) -> list[Want]:
+def _untruncated(history: History) -> list[Want]:
     """Return what would show whether a replica that lost records truncated them, if no line shows how they went."""
     return [
         Want(
@@ -215,7 +215,7 @@ def _finding(history: History, removed: Removal, became: Outcome) -> Finding:
             "the leader epochs show that the removed records are the committed ones, not others at the same offsets",
         ),
         cause=CAUSE_OF[became.why],
-        **advised(history.name, next_steps=(*_next(history, became), *_what_tells(history, truncation))),
+        **advised(history.name, next_steps=(*_next(history, became), *_what_shows(history, truncation))),
         count=times,
     )
 
@@ -259,7 +259,7 @@ def _why_below_answer(truncation: Truncation, origin: Origin) -> tuple[str, ...]
     )
 
 
-def _what_tells(history: History, truncation: Truncation) -> tuple[str, ...]:
+def _what_shows(history: History, truncation: Truncation) -> tuple[str, ...]:
     """Return what would show which of the two possible causes it was."""
     if not _is_below_answer(truncation):
         return ()

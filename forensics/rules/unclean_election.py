@@ -172,11 +172,11 @@ def _later(history: History, led: list[Epoch], unseen: list[int], electors: list
     """Return what would show whether another leader followed the known ones."""
     if not led:
         return []
-    untold = led_unnamed(history)
-    if untold:
-        ways = (of(sorted({*untold, *unseen}), Artefact.STATE_CHANGE_LOG), _electors(history))
+    unnamed = led_unnamed(history)
+    if unnamed:
+        ways = (of(sorted({*unnamed, *unseen}), Artefact.STATE_CHANGE_LOG), _electors(history))
         last = ((max(history.epochs), None),)
-        return [Want(Question.LEADER_AFTER, ways, epochs=last, because=lines_missing(untold[min(untold)]))]
+        return [Want(Question.LEADER_AFTER, ways, epochs=last, because=lines_missing(unnamed[min(unnamed)]))]
     if not unseen or elections_complete(history, led[-1].leader, electors):
         return []
     return [Want(Question.LATER_LEADER, (of(unseen, Artefact.STATE_CHANGE_LOG), _electors(history)))]

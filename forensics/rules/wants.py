@@ -80,7 +80,7 @@ class Question(StrEnum):
     ANY_LEADER = "any-leader"
     CURRENT_LEADER = "current-leader"
     LATER_LEADER = "later-leader"
-    LATER_LEADER_HEARD = "later-leader-heard"  # by a broker without any line in the evidence
+    LATER_LEADER_UNSEEN = "later-leader-unseen"  # by a broker without any line in the evidence
     LEADER_AFTER = "leader-after"  # there was one
     LEADERS_OF_EPOCHS = "leaders-of-epochs"
     LEADER_FOLLOWED = "leader-followed"  # by a replica that truncated

@@ -109,7 +109,7 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
         Question.LATER_LEADER: (
             "the complete state-change.log of {brokers}, or {elector}: whether {partition} had a later leader"
         ),
-        Question.LATER_LEADER_HEARD: "{brokers}'s state-change.log: whether there was a later leader",
+        Question.LATER_LEADER_UNSEEN: "{brokers}'s state-change.log: whether there was a later leader",
         Question.LEADER_AFTER: (
             "the complete state-change.log of {brokers}, or {elector} of that time: who led {partition} after epoch "
             "{epoch} ({because})"

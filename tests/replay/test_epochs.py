@@ -51,7 +51,7 @@ def test_epochs_that_nobody_names(
             RoleSpan(leader, number, run, Role.LEADER, leader) for number, run in zip((1, last), runs, strict=True)
         ]
     }
-    found = unnamed(epochs, spans, heard=heard, skips=skips)
+    found = unnamed(epochs, spans, complete=heard, skips=skips)
     assert sorted(found) == between
 
 

@@ -173,9 +173,9 @@ def test_where_an_epoch_began_only_a_follower_with_every_role_says(coverage: Cov
     epochs = {1: Epoch(1, leader=2)}
     history = found(whole(1, 2), follows, leads, epochs=epochs)
     fold = EpochStart(history, history.role_spans, {}, {})
-    assert fold._said(epochs[1], 2, leads) == (40, LINE)
+    assert fold._stated_end(epochs[1], 2, leads) == (40, LINE)
     history.coverage = coverage
-    assert fold._said(epochs[1], 2, leads) is None
+    assert fold._stated_end(epochs[1], 2, leads) is None
 
 
 @pytest.mark.parametrize("coverage", SILENT, ids=IDS)
@@ -184,9 +184,9 @@ def test_a_follower_kept_its_log_only_where_its_truncations_would_be_told(covera
     log = Lineage(((0, 0), (1, 50)))
     history = found(whole(1, 2), follows, epochs={1: Epoch(1, leader=2, begins=Interval.at(50), lineage=log)})
     fold = HwAttribution(history, history.role_spans, {}, {})
-    assert fold._uncut(1, follows, 50) == log
+    assert fold._untruncated(1, follows, 50) == log
     history.coverage = coverage
-    assert fold._uncut(1, follows, 50) is None
+    assert fold._untruncated(1, follows, 50) is None
 
 
 @pytest.mark.parametrize("coverage", [whole(2), without(whole(1, 2), 1, Printed.ROLES)], ids=["silent", "no roles"])
@@ -203,8 +203,8 @@ def test_a_checkpoint_is_of_a_later_epoch_where_no_line_tells_the_roles_to_the_e
 def test_epochs_that_no_line_names_had_a_leader_where_somebody_may_have_led_unseen() -> None:
     """KRaft brokers may leave epochs out though all their lines are there; a silent one may have led in them."""
     epochs = {0: Epoch(0, leader=1), 3: Epoch(3, leader=2)}
-    assert unnamed(epochs, {}, heard=True, skips=True) == frozenset()
-    assert unnamed(epochs, {}, heard=False, skips=False) == {1, 2}
+    assert unnamed(epochs, {}, complete=True, skips=True) == frozenset()
+    assert unnamed(epochs, {}, complete=False, skips=False) == {1, 2}
 
 
 def test_the_checkpoint_of_a_silent_broker_may_be_its_leaders_high_watermark(tmp_path: Path) -> None:

@@ -102,12 +102,12 @@ def _is_empty(history: History, leader: int) -> bool:
 
 def replaced_unmeasured(history: History) -> list[int]:
     """Return replicas with a new, empty log, if no line states how long the log before it was."""
-    told = [shortened.refs for shortened in history.shortened_logs]
+    known = [shortened.refs for shortened in history.shortened_logs]
     return [
         broker
         for broker in sorted(history.role_spans)
         if any(
-            step.before is not LogBefore.DIR_FAILED and step.end is None and step.refs not in told
+            step.before is not LogBefore.DIR_FAILED and step.end is None and step.refs not in known
             for step in replacements(history, broker)
         )
     ]

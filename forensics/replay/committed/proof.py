@@ -76,9 +76,9 @@ def committed(
     """
     ranges: list[Range] = []
     used: list[HwStatement] = []
-    contested, truncations_told = history.contested, history.coverage.has(replica, Printed.LOG)
+    contested, truncations_logged = history.contested, history.coverage.has(replica, Printed.LOG)
     for statement in history.statements:
-        own = truncations_told and _of_own_log(statement, replica, row)
+        own = truncations_logged and _of_own_log(statement, replica, row)
         if not own and not _reached_before(statement, before):
             continue
         proven = _uncontested(lineage, _committed_by(statement, lineage, first, end, own=own), contested)

@@ -19,7 +19,7 @@ from parsers.schema import DamageKind, Kind
 
 
 @dataclass(slots=True)
-class _Told:
+class _SegmentFiles:
     """The segment files that a broker has, by its own log lines.
 
     Attributes:
@@ -41,34 +41,34 @@ class _Told:
         """Return whether its lines name every segment file that it began since it created or loaded its log."""
         return self.known and not self.blind
 
-    def hear(self, event: Event) -> None:
+    def take(self, event: Event) -> None:
         """Add one more line of the broker."""
-        if (hear := _HEARD.get(event.kind)) is not None:
-            hear(self, event)
+        if (take := _CHANGES.get(event.kind)) is not None:
+            take(self, event)
 
     def _created(self, _: Event) -> None:
-        self._anew(0)
+        self._restart(0)
 
     def _loaded(self, event: Event) -> None:
         if event.leo == 0 and event.detail != MOVED:
-            self._anew(0)
+            self._restart(0)
         elif event.leo is not None:
-            self._anew(None)
+            self._restart(None)
             count = segments(event.detail)
             self.known = count is not None
             self.loaded = (event.log_start or 0, event.leo, count) if count is not None else None
 
     def _deleted(self, _: Event) -> None:
-        self._anew(None)
+        self._restart(None)
         self.known = False
 
     def _emptied(self, event: Event) -> None:
         if event.offset is not None:
-            self._anew(event.offset)
+            self._restart(event.offset)
 
     def _reset(self, event: Event) -> None:
         if event.log_start is not None and (event.offset or 0) < event.log_start:
-            self._anew(event.log_start)
+            self._restart(event.log_start)
 
     def _truncated(self, event: Event) -> None:
         if event.offset is not None:
@@ -81,20 +81,20 @@ class _Told:
         else:
             self.rolled.append(event.offset)
 
-    def _anew(self, start: int | None) -> None:
+    def _restart(self, start: int | None) -> None:
         self.known, self.loaded, self.rolled = True, None, [] if start is None else [start]
         self.blind = self.thinned = False
 
 
-_HEARD: Final[Mapping[str, Callable[[_Told, Event], None]]] = {
-    Kind.LOG_CREATED: _Told._created,
-    Kind.LOG_LOADED: _Told._loaded,
-    Kind.LOG_DELETED: _Told._deleted,
-    Kind.TRUNCATE_FULL: _Told._emptied,
-    Kind.FETCH_RESET: _Told._reset,
-    Kind.TRUNCATE: _Told._truncated,
-    Kind.CORRUPTION_CUT: _Told._truncated,
-    Kind.ROLLED: _Told._rolled,
+_CHANGES: Final[Mapping[str, Callable[[_SegmentFiles, Event], None]]] = {
+    Kind.LOG_CREATED: _SegmentFiles._created,
+    Kind.LOG_LOADED: _SegmentFiles._loaded,
+    Kind.LOG_DELETED: _SegmentFiles._deleted,
+    Kind.TRUNCATE_FULL: _SegmentFiles._emptied,
+    Kind.FETCH_RESET: _SegmentFiles._reset,
+    Kind.TRUNCATE: _SegmentFiles._truncated,
+    Kind.CORRUPTION_CUT: _SegmentFiles._truncated,
+    Kind.ROLLED: _SegmentFiles._rolled,
 }
 """Lines that change which segment files a broker has."""
 
@@ -117,26 +117,26 @@ def copies(events: Mapping[int, Sequence[Event]], disks: Mapping[int, Disk], cov
 
 
 def _copy(disk: Disk, own: Sequence[Event], others: Sequence[Disk], *, sure: bool) -> Copy:
-    told = _Told()
+    files = _SegmentFiles()
     for event in own:
-        told.hear(event)
+        files.take(event)
     if own and own[-1].message == TRACE:
         sure = False  # a trace does not report files
-    inner, inner_why = _inner(disk, told, sure=sure)
-    end, end_why = _end(disk, told, others, sure=sure)
-    by_lines = end is True and sure and told.counts_all
+    inner, inner_why = _inner(disk, files, sure=sure)
+    end, end_why = _end(disk, files, others, sure=sure)
+    by_lines = end is True and sure and files.counts_all
     return Copy(end, end_why, inner, inner_why, _earlier(disk), end_by_lines=by_lines)
 
 
-def _end(disk: Disk, told: _Told, others: Sequence[Disk], *, sure: bool) -> tuple[bool | None, str]:
+def _end(disk: Disk, files: _SegmentFiles, others: Sequence[Disk], *, sure: bool) -> tuple[bool | None, str]:
     """Return whether the last segment in the evidence is the broker's last segment, and the reason."""
     assert disk.end is not None
-    rolled = [base for base in told.rolled if base >= disk.end and base not in disk.bases]
+    rolled = [base for base in files.rolled if base >= disk.end and base not in disk.bases]
     if rolled:
         return False, f"its log says that a segment began at offset {rolled[-1]}"
-    if sure and told.loaded is not None and not disk.gaps and _counted(disk, told) < told.loaded[2]:
-        return False, _few(disk, told)
-    if sure and told.counts_all:
+    if sure and files.loaded is not None and not disk.gaps and _counted(disk, files) < files.loaded[2]:
+        return False, _few(disk, files)
+    if sure and files.counts_all:
         return True, ""
     beside = [(base, name) for base, name in disk.beside if base >= disk.end]
     if beside:
@@ -176,34 +176,34 @@ def _spans(disk: Disk, offset: int) -> bool:
     return disk.end is not None and disk.end > offset and offset not in disk.bases
 
 
-def _inner(disk: Disk, told: _Told, *, sure: bool) -> tuple[bool | None, str]:
+def _inner(disk: Disk, files: _SegmentFiles, *, sure: bool) -> tuple[bool | None, str]:
     """Return whether a gap between segments already existed on the broker, and the reason."""
     if not disk.gaps:
         return True, ""
     end = disk.gaps[-1][1]
-    rolled = [base for base in told.rolled if any(a <= base < b for a, b in disk.gaps)]
+    rolled = [base for base in files.rolled if any(a <= base < b for a, b in disk.gaps)]
     if rolled:
         return False, f"its log says that a segment began at offset {rolled[0]}, and not that it went"
-    if sure and told.loaded is not None and not told.thinned:
-        start, leo, count = told.loaded
-        here = _counted(disk, told)
+    if sure and files.loaded is not None and not files.thinned:
+        start, leo, count = files.loaded
+        here = _counted(disk, files)
         if end > leo or disk.log_start > start:
             return None, ""  # that count excludes later segments, and retention may have removed some
         if here == count:
             return True, f"it loaded its log from {count} segment files, and as many are here"
         if here < count:
-            return False, _few(disk, told)
+            return False, _few(disk, files)
     return None, ""
 
 
-def _counted(disk: Disk, told: _Told) -> int:
+def _counted(disk: Disk, files: _SegmentFiles) -> int:
     """Return how many of the segment files in the evidence belong to those counted when the log was loaded."""
-    assert told.loaded is not None
-    start, end, _ = told.loaded
-    return sum(start <= base <= end or base == disk.bases[0] for base in disk.bases if base not in told.rolled)
+    assert files.loaded is not None
+    start, end, _ = files.loaded
+    return sum(start <= base <= end or base == disk.bases[0] for base in disk.bases if base not in files.rolled)
 
 
-def _few(disk: Disk, told: _Told) -> str:
-    assert told.loaded is not None
-    _, end, count = told.loaded
-    return f"it loaded its log up to offset {end} from {count} segment files, {_counted(disk, told)} of which are here"
+def _few(disk: Disk, files: _SegmentFiles) -> str:
+    assert files.loaded is not None
+    _, end, count = files.loaded
+    return f"it loaded its log up to offset {end} from {count} segment files, {_counted(disk, files)} of which are here"

@@ -23,19 +23,19 @@ def log_starts(rows: pl.DataFrame) -> Starts:
     Args:
         rows: observations with ``incarnation``.
     """
-    told = rows.filter(
+    stated = rows.filter(
         pl.col("kind") == Kind.LOG_START.value,
         pl.col("detail").ne_missing(EPOCH_REWRITTEN),
         pl.col("log_start").is_not_null(),
         OF_ITSELF,
     )
-    return _by_partition(told)
+    return _by_partition(stated)
 
 
-def _by_partition(told: pl.DataFrame) -> Starts:
+def _by_partition(stated: pl.DataFrame) -> Starts:
     found: Starts = {}
-    told = told.sort("topic", "partition", "incarnation", "broker", "row")
-    for *place, broker, row, start in told.select(
+    stated = stated.sort("topic", "partition", "incarnation", "broker", "row")
+    for *place, broker, row, start in stated.select(
         "topic", "partition", "incarnation", "broker", "row", "log_start"
     ).iter_rows():
         topic, partition, incarnation = place
@@ -45,8 +45,8 @@ def _by_partition(told: pl.DataFrame) -> Starts:
 
 def stated_starts(rows: pl.DataFrame) -> Starts:
     """Return ``log_starts`` and also the start offsets that brokers log when they load a log."""
-    said = pl.col("kind").is_in([Kind.LOG_START.value, Kind.LOG_LOADED.value])
-    return _by_partition(rows.filter(said, pl.col("log_start").is_not_null(), OF_ITSELF))
+    lines = pl.col("kind").is_in([Kind.LOG_START.value, Kind.LOG_LOADED.value])
+    return _by_partition(rows.filter(lines, pl.col("log_start").is_not_null(), OF_ITSELF))
 
 
 def log_start_at(starts: Sequence[tuple[int, int, int]], broker: int, row: int | None) -> int:

@@ -21,7 +21,7 @@ Failures = dict[int, list[tuple[Event, str]]]
 """By broker, in its order: the event, and the directory that failed or was empty."""
 
 
-def told() -> pl.Expr:
+def of_directory() -> pl.Expr:
     """Filter for rows that report a log directory that failed or was empty."""
     kinds = [Kind.DIR_FAILED.value, Kind.DIR_EMPTY.value]
     return pl.col("kind").is_in(kinds) & pl.col("topic").is_null() & pl.col("log_dir").is_not_null()
@@ -29,7 +29,9 @@ def told() -> pl.Expr:
 
 def failures(case: Case) -> Failures:
     """Return the directories that each broker reports as failed or empty."""
-    rows = case.observations.filter(told() & pl.col("broker").is_not_null() & pl.col("run").is_not_null()).sort("row")
+    rows = case.observations.filter(of_directory() & pl.col("broker").is_not_null() & pl.col("run").is_not_null()).sort(
+        "row"
+    )
     found: Failures = {}
     for log_dir, *values in rows.select("log_dir", *as_values(COLUMNS)).iter_rows():
         event = Event._make(values)

@@ -161,11 +161,11 @@ def _topic_ids(case: Case, sources: pl.DataFrame, place: Sequence[str]) -> pl.Da
 def _left_checkpoints(case: Case, files: pl.DataFrame) -> pl.DataFrame:
     """High watermarks in the checkpoint files of directories that are not the live ones."""
     place = [*PLACE, "root"]
-    rows = _told_in(case, (Kind.HW_CHECKPOINT,)).join(files.select(place).unique(), on=place, how="semi")
+    rows = _stated_in(case, (Kind.HW_CHECKPOINT,)).join(files.select(place).unique(), on=place, how="semi")
     return rows.sort("row").select(*place, "row", "hw")
 
 
-def _told_in(case: Case, kinds: Sequence[Kind]) -> pl.DataFrame:
+def _stated_in(case: Case, kinds: Sequence[Kind]) -> pl.DataFrame:
     """Return observations read from brokers' files, with the log directory (``root``) of each."""
     roots = case.sources.select(pl.col("id").alias("source"), folder(pl.col("path")).alias("root"))
     wanted = pl.col("kind").is_in([kind.value for kind in kinds]) & pl.col("broker").is_not_null()
@@ -174,18 +174,18 @@ def _told_in(case: Case, kinds: Sequence[Kind]) -> pl.DataFrame:
 
 def _last_starts(case: Case) -> pl.DataFrame:
     """Return each replica's log start offset by its last line, and its local log start offset if data is remote."""
-    kind, told = pl.col("kind"), pl.coalesce("log_start", "offset").is_not_null()
+    kind, stated = pl.col("kind"), pl.coalesce("log_start", "offset").is_not_null()
     local = pl.when((kind == Kind.LOG_START.value) & pl.col("log_start").is_null()).then("offset")
-    anew = kind.is_in([Kind.LOG_CREATED.value, Kind.LOG_DELETED.value])
-    states = anew | (told & kind.is_in([Kind.LOG_START.value, Kind.LOG_LOADED.value]))
+    empty = kind.is_in([Kind.LOG_CREATED.value, Kind.LOG_DELETED.value])
+    states = empty | (stated & kind.is_in([Kind.LOG_START.value, Kind.LOG_LOADED.value]))
     mine = pl.col("replica").is_null() | (pl.col("replica") == pl.col("broker"))
     return (
         case.observations.filter(states & mine & pl.all_horizontal(pl.col(PLACE).is_not_null()))
         .sort(*PLACE, "row")
         .group_by(PLACE, maintain_order=True)
         .agg(
-            pl.when(anew).then(0).otherwise("log_start").drop_nulls().last().fill_null(0).alias("start"),
-            pl.when(anew).then(0).otherwise(local).drop_nulls().last().fill_null(0).alias("local"),
+            pl.when(empty).then(0).otherwise("log_start").drop_nulls().last().fill_null(0).alias("start"),
+            pl.when(empty).then(0).otherwise(local).drop_nulls().last().fill_null(0).alias("local"),
         )
         .select(*PLACE, "start", "local")
     )
@@ -196,7 +196,7 @@ def _take_checkpoints(replicas: _Collected, case: Case, sources: pl.DataFrame, s
     for files, (topic_id,) in replicas.rows(_topic_ids(case, sources, PLACE)):
         files.topic_id = topic_id
     rows = (
-        _told_in(case, (*CHECKPOINTS, Kind.EPOCH_ENTRY))
+        _stated_in(case, (*CHECKPOINTS, Kind.EPOCH_ENTRY))
         # A checkpoint in a directory whose copy of the partition is stale is about that copy.
         .join(stale.select(*PLACE, "root").unique(), on=[*PLACE, "root"], how="anti", maintain_order="left")
         .filter((pl.col("kind") != Kind.EPOCH_ENTRY.value) | pl.col("source").is_in(sources.get_column("id").implode()))

@@ -39,23 +39,23 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     Args:
         rows: observations by topic, partition, broker and row, with a number for each broker's log (``LOG``).
     """
-    told = _with_beginnings(rows.filter(_tells()))
-    if told.get_column("_begins").any():
+    marking = _with_beginnings(rows.filter(_marking()))
+    if marking.get_column("_begins").any():
         return _counted(_with_beginnings(rows))
     none = pl.lit(0, dtype=pl.Int32)
     rows = rows.with_columns(none.alias("incarnation"))
-    if not _several_ids(told):
+    if not _several_ids(marking):
         return rows
     return _without_marks(_by_id(_with_beginnings(rows).with_columns(none.alias("_life"))).drop("_life"))
 
 
-def _tells() -> pl.Expr:
+def _marking() -> pl.Expr:
     """Filter for the rows that ``_with_beginnings`` reads: no other row begins an incarnation, or decides whether one
     does.
     """
     kinds = (*_EPOCH_KINDS, *_GONE_KINDS, Kind.PARTITION_REQUESTED, Kind.LOG_CREATED)
-    told = pl.col("kind").is_in([kind.value for kind in kinds]) | (pl.col("topic_id").str.len_chars() > 0)
-    return told | (pl.col("leader") == -2) | (pl.col("detail") == Transition.DELETED.value)
+    marks = pl.col("kind").is_in([kind.value for kind in kinds]) | (pl.col("topic_id").str.len_chars() > 0)
+    return marks | (pl.col("leader") == -2) | (pl.col("detail") == Transition.DELETED.value)
 
 
 def _with_beginnings(rows: pl.DataFrame) -> pl.DataFrame:
@@ -67,12 +67,12 @@ def _with_beginnings(rows: pl.DataFrame) -> pl.DataFrame:
         _begins: an incarnation begins.
         _made, _after_deletion: other marks.
     """
-    heard = _heard()
+    names_epoch = _names_epoch()
     gone = pl.col("kind").is_in([kind.value for kind in _GONE_KINDS]) | (pl.col("leader") == -2) | _new()
     gone = gone | (pl.col("detail") == Transition.DELETED.value)
     rows = rows.with_columns(
         # the last of two events before this row
-        pl.when(gone.fill_null(False)).then(True).when(heard).then(False).otherwise(None).alias("_mark"),
+        pl.when(gone.fill_null(False)).then(True).when(names_epoch).then(False).otherwise(None).alias("_mark"),
         pl.when(pl.col("topic_id").str.len_chars() > 0).then(pl.col("topic_id")).otherwise(None).alias("_id"),
     )
     rows = rows.with_columns(
@@ -82,8 +82,8 @@ def _with_beginnings(rows: pl.DataFrame) -> pl.DataFrame:
     rows = _of_next_id(_made_for_next_id(rows))
     other_id = (pl.col("_id") != pl.col("_id_before")).fill_null(False)
     # If another line has begun that topic already, the role that follows does not begin a further one.
-    anew = heard & (pl.col("leader_epoch") == 0) & pl.col("_after_deletion") & pl.col("_id").is_null()
-    rows = rows.with_columns((other_id | anew.fill_null(False) | pl.col("_made")).alias("_begins"))
+    again = names_epoch & (pl.col("leader_epoch") == 0) & pl.col("_after_deletion") & pl.col("_id").is_null()
+    rows = rows.with_columns((other_id | again.fill_null(False) | pl.col("_made")).alias("_begins"))
     fell = pl.int_range(pl.len(), dtype=pl.UInt32).is_in(_fell(rows).implode())
     return rows.with_columns(pl.col("_begins") | (fell & pl.col("_id").is_null()))
 
@@ -127,7 +127,7 @@ def _next_after(value: pl.Expr) -> pl.Expr:
     return pl.when(~last).then(_next_from(value).shift(-1))
 
 
-def _heard() -> pl.Expr:
+def _names_epoch() -> pl.Expr:
     return pl.col("kind").is_in([kind.value for kind in _EPOCH_KINDS]) & pl.col("leader_epoch").is_not_null()
 
 
@@ -145,8 +145,8 @@ def _counted(rows: pl.DataFrame) -> pl.DataFrame:
     Lines between a deletion and the first epoch of the next incarnation are about the next one. But a controller takes
     a deleted topic's replicas offline one by one, each in a further epoch of the old one.
     """
-    told = pl.when(_heard() | pl.col("_id").is_not_null()).then(pl.col("_begins")).otherwise(None)
-    rows = rows.with_columns(_next_from(told).fill_null(False).alias("_next_begins"))
+    known = pl.when(_names_epoch() | pl.col("_id").is_not_null()).then(pl.col("_begins")).otherwise(None)
+    rows = rows.with_columns(_next_from(known).fill_null(False).alias("_next_begins"))
     further = (pl.col("leader_epoch") > 0).fill_null(False)
     mark = pl.when(pl.col("_begins")).then(False).otherwise("_mark")  # the next one has begun without a role
     waits = _last_before(mark).fill_null(False)
@@ -194,8 +194,8 @@ def _of_next_id(rows: pl.DataFrame) -> pl.DataFrame:
     begun = pl.col("_epoch").drop_nulls().first().over([LOG, "_since"])
     begins = pl.when(pl.col("_id").is_not_null()).then(begun).backward_fill().over(LOG)
     higher = (pl.col("leader_epoch") > begins).fill_null(False)
-    told = pl.when(pl.col("_id").is_not_null()).then("time")
-    before, after = told.forward_fill().over(LOG), told.backward_fill().over(LOG)
+    at = pl.when(pl.col("_id").is_not_null()).then("time")
+    before, after = at.forward_fill().over(LOG), at.backward_fill().over(LOG)
     nearer = (after - pl.col("time") < pl.col("time") - before).fill_null(False)
     of_later = between & ((nearer & ~higher) | pl.col("_after_deletion"))
     rows = rows.with_columns(pl.when(of_later).then(later).otherwise("_id").alias("_id")).drop("_epoch", "_since")

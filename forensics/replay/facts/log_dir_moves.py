@@ -14,7 +14,7 @@ from forensics.replay.history import Regression, RegressionKind
 from parsers.details import MOVED
 from parsers.schema import Kind
 
-_TOLD: Final = (Kind.LOG_COPIED.value, Kind.LOG_MOVED.value)
+_OF_COPIES: Final = (Kind.LOG_COPIED.value, Kind.LOG_MOVED.value)
 """Kinds of line that show that a copy exists, or that it replaced the log."""
 
 _BEGINS: Final = (Kind.MESSAGE_FORMAT.value, Kind.LOG_LOADED.value)
@@ -46,11 +46,11 @@ def without_copies(rows: pl.DataFrame) -> pl.DataFrame:
     Args:
         rows: observations of partitions, sorted by topic, partition, broker and row.
     """
-    told = rows.filter(pl.col("kind").is_in(_TOLD))
-    if told.is_empty():
+    of_copies = rows.filter(pl.col("kind").is_in(_OF_COPIES))
+    if of_copies.is_empty():
         return rows
-    about = rows.filter(pl.col("kind").is_in([*_TOLD, *_BEGINS, *_NAMELESS]) | pl.col("log_dir").is_not_null())
-    about = about.join(told.select(_KEY).unique(), on=_KEY, how="semi", maintain_order="left")
+    about = rows.filter(pl.col("kind").is_in([*_OF_COPIES, *_BEGINS, *_NAMELESS]) | pl.col("log_dir").is_not_null())
+    about = about.join(of_copies.select(_KEY).unique(), on=_KEY, how="semi", maintain_order="left")
     dropped: list[int] = []
     for _, events in about.select(*_KEY, *_READ).group_by(_KEY, maintain_order=True):
         dropped += _of_copies(events)
@@ -159,18 +159,18 @@ def homes(rows: pl.DataFrame) -> Homes:
     Args:
         rows: observations with the number of their log, those of each log in order, without those of copies.
     """
-    told = rows.filter(pl.col("log_dir").is_not_null(), pl.col("run").is_not_null()).sort(LOG, maintain_order=True)
+    named = rows.filter(pl.col("log_dir").is_not_null(), pl.col("run").is_not_null()).sort(LOG, maintain_order=True)
     same = pl.all_horizontal(pl.col(name) == pl.col(name).shift(1) for name in (LOG, "log_dir"))
-    told = told.filter(~same.fill_null(False))
+    named = named.filter(~same.fill_null(False))
     found: Homes = {}
-    for topic, partition, incarnation, broker, run, row, log_dir in told.select(
+    for topic, partition, incarnation, broker, run, row, log_dir in named.select(
         *_HOME, "run", "row", "log_dir"
     ).iter_rows():
         found.setdefault((topic, partition, incarnation, broker), []).append((run, row, log_dir))
     return found
 
 
-def carried(regression: Regression, told: Sequence[tuple[int, int, str]]) -> Regression:
+def carried(regression: Regression, homes: Sequence[tuple[int, int, str]]) -> Regression:
     """Explain a missing high watermark by a move of the log to another directory since the broker's last process.
 
     The checkpoint file of the new directory never contained the partition.
@@ -178,7 +178,7 @@ def carried(regression: Regression, told: Sequence[tuple[int, int, str]]) -> Reg
     at = regression.refs[0].row
     if regression.kind is not RegressionKind.CHECKPOINT or regression.after or at is None:
         return regression
-    before = [one for one in told if one[1] <= at]
+    before = [one for one in homes if one[1] <= at]
     if len(before) < 2 or before[-1][0] == before[-2][0]:
         return regression
     (_, _, one), (_, row, other) = before[-2:]

@@ -29,9 +29,9 @@ def moved(history: History, broker: int, earlier: int | None, later: int | None)
     """
     if earlier is None or later is None:
         return None
-    told = history.facts.log_dirs.get(broker, ())
-    before = [dirs for time, dirs in told if time <= earlier]
-    now = [dirs for time, dirs in told if time <= later]
+    named = history.facts.log_dirs.get(broker, ())
+    before = [dirs for time, dirs in named if time <= earlier]
+    now = [dirs for time, dirs in named if time <= later]
     return Moved(before[-1], now[-1]) if before and before[-1] != now[-1] else None
 
 
@@ -46,5 +46,5 @@ def moved_before(history: History, shortened: ShortenedLog) -> Moved | None:
 
 def moved_until(history: History, broker: int, time: int | None) -> Moved | None:
     """Return the last change of a broker's ``log.dirs`` up to a moment, by what it printed; None without change."""
-    told = [dirs for at, dirs in history.facts.log_dirs.get(broker, ()) if time is not None and at <= time]
-    return Moved(told[-2], told[-1]) if len(told) > 1 and told[-2] != told[-1] else None
+    named = [dirs for at, dirs in history.facts.log_dirs.get(broker, ()) if time is not None and at <= time]
+    return Moved(named[-2], named[-1]) if len(named) > 1 and named[-2] != named[-1] else None

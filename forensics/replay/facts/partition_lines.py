@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from forensics.case import Case
-from forensics.replay.facts.dir_failures import told as of_directory
+from forensics.replay.facts.dir_failures import of_directory
 from forensics.replay.facts.events import PROGRESS, Event, events, in_groups
 from forensics.replay.facts.log_numbers import LOG, numbered
 from parsers.details import DONE, ROLE_STEPS
@@ -70,13 +70,13 @@ NOBODY = -1
 def nodes(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the states of partitions that nodes of ZooKeeper hold, with ``NOBODY`` as broker: of the present topic."""
     stating = (pl.col("message") == ZOOKEEPER) & pl.col("topic").is_not_null() & pl.col("leader_epoch").is_not_null()
-    told = rows.filter(stating)
-    told = told.with_columns(
-        pl.lit(NOBODY, dtype=told.schema["broker"]).alias("broker"),
-        pl.lit(0, dtype=told.schema["run"]).alias("run"),
+    stated = rows.filter(stating)
+    stated = stated.with_columns(
+        pl.lit(NOBODY, dtype=stated.schema["broker"]).alias("broker"),
+        pl.lit(0, dtype=stated.schema["run"]).alias("run"),
         pl.lit(0, dtype=pl.Int32).alias("incarnation"),
     )
-    return numbered(told)
+    return numbered(stated)
 
 
 def thin(rows: pl.DataFrame) -> pl.DataFrame:
@@ -188,8 +188,8 @@ def of_process() -> pl.Expr:
     kind = pl.col("kind")
     whole = (pl.col("message") == TRACE) & pl.col("log_dir").is_null()
     unclean = (kind == Kind.UNCLEAN_RESTART.value) & whole
-    told = kind.is_in([Kind.PROCESS_STARTED.value, Kind.SHUTDOWN_BEGIN.value, Kind.SHUTDOWN_COMPLETE.value])
-    return (told | unclean | of_directory()) & pl.col("broker").is_not_null()
+    of_process = kind.is_in([Kind.PROCESS_STARTED.value, Kind.SHUTDOWN_BEGIN.value, Kind.SHUTDOWN_COMPLETE.value])
+    return (of_process | unclean | of_directory()) & pl.col("broker").is_not_null()
 
 
 def of_processes(case: Case) -> dict[int, list[Event]]:

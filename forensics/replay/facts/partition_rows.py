@@ -52,11 +52,11 @@ def lagging(rows: pl.DataFrame) -> pl.DataFrame:
 
     In a trace each value of a line of a log has a line of its own, with the message and the time of that line.
     """
-    shrinks, told = pl.col("kind") == Kind.ISR_SHRINK.value, pl.col("kind") == Kind.REMOTE_LEO.value
+    shrinks, remote = pl.col("kind") == Kind.ISR_SHRINK.value, pl.col("kind") == Kind.REMOTE_LEO.value
     repeated = shrinks & (pl.col("message") != TRACE)
     same = ["source", "broker", "topic", "partition", "message", "time"]
     shrunk = rows.filter(shrinks)
-    ends = rows.filter(told) if shrunk.height else rows.clear()
+    ends = rows.filter(remote) if shrunk.height else rows.clear()
     by_line = ends.join(shrunk, on=["source", "line"], how="semi")
     by_message = ends.join(shrunk.filter(repeated), on=same, how="semi")
     return pl.concat([by_line, by_message]).unique("row").sort("row")

@@ -44,7 +44,7 @@ OMISSIONS = (OTHER_RECORDS_ON_DISK, FOLLOWED_UNTRUNCATED, LEADER_OF_OLDER_EPOCH)
 """Omissions shown by contradictions between lines and files, or between a follower and its leader."""
 
 
-def borne_out(history: History, statement: HwStatement) -> tuple[HwStatement, MissingLines | None]:
+def confirmed(history: History, statement: HwStatement) -> tuple[HwStatement, MissingLines | None]:
     """Limit a high watermark statement to what the files of its replica confirm.
 
     A replica that states a high watermark held the records below it. If its files hold other records, and no line says
@@ -83,7 +83,7 @@ def found_shorter_unexplained(
     if not history.coverage.has(shortened.replica, Printed.LOG):
         return True, None
     at = _parts_from_files(history, shortened.replica, shortened.lineage, shortened.target)
-    if at is None or _cut_since(history, shortened.replica, at, row):
+    if at is None or _shortened_since(history, shortened.replica, at, row):
         return False, None
     return True, OTHER_RECORDS_ON_DISK.of(shortened.replica, {"first": at}, ref=shortened.refs[0])
 
@@ -109,7 +109,7 @@ def as_it_was(log: Lineage, leaders: Lineage, target: int, end: int) -> Lineage:
     return log.known_below(target) if same(log, leaders, [(target, end)]) else log
 
 
-def as_noted(log: Lineage, step: Step, *, told: bool) -> Lineage:
+def as_noted(log: Lineage, step: Step, *, noting: bool) -> Lineage:
     """Return a replica's log before a truncation, as far as its epoch file agrees with its lines.
 
     The epochs that a truncation removes from the file are those of the records that it removes
@@ -119,13 +119,13 @@ def as_noted(log: Lineage, step: Step, *, told: bool) -> Lineage:
     Args:
         log: the log by its lines.
         step: the truncation.
-        told: the process prints changes of its epoch file.
+        noting: the process prints changes of its epoch file.
     """
     noted = Lineage(tuple(sorted(step.noted, key=lambda entry: entry[1])))
     if noted.entries:
         differ = bool(differences(log, noted, noted.entries[0][1], step.known_end)[0])
     else:
-        differ = told and any(epoch >= 0 and step.target <= start < step.known_end for epoch, start in log.entries)
+        differ = noting and any(epoch >= 0 and step.target <= start < step.known_end for epoch, start in log.entries)
     return log.known_below(step.target) if differ else log
 
 
@@ -203,8 +203,8 @@ def _maybe_begun_before(history: History, statement: HwStatement) -> list[Epoch]
     if until is not None:
         return [epoch for epoch in later if epoch.epoch <= until]
     # A member of its ISR was given this epoch, so lines are missing.
-    untold = any(broker in isr for epoch in later for isr, _ in epoch.isr)
-    return later if untold or not history.coverage.has(broker, Printed.ROLES, Span.AFTER) else []
+    elected_with = any(broker in isr for epoch in later for isr, _ in epoch.isr)
+    return later if elected_with or not history.coverage.has(broker, Printed.ROLES, Span.AFTER) else []
 
 
 def _maybe_begun(history: History, statement: HwStatement) -> int | None:
@@ -247,7 +247,7 @@ def _removed(history: History, statement: HwStatement, at: int) -> bool:
     """Return whether a line shows that a replica lost its log from an offset on after it stated a high watermark."""
     if not statement.refs or statement.refs[0].row is None or statement.how is HwSource.CHECKPOINT:
         return False
-    return _cut_since(history, statement.replica, at, statement.refs[0].row)
+    return _shortened_since(history, statement.replica, at, statement.refs[0].row)
 
 
 def _before_another_process(history: History, statement: HwStatement) -> int | None:
@@ -273,7 +273,7 @@ def _given_between(history: History, one: RoleSpan, two: RoleSpan) -> Iterator[E
     return (epoch for epoch in since if epoch.leader != one.replica and epoch.elected_with(one.replica))
 
 
-def _cut_since(history: History, broker: int, at: int, row: int | None) -> bool:
+def _shortened_since(history: History, broker: int, at: int, row: int | None) -> bool:
     """Return whether a line at or after ``row`` shows that a replica lost its records from ``at`` on."""
     return any(
         step.target <= at

@@ -29,7 +29,7 @@ def _about(statement: HwStatement, epoch: Epoch, why: Inferred) -> HwStatement:
     return replace(statement, epoch=epoch.epoch, lineage=epoch.lineage, by=joined(statement.by, (why,)))
 
 
-def _goes_on(one: RoleSpan, two: RoleSpan) -> bool:
+def _leads_on(one: RoleSpan, two: RoleSpan) -> bool:
     """Return whether one process led on in a later epoch, and nothing changed its log but appends."""
     leads = one.role is two.role is Role.LEADER and one.run == two.run
     return leads and one.epoch < two.epoch and not one.steps
@@ -119,14 +119,14 @@ class HwAttribution(EpochStart):
         known = unknown_from(self.history, before, role_span)
         if known is not None and known < hw:
             return None, epoch.lineage.known_below(known)
-        uncut = self._uncut(role_span.replica, role_span, hw)
+        untruncated = self._untruncated(role_span.replica, role_span, hw)
         # Up to 1.1, and without epochs of its own, a leader answers for epochs that it never had with others (KIP-279).
-        had = uncut is not None and {*epoch.lineage.entries} <= {*uncut.entries}
-        if uncut is not None and had and differences(epoch.lineage, uncut, 0, hw)[0]:
-            return None, uncut
+        had = untruncated is not None and {*epoch.lineage.entries} <= {*untruncated.entries}
+        if untruncated is not None and had and differences(epoch.lineage, untruncated, 0, hw)[0]:
+            return None, untruncated
         return epoch, None
 
-    def _uncut(self, broker: int, role_span: RoleSpan, end: int) -> Lineage | None:
+    def _untruncated(self, broker: int, role_span: RoleSpan, end: int) -> Lineage | None:
         """Return a follower's log below ``end``: its leader's log, if the follower fetched without truncating
         (KIP-101).
         """
@@ -148,14 +148,14 @@ class HwAttribution(EpochStart):
         own: Lineage | None = None,
         by: tuple[Inferred, ...] = (),
     ) -> None:
-        told = self._is_whole(broker)
+        whole = self._is_whole(broker)
         if how in (HwSource.READ_BACK, HwSource.KEPT, HwSource.CHECKPOINT):
             by = joined(by, (Inferred.READ_BACK_WAS_REACHED,))
-        if told and epoch is not None and epoch.leader is not None and epoch.leader >= 0 and epoch.lineage.entries:
+        if whole and epoch is not None and epoch.leader is not None and epoch.leader >= 0 and epoch.lineage.entries:
             number, lineage = epoch.epoch, epoch.lineage
             if epoch.leader != broker:
                 by = joined(by, (Inferred.FOLLOWER_HW_IS_LEADERS,))
-        elif told or own is not None:
+        elif whole or own is not None:
             number, lineage = UNKNOWN, own if own is not None else self.logs[broker]
         else:
             number, lineage = UNKNOWN, Lineage.unknown()  # unknown in which role it was reached
@@ -187,14 +187,14 @@ class HwAttribution(EpochStart):
             return self._follow_on(_about(statement, following, Inferred.ANSWERED_IN_NEXT_EPOCH))
         if statement.earlier or self._fenced(statement.replica):
             return statement
-        told = (t.epoch for t in self.role_spans.get(statement.replica, ()) if t.epoch > epoch.epoch)
-        return self._beyond_sight(statement, epoch, min(told, default=None))
+        later = (t.epoch for t in self.role_spans.get(statement.replica, ()) if t.epoch > epoch.epoch)
+        return self._beyond_sight(statement, epoch, min(later, default=None))
 
     def _answered_in(self, statement: HwStatement, leader: int | None, spans: list[RoleSpan]) -> Epoch | None:
         """Return the next epoch of a leader's process, if the high watermark is above its start; None if not."""
         for one, two in itertools.pairwise(spans):
             following = self.history.epochs.get(two.epoch)
-            if one.epoch != statement.epoch or not _goes_on(one, two) or following is None:
+            if one.epoch != statement.epoch or not _leads_on(one, two) or following is None:
                 continue
             begun = following.start if following.leader == leader else None
             if begun is not None and statement.high_watermark > begun:
@@ -226,7 +226,7 @@ class HwAttribution(EpochStart):
             for step in role_span.steps[:1]
         )
 
-    def _beyond_sight(self, statement: HwStatement, epoch: Epoch, told: int | None) -> HwStatement:
+    def _beyond_sight(self, statement: HwStatement, epoch: Epoch, until: int | None) -> HwStatement:
         """Return the statement with an unknown log above the start of a later epoch of the same leader.
 
         The follower did not receive that epoch, and the high watermark may be of it. A leader whose log never reached
@@ -235,7 +235,7 @@ class HwAttribution(EpochStart):
         again = [
             e
             for n, e in self.history.epochs.items()
-            if n > epoch.epoch and (told is None or n <= told) and e.leader == epoch.leader and e.leader_took_up
+            if n > epoch.epoch and (until is None or n <= until) and e.leader == epoch.leader and e.leader_took_up
         ]
         most = {e.epoch: log_end(self.history, e.leader, e.epoch).high for e in again}
         again = [e for e in again if (end := most[e.epoch]) is None or end >= statement.high_watermark]

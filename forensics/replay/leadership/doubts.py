@@ -115,5 +115,5 @@ def _changes_up_to(history: History, number: int, state: int) -> int:
     epoch, isr = history.epochs.get(number), history.states[state][1]
     if epoch is None or not (epoch.isr_from_leader and epoch.isr_elected):
         return 0
-    told = [isr for isr, _ in itertools.groupby(isr for isr, _ in epoch.isr)]
-    return told.index(isr) if isr in told else 0
+    isrs = [isr for isr, _ in itertools.groupby(isr for isr, _ in epoch.isr)]
+    return isrs.index(isr) if isr in isrs else 0

@@ -57,10 +57,10 @@ def _add_state(found: States, at: int, number: int | None, event: Event) -> None
 def isr_before(history: History, epoch: Epoch) -> frozenset[int] | None:
     """Return the ISR at the moment at which an epoch's leader was elected; None if unknown."""
     first = _first_state(history, epoch)
-    told = history.states.get(first - 1) if first is not None else None
-    if told is None or told[0] is None or told[0] >= epoch.epoch:
+    state = history.states.get(first - 1) if first is not None else None
+    if state is None or state[0] is None or state[0] >= epoch.epoch:
         return None  # of an unknown leader epoch, or epochs went back
-    return told[1]
+    return state[1]
 
 
 def latest_isr_stated(history: History, epoch: Epoch, otherwise: frozenset[int]) -> frozenset[int]:
@@ -106,9 +106,9 @@ def elected_isr(history: History, epoch: Epoch) -> frozenset[int] | None:
     """
     first = _first_state(history, epoch)
     if first is not None and isr_before(history, epoch) is not None:
-        told = history.states[first][1]
-        if told is not None:
-            return told
+        isr = history.states[first][1]
+        if isr is not None:
+            return isr
     return epoch.first_isr if epoch.isr_elected else None
 
 
@@ -164,14 +164,14 @@ def from_isr(history: History, epoch: Epoch) -> bool:
     """Return whether an epoch's leader was in the ISR right before the election, or the election itself shows that."""
     if epoch.unclean or epoch.safe:
         return not epoch.unclean
-    told = isr_before(history, epoch)
-    before = _with_isr(history, epoch) if told is None else None
+    isr = isr_before(history, epoch)
+    before = _with_isr(history, epoch) if isr is None else None
     if before is not None and before.last_isr is not None and not _led_between(history, before, epoch):
-        told = before.last_isr & (_may_stand(history, before, epoch) or before.last_isr)
+        isr = before.last_isr & (_may_stand(history, before, epoch) or before.last_isr)
     return (
         elected_with_others(history, epoch)
         or from_eligible(history, epoch)
-        or (told is not None and epoch.leader in told)
+        or (isr is not None and epoch.leader in isr)
     )
 
 
@@ -274,9 +274,9 @@ def _not_among_the_last(history: History, epoch: Epoch) -> bool:
     isr = elected_isr(history, epoch) or epoch.first_isr
     if epoch.leader is None or epoch.leader < 0 or isr != frozenset({epoch.leader}):
         return False
-    told = isr_before(history, epoch)
-    if told:
-        return epoch.leader not in told
+    isr = isr_before(history, epoch)
+    if isr:
+        return epoch.leader not in isr
     if _after_no_leader(history, epoch):
         return False
     before = _with_isr(history, epoch)
@@ -303,8 +303,8 @@ def _may_stand(history: History, before: Epoch, epoch: Epoch) -> frozenset[int]:
         return standing
     if history.states[first][1] != (elected_isr(history, epoch) or epoch.first_isr):
         return standing
-    told = [isr for isr, _ in itertools.groupby(isr for isr, _ in before.isr)]
+    isrs = [isr for isr, _ in itertools.groupby(isr for isr, _ in before.isr)]
     since = history.states[max(numbered)][1]
     changes = first - max(numbered) - (epoch.epoch - before.epoch)
-    confirmed = since in told and changes >= len(told) - 1 - told.index(since)
+    confirmed = since in isrs and changes >= len(isrs) - 1 - isrs.index(since)
     return frozenset() if confirmed else standing

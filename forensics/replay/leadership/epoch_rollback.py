@@ -101,7 +101,7 @@ def _beginnings(history: History) -> Iterator[tuple[int, int, int, Ref]]:
         if disk.cleaner_point is not None or disk.damage or disk.skipped or disk.falls:
             continue  # whole epochs may be missing
         unfit = deleted | _fetched_blindly_from(history, broker)
-        for number, start in _borne_out(disk):
+        for number, start in _confirmed(disk):
             if start > disk.log_start and start not in unfit:
                 yield broker, number, start, disk.refs[number]
 
@@ -115,7 +115,7 @@ def _fetched_blindly_from(history: History, broker: int) -> set[int]:
     return {step.target for step in steps if step.kind is StepKind.TRUNCATED and step.reason in blind}
 
 
-def _borne_out(disk: Disk) -> Iterator[tuple[int, int]]:
+def _confirmed(disk: Disk) -> Iterator[tuple[int, int]]:
     """Yield epochs that begin in a log where its epoch file has them, if it has them: otherwise one of them is
     damaged.
     """
@@ -138,7 +138,7 @@ def stated_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRol
     place = ["topic", "partition", "incarnation"]
     written = pl.col("kind").is_in([kind.value for kind in _HANDED_OUT])
     led = pl.when(pl.col("kind") == Kind.BECOME_LEADER.value).then("broker")
-    told = (
+    stated = (
         rows.filter(written | pl.col("kind").is_in([kind.value for kind in _TAKEN_UP]))
         .with_columns(pl.coalesce("leader", led).alias("leader"))
         .filter((pl.col("leader") >= NO_LEADER) & (pl.col("leader_epoch") >= 1))
@@ -146,8 +146,8 @@ def stated_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRol
     leaderless = (written & (pl.col("leader") == NO_LEADER)).any().over(*place, "leader_epoch")
     twice = pl.concat(
         (
-            _contradicting(told.filter(written, pl.col("partition_epoch").is_not_null()), [*place, *_STATE]),
-            _contradicting(told.filter(leaderless), [*place, "leader_epoch"]),
+            _contradicting(stated.filter(written, pl.col("partition_epoch").is_not_null()), [*place, *_STATE]),
+            _contradicting(stated.filter(leaderless), [*place, "leader_epoch"]),
         ),
         how="diagonal",
     )
@@ -161,9 +161,9 @@ def stated_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRol
     return found
 
 
-def _contradicting(told: pl.DataFrame, state: list[str]) -> pl.DataFrame:
+def _contradicting(stated: pl.DataFrame, state: list[str]) -> pl.DataFrame:
     """Return the first row for each leader of a state, for states with several leaders."""
-    firsts = told.group_by(*state, "leader").agg(pl.col("row").min(), pl.col("time").min()).sort(*state, "row")
+    firsts = stated.group_by(*state, "leader").agg(pl.col("row").min(), pl.col("time").min()).sort(*state, "row")
     return firsts.filter(pl.len().over(state) > 1)
 
 

@@ -122,10 +122,10 @@ def _between(history: History, first: int, last: int) -> Iterator[Epoch]:
     """
     before = history.epochs.get(first)
     for number in sorted(number for number in history.epochs if 0 <= first < number <= last):
-        epoch, told = history.epochs[number], before.epoch if before is not None else first
+        epoch, since = history.epochs[number], before.epoch if before is not None else first
         taken = len((before.last_isr if before is not None else None) or ())
-        unnamed = history.coverage.unnamed_between(told, number)
-        yield from map(Epoch, unnamed or ([told + 1] if number - told - 1 > taken else ()))
+        unnamed = history.coverage.unnamed_between(since, number)
+        yield from map(Epoch, unnamed or ([since + 1] if number - since - 1 > taken else ()))
         yield epoch
         before = epoch
 
@@ -256,7 +256,7 @@ class EpochStart:
         epoch.refs += epoch.begins.because
         if epoch.start is not None:
             epoch.lineage = self._below(epoch.epoch, epoch.start, leader, log).begin(epoch.epoch, epoch.start)
-        elif role_span is not None and self._goes_on(leader, role_span) and not self._dated(epoch.epoch):
+        elif role_span is not None and self._led_on(leader, role_span) and not self._dated(epoch.epoch):
             # The same leader continues the same log. Where one epoch ends and the next begins changes no record, as
             # long as no batch states an epoch.
             epoch.lineage = log
@@ -324,14 +324,17 @@ class EpochStart:
     def _begins(self, epoch: Epoch, leader: int, role_span: RoleSpan | None) -> Interval:
         """Return the leader's log end offset when the epoch began, by what states it, else by what bounds it."""
         found = self._stated_start(epoch, role_span)
-        if found.exact is not None or role_span is None or self._goes_on(leader, role_span):
+        if found.exact is not None or role_span is None or self._led_on(leader, role_span):
             return found
         found = found.at_least(self._agreed(epoch, leader))
-        most, said = follower_end(self.history, self.previous.get(leader)), self._said(epoch, leader, role_span)
+        most, stated = (
+            follower_end(self.history, self.previous.get(leader)),
+            self._stated_end(epoch, leader, role_span),
+        )
         if most is not None and most <= found.low:  # it followed until it was elected
             return Interval.at(found.low, *found.because, by=(Inferred.FOLLOWED_UNTIL_ELECTED,))
-        if said is not None and said[0] == found.low:
-            return Interval.at(found.low, *found.because, said[1], by=(Inferred.LEADER_LOG_GROWS,))
+        if stated is not None and stated[0] == found.low:
+            return Interval.at(found.low, *found.because, stated[1], by=(Inferred.LEADER_LOG_GROWS,))
         return found
 
     def _stated_start(self, epoch: Epoch, role_span: RoleSpan | None) -> Interval:
@@ -401,31 +404,31 @@ class EpochStart:
         """Return whether files show records of an epoch."""
         return any(number == epoch for disk in self.disks.values() for epoch, _ in disk.lineage.entries)
 
-    def _goes_on(self, leader: int, role_span: RoleSpan) -> bool:
+    def _led_on(self, leader: int, role_span: RoleSpan) -> bool:
         before = self.previous.get(leader)
         if before is None or before.steps or not self.history.log_lines_complete(before):
             return False
         return before.role is Role.LEADER and before.run == role_span.run
 
-    def _said(self, epoch: Epoch, leader: int, role_span: RoleSpan) -> tuple[int, Ref] | None:
+    def _stated_end(self, epoch: Epoch, leader: int, role_span: RoleSpan) -> tuple[int, Ref] | None:
         """Return the lowest log end offset that the epoch's leader is known to have had in it, and the evidence.
 
         It comes from the leader, or from a follower that was above it and received the leader's log end offset. The
         epoch began no later, because a leader's log only grows.
         """
-        tells = self.history.coverage.replicas_with(Printed.ROLES) & self.role_spans.keys()
+        with_roles = self.history.coverage.replicas_with(Printed.ROLES) & self.role_spans.keys()
         again = [n for n, e in self.history.epochs.items() if e.leader == leader]
-        if leader not in tells or epoch.other_leaders:
+        if leader not in with_roles or epoch.other_leaders:
             return None
         found = []
         if role_span.start_high is not None:
             found.append((role_span.start_high.value, role_span.start_high.ref))
-        for broker in sorted(tells - {leader}):
+        for broker in sorted(with_roles - {leader}):
             spans = self.role_spans[broker]
             for position, one in enumerate(spans):
                 # It may not have received a later epoch of the same leader.
-                told = spans[position + 1].epoch if position + 1 < len(spans) else max(self.history.epochs)
-                if one.epoch == epoch.epoch and not any(epoch.epoch < number <= told for number in again):
+                until = spans[position + 1].epoch if position + 1 < len(spans) else max(self.history.epochs)
+                if one.epoch == epoch.epoch and not any(epoch.epoch < number <= until for number in again):
                     found += _leaders_ends(one)
         return min(found, key=lambda one: one[0], default=None)
 

@@ -24,7 +24,7 @@ def collect(
     role_spans: Mapping[int, list[RoleSpan]],
     cluster: Sequence[Event],
     disks: Mapping[int, Disk],
-    told: Container[int],
+    complete: Container[int],
 ) -> dict[int, Epoch]:
     """Return every epoch that any evidence names, by number.
 
@@ -35,7 +35,7 @@ def collect(
         role_spans: role spans of each replica, from its own lines.
         cluster: statements of others about leaders and ISRs.
         disks: files of each replica.
-        told: brokers whose own lines about their roles are in the evidence.
+        complete: brokers whose own lines about their roles are in the evidence.
     """
     collected = _Elections()
     for event in sorted(cluster, key=lambda e: e.kind not in ELECTS):  # controllers first, then brokers that repeat it
@@ -50,7 +50,7 @@ def collect(
         if role_span.role is Role.LEADER:
             _add_leader_role(_at(epochs, role_span.epoch), broker, role_span)
     _add_second_leaders(epochs, role_spans)
-    _add_took_up(epochs, disks.values(), [role_span for _, role_span in spans], told)
+    _add_took_up(epochs, disks.values(), [role_span for _, role_span in spans], complete)
     for epoch in epochs.values():
         _settle_after_emptied(epochs, epoch, warned=epoch.epoch in collected.warned)
     _add_leader_lines(epochs.values(), role_spans, cluster)
@@ -97,10 +97,10 @@ class _Elections:
         epoch.safe = epoch.safe or (event.broker in self.chosen and self.chosen.pop(event.broker) == event.leader)
         if event.broker not in self.announced:
             return
-        said, ref = self.announced[event.broker]
-        if said.leader in (None, event.leader):
+        warning, ref = self.announced[event.broker]
+        if warning.leader in (None, event.leader):
             epoch.unclean.append(ref)
-            if names_brokers(said.detail):
+            if names_brokers(warning.detail):
                 self.warned.add(epoch.epoch)
             del self.announced[event.broker]
 
@@ -116,7 +116,7 @@ class _Elections:
 
 
 def _add_took_up(
-    epochs: dict[int, Epoch], disks: Iterable[Disk], spans: Sequence[RoleSpan], told: Container[int]
+    epochs: dict[int, Epoch], disks: Iterable[Disk], spans: Sequence[RoleSpan], complete: Container[int]
 ) -> None:
     """Mark the epochs that their leaders took up: files or followers have them, or lines of the leader on them may be
     missing.
@@ -133,21 +133,21 @@ def _add_took_up(
         if role_span.epoch >= 0:
             first[role_span.replica] = min(role_span.epoch, first.get(role_span.replica, role_span.epoch))
     for epoch in epochs.values():
-        epoch.leader_took_up = epoch.leader_took_up or _may_have_taken_up(epoch, told, first)
+        epoch.leader_took_up = epoch.leader_took_up or _may_have_taken_up(epoch, complete, first)
 
 
-def _may_have_taken_up(epoch: Epoch, told: Container[int], first: Mapping[int, int]) -> bool:
+def _may_have_taken_up(epoch: Epoch, complete: Container[int], first: Mapping[int, int]) -> bool:
     """Return whether the leader of an epoch may have taken it up without a line in the evidence.
 
     Args:
         epoch: the epoch.
-        told: brokers whose own lines about their roles are in the evidence.
+        complete: brokers whose own lines about their roles are in the evidence.
         first: the epoch in which the roles of each replica begin. What it led before, its lines cannot contradict.
     """
     leader = epoch.leader
     if leader is None or leader < 0:
         return False
-    return leader not in told or epoch.epoch < first.get(leader, 0)
+    return leader not in complete or epoch.epoch < first.get(leader, 0)
 
 
 def _add_second_leaders(epochs: Mapping[int, Epoch], role_spans: Mapping[int, Sequence[RoleSpan]]) -> None:
@@ -228,7 +228,7 @@ def unnamed(
     epochs: Mapping[int, Epoch],
     role_spans: Mapping[int, Sequence[RoleSpan]],
     *,
-    heard: bool,
+    complete: bool,
     skips: bool,
     removed: Mapping[int, frozenset[int]] | None = None,
 ) -> frozenset[int]:
@@ -240,17 +240,17 @@ def unnamed(
     Args:
         epochs: the named ones.
         role_spans: role spans of each replica.
-        heard: every replica's own lines show its roles.
+        complete: every replica's own lines show its roles.
         skips: brokers may skip epochs although all of their lines are present: they follow the metadata log, and apply
             several changes as one (TopicDelta).
         removed: by epoch without a leader, the replicas that a controller had just removed from the ISR.
     """
     found: set[int] = set()
     for one, two in itertools.pairwise(sorted(epochs)):
-        told = epochs[one].leader
-        led = told is not None and told >= 0 and epochs[two].leader == -1
+        leader = epochs[one].leader
+        led = leader is not None and leader >= 0 and epochs[two].leader == -1
         between = two > one + 1 and not in_one_request(epochs[one], epochs[two], role_spans, removed or {})
-        if between and (led or not heard) and not skips:
+        if between and (led or not complete) and not skips:
             found.update(range(one + 1, two))
     return frozenset(found)
 
@@ -278,11 +278,11 @@ def in_one_request(
         removed: by epoch without a leader, the replicas that a controller had just removed from the ISR.
     """
     led = role_spans.get(before.leader, ()) if before.leader is not None else ()
-    lived_on = at_once(before, after) and _went_on(led, before.epoch, after.epoch)
+    lived_on = at_once(before, after) and _led_on(led, before.epoch, after.epoch)
     return lived_on or accounted(before, after, removed)
 
 
-def _went_on(spans: Sequence[RoleSpan], one: int, two: int) -> bool:
+def _led_on(spans: Sequence[RoleSpan], one: int, two: int) -> bool:
     """Return whether one process led in both epochs."""
     led = {role_span.epoch: role_span.run for role_span in spans if role_span.role is Role.LEADER}
     return one in led and led[one] == led.get(two)

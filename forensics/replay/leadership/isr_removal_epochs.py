@@ -16,7 +16,7 @@ from forensics.replay.history import Epoch
 from parsers.details import OFFLINE_REPLICA
 from parsers.schema import Kind
 
-_SAID = ("topic", "partition", "incarnation", "broker", "run", "row", "replica", "leader", "leader_epoch")
+_STATED = ("topic", "partition", "incarnation", "broker", "run", "row", "replica", "leader", "leader_epoch")
 
 Removals = dict[tuple[str, int, int], dict[int, frozenset[int]]]
 
@@ -33,13 +33,13 @@ def removals(rows: pl.DataFrame) -> Removals:
     speak = rows.filter(gone).select("topic", "partition", "broker").unique()
     if speak.is_empty():
         return {}
-    said = rows.filter(gone | (pl.col("leader_epoch").is_not_null() & pl.col("leader").is_not_null()))
-    said = said.join(speak, on=["topic", "partition", "broker"], how="semi").sort(*_SAID[:6])
+    stated = rows.filter(gone | (pl.col("leader_epoch").is_not_null() & pl.col("leader").is_not_null()))
+    stated = stated.join(speak, on=["topic", "partition", "broker"], how="semi").sort(*_STATED[:6])
     found: Removals = {}
     since: set[int] = set()
     last: tuple[object, ...] | None = None
     epoch = -1
-    for topic, partition, incarnation, broker, run, _, replica, leader, number in said.select(_SAID).iter_rows():
+    for topic, partition, incarnation, broker, run, _, replica, leader, number in stated.select(_STATED).iter_rows():
         if (topic, partition, incarnation, broker, run) != last:
             last, since, epoch = (topic, partition, incarnation, broker, run), set(), -1
         if number is None:

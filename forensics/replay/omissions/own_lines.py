@@ -505,7 +505,7 @@ class OwnLines:
             self.requested, self.done = False, self.asked
             self.leading = self.role is Role.LEADER and self.asked == self.epoch
 
-    def _heard(self, event: Event) -> None:
+    def _cached(self, event: Event) -> None:
         epoch = event.leader_epoch
         if event.leader is None or event.leader < 0:
             return
@@ -614,7 +614,7 @@ class OwnLines:
         if event.offset is not None:
             self.planned = event.row
 
-    def _epochs_cut(self, event: Event) -> None:
+    def _epochs_removed(self, event: Event) -> None:
         # While it loads its logs, lines are about the directory being loaded; one that waits for deletion has the same
         # name.
         loading = self.role is None and not self.up
@@ -711,14 +711,14 @@ _HANDLERS: dict[str, Callable[[OwnLines, Event], None]] = {
     Kind.ROLE_UNCHANGED: OwnLines._unchanged,
     Kind.STALE_REQUEST: OwnLines._refused,
     Kind.TRANSITION: OwnLines._step,
-    Kind.METADATA_CACHED: OwnLines._heard,
+    Kind.METADATA_CACHED: OwnLines._cached,
     Kind.FETCHER_ADDED: OwnLines._started,
     Kind.TRUNCATE: OwnLines._truncate,
     Kind.TRUNCATE_FULL: OwnLines._truncate,
     Kind.TRUNCATE_NOOP: OwnLines._noop,
     Kind.FETCH_RESET: OwnLines._reset,
     Kind.TRUNCATE_PLAN: OwnLines._plan,
-    Kind.EPOCH_CUT: OwnLines._epochs_cut,
+    Kind.EPOCH_CUT: OwnLines._epochs_removed,
     Kind.EPOCH_ASSIGNED: OwnLines._noted,
     Kind.MESSAGE_FORMAT: OwnLines._rebuild,
     Kind.RECOVERY: OwnLines._recovery,

@@ -265,7 +265,7 @@ def _elected_member(roles: Roles, part: _Part) -> _Sign | None:
 def _not_reconciled(roles: Roles, part: _Part) -> _Sign | None:
     """The replica joined the ISR with a longer log than its leader had at the start, and no truncation is logged."""
     leaders = roles.spans.get(part.epoch.leader if part.epoch.leader is not None else -1, ())
-    if part.joined and part.here and fences(roles.facts, part.broker) and _uncut(part.here, leaders):
+    if part.joined and part.here and fences(roles.facts, part.broker) and _untruncated(part.here, leaders):
         return _Sign(part.broker, part.number, NOT_RECONCILED, {})
     return None
 
@@ -390,8 +390,8 @@ def _begin_late(roles: Roles) -> Iterator[_Sign]:
         before = {step.kind for role_span in spans if role_span.epoch < 0 for step in role_span.steps}
         if before.isdisjoint((StepKind.LOADED, StepKind.CREATED)):
             continue
-        told = (n for n, epoch in roles.epochs.items() if n < first and _stated_by_request(epoch, broker))
-        yield from (_Sign(broker, first, ROLES_BEGIN_LATE, {"member": n}) for n in itertools.islice(told, 1))
+        sent = (n for n, epoch in roles.epochs.items() if n < first and _stated_by_request(epoch, broker))
+        yield from (_Sign(broker, first, ROLES_BEGIN_LATE, {"member": n}) for n in itertools.islice(sent, 1))
 
 
 def _stated_by_request(epoch: Epoch, broker: int) -> bool:
@@ -544,7 +544,7 @@ def _regrown(roles: Roles) -> Iterator[_Sign]:
                     break
 
 
-def _uncut(here: Sequence[RoleSpan], leaders: Sequence[RoleSpan]) -> bool:
+def _untruncated(here: Sequence[RoleSpan], leaders: Sequence[RoleSpan]) -> bool:
     """Return whether a follower had more than its leader at the start of the epoch, and no truncation is logged
     (KIP-279).
     """

@@ -112,9 +112,9 @@ class Reader(Watermarks):
     def _is_another(self, event: Event, epoch: int) -> bool:
         """Return whether a role is another one than the replica has."""
         now = self.now
-        return epoch > now.epoch or event.run != now.run or self.at_rest or self._leads_anew(event)
+        return epoch > now.epoch or event.run != now.run or self.at_rest or self._leads_again(event)
 
-    def _leads_anew(self, event: Event) -> bool:
+    def _leads_again(self, event: Event) -> bool:
         """Return whether a leader takes up its epoch at another offset, as a process does whose start has no line.
 
         That process knew no epoch before (Partition.makeLeader prints -1).
@@ -136,15 +136,15 @@ class Reader(Watermarks):
             now.rivals.append((leader, ref))
 
     def _begin(self, event: Event, epoch: int, role: Role, leader: int | None, ref: Ref) -> None:
-        if self._leads_anew(event):
+        if self._leads_again(event):
             self._lose_track(event)
         self._close()
         before = self.now
         served = before.role is not Role.OFFLINE and (before.leader is None or before.leader >= 0)
-        anew = event.run != before.run and before.epoch != -1 and not self.at_rest  # no line shows what it loaded
-        if self.growing or anew or (served and not self.sampled and not self.at_rest):
+        restarted = event.run != before.run and before.epoch != -1 and not self.at_rest  # no line shows what it loaded
+        if self.growing or restarted or (served and not self.sampled and not self.at_rest):
             self.end = None
-        if anew:
+        if restarted:
             self.had, self.had_ref, self.low, self.low_ref = self.low, self.low_ref, 0, None
         self.sampled = self.at_rest = False
         if event.run != before.run or before.epoch == -1 or self.since is None:
@@ -191,8 +191,8 @@ class Reader(Watermarks):
         ref = Ref(row=event.row, note=note)
         refs: tuple[Ref, ...] = (ref,)
         if kind in (StepKind.CREATED, StepKind.LOADED):
-            anew = self._take_dir_failure(before, ref)
-            before, refs = anew if target == 0 else (before, refs)
+            failed = self._take_dir_failure(before, ref)
+            before, refs = failed if target == 0 else (before, refs)
         # An exact value stays exact only while nothing can have been appended unseen.
         end = None if self.growing and not self.traced else self.end
         if kind is StepKind.LOADED and target < max(end or 0, self.low):
@@ -335,40 +335,40 @@ class Reader(Watermarks):
         now = self.now
         first_step = not now.steps
         self.since = event.time
-        anew = now.epoch != -1 and event.run != now.run  # by a new process, after the one before had a role
-        first = not self.role_spans and not now.steps and self.low == 0 and not anew and self.failed is None
+        restarted = now.epoch != -1 and event.run != now.run  # by a new process, after the one before had a role
+        first = not self.role_spans and not now.steps and self.low == 0 and not restarted and self.failed is None
         self.starts_empty |= first
         if self.end == 0 and not self.growing:
             self.failed = None  # what failed before had nothing of it, and this log comes after
             if self.facts.protocol.kraft is Answer.YES:  # behind the role; else another line of the same creation
-                self._add_replacement(0, event, told=True)
+                self._add_replacement(0, event, made=True)
             return
         if first:
             self._exact(0, Ref(row=event.row, note="a new, empty log"))
         else:
             self._as_before()
-            before = LogBefore.REPLACED if self._had_log(anew=anew) else None
+            before = LogBefore.REPLACED if self._had_log(restarted=restarted) else None
             self._step(StepKind.CREATED, 0, event, "a new, empty log", before=before)
-        if now.start_end is None or (first_step and not anew and self._loaded_before(event)):
+        if now.start_end is None or (first_step and not restarted and self._loaded_before(event)):
             now.begin_at(0, self.end_ref)
             now.end_low = 0
         self.growing = now.role is Role.LEADER and now.epoch >= 0
 
-    def _had_log(self, *, anew: bool) -> bool:
+    def _had_log(self, *, restarted: bool) -> bool:
         """Return whether the replica had a log, not deleted, that a new log replaced."""
         spans = (*self.role_spans, self.now)
         steps = [step.kind for span in spans for step in span.steps]
-        had = anew or self.low > 0 or bool(steps) or any(span.epoch >= 0 for span in self.role_spans)
+        had = restarted or self.low > 0 or bool(steps) or any(span.epoch >= 0 for span in self.role_spans)
         return had and steps[-1:] != [StepKind.DELETED]
 
     def _loaded_before(self, event: Event) -> bool:
         """Return whether a leader's log was loaded by a former process, so that this process created a new one."""
         return self.now.role is Role.LEADER and self.loaded_by not in (None, event.run)
 
-    def _add_replacement(self, target: int, event: Event, *, told: bool = False) -> None:
+    def _add_replacement(self, target: int, event: Event, *, made: bool = False) -> None:
         """A new process's role begins with less than its log had, and no load says why, or with a new log."""
         last = self.role_spans[-1] if self.role_spans else None
-        less = last is not None and (last.end_low == 0 <= last.epoch if told else target < last.end_low)
+        less = last is not None and (last.end_low == 0 <= last.epoch if made else target < last.end_low)
         if last is not None and event.run != last.run and less:
             ref = Ref(row=event.row, note=f"log end offset {target} in a new process")
             if not any(
@@ -386,7 +386,7 @@ class Reader(Watermarks):
         self._step(StepKind.DELETED, 0, event, "replica deleted")
         self.at_rest, self.loaded_by = True, None
 
-    def _told_to_stop(self, event: Event) -> None:
+    def _asked_to_stop(self, event: Event) -> None:
         self.doomed = event.detail == Transition.DELETED
 
     def _truncate(self, event: Event) -> None:
@@ -443,7 +443,7 @@ class Reader(Watermarks):
         still = self.end is None and self.moved_by == self._progress()
         return repeated(self.now.steps, target, reason) if still else None
 
-    def _epochs_cut(self, event: Event) -> None:
+    def _epochs_removed(self, event: Event) -> None:
         """The leader epochs that its last truncation removed from its epoch file."""
         last = self.now.last_step
         if last is not None and (last.kind, last.target) == (StepKind.TRUNCATED, event.offset) and not last.repeats:
@@ -485,8 +485,8 @@ class Reader(Watermarks):
 
     def _full(self, event: Event) -> None:
         last = self.now.last_step
-        told = last is not None and (last.kind, last.target) == (StepKind.TRUNCATED_FULLY, event.offset)
-        if event.offset is not None and not (told and self.end == event.offset):
+        known = last is not None and (last.kind, last.target) == (StepKind.TRUNCATED_FULLY, event.offset)
+        if event.offset is not None and not (known and self.end == event.offset):
             remote = event.detail == FROM_REMOTE
             why = TruncationReason.REMOTE_LOG_END if remote else TruncationReason.LOG_START
             note = f"all removed, the log starts again at {event.offset}"
@@ -620,10 +620,10 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.DIR_EMPTY: Reader._directory_empty,
     Kind.LOG_CREATED: Reader._created,
     Kind.LOG_DELETED: Reader._deleted,
-    Kind.TRANSITION: Reader._told_to_stop,
+    Kind.TRANSITION: Reader._asked_to_stop,
     Kind.HW_LOADED: Reader._loaded_hw,
     Kind.TRUNCATE: Reader._truncate,
-    Kind.EPOCH_CUT: Reader._epochs_cut,
+    Kind.EPOCH_CUT: Reader._epochs_removed,
     Kind.TRUNCATE_NOOP: Reader._noop,
     Kind.TRUNCATE_FULL: Reader._full,
     Kind.TRUNCATE_PLAN: Reader._plan,

@@ -320,10 +320,10 @@ def _take(partition: _Partition, line: StatementLine, keep: frozenset[int], *, e
         partition.reloaded[line.replica] = None
     place = line.broker, line.replica
     known = partition.replicas.setdefault(place, _Known(*place, exact, line.replica in keep))
-    anew = line.kind in (*_BEGINS, *_SHORTENS) or known.ended(line)
-    if anew or line.time is None or line.time != known.time:
+    begins = line.kind in (*_BEGINS, *_SHORTENS) or known.ended(line)
+    if begins or line.time is None or line.time != known.time:
         _note(partition, known.above())  # the moment before has ended
-    if anew:
+    if begins:
         known.begin(line)
     known.hold(line, exact=exact)
     if line.kind in _STATES:

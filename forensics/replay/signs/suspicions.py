@@ -260,7 +260,7 @@ def _began_empty_after_failure(history: History) -> Iterator[Suspicion]:
         if one.kind == Kind.HW_REGRESSED and one.hw == 0 and one.hw_before and one.broker is not None
     ]
     for broker, at, role_span in _begun(history):
-        anew = _made_after_failure(history, broker, at)
+        created = _made_after_failure(history, broker, at)
         known = max(
             [
                 (one.hw_before or 0, one.broker or 0, line_of(one, f"high watermark {one.hw_before}"))
@@ -271,13 +271,13 @@ def _began_empty_after_failure(history: History) -> Iterator[Suspicion]:
             key=lambda found: found[:2],
             default=None,
         )
-        if anew is None or known is None or role_span.start_ref is None:
+        if created is None or known is None or role_span.start_ref is None:
             continue
         end, witness, ref = known
-        shortened = came_back(anew, broker, role_span.epoch, Lineage())
+        shortened = came_back(created, broker, role_span.epoch, Lineage())
         yield Suspicion(
             Sign.BEGAN_EMPTY_AFTER_FAILURE, broker, witness, role_span.epoch, -1, 0, end, role_span.time,
-            tuple(dict.fromkeys((ref, *anew.refs, role_span.start_ref))), None, shortened,
+            tuple(dict.fromkeys((ref, *created.refs, role_span.start_ref))), None, shortened,
         )  # fmt: skip
 
 
@@ -287,12 +287,18 @@ def _began_empty_alone(history: History) -> Iterator[Suspicion]:
         return
     for broker, at, role_span in _begun(history):
         alone = bool(role_span.isr) and role_span.isr[0][0] == {broker}
-        anew = _made_after_failure(history, broker, at)
-        if anew is None or role_span.epoch <= 0 or role_span.start_end != 0 or not alone or role_span.start_ref is None:
+        created = _made_after_failure(history, broker, at)
+        if (
+            created is None
+            or role_span.epoch <= 0
+            or role_span.start_end != 0
+            or not alone
+            or role_span.start_ref is None
+        ):
             continue
         yield Suspicion(
             Sign.BEGAN_EMPTY_ALONE, broker, broker, role_span.epoch, -1, 0, None, role_span.time,
-            (*anew.refs, role_span.start_ref),
+            (*created.refs, role_span.start_ref),
         )  # fmt: skip
 
 
@@ -659,14 +665,14 @@ def _high_watermark_fell(history: History) -> Iterator[Suspicion]:
     A fall with a truncation is none of these: a leader does not truncate, so the replica followed another leader by
     then.
     """
-    told: set[tuple[int, int]] = set()
+    known: set[tuple[int, int]] = set()
     doubted = history.regressions_in_doubt
     truncated = {ref.row for found in truncated_below_printed(history) for ref in found.refs} if doubted else set()
     for one in doubted:
         if one.refs[0].row in truncated:
             continue
-        if one.after < one.before and (one.replica, one.epoch) not in told:
-            told.add((one.replica, one.epoch))
+        if one.after < one.before and (one.replica, one.epoch) not in known:
+            known.add((one.replica, one.epoch))
             yield Suspicion(
                 Sign.HIGH_WATERMARK_FELL, one.replica, one.replica, one.epoch, one.epoch, one.after, one.before,
                 one.time, one.refs, target=one.after,

@@ -280,7 +280,7 @@ def _stated(group: Sequence[Problem], short: Callable[[str], str]) -> Stated:
         known.title,
         "routine" if known.routine else known.severity.value,
         wording.plain(group[0].means),
-        wording.sentence(known.records.told),
+        wording.sentence(known.records.meaning),
         "; ".join(known.issues),
         tuple(wording.sentence(wording.plain(step)) for step in (*group[0].fetch, *again)),
         wording.plain(first_names(names, NAMED)) if len(names) > 1 else "",
