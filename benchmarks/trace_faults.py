@@ -18,6 +18,9 @@ GAP: Final = "nothing is clean"
 
 FORK: Final = "replica-divergence"
 
+LOST_CHECKPOINT: Final = "hw-regression by a clean stop"
+"""In place of a rule: a process that stopped cleanly wrote its high watermark, and the next one finds none."""
+
 BEFORE_FORK: Final = "replica-divergence before the run"
 """In place of a rule: the records with which two replicas begin are of other leader epochs, by their entries alone."""
 
@@ -61,7 +64,7 @@ DRAWN: Final = (
 )
 """Rules that are broken by lines that are added, one in each run."""
 
-ADDED: Final = (*DRAWN, BEFORE_FORK)
+ADDED: Final = (*DRAWN, BEFORE_FORK, LOST_CHECKPOINT)
 """Rules that are broken."""
 
 
@@ -76,6 +79,12 @@ def forked_before(lines: Lines, _: int) -> tuple[str, Lines]:
     """Return a run that begins with records that are forked; "" with the lines if it cannot begin with records."""
     forked = _of_other_epochs(begun(lines))
     return (BEFORE_FORK if forked else "", forked or lines)
+
+
+def without_checkpoint(lines: Lines, _: int) -> tuple[str, Lines]:
+    """Return a run in which a process finds no high watermark after a clean stop; "" if none stopped cleanly."""
+    without = _without_checkpoint(lines)
+    return (LOST_CHECKPOINT if without else "", without or lines)
 
 
 def _with(rule: str, lines: Lines, seed: int) -> Lines:
@@ -133,8 +142,24 @@ def _forked(lines: Lines) -> Iterator[dict[str, Any]]:
         return
 
 
+def _without_checkpoint(lines: Lines) -> Lines:
+    """Return the lines with no high watermark read back after a clean stop; nothing if no process stopped cleanly."""
+    for at, line in enumerate(lines):
+        broker = line.get("witness")
+        if line["kind"] == "hw_loaded" and line["high_watermark"] > 0:
+            own = [one["kind"] for one in lines[:at] if one.get("witness") == broker]
+            stopped = [kind for kind in own if kind in ("clean_restart", "unclean_restart", "hw")][-2:]
+            if stopped == ["hw", "clean_restart"]:
+                missing = {name: line[name] for name in _PLACE if name in line} | {"kind": "hw_missing"}
+                kept = [one for one in lines[:at] if (one["kind"], one.get("witness")) != ("hw_checkpoint", broker)]
+                return [*kept, missing, *lines[at + 1 :]]
+    return []
+
+
 def found(rule: str, verdicts: Mapping[str, Judgement]) -> bool:
     """Return whether the answers are those that an added fault must have."""
+    if rule == LOST_CHECKPOINT:
+        return verdicts["hw-regression"].verdict is Verdict.VIOLATED
     if rule == BEFORE_FORK:
         apart = verdicts[FORK].findings, verdicts["epoch-divergence"].findings
         return all(any((FORKED, ENTRIES[-1][1]) in one.offsets for one in found) for found in apart)

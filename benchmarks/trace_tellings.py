@@ -119,8 +119,10 @@ def _other(line: Line, state: _State, way: str) -> Line:
 
 
 def mistimed(lines: list[Line], random: Random) -> list[Line]:
-    """Return the lines, one of them with the time of another."""
+    """Return the lines, one of them with the time of another, or with none."""
     head, *rest = lines
     at, other = random.randrange(len(rest)), random.randrange(len(rest))
     rest[at] = rest[at] | {"time": rest[other]["time"]}
+    if random.random() < 0.3:
+        del rest[at]["time"]
     return [head, *rest]

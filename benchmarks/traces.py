@@ -204,7 +204,11 @@ def dropped(lines: Lines, random: Random) -> Lines:
     return [head | {"complete": others}, *(line for number, line in enumerate(rest) if number not in lost)]
 
 
-_FAULTS: tuple[Callable[[Lines, int], tuple[str, Lines]], ...] = (trace_faults.faulty, trace_faults.forked_before)
+_FAULTS: tuple[Callable[[Lines, int], tuple[str, Lines]], ...] = (
+    trace_faults.faulty,
+    trace_faults.forked_before,
+    trace_faults.without_checkpoint,
+)
 
 
 def _of_faults(whole: Sequence[Lines], schedules: Sequence[batches.Schedule], run: str) -> Counter[Told]:

@@ -5,6 +5,7 @@ All work before replay is expressions over frames.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from operator import itemgetter
@@ -306,6 +307,10 @@ class _Read:
             # Brokers cache metadata of partitions of which they hold no replica.
             and (broker in replicas or any(event.kind != Kind.METADATA_CACHED for event in found))
         }
+        # A trace that claims each change of a replica states by silence that its log is empty.
+        if self.case.complete:
+            named = replicas | _members(itertools.chain.from_iterable(events.values()))
+            events |= {broker: [] for broker in named & self.case.complete - events.keys()}
         for broker in events.keys() & self.processes.keys():
             events[broker] = sorted((*events[broker], *self.processes[broker]))
         return events | with_failures(place, events, self.failures, self.homes, self.case)

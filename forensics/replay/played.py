@@ -529,6 +529,9 @@ class Player:
     # -- high watermarks ----------------------------------------------------------------------------------------------
 
     def _states_end(self, replica: Replica, line: PlayedLine) -> None:
+        epoch = line.leader_epoch
+        if epoch is not None and 0 <= replica.epoch != epoch:
+            raise Undecided(f"states leader epoch {epoch}; its last role is of leader epoch {replica.epoch}")
         if line.leo is not None:
             self._ends_at(replica, line)
         self._starts_at(replica, line)
@@ -603,15 +606,19 @@ class Player:
             self.fallen.append(Regression(line.broker, replica.epoch, before, hw, kind, line.time, refs))
         replica.led_at = hw, ref
 
-    def _reads_hw(self, replica: Replica, line: PlayedLine) -> None:
-        """A process reads the high watermark of its checkpoint file, and keeps it within its log.
+    def _written(self, replica: Replica, line: PlayedLine) -> tuple[int, Ref] | None:
+        """Return the high watermark that the checkpoint file has as a process reads it, and its line; None for none.
 
         A clean stop writes the file (ReplicaManager.shutdown).
         """
         written = [replica.checkpoint] if replica.checkpoint is not None else []
         if replica.had_hw is not None and replica.had_hw[1] == line.run - 1 and (line.broker, line.run) in self.clean:
             written.append((replica.had_hw[0], replica.had_hw[2]))
-        before, ref = max(written, key=lambda one: one[0], default=(0, Ref()))
+        return max(written, key=lambda one: one[0], default=None)
+
+    def _reads_hw(self, replica: Replica, line: PlayedLine) -> None:
+        """A process reads the high watermark of its checkpoint file, and keeps it within its log."""
+        before, ref = self._written(replica, line) or (0, Ref())
         if line.hw is not None and line.hw < min(before, replica.log.end):
             self._read_less(replica, line, before, line.hw, (ref, Ref(row=line.row, note=f"read back {line.hw}")))
 
@@ -625,8 +632,9 @@ class Player:
 
     def _no_checkpoint(self, replica: Replica, line: PlayedLine) -> None:
         replica.hw = 0
-        if replica.checkpoint is not None and replica.log.end > 0:
-            before, ref = replica.checkpoint
+        written = self._written(replica, line)
+        if written is not None and replica.log.end > 0:
+            before, ref = written
             refs = (ref, Ref(row=line.row, note="no checkpointed high watermark"))
             self._read_less(replica, line, before, 0, refs)
 

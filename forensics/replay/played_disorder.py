@@ -1,4 +1,4 @@
-"""Complete traces with times that run backwards: what they decide in each order that their lines can have."""
+"""Complete traces with times that run backwards or are missing: what they decide in each order of their lines."""
 
 from __future__ import annotations
 
@@ -38,11 +38,10 @@ def in_each_order(
     found = dict(played)
     back = disordered(rows.filter(pl.col("broker").is_in([*claimed]))) if claimed else {}
     lines = lines_to_play(rows, complete) if back else {}
-    for key, (broker, line, row) in back.items():
+    for key, one in back.items():
         each = orders(lines[key]) if key in lines else None
-        results = [played_by(one, clean) for one in each] if each is not None else []
-        text = f"line {line}: the time of broker {broker} runs backwards, and the order of its lines decides"
-        found[key] = _common(results, Contradiction(broker, text, None, Ref(row=row, note=text)))
+        results = [played_by(order, clean) for order in each] if each is not None else []
+        found[key] = _common(results, Contradiction(one.broker, one.text, None, Ref(row=one.row, note=one.text)))
     return found
 
 

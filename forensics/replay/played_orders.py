@@ -1,7 +1,8 @@
-"""Orders in which the lines of a trace can have happened, where the time of some runs backwards.
+"""Orders in which the lines of a trace can have happened, where the time of some runs backwards or is not stated.
 
 The lines of one witness are in the order in which things happened. If the time of a line is before that of a line above
-it, one of the two times is wrong. So a line with a wrong time happened at any moment between its neighbours.
+it, one of the two times is wrong. So a line with a wrong time, or with none, happened at any moment between its
+neighbours. Only in one file without any times the order of the file is that of all lines.
 """
 
 from __future__ import annotations
@@ -21,8 +22,30 @@ MOST: Final = 64
 """Orders of one partition that are tried at most."""
 
 
-def disordered(rows: pl.DataFrame) -> dict[Key, tuple[int, int, int]]:
-    """Return the first line of each partition whose time runs backwards: broker, line and row.
+class Disorder(NamedTuple):
+    """A line whose time does not show when it happened.
+
+    Attributes:
+        broker: broker id of its witness.
+        line: its number in its file.
+        row: its row number.
+        untimed: it has no time; else that runs backwards.
+    """
+
+    broker: int
+    line: int
+    row: int
+    untimed: bool
+
+    @property
+    def text(self) -> str:
+        """What is wrong with the line, in words."""
+        what = "a line of broker {} has no time" if self.untimed else "the time of broker {} runs backwards"
+        return f"line {self.line}: {what.format(self.broker)}, and the order of its lines decides"
+
+
+def disordered(rows: pl.DataFrame) -> dict[Key, Disorder]:
+    """Return the first line of each partition whose time does not show when it happened.
 
     Args:
         rows: observations of partitions, with ``broker``, ``row`` and ``incarnation``.
@@ -30,8 +53,12 @@ def disordered(rows: pl.DataFrame) -> dict[Key, tuple[int, int, int]]:
     place = ["topic", "partition", "incarnation"]
     told = rows.filter(pl.col("message") == TRACE).sort("row")
     latest = pl.col("time").cum_max().forward_fill().shift(1).over([*place, "broker"])
-    back = told.filter((pl.col("time") < latest).fill_null(False)).unique(place, keep="first", maintain_order=True)
-    return {tuple(one[:3]): tuple(one[3:]) for one in back.select(*place, "broker", "line", "row").iter_rows()}
+    none, files = pl.col("time").is_null(), pl.col("source").n_unique().over(place)
+    untimed = none & (pl.col("time").is_not_null().any().over(place) | (files > 1))
+    told = told.with_columns(untimed.alias("_untimed"), (pl.col("time") < latest).fill_null(False).alias("_back"))
+    first = told.filter(pl.any_horizontal("_back", "_untimed")).unique(place, keep="first", maintain_order=True)
+    found = first.select(*place, "broker", "line", "row", "_untimed").iter_rows()
+    return {tuple(one[:3]): Disorder(*one[3:]) for one in found}
 
 
 def orders(lines: Sequence[PlayedLine]) -> list[list[PlayedLine]] | None:
@@ -41,11 +68,12 @@ def orders(lines: Sequence[PlayedLine]) -> list[list[PlayedLine]] | None:
         lines: in the order of their times.
     """
     each = [*_of_each_broker(lines)]
-    if None in each:
+    untimed = [line for line in lines if line.time is None and line.message == TRACE]
+    if None in each or len(untimed) > MOST:
         return None
     found: list[list[PlayedLine]] = []
     for chosen in product(*(one for one in each if one is not None)):
-        wrong = sorted(chain.from_iterable(chosen), key=lambda line: line.row)
+        wrong = sorted(chain(untimed, *chosen), key=lambda line: line.row)
         rows = {line.row for line in wrong}
         sound = [line for line in lines if line.row not in rows]
         found += islice(_placed(sound, wrong), MOST + 1 - len(found))

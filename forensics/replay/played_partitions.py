@@ -13,7 +13,7 @@ from forensics.replay.facts.statement_lines import Key
 from forensics.replay.lineage import Range
 from forensics.replay.played import ABOUT_LOGS, ENTRIES, Contradiction, NotPlayed, Played, Player
 from forensics.replay.played_entries import Beginning, disputed, undescribed
-from forensics.replay.played_isr import ABOUT_ISR
+from forensics.replay.played_isr import ABOUT_ISR, members
 from forensics.replay.played_watermarks import ABOUT_HW
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
@@ -29,7 +29,7 @@ def play(rows: pl.DataFrame, complete: frozenset[int], clean: Set[tuple[int, int
     """Play the complete traces; return what they decide, by incarnation of each partition.
 
     A partition is left out if a trace does not say enough about one of its lines, or if some of them are of brokers
-    without the claim.
+    without the claim or name such brokers.
 
     Args:
         rows: observations of partitions, with ``broker``, ``row`` and ``incarnation``.
@@ -52,7 +52,13 @@ def lines_to_play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, lis
     found: dict[Key, list[PlayedLine]] = {}
     for line in played_lines(rows.filter(about).join(whole, on=place, how="semi")):
         found.setdefault(line.key, []).append(line)
-    return found
+    return {key: lines for key, lines in found.items() if _named(lines) <= complete}
+
+
+def _named(lines: Sequence[PlayedLine]) -> set[int]:
+    """Return the brokers that lines name as a leader or as a member of the ISR."""
+    leaders = {line.leader for line in lines if line.leader is not None and line.leader >= 0}
+    return leaders.union(*(members(isr) for isr in {line.isr for line in lines if line.isr}))
 
 
 def played_by(lines: Sequence[PlayedLine], clean: Set[tuple[int, int]]) -> Played | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from forensics.case import Case, Origin
 from forensics.replay import protocol
 from forensics.replay.committed.failed_directories import failed_logs
 from forensics.replay.committed.proof import Loss
-from forensics.replay.committed.surviving_copies import may_lack_segments, needed_copies
+from forensics.replay.committed.surviving_copies import last_had, may_lack_segments, needed_copies
 from forensics.replay.facts.directory import StaleDir
 from forensics.replay.facts.stale_dirs import left_behind, reaching
 from forensics.replay.history import History
@@ -54,7 +54,9 @@ def advice(
 def _of_other(history: History, loss: Loss) -> tuple[str, ...]:
     """Return the next steps for another system than Kafka, of whose files and tools nothing is known."""
     if not loss.holders:
+        had = last_had(history, loss.lineage, loss.ranges)
         return (
+            *((stop_and_copy(tuple(had), Origin.OTHER_SYSTEM),) if had else ()),
             (
                 f"look for other copies of {HERE}: backups, disk snapshots, or downstream systems that read these "
                 "records"
@@ -83,13 +85,16 @@ def _with_copy(history: History, case: Case, loss: Loss) -> Advice:
             _read(history, _dump(case, needed[0])),
         ),
         (
-            (
-                f"restart or wipe {brokers_text(needed)}, or move {HERE} to another broker, before you have the copy: "
-                f"{_REMOVED[history.truncates_to_hw]}"
-            ),
+            *_not_before(history, needed),
             *((f"touch {brokers_text(apart)}: the evidence does not show what their disks hold",) if apart else ()),
         ),
     )
+
+
+def _not_before(history: History, brokers: tuple[int, ...]) -> tuple[str, ...]:
+    """Return what not to do with brokers that have the records before these are copied."""
+    what = f"restart or wipe {brokers_text(brokers)}, or move {HERE} to another broker, before you have the copy"
+    return (f"{what}: {_REMOVED[history.truncates_to_hw]}",)
 
 
 def copies(loss: Loss) -> dict[int, tuple[Range, ...]]:
@@ -143,10 +148,33 @@ def outside_text(history: History, case: Case, loss: Loss) -> str:
             broker for broker, end in failed_logs(history, case, loss.ranges[0][0]).items() if end >= loss.ranges[-1][1]
         ]
         had = f". The failed log directory of broker {whole[0]} had them" if whole else ""
-        return f"no replica in the evidence still has them{had}"
+        last = "" if had else _had_text(history, loss)
+        return last or f"no replica in the evidence still has them{had}"
     what = _held_text(loss, (pieces for _, _, pieces in found))
     brokers = brokers_text(tuple(dict.fromkeys(broker for broker, _, _ in found)))
     return f"no live copy in the evidence still has them. A directory that {brokers} no longer uses has {what}"
+
+
+def _had_text(history: History, loss: Loss) -> str:
+    """Return which replicas had the records by their last lines, in words; "" for none."""
+    had = last_had(history, loss.lineage, loss.ranges)
+    if not had:
+        return ""
+    what = _held_text(loss, had.values())
+    return f"no copy in the evidence has them, but by {_its(had)} last lines {brokers_text(tuple(had))} had {what}"
+
+
+def _its(brokers: Collection[int]) -> str:
+    return "its" if len(brokers) == 1 else "their"
+
+
+def _last_copy(loss: Loss, had: Mapping[int, tuple[Range, ...]]) -> str | None:
+    """Return the copy to keep, if replicas without files in the evidence had the records by their last lines."""
+    if not had:
+        return None
+    whose = "copy" if len(had) == 1 else "copies"
+    what = _held_text(loss, had.values())
+    return f"the {whose} of {HERE} on {brokers_text(tuple(had))}: the last lines there state a log with {what}"
 
 
 def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
@@ -162,9 +190,12 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
     discard = (f"format or discard {_disks(failed)}",) if failed else ()
     held = f"has {_held_text(loss, (pieces for _, _, pieces in holding))}" if holding else "may have them"
     keep = f"the directory that is no longer used and {held}: {', '.join(places)}" if places else _on_failed(failed)
+    had = {} if keep else last_had(history, loss.lineage, loss.ranges)
+    keep = keep or _last_copy(loss, had)
     return (
         keep,
         (
+            *(f"stop broker {broker} and copy its directory {HERE} to another disk" for broker in had),
             *(f"copy {place}, which is not the live directory, to another disk" for place in places),
             *(_read(history, _dump(case, broker)) for broker, _ in left[:1]),
             *disks,
@@ -179,6 +210,7 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
         ),
         (
             *discard,
+            *(_not_before(history, tuple(had)) if had else ()),
             *(
                 f"wipe, mount for a broker or use again the disk with {place}: "
                 f"{'it has' if holding else 'it may have'} the last copy"

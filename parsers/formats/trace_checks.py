@@ -103,6 +103,10 @@ def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
     yield from _null(own)
     yield from _misspelt(own)
     yield from _disordered(own)
+    without = own.filter(pl.col("time").is_null() & pl.col("_time").is_not_null().any())
+    yield Wrong(
+        without, 'no "time", which other lines have: it may have happened at any time between its neighbours', True
+    )
 
 
 def _of_type(found: pl.DataFrame, pattern: str, wanted: str) -> Iterator[Wrong]:

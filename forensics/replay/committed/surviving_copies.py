@@ -29,6 +29,24 @@ def holders(history: History, lineage: Lineage, ranges: list[Range]) -> dict[int
     return dict(sorted(found.items()))
 
 
+def last_had(history: History, lineage: Lineage, ranges: Sequence[Range]) -> dict[int, tuple[Range, ...]]:
+    """Return replicas without files in the evidence that had records by their last lines, with the offsets.
+
+    They may have truncated them since, as no line need show that any more.
+    """
+    found: dict[int, tuple[Range, ...]] = {}
+    for broker, spans in sorted(history.role_spans.items()):
+        replica, last = history.replicas.get(broker), spans[-1] if spans else None
+        if last is None or last.replica_removed or last.dir_failed or (replica and replica.held_end is not None):
+            continue
+        least = min((step.target for step in last.steps), default=last.end_low)
+        began, grew = min(last.start_low, least), (last.start_low, min(last.end_low, least))
+        had = same(lineage, last.log_before, intersect(ranges, [(0, began)]))
+        if had := merge([*had, *same(lineage, last.log, intersect(ranges, [grew]))]):
+            found[broker] = tuple(had)
+    return found
+
+
 def _like_others(history: History, broker: int, held: Mapping[int, tuple[Range, ...]]) -> list[Range]:
     """Return what a replica holds of records, also by segments that are identical to those of others that hold them."""
     kept = list(held.get(broker, ()))

@@ -1,0 +1,133 @@
+"""What a claim proves of a replica without lines, of a line without a time, and where a line is about another claim."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forensics.rules.finding import Verdict
+from tests.rules.traced import LEADS, Line, judged, said
+
+HEALTHY = [
+    *LEADS,
+    said(1, 1, "append", offset=0, leo=10),
+    said(2, 2, "append", offset=0, leo=10),
+    said(3, 1, "hw", hw=10),
+    said(4, 2, "hw", hw=10),
+]
+
+
+def head(**fields: Any) -> Line:
+    return {"kind": "trace", "replicas": [1, 2], "cluster": "one", "release": "3.9.1", "complete": True, **fields}
+
+
+def contradictions(folder: Path, lines: list[Line]) -> list[str]:
+    found = judged(folder, lines)["evidence-gap"].findings
+    return [fact.text for one in found for fact in one.facts if fact.text.startswith("line ")]
+
+
+def without_time(line: Line) -> Line:
+    return {name: value for name, value in line.items() if name != "time"}
+
+
+# -- replicas ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_claimed_replica_without_lines_has_an_empty_log(tmp_path: Path) -> None:
+    """Broker 2 is in the ISR and states nothing: it has none of what its leader has committed."""
+    alone = [line for line in HEALTHY if line["witness"] == 1]
+    answers = judged(tmp_path / "claimed", [head(), *alone])
+    (behind,) = answers["hw-above-isr-member"].findings
+    assert (behind.replicas, behind.offsets) == ((1, 2), ((0, 10),))
+    assert answers["committed-data-lost"].verdict is Verdict.CLEAN
+    unclaimed = judged(tmp_path / "unclaimed", [head(complete=[1]), *alone])
+    assert unclaimed["hw-above-isr-member"].verdict is Verdict.UNKNOWN
+
+
+def test_a_follower_that_alone_is_claimed_does_not_contradict_its_leader(tmp_path: Path) -> None:
+    """Its leader is not claimed, so that nothing is known of the records that it fetched."""
+    own = [line for line in HEALTHY if line["witness"] == 2]
+    for name, fields in (("named", {"replicas": [1, 2]}), ("not", {"replicas": [2]})):
+        lines = [head(complete=[2], **fields), *own]
+        assert contradictions(tmp_path / name, lines) == []
+        assert judged(tmp_path / name, lines)["leo-regression"].verdict is Verdict.UNKNOWN
+
+
+def test_a_leader_epoch_that_no_role_has_is_a_contradiction(tmp_path: Path) -> None:
+    same, other = (said(5, 1, "state", leader_epoch=epoch) for epoch in (3, 7))
+    assert contradictions(tmp_path / "same", [head(), *HEALTHY, same]) == []
+    (found,) = contradictions(tmp_path / "other", [head(), *HEALTHY, other])
+    assert "broker 1 states leader epoch 7; its last role is of leader epoch 3" in found
+
+
+# -- times -------------------------------------------------------------------------------------------------------------
+
+
+def test_lines_without_any_time_are_in_the_order_of_their_file(tmp_path: Path) -> None:
+    lines = [head(), *map(without_time, HEALTHY)]
+    assert judged(tmp_path / "sound", lines)["hw-above-isr-member"].verdict is Verdict.CLEAN
+    early = [*lines[:4], lines[5], lines[4], lines[6]]
+    assert judged(tmp_path / "early", early)["hw-above-isr-member"].verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(("at", "verdict"), [(1, Verdict.CLEAN), (4, Verdict.UNKNOWN), (5, Verdict.CLEAN)])
+def test_a_line_without_a_time_happened_between_those_of_its_witness(at: int, verdict: Verdict, tmp_path: Path) -> None:
+    """Only that of the leader's high watermark may have happened before broker 2 had the records, or after that."""
+    lines = [head(), *HEALTHY]
+    lines[at + 1] = without_time(lines[at + 1])
+    assert judged(tmp_path, lines)["hw-above-isr-member"].verdict is verdict
+
+
+# -- restarts ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("stop", "verdict"), [("clean_restart", Verdict.VIOLATED), ("unclean_restart", Verdict.CLEAN)])
+@pytest.mark.parametrize("broker", [1, 2])
+def test_a_clean_stop_writes_the_high_watermark(broker: int, stop: str, verdict: Verdict, tmp_path: Path) -> None:
+    """A process that was killed may have had no time to write it."""
+    back = [said(5, broker, "process_start"), said(5, broker, stop), said(6, broker, "log_loaded", leo=10)]
+    answers = judged(tmp_path, [head(), *HEALTHY, *back, said(7, broker, "hw_missing")])
+    assert answers["hw-regression"].verdict is verdict
+    for found in answers["hw-regression"].findings:
+        assert (found.replicas, found.before) == ((broker,), {"high_watermark": 10})
+
+
+# -- without a claim ---------------------------------------------------------------------------------------------------
+
+FOLLOWS = said(7, 1, "become_follower", leader_epoch=4, leader=2, leo=10, hw=10)
+
+
+@pytest.mark.parametrize(
+    ("later", "had"),
+    [
+        ([], "offsets 6 to 9"),
+        ([FOLLOWS], "offsets 6 to 9"),
+        ([said(7, 1, "process_start"), said(8, 1, "log_loaded", leo=8)], "offsets 6 to 7"),
+        ([FOLLOWS, said(8, 1, "truncate", offset=6, leo=10)], None),
+    ],
+)
+def test_a_replica_that_last_stated_lost_records_is_named(later: list[Line], had: str | None, tmp_path: Path) -> None:
+    """Broker 2 is elected with six of ten committed records. The trace claims nothing."""
+    lines = [
+        *LEADS,
+        said(1, 1, "append", offset=0, leo=10, leader_epoch=3),
+        said(2, 2, "append", offset=0, leo=6, leader_epoch=3),
+        said(3, 1, "isr_shrink", isr="1", isr_before="1,2"),
+        said(4, 1, "hw", hw=10),
+        said(5, 2, "become_leader", leader_epoch=4, leo=6, hw=6, isr="2"),
+        said(6, 2, "append", offset=6, leo=8, leader_epoch=4),
+    ]
+    (lost,) = judged(tmp_path, [head(complete=False), *lines, *later])["committed-data-lost"].findings
+    assert lost.offsets == ((6, 10),)
+    if had is None:
+        assert "No replica in the evidence still has them" in lost.summary
+        assert lost.keep is None
+        return
+    assert "by its last lines broker 1 had" in lost.summary
+    assert lost.keep is not None
+    assert lost.keep.startswith("the copy of orders-0 on broker 1: ")
+    assert had.removeprefix("offsets 6 to 9") in lost.keep
+    assert str(lost.next_steps[0].text) == "stop broker 1 and copy its directory orders-0 to another disk"
+    assert lost.do_not[0].startswith("restart or wipe broker 1, or move orders-0 to another broker")
