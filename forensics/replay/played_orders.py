@@ -39,7 +39,7 @@ class Disorder(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What is wrong with the line, in words."""
+        """The line and what is wrong with it, in words."""
         what = "a line of broker {} has no time" if self.untimed else "the time of broker {} runs backwards"
         return f"line {self.line}: {what.format(self.broker)}, and the order of its lines decides"
 

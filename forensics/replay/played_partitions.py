@@ -28,8 +28,8 @@ def clean_starts(observations: pl.DataFrame) -> frozenset[tuple[int, int]]:
 def play(rows: pl.DataFrame, complete: frozenset[int], clean: Set[tuple[int, int]]) -> dict[Key, Played]:
     """Play the complete traces; return what they decide, by incarnation of each partition.
 
-    A partition is left out if a trace does not say enough about one of its lines, or if some of them are of brokers
-    without the claim or name such brokers.
+    A partition is left out if a trace does not say enough about one of its lines. So it is if some of them are of
+    brokers without the claim, or name such brokers.
 
     Args:
         rows: observations of partitions, with ``broker``, ``row`` and ``incarnation``.

@@ -3,7 +3,8 @@
 The nodes are ``/brokers/topics/T/partitions/N/state``, ``/controller`` and ``/controller_epoch`` (``kafka.zk``:
 ``TopicPartitionStateZNode``, ``ControllerZNode``, ``ControllerEpochZNode``; before 1.1 ``kafka.utils.ZkUtils``).
 A transcript of ``zookeeper-shell`` names them in its commands. One JSON object may map paths to contents, or files are
-in folders named as the nodes.
+in folders named as the nodes. A file with the contents of one state node may be named after its partition, as
+``orders-0.json`` or ``orders/0/state``.
 
 A node has neither a broker that states it nor a time: the times of its stat are those of the last write.
 """
@@ -29,6 +30,16 @@ _FILE: Final = re.compile(
     r"(?:^|/)(?:brokers/topics/(?P<topic>[A-Za-z0-9._-]+)/partitions/(?P<partition>[0-9]{1,9})/state"
     r"|(?P<other>controller_epoch|controller))(?:\.json|\.txt)?$"
 )
+_PARTITION: Final = re.compile(
+    r"(?:^|/)(?!(?:broker|controller|host|kafka|node|server|state|zk|zookeeper)-)"
+    r"(?P<topic>[A-Za-z0-9._-]+?)(?:-(?P<partition>[0-9]{1,9})(?:[-._]state)?|/(?P<below>[0-9]{1,9})/state)"
+    r"(?:[.](?:json|txt|log|out))?$"
+)
+"""A path named after a partition: ``orders-0.json``, ``orders-0-state.txt``, ``orders/0/state``. Hosts are no topics."""
+
+_OF_STATE: Final = ("controller_epoch", "leader", "version", "leader_epoch", "isr")
+"""Fields of the state of a partition (``TopicPartitionStateZNode.encode``)."""
+
 _MOST_LINES: Final = 100
 """Lines of one object that a tool has printed in several, at most."""
 
@@ -38,6 +49,11 @@ _KEY: Final = re.compile(
 _STAT: Final = re.compile(r"^\s*(?P<name>dataVersion) = (?P<value>[0-9]{1,9})\s*$")
 _EPOCH: Final = re.compile(r"^[0-9]{1,9}$")
 _INT32: Final = 2**31
+
+
+_NAMELESS: Final = (
+    "the state of a partition in ZooKeeper, and no name of the partition: call the file after it, as in orders-0.json"
+)
 
 
 class Node(NamedTuple):
@@ -71,7 +87,8 @@ def is_nodes(path: str, head: bytes) -> bool:
     if b'"leader_epoch"' not in head and b'"brokerid"' not in head and b"controller_epoch" not in head:
         return False
     text = head.decode("utf-8", "replace")
-    return _KEY.match(text) is not None or any(_row(node) is not None for node in _nodes(text, path))
+    named_within = _KEY.match(text) is not None or any(_row(node) is not None for node in _nodes(text, path))
+    return named_within or next(_states(text), None) is not None
 
 
 def read_nodes(text: str, path: str) -> Reading:
@@ -90,14 +107,17 @@ def read_nodes(text: str, path: str) -> Reading:
     notices = Notices()
     rows: list[dict[str, Any]] = []
     found = False
-    for node in _nodes(text, path):
+    nodes = [*_nodes(text, path)]
+    for node in nodes or _of_partition(text, path):
         found = True
         row = _row(node)
         if row is None:
             notices.add("a node of ZooKeeper with contents of another form", excerpt=node.content, line=node.line)
         else:
             rows.append({"kind": Kind.TOPIC_DESCRIBED, "message": NAME, "line": node.line, **row})
-    if not found:
+    if not found and (lines := [*_states(text)]):
+        notices.add(_NAMELESS, excerpt=lines[0][1], line=lines[0][0])
+    elif not found:
         raise NotThisFormat("no node of ZooKeeper with a leader or a controller")
     return Reading(observations(rows), notices.frame())
 
@@ -113,6 +133,26 @@ def _nodes(text: str, path: str) -> Iterator[Node]:
     if isinstance(whole, dict) and any(isinstance(key, str) and _NODE.fullmatch(key) for key in whole):
         return _mapped(whole)
     return _printed(text, None)
+
+
+def _of_partition(text: str, path: str) -> Iterator[Node]:
+    """Yield the state node of a file that is named after its partition; nothing if it has several such nodes."""
+    named, states = _PARTITION.search(path), [*_states(text)]
+    if named is None or len(states) != 1:
+        return
+    (line, content), version = states[0], None
+    for one in text.splitlines()[line:]:
+        stat = _STAT.match(one)
+        version = int(stat["value"]) if stat is not None else version
+    yield Node(named["topic"], int(named["partition"] or named["below"]), None, content, line, version)
+
+
+def _states(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are the contents of a state node and nothing else, with their numbers."""
+    for number, line in _whole_objects(text.splitlines()):
+        content = _loaded(line) if line.lstrip().startswith("{") and '"isr"' in line else None
+        if isinstance(content, dict) and {*content} == {*_OF_STATE}:
+            yield number, line.strip()
 
 
 def _mapped(whole: dict[str, Any]) -> Iterator[Node]:

@@ -141,3 +141,26 @@ def test_an_object_that_does_not_end_is_a_notice() -> None:
     reading = read(source(shown[:-2].encode(), "brokers/topics/a.b-c/partitions/0/state"))
     assert reading.observations.is_empty()
     assert "contents of another form" in reading.notices.get_column("reason")[0]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["a.b-c-0.json", "zk/a.b-c-0-state.txt", "a.b-c-0", "saved/a.b-c-0.state.json", "topics/a.b-c/0/state.json"],
+)
+def test_as_a_file_that_is_named_after_its_partition(path: str) -> None:
+    """What a shell prints around it does not matter."""
+    printed = f"Connecting to localhost:2181\n\nWATCHER::\n{STATE}\ncZxid = 0x1a\ndataVersion = 7\n"
+    for text, version in ((STATE, None), (printed, 7), (json.dumps(json.loads(STATE), indent=2), None)):
+        reading = read(source(text.encode(), path))
+        assert (reading.format, reading.notices.height) == ("zookeeper-nodes", 0)
+        expected = ("a.b-c", 0, None, 2, 5, version, "2,3", "controller_epoch=3")
+        assert reading.observations.select(COLUMNS).rows() == [expected]
+
+
+@pytest.mark.parametrize("path", ["state.json", "broker-1/state.json", "broker-1.json", "two-0.json"])
+def test_a_state_without_the_name_of_its_partition_is_a_notice(path: str) -> None:
+    reading = read(source((STATE if path != "two-0.json" else f"{STATE}\n{OFFLINE}").encode(), path))
+    assert (reading.format, reading.observations.height) == ("zookeeper-nodes", 0)
+    assert reading.notices.get_column("reason").to_list() == [
+        "the state of a partition in ZooKeeper, and no name of the partition: call the file after it, as in orders-0.json"
+    ]
