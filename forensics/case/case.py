@@ -521,7 +521,9 @@ def _observations(
         rows, heights = _joined([files[number][1] for number in numbers])
         said = facts.select(pl.all().gather(pl.Series(np.repeat(numbers, heights))))
         part = to_utc(rows, found.zone or reading.assumed).hstack(said)
-        part = part.with_columns(latest(pl.col("time")).over("source").alias("_when"))
+        # The lines of a trace are in order for each of its witnesses.
+        teller = pl.when("_trace").then("witness")
+        part = part.with_columns(latest(pl.col("time")).over("source", teller).alias("_when"))
         shared = owner[numbers[0]] is None and found.format == "broker-log"
         parts.append(_of_several(part, found, had[numbers[0]]) if shared else part)
     if not parts:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import polars as pl
 
 from forensics.case.case import Case
+from forensics.case.order import FIRST
 from forensics.case.owners import by_folder
 from parsers import read
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -56,11 +57,33 @@ def written(
         )
     in_files = pl.col("source").is_in(files.get_column("id").implode())
     replicas = sorted(case.brokers)
-    lines = _as_written(case, rows.filter(~in_files & ~_OF_FIRST_LINE))
-    yield from write_trace(lines, cluster=cluster, replicas=replicas, with_files=bool(files.height))
+    lines = rows.filter(~in_files & ~_OF_FIRST_LINE)
+    parts = _parts(case, lines)
+    for part in parts:
+        with_files = bool(files.height) or len(parts) > 1
+        yield from write_trace(part, cluster=cluster, replicas=replicas, with_files=with_files)
     yield from write_statements(_lines_left_out(case, lines))
     for source in files.sort("id").rows(named=True):
         yield from trace_files.write_file(_kept(case, source, rows, setting))
+
+
+def _parts(case: Case, lines: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return the lines of each trace to write; one, unless traces have lines of a broker whose logs are there too.
+
+    Both state what happened to the same log, so each remains a series of its own, in the order of equal times: roles as
+    logs state them, traces, other lines of logs.
+    """
+    traces = case.sources.filter(pl.col("format") == TRACE).get_column("id")
+    of_trace = pl.col("source").is_in(traces.implode())
+    logged = lines.filter(~of_trace).get_column("broker").drop_nulls().unique()
+    shared = lines.filter(of_trace & pl.col("broker").is_in(logged.implode())).get_column("source").unique().sort()
+    if shared.is_empty():
+        return [_as_written(case, lines)]
+    names = case.sources.filter(pl.col("path").str.contains(FIRST, literal=True)).get_column("id")
+    beside, roles = pl.col("source").is_in(shared.implode()), pl.col("source").is_in(names.implode())
+    alone = lines.filter(~beside & ~roles)
+    each = [lines.filter(pl.col("source") == trace).sort("line", maintain_order=True) for trace in shared]
+    return [part for part in (lines.filter(~beside & roles), *each, _as_written(case, alone)) if part.height]
 
 
 def _as_written(case: Case, lines: pl.DataFrame) -> pl.DataFrame:

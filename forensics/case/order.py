@@ -43,7 +43,7 @@ _EASTERNMOST: Final = timedelta(hours=14)
 _FALL: Final = timedelta(minutes=1)  # threads of one broker, and clocks set right, fall back by less
 
 # Within one millisecond a role change is received (state-change.log) before the log layer acts on it (server.log).
-_FIRST: Final = "state-change"
+FIRST: Final = "state-change"
 _AFTER: Final = 1 << 24
 _TURN: Final = re.compile(r"[-._]?[0-9]+")  # difference between the names of a rotated log's files: a date, an index
 
@@ -64,7 +64,7 @@ def ranks(
             logs.setdefault(log, []).append((found.first_time, found.last_time, number))
     turn = {number: place for parts in logs.values() for place, (_, _, number) in enumerate(sorted(parts))}
     return [
-        (0 if _FIRST in source.name else _AFTER) + min(turn.get(number, 0), _AFTER - 1)
+        (0 if FIRST in source.name else _AFTER) + min(turn.get(number, 0), _AFTER - 1)
         for number, (source, _) in enumerate(files)
     ]
 

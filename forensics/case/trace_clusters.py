@@ -109,8 +109,9 @@ def _writers(files: Sequence[tuple[Source, FileReading]], brokers: Sequence[int 
     found: list[_Writer] = []
     for (source, reading), broker in zip(files, brokers, strict=True):
         if reading.format == TRACE:
-            named = frozenset(witnesses(reading.observations))
-            found.append(_Writer(source.path, named, True, source.path.startswith(made)))
+            named, parent = frozenset(witnesses(reading.observations)), next(filter(source.path.startswith, made), None)
+            # All parts of a trace that was made from evidence are of one cluster.
+            found.append(_Writer(parent or source.path, named, True, parent is not None))
         elif reading.format in _OF_BROKERS:
             own = witnesses(reading.observations) if broker is None else [broker]
             found.append(_Writer(source.path, frozenset(own)))
@@ -126,7 +127,7 @@ def _rotated(files: Sequence[tuple[Source, FileReading]], writers: Sequence[_Wri
     begins when the one before has ended. If a number is missing, so are lines: what the trace claims does not count.
     """
     pieces: dict[str, list[int]] = {}
-    for number, writer in ((n, one) for n, one in enumerate(writers) if one.trace):
+    for number, writer in ((n, one) for n, one in enumerate(writers) if one.trace and not one.made):
         pieces.setdefault(_TURNED.sub("", writer.path), []).append(number)
     found = list(writers)
     for path, numbers in pieces.items():

@@ -28,6 +28,7 @@ from parsers.formats.trace_kinds import (
     OF_FILES,
     OF_ITSELF,
     OF_KIND,
+    OF_PROCESS,
     PLACE,
     STATEMENTS,
     TIME,
@@ -103,7 +104,8 @@ def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
     yield from _null(own)
     yield from _misspelt(own)
     yield from _disordered(own)
-    without = own.filter(pl.col("time").is_null() & pl.col("_time").is_not_null().any())
+    timed = own.filter(pl.col("kind").is_in(OF_ITSELF) & ~pl.col("kind").is_in(OF_PROCESS))
+    without = timed.filter(pl.col("time").is_null() & pl.col("_time").is_not_null().any())
     yield Wrong(
         without, 'no "time", which other lines have: it may have happened at any time between its neighbours', True
     )

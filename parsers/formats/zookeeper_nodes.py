@@ -35,7 +35,7 @@ _PARTITION: Final = re.compile(
     r"(?P<topic>[A-Za-z0-9._-]+?)(?:-(?P<partition>[0-9]{1,9})(?:[-._]state)?|/(?P<below>[0-9]{1,9})/state)"
     r"(?:[.](?:json|txt|log|out))?$"
 )
-"""A path named after a partition: ``orders-0.json``, ``orders-0-state.txt``, ``orders/0/state``. Hosts are no topics."""
+"""A path named after a partition: ``orders-0.json``, ``orders-0-state.txt``, ``orders/0/state``. No topic is a host."""
 
 _OF_STATE: Final = ("controller_epoch", "leader", "version", "leader_epoch", "isr")
 """Fields of the state of a partition (``TopicPartitionStateZNode.encode``)."""

@@ -79,8 +79,9 @@ def _header(line: bytes) -> dict[str, Any]:
 class Parts:
     """The parts of a text that is a trace, or several traces one after another.
 
-    A line of kind ``trace`` that names another cluster than the one before it begins the trace of that cluster. A line
-    of kind ``file`` begins a file, in a trace that says that files follow.
+    A line of kind ``trace`` that names another cluster than the one before it begins the trace of that cluster. In a
+    trace that says that files follow, a line of kind ``file`` begins a file, and one of kind ``trace`` another trace of
+    that cluster.
 
     Attributes:
         name: file name of the statements.
@@ -114,12 +115,13 @@ class Parts:
             self.clusters[-1] = cluster  # what is above it is damaged or blank
         elif cluster not in (None, self.clusters[-1]) and len(self.places) < self.most:
             self._begin(cluster)
+        elif said and self.files and self.stated and len(self.places) < self.most:
+            self.places.append((self.at, f"{self._within()}{len(self.places)}-{self.name}"))
         self.stated = self.stated or is_line(line)
         if said.get("files") is True:
             self.files, self.container = True, CONTAINER
         if self.files and begins_file(line) and len(self.places) < self.most:
-            folder = f"{self._folder()}/" if len(self.clusters) > 1 else ""
-            self.places.append((self.at, f"{folder}{path_of(line)}"))
+            self.places.append((self.at, f"{self._within()}{path_of(line)}"))
         self.at += len(line)
 
     def _begin(self, cluster: str | None) -> None:
@@ -130,6 +132,10 @@ class Parts:
         self.files = self.stated = False
         self.places.append((self.at, f"{self._folder()}/{self.name}"))
         self.container = self.container or SEVERAL
+
+    def _within(self) -> str:
+        """The beginning of the path of a part of the present trace."""
+        return f"{self._folder()}/" if len(self.clusters) > 1 else ""
 
     def _folder(self) -> str:
         """A folder for the parts of the present trace."""

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from forensics.cli.simulate import simulate
+from forensics.cli.trace import trace
 from forensics.engines.local import scan
 from forensics.errors import UnwritableOutput
 from forensics.model import EVERY, SCENARIOS, Protocol, scenario
@@ -104,6 +105,24 @@ def test_brokers_and_trace_together_are_not_misread(protocol: str, tmp_path: Pat
         run.write(tmp_path / name)
         (partition,) = scan([str(tmp_path / name)]).partitions
         assert [a.wrong for a in compared([partition.judgements], run.truth()) if a.wrong] == [], name
+
+
+@pytest.mark.parametrize("protocol", ["hw", "fetch"])
+def test_a_trace_of_logs_and_of_their_trace_is_judged_as_both_together(protocol: str, tmp_path: Path) -> None:
+    """Both state that a log is created: one of them is not a second log."""
+    scenario("failover-truncation").run(protocol).write(tmp_path / "run")
+    written = CliRunner().invoke(trace, [str(tmp_path / "run"), "-o", str(tmp_path / "both.jsonl")])
+    assert written.exit_code == 0, written.output
+    given = [
+        {
+            rule: (one.verdict, sorted((found.offsets, found.confidence, found.cause) for found in one.findings))
+            for rule, one in partition.judgements.items()
+        }
+        for path in ("run", "both.jsonl")
+        for partition in scan([str(tmp_path / path)]).partitions
+    ]
+    assert given[0] == given[1]
+    assert len(given) == 2
 
 
 def test_seed_steps_and_logging(tmp_path: Path) -> None:
