@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from forensics.engines.local import scan
 from forensics.replay.coverage import LinesAtHand, Place, Printed
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
 from forensics.replay.omissions.own_lines import EPOCHS_FORGOTTEN, JUMPED, OwnLines, gaps_in
-from forensics.replay.omissions.role_epochs import Linked, Roles, linked, missed_epochs
+from forensics.replay.omissions.role_epochs import Linked, Roles, linked, missed_epochs, only_elected
 from forensics.replay.protocol import Answer, Protocol
 from forensics.replay.roles.role_spans import Reader
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind, clear_starts_from_earlier_roles
+from forensics.rules.finding import Verdict
 from parsers.details import BY_REQUEST, Transition
 from parsers.schema import Kind
 from tests.covering import missing_within
@@ -605,3 +608,20 @@ def test_a_process_that_has_its_log_may_load_another_directory_of_that_name(afte
     ]
     found = [text for text in gaps(lines) if "producer state was rebuilt" in text]
     assert len(found) == missing
+
+
+def test_a_loss_is_open_where_nothing_but_an_election_shows_the_leader_that_lacked_the_records(
+    sample_traces: Path, tmp_path: Path
+) -> None:
+    """Where broker 3 began, and what it wrote, its lines of epoch 2 would show. With them the loss is known."""
+    case = tmp_path / "kip101"
+    shutil.copytree(sample_traces / "kip101-2.8.2-ibp0.10.2", case)
+
+    def judged() -> tuple[Verdict, frozenset[int]]:
+        (partition,) = scan([str(case)]).partitions
+        return partition.judgements["committed-data-lost"].verdict, only_elected(partition.history.coverage)
+
+    assert judged() == (Verdict.VIOLATED, frozenset())
+    log = case / "broker-3" / "logs" / "state-change.log"
+    log.write_bytes(b"".join(line for line in log.read_bytes().splitlines(True) if b"leader epoch 2 " not in line))
+    assert judged() == (Verdict.UNKNOWN, {2})
