@@ -75,18 +75,18 @@ def shape(history: History) -> Hashable | None:
 class Bare:
     """Histories of such partitions of one case, each made from the first one of its shape."""
 
-    def __init__(self, told: Iterable[tuple[str, int, int]]) -> None:
+    def __init__(self, known: Iterable[tuple[str, int, int]]) -> None:
         """Begin with none.
 
         Args:
-            told: incarnations of which something else is known than what files on disk show.
+            known: incarnations of which something else is known than what files on disk show.
         """
-        self._told = {(topic, partition) for topic, partition, _ in told}
+        self._known = {(topic, partition) for topic, partition, _ in known}
         self._first: dict[Hashable, History] = {}
 
-    def but(self, told: Iterable[tuple[str, int]]) -> None:
+    def but(self, known: Iterable[tuple[str, int]]) -> None:
         """Take partitions for known from more than checkpoints."""
-        self._told |= set(told)
+        self._known |= set(known)
 
     def like(self, key: tuple[str, int, int], files: Mapping[tuple[str, int], Mapping[int, Disk]]) -> History | None:
         """Return the history of an incarnation, if one of its shape was replayed before; else it must be replayed.
@@ -96,7 +96,7 @@ class Bare:
             files: of each partition.
         """
         topic, partition, incarnation = key
-        if incarnation or (topic, partition) in self._told:
+        if incarnation or (topic, partition) in self._known:
             return None
         disks = files.get((topic, partition), {})
         known = shape_of(disks)
@@ -111,5 +111,5 @@ class Bare:
 
     def add(self, history: History) -> None:
         """Keep a history for those that are alike, if it is of such a partition."""
-        if (history.topic, history.partition) not in self._told and shape(history) is not None:
+        if (history.topic, history.partition) not in self._known and shape(history) is not None:
             self._first[shape_of(history.facts.disks)] = history

@@ -85,7 +85,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
         One history for each incarnation of each partition, ordered by cluster, topic, partition and incarnation.
     """
     read = _Read.of(case, internal=internal)
-    bare = Bare(read.told)
+    bare = Bare(read.known_besides)
     bare.but({*map(itemgetter(0, 1), read.homes), *read.forks, *read.compared, *read.left_out})
     found = []
     for place in read.places:
@@ -166,7 +166,7 @@ class _Read:
         case: the evidence.
         cluster: its cluster id, or None.
         places: the incarnations that are replayed, in order.
-        told: incarnations of which more is known than what files on disk show.
+        known_besides: incarnations of which more is known than what files on disk show.
         lives: incarnations of each partition.
         disks, forks, compared, left_out: by topic and partition: files, differences between segments, pairs of brokers
             whose segments were compared, lines that name no broker.
@@ -186,7 +186,7 @@ class _Read:
     case: Case
     cluster: str | None
     places: Sequence[Place]
-    told: Set[Place]
+    known_besides: Set[Place]
     lives: Mapping[tuple[str, int], Set[int]]
     disks: Mapping[tuple[str, int], dict[int, Disk]]
     forks: Mapping[tuple[str, int], list[Fork]]
@@ -244,7 +244,7 @@ class _Read:
             case=case,
             cluster=_cluster(case),
             places=sorted(named | present),
-            told=named | beside.places,
+            known_besides=named | beside.places,
             lives=lives,
             disks=disk,
             forks=forked,

@@ -234,8 +234,8 @@ class Player:
 
     def _changes(self, replica: Replica, line: PlayedLine) -> None:
         """Take what a line states of its replica: what was so before it first."""
-        told = [*stated(line)]
-        for whose, hw in told:
+        stated_hws = [*stated(line)]
+        for whose, hw in stated_hws:
             if whose is Whose.KEPT:
                 self._commits(replica, line, hw, whose)
         handler = _HANDLERS.get(line.kind)
@@ -248,7 +248,7 @@ class Player:
             replica.entries.truncate(replica.log.end)
         if end > replica.log.end and replica.had_hw is not None:
             replica.had_hw = min(replica.had_hw[0], replica.log.end), *replica.had_hw[1:]
-        for whose, hw in told:
+        for whose, hw in stated_hws:
             if whose is not Whose.KEPT:
                 self._commits(replica, line, hw, whose)
             self._has_hw(replica, line, hw, whose)
@@ -256,8 +256,8 @@ class Player:
     def _contradicts(self, line: PlayedLine, text: str) -> None:
         """Note the first contradiction."""
         if self.contradiction is None:
-            told = f"line {line.line}: broker {line.broker} {text}"
-            self.contradiction = Contradiction(line.broker, told, line.time, Ref(row=line.row, note=told))
+            text = f"line {line.line}: broker {line.broker} {text}"
+            self.contradiction = Contradiction(line.broker, text, line.time, Ref(row=line.row, note=text))
 
     # -- roles --------------------------------------------------------------------------------------------------------
 
@@ -291,14 +291,14 @@ class Player:
         replica.leads = False
 
     def _led_without(
-        self, broker: int, replica: Replica, *, while_leading: bool = False, told: Commit | None = None
+        self, broker: int, replica: Replica, *, while_leading: bool = False, alone: Commit | None = None
     ) -> None:
         """Find the committed records that a leader does not have as it begins its epoch, or as its log is shortened.
 
         Args:
             broker, replica: the leader.
             while_leading: its log is shortened in this role.
-            told: the only high watermark that counts: the others were known when the leader began.
+            alone: the only high watermark that counts: the others were known when the leader began.
         """
         lacking: list[Piece] = []
         commits: list[Commit] = []
@@ -308,7 +308,7 @@ class Player:
         for writer, spans in self.committed.found.items():
             known = [*own.ranges(writer), *self.lost.ranges(writer), (0, max(self.deleted, replica.deleted))]
             for span, commit in spans:
-                for first, end in subtract([span], known) if told in (None, commit) else ():
+                for first, end in subtract([span], known) if alone in (None, commit) else ():
                     lacking.append(Piece(first, end, writer, whole=False))
                     commits.append(commit)
         for piece, commit in zip(lacking, commits, strict=True):
@@ -495,7 +495,7 @@ class Player:
             one = TruncatedCommitted(*role, to, end, ranges, lineage, commit, False, line.time, ref)
             self.truncated.append((one, removed))
 
-    def _begins_anew(self, replica: Replica, line: PlayedLine) -> None:
+    def _begins_again(self, replica: Replica, line: PlayedLine) -> None:
         if line.offset is None:
             raise NotPlayed
         log, lineage, end = replica.log, replica.log.lineage, replica.log.end
@@ -563,7 +563,7 @@ class Player:
         if replica.leads:
             self._covers(replica, commit)
             if whose is Whose.KEPT:
-                self._told_late(commit)
+                self._note_late(commit)
         elif line.kind == Kind.CONSUMED or (replica.epoch < 0 and line.kind != Kind.PRODUCED):
             self._adds(replica.log.within(0, hw), commit)
         elif whose is Whose.LEADERS or (whose is not Whose.LEAST and hw > replica.hw):
@@ -574,19 +574,19 @@ class Player:
         """A follower states the high watermark of its leader, which may have left that role in the meantime."""
         if leader is None:
             return
-        told = commit._replace(replica=leader)
+        committed = commit._replace(replica=leader)
         left = self.left_open.get((leader, commit.epoch), [])
-        self._adds((one._replace(end=min(one.end, commit.high_watermark)) for one in left), told)
-        self._told_late(told)
+        self._adds((one._replace(end=min(one.end, commit.high_watermark)) for one in left), committed)
+        self._note_late(committed)
         at = self.replicas.get(leader)
         if at is not None and at.leads and at.epoch >= commit.epoch:
-            self._covers(at, told)
+            self._covers(at, committed)
 
-    def _told_late(self, commit: Commit) -> None:
+    def _note_late(self, commit: Commit) -> None:
         """A high watermark is stated after its role; who leads by now may have begun without the records."""
         for broker, one in self.replicas.items():
             if one.leads and one.epoch > commit.epoch:
-                self._led_without(broker, one, told=commit)
+                self._led_without(broker, one, alone=commit)
 
     def _covers(self, leader: Replica, commit: Commit) -> None:
         """Add what a leader has below its high watermark."""
@@ -726,7 +726,7 @@ _HANDLERS: Final[dict[str, Callable[[Player, Replica, PlayedLine], None]]] = {
     Kind.HW_CHECKPOINT: Player._checkpoints,
     Kind.HW_MISSING: Player._no_checkpoint,
     Kind.TRUNCATE: Player._truncates,
-    Kind.TRUNCATE_FULL: Player._begins_anew,
+    Kind.TRUNCATE_FULL: Player._begins_again,
     Kind.LOG_START: Player._starts_at,
     Kind.EPOCH_ENTRY: Player._entry,
     Kind.EPOCH_ASSIGNED: Player._entry,

@@ -40,7 +40,7 @@ class _Player(Player):
         return [Piece(first, end, (line.leader_epoch if line.leader_epoch is not None else -1, ""), whole=False)]
 
     def _led_without(
-        self, broker: int, replica: Replica, *, while_leading: bool = False, told: Commit | None = None
+        self, broker: int, replica: Replica, *, while_leading: bool = False, alone: Commit | None = None
     ) -> None:
         """Find nothing: what was committed is not known."""
 

@@ -33,9 +33,9 @@ def without_records(
         doubted: incarnations about which a trace contradicts itself, so that its claim does not count.
     """
     own = pl.col("broker").is_in([*complete]) & (pl.col("message") == TRACE)
-    told = rows.filter(pl.col("kind").is_in([kind.value for kind in _CHANGES]) & own)
+    changes = rows.filter(pl.col("kind").is_in([kind.value for kind in _CHANGES]) & own)
     logs: dict[tuple[Key, int], _Holes] = {}
-    for line in played_lines(told) if complete else ():
+    for line in played_lines(changes) if complete else ():
         if line.key not in doubted:
             logs.setdefault((line.key, line.broker), _Holes()).take(line)
     found: dict[Key, dict[int, tuple[Range, ...]]] = {}

@@ -51,12 +51,12 @@ def disordered(rows: pl.DataFrame) -> dict[Key, Disorder]:
         rows: observations of partitions, with ``broker``, ``row`` and ``incarnation``.
     """
     place = ["topic", "partition", "incarnation"]
-    told = rows.filter(pl.col("message") == TRACE).sort("row")
+    stated = rows.filter(pl.col("message") == TRACE).sort("row")
     latest = pl.col("time").cum_max().forward_fill().shift(1).over([*place, "broker"])
     none, files = pl.col("time").is_null(), pl.col("source").n_unique().over(place)
     untimed = none & (pl.col("time").is_not_null().any().over(place) | (files > 1))
-    told = told.with_columns(untimed.alias("_untimed"), (pl.col("time") < latest).fill_null(False).alias("_back"))
-    first = told.filter(pl.any_horizontal("_back", "_untimed")).unique(place, keep="first", maintain_order=True)
+    stated = stated.with_columns(untimed.alias("_untimed"), (pl.col("time") < latest).fill_null(False).alias("_back"))
+    first = stated.filter(pl.any_horizontal("_back", "_untimed")).unique(place, keep="first", maintain_order=True)
     found = first.select(*place, "broker", "line", "row", "_untimed").iter_rows()
     return {tuple(one[:3]): Disorder(*one[3:]) for one in found}
 

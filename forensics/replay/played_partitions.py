@@ -21,8 +21,8 @@ from parsers.schema import Kind
 
 def clean_starts(observations: pl.DataFrame) -> frozenset[tuple[int, int]]:
     """Return the brokers and processes of which a trace states that the process before had stopped cleanly."""
-    told = observations.filter((pl.col("kind") == Kind.CLEAN_RESTART.value) & (pl.col("message") == TRACE))
-    return frozenset(told.select("broker", "run").drop_nulls().iter_rows())
+    restarts = observations.filter((pl.col("kind") == Kind.CLEAN_RESTART.value) & (pl.col("message") == TRACE))
+    return frozenset(restarts.select("broker", "run").drop_nulls().iter_rows())
 
 
 def play(rows: pl.DataFrame, complete: frozenset[int], clean: Set[tuple[int, int]]) -> dict[Key, Played]:
@@ -45,9 +45,9 @@ def lines_to_play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, lis
     if not complete:
         return {}
     place = ["topic", "partition", "incarnation"]
-    told = rows.filter(pl.col("kind").is_in([kind for kind in (*ABOUT_LOGS, *ABOUT_HW) if kind not in ENTRIES]))
-    partly = told.filter(~pl.col("broker").is_in([*complete])).select(place).unique()
-    whole = told.select(place).unique().join(partly, on=place, how="anti")
+    stated = rows.filter(pl.col("kind").is_in([kind for kind in (*ABOUT_LOGS, *ABOUT_HW) if kind not in ENTRIES]))
+    partly = stated.filter(~pl.col("broker").is_in([*complete])).select(place).unique()
+    whole = stated.select(place).unique().join(partly, on=place, how="anti")
     about = pl.col("kind").is_in([*ABOUT_LOGS, *ABOUT_HW, *ABOUT_ISR])
     found: dict[Key, list[PlayedLine]] = {}
     for line in played_lines(rows.filter(about).join(whole, on=place, how="semi")):
@@ -117,5 +117,5 @@ def _begins(lines: Sequence[PlayedLine]) -> dict[int, int]:
 
 def appended(rows: pl.DataFrame) -> frozenset[Key]:
     """Return the incarnations of partitions to whose logs a trace states appends."""
-    told = rows.filter((pl.col("kind") == Kind.APPEND.value) & (pl.col("message") == TRACE))
-    return frozenset(told.select("topic", "partition", "incarnation").unique().iter_rows())
+    appends = rows.filter((pl.col("kind") == Kind.APPEND.value) & (pl.col("message") == TRACE))
+    return frozenset(appends.select("topic", "partition", "incarnation").unique().iter_rows())

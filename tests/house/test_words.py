@@ -303,10 +303,7 @@ PRIVATE_NAMES = re.compile(
 )
 """Private words as parts of names."""
 
-NAMES_LEFT = {
-    "bare": 5, "confidence": 1, "facts.partition_lines": 1, "partitions": 1, "played": 7, "played_alone": 1,
-    "played_holes": 1, "played_orders": 1, "played_partitions": 3,
-}  # fmt: skip
+NAMES_LEFT = {"confidence": 1, "facts.partition_lines": 1}
 """Modules of replay with such names, and how many. The numbers may only become less; rules have none."""
 
 
