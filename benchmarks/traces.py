@@ -29,6 +29,7 @@ from forensics.model import PROTOCOLS
 from forensics.model.cluster import Cluster
 from forensics.model.protocol import Protocol
 from forensics.model.trace import Event
+from forensics.replay.lineage import intersect
 from forensics.replay.partitions import histories
 from forensics.rules import RULES, judged
 from forensics.rules.finding import Judgement, Verdict
@@ -47,6 +48,7 @@ ASKED = (
     "lso-above-hw",
     "hw-above-isr-member",
     "unclean-election",
+    "uncommitted-truncation",
 )
 """Rules whose answers are compared."""
 
@@ -265,8 +267,24 @@ def answers(verdicts: Sequence[Verdicts], truth: dict[str, Any], cluster: Cluste
     """Compare the verdicts on a partition with what is so."""
     for one in batches.compared([dict(each) for each in verdicts], truth):
         yield Told(one.rule, _KINDS.get(one.kind, "wrong" if one.wrong else "right"), one.violated)
+    for each in verdicts[:1] or ({},):
+        yield _apart(each)
     for rule, so in truths(truth, cluster).items():
         yield Told(rule, _kind({each[rule].verdict.value for each in verdicts}, so=so), so)
+
+
+def _apart(verdicts: Verdicts) -> Told:
+    """Compare what is told of truncations: no record that one removed is both committed and not committed."""
+    rule, other = "uncommitted-truncation", "truncation-below-committed"
+    if rule not in verdicts or verdicts[rule].verdict is Verdict.UNKNOWN:
+        return Told(rule, "unknown")
+    twice = any(
+        (one.replicas, one.epochs, one.after) == (two.replicas, two.epochs, two.after)
+        and intersect(one.offsets, two.offsets)
+        for one in verdicts[rule].findings
+        for two in verdicts[other].findings
+    )
+    return Told(rule, "wrong" if twice else "right")
 
 
 _KINDS = {"unknown, violated": "unknown", "unknown, clean": "unknown", "violated in part": "in part"}

@@ -188,7 +188,10 @@ def head(cluster: Cluster, cluster_id: str) -> dict[str, Any]:
     """The first line: of what all the others are, and that they leave nothing out."""
     replicas = sorted(cluster.brokers)
     said = {"system": "model of Kafka", "release": cluster.protocol.kafka, "cluster": cluster_id, "replicas": replicas}
-    settings: Facts = {"min.insync.replicas": cluster.min_isr}
+    settings: Facts = {
+        "min.insync.replicas": cluster.min_isr,
+        "unclean.leader.election.enable": cluster.unclean,
+    }
     if cluster.protocol.mode == "kraft":
         settings["process.roles"] = "broker"
     return {"schema": SCHEMA, "kind": "trace", **said, "settings": settings, "complete": True}

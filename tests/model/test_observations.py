@@ -53,6 +53,13 @@ def test_an_unclean_election_is_named(protocol: Protocol) -> None:
     assert [row for row in lines("power-loss", protocol) if row["kind"] == "unclean_election"] == []
 
 
+def test_the_first_line_states_whether_a_leader_may_come_from_outside_the_isr() -> None:
+    """Up to 0.10 it may by default."""
+    for protocol, allowed in (("hw", True), ("fetch", False)):
+        head = json.loads(scenario("loss").run(protocol).observations().splitlines()[0])
+        assert head["settings"]["unclean.leader.election.enable"] is allowed
+
+
 # A leader that does not know of its successor proposes an ISR; batches of two histories that do not line up;
 # checkpoints without which a broker cannot go on.
 RARE = [

@@ -131,3 +131,21 @@ def test_a_replica_that_last_stated_lost_records_is_named(later: list[Line], had
     assert had.removeprefix("offsets 6 to 9") in lost.keep
     assert str(lost.next_steps[0].text) == "stop broker 1 and copy its directory orders-0 to another disk"
     assert lost.do_not[0].startswith("restart or wipe broker 1, or move orders-0 to another broker")
+
+
+def test_a_truncation_after_a_reset_removes_no_record_that_was_and_was_not_committed(tmp_path: Path) -> None:
+    """Broker 2 comes back empty and is elected; broker 1 fetches from beyond its log, and truncates."""
+    lines = [
+        said(5, 2, "process_start"),
+        said(6, 2, "log_created"),
+        said(7, 2, "become_leader", leader_epoch=4, leo=0, isr="2"),
+        said(8, 2, "append", offset=0, leo=2),
+        said(9, 1, "become_follower", leader_epoch=4, leader=2, leo=10, hw=10),
+        said(9, 1, "fetch_reset", leader=2, offset=10, leo=2),
+        said(9, 1, "truncate", offset=2),
+    ]
+    answers = judged(tmp_path, [head(), *HEALTHY, *lines])
+    assert [(one.replicas, one.offsets) for one in answers["truncation-below-committed"].findings] == [
+        ((1,), ((2, 10),))
+    ]
+    assert answers["uncommitted-truncation"].verdict is Verdict.CLEAN

@@ -90,7 +90,7 @@ def removals(history: History) -> list[Removal]:
 
 def _stated(history: History, one: TruncatedCommitted) -> Removal:
     """Return what a truncation removed that a complete trace states."""
-    known = next((t for t in history.truncations if t.refs[0].row == one.ref.row), None)
+    known = next((t for t in history.truncations if _states(t, one)), None)
     truncation = Truncation(
         replica=one.replica,
         epoch=one.epoch,
@@ -103,6 +103,11 @@ def _stated(history: History, one: TruncatedCommitted) -> Removal:
         refs=known.refs if known is not None else (one.ref,),
     )
     return Removal(truncation, one.ranges, (stated_by(one.commit, one.lineage),))
+
+
+def _states(truncation: Truncation, one: TruncatedCommitted) -> bool:
+    """Return whether a line that a complete trace was played by is one of those that show a truncation."""
+    return any(ref.row == one.ref.row for ref in truncation.refs)
 
 
 def _removal(history: History, truncation: Truncation) -> Removal:
@@ -151,8 +156,7 @@ def beyond_committed(history: History, truncation: Truncation) -> tuple[Range, .
 def _committed_part(history: History, truncation: Truncation) -> tuple[Range, ...]:
     """Return what a truncation removed of committed records, as a leader's high watermarks or a trace show it."""
     if history.played is not None:
-        row = truncation.refs[0].row
-        stated = (one.ranges for one in history.played.truncated if one.ref.row == row)
+        stated = (one.ranges for one in history.played.truncated if _states(truncation, one))
         return tuple(merge(itertools.chain(*stated)))
     return _known_committed(history, truncation, truncation.epoch).ranges
 
@@ -189,7 +193,9 @@ class OpenTruncation:
 
 
 def open_truncation(history: History, truncation: Truncation) -> OpenTruncation | None:
-    """Return a truncation if it may have removed committed records; None if the protocol excludes it."""
+    """Return a truncation if it may have removed committed records; None if the protocol or a trace excludes it."""
+    if history.played is not None:
+        return None  # what it removed is known
     epoch = history.epochs.get(truncation.epoch)
     if epoch is None:
         return OpenTruncation(truncation, None)
