@@ -13,6 +13,7 @@ from itertools import combinations, pairwise
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.played_line import PlayedLine
+from forensics.replay.facts.statement_lines import StatementLine
 from forensics.replay.lineage import Range, intersect, merge, subtract
 from forensics.replay.played_log import BEFORE, Log, Piece, Undecided
 from forensics.replay.signs.stated import EpochStarts
@@ -33,7 +34,7 @@ class Entries:
     found: dict[int, tuple[int, Ref]] = field(default_factory=dict)
     earlier: bool = False
 
-    def add(self, line: PlayedLine) -> None:
+    def add(self, line: PlayedLine | StatementLine) -> None:
         """Take an entry."""
         if line.leader_epoch is None or line.offset is None or line.leader_epoch < 0:
             return

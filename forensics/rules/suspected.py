@@ -436,9 +436,9 @@ SUSPECTS: tuple[Suspect, ...] = (
         Suspect(
             Sign.APPENDS_DISAGREE,
             rule,
-            "broker {replica} and broker {witness} appended records of two leader epochs, {since} and {later}, at "
+            "broker {replica} and broker {witness} have records of two leader epochs, {since} and {later}, at "
             "offsets {span}, below the high watermarks of both",
-            "appended offsets {span} in two leader epochs",
+            "offsets {span} are of two leader epochs",
             (
                 "lines in between are missing: one of the two truncated its log, and appended the records of the other",
                 REMADE,
@@ -447,6 +447,19 @@ SUSPECTS: tuple[Suspect, ...] = (
             settle=(COMPARE,),
         )
         for rule in ("replica-divergence", "epoch-divergence")
+    ),
+    Suspect(
+        Sign.BATCHES_DISAGREE,
+        "replica-divergence",
+        "broker {replica} and broker {witness} appended record batches with two checksums at offsets {span} in {role}, "
+        "below the high watermarks of both",
+        "appended offsets {span} with another checksum",
+        (
+            "lines in between are missing: one of the two truncated its log, and appended the records of the other",
+            REMADE,
+        ),
+        before=LEO,
+        settle=(COMPARE,),
     ),
     Suspect(
         Sign.EPOCH_ENTRIES_FALL,

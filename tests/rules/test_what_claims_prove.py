@@ -149,3 +149,37 @@ def test_a_truncation_after_a_reset_removes_no_record_that_was_and_was_not_commi
         ((1,), ((2, 10),))
     ]
     assert answers["uncommitted-truncation"].verdict is Verdict.CLEAN
+
+
+BOTH_COMMITTED = [said(3, 1, "hw", hw=10), said(3, 2, "hw", hw=10)]
+
+
+@pytest.mark.parametrize(
+    ("epochs", "offsets"), [((2, 3), ((5, 10),)), ((3, 3), ()), ((3, None), ((5, 10),))], ids=["two", "one", "lacking"]
+)
+def test_epoch_entries_of_two_lineages_are_suspected(
+    epochs: tuple[int, int | None], offsets: tuple[tuple[int, int], ...], tmp_path: Path
+) -> None:
+    """An entry may be missing without the claim, so this is no proof."""
+    told = [said(1, broker, "epoch_entry", leader_epoch=1, offset=0) for broker in (1, 2)]
+    told += [
+        said(2, broker, "epoch_entry", leader_epoch=epoch, offset=5)
+        for broker, epoch in zip((1, 2), epochs, strict=True)
+        if epoch is not None
+    ]
+    answer = judged(tmp_path, [head(complete=False), *told, *BOTH_COMMITTED])["epoch-divergence"]
+    assert answer.verdict is Verdict.UNKNOWN
+    assert [one.offsets for one in answer.findings] == [offsets] * bool(offsets)
+    assert {one.confidence for one in answer.findings} <= {"suspected"}
+
+
+@pytest.mark.parametrize(("other", "end", "found"), [("b", 10, 1), ("a", 10, 0), (None, 10, 0), ("b", 8, 0)])
+def test_batches_of_one_epoch_with_two_checksums_are_suspected(
+    other: str | None, end: int, found: int, tmp_path: Path
+) -> None:
+    """Only the checksums of the same offsets can be compared."""
+    told = [said(1, 1, "append", offset=0, leo=10, leader_epoch=3, checksum="a")]
+    told += [said(2, 2, "append", offset=0, leo=end, leader_epoch=3, **({"checksum": other} if other else {}))]
+    answers = judged(tmp_path, [head(complete=False), *told, *BOTH_COMMITTED])
+    assert [one.offsets for one in answers["replica-divergence"].findings] == [((0, 10),)] * found
+    assert answers["epoch-divergence"].findings == ()

@@ -31,6 +31,7 @@ class StatementLine(NamedTuple):
     hw: int | None
     leo: int | None
     log_start: int | None
+    checksum: str | None
 
     @property
     def key(self) -> Key:

@@ -42,7 +42,10 @@ class Sign(StrEnum):
     EPOCH_BEGAN_EARLIER = "a leader epoch began below the start of the epoch before it"
     APPEND_REFUSED = "a leader sent records at offsets that its follower had already"
     TRUNCATED_BELOW_STATED = "a replica truncated its log below a high watermark that it stated before"
-    APPENDS_DISAGREE = "two replicas appended records of two leader epochs at offsets that both have committed"
+    APPENDS_DISAGREE = "two replicas have records of two leader epochs at offsets that both have committed"
+    BATCHES_DISAGREE = (
+        "two replicas appended different record batches of one leader epoch at offsets that both committed"
+    )
     HIGH_WATERMARK_FELL = "the high watermark of a leader fell within its leader epoch"
     END_BELOW_HIGH_WATERMARK = "a log ended below a high watermark that its broker stated before"
     LOG_END_FELL = "a log ended lower than its broker stated before"

@@ -694,13 +694,12 @@ def _stated_lower(sign: Sign, history: History) -> Iterator[Suspicion]:
             )  # fmt: skip
 
 
-def _appends_disagree(history: History) -> Iterator[Suspicion]:
-    """Yield pairs of replicas that appended records of two leader epochs at offsets below both high watermarks."""
+def _appends_disagree(sign: Sign, history: History) -> Iterator[Suspicion]:
+    """Yield pairs of replicas with different records below both high watermarks: of two leader epochs, or of one."""
     for one in history.unlike_appends if history.facts.lives == 1 else ():
-        yield Suspicion(
-            Sign.APPENDS_DISAGREE, one.left, one.right, one.epochs[1], one.epochs[0], one.first, one.end, one.time,
-            one.refs,
-        )  # fmt: skip
+        (earlier, epoch), place = one.epochs, (one.first, one.end)
+        if (earlier == epoch) is (sign is Sign.BATCHES_DISAGREE):
+            yield Suspicion(sign, one.left, one.right, epoch, earlier, *place, one.time, one.refs)
 
 
 SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
@@ -729,7 +728,8 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.EPOCH_BEGAN_EARLIER: _began_earlier,
     Sign.APPEND_REFUSED: append_refused,
     Sign.TRUNCATED_BELOW_STATED: partial(_stated_lower, Sign.TRUNCATED_BELOW_STATED),
-    Sign.APPENDS_DISAGREE: _appends_disagree,
+    Sign.APPENDS_DISAGREE: partial(_appends_disagree, Sign.APPENDS_DISAGREE),
+    Sign.BATCHES_DISAGREE: partial(_appends_disagree, Sign.BATCHES_DISAGREE),
     Sign.HIGH_WATERMARK_FELL: _high_watermark_fell,
     Sign.END_BELOW_HIGH_WATERMARK: partial(_stated_lower, Sign.END_BELOW_HIGH_WATERMARK),
     Sign.LOG_END_FELL: partial(_stated_lower, Sign.LOG_END_FELL),

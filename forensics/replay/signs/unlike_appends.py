@@ -1,7 +1,8 @@
-"""Records of two leader epochs at one offset, by the appends of two replicas, below the high watermarks of both.
+"""Different records at one offset, by the appends or the epoch entries of two replicas, below both high watermarks.
 
-A trace need not claim to state each change. Without that claim a truncation may be missing, after which one replica
-appended the records that the other has. So this suggests two lineages, which ``suspicions`` reports.
+They are of two leader epochs, or are record batches of one epoch with two checksums. A trace need not claim to state
+each change. Without that claim a truncation may be missing, after which one replica appended the records that the other
+has. So this suggests two lineages, which ``suspicions`` reports.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ import polars as pl
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.statement_lines import Key, StatementLine, statement_lines
-from forensics.replay.lineage import Range
+from forensics.replay.lineage import Range, intersect, subtract
+from forensics.replay.played_entries import Entries
 from forensics.replay.played_log import Log, Piece, unlike
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
-_STATES = (Kind.APPEND, Kind.HW, Kind.LEO, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER, Kind.LEADER_HW)
+_ENTRIES = (Kind.EPOCH_ENTRY, Kind.EPOCH_ASSIGNED)
+
+_STATES = (*_ENTRIES, Kind.APPEND, Kind.HW, Kind.LEO, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER, Kind.LEADER_HW)
 """Kinds of line that state records or a high watermark."""
 
 _SHORTENS = (Kind.TRUNCATE, Kind.TRUNCATE_FULL, Kind.LOG_LOADED, Kind.LOG_CREATED, Kind.CORRUPTION_CUT)
@@ -28,14 +32,14 @@ _SHORTENS = (Kind.TRUNCATE, Kind.TRUNCATE_FULL, Kind.LOG_LOADED, Kind.LOG_CREATE
 
 @dataclass(frozen=True, slots=True)
 class UnlikeAppends:
-    """The first offsets at which two replicas appended records of two leader epochs.
+    """The first offsets at which two replicas have different records.
 
     Attributes:
         left, right: broker ids.
-        epochs: leader epochs of the records, in that order.
+        epochs: leader epochs of the records, in that order; the same if their batches differ.
         first, end: the offsets, half-open.
         time: of the later line, microseconds since 1970 UTC, or None.
-        refs: the lines of the two appends.
+        refs: the lines of the two appends or entries.
     """
 
     left: int
@@ -50,6 +54,7 @@ class UnlikeAppends:
 @dataclass(slots=True)
 class _Replica:
     log: Log = field(default_factory=Log)
+    entries: Entries = field(default_factory=Entries)
     hw: int = 0
     times: dict[int | None, int | None] = field(default_factory=dict)
 
@@ -58,6 +63,10 @@ class _Replica:
         if line.kind in _SHORTENS:
             known = line.leo if line.kind == Kind.LOG_LOADED else line.offset
             self.log.truncate(known or 0)
+            self.entries.truncate(known or 0)
+        elif line.kind in _ENTRIES:
+            self.entries.add(line)
+            self.times[line.row] = line.time
         elif line.kind == Kind.APPEND:
             self._append(line)
         if line.hw is not None:
@@ -67,10 +76,20 @@ class _Replica:
         if line.offset is None or line.leo is None or line.leader_epoch is None or line.offset >= line.leo:
             return
         self.log.truncate(line.offset)
+        self.entries.truncate(line.offset)
         ref = Ref(row=line.row, note=f"offsets {line.offset} to {line.leo - 1} of leader epoch {line.leader_epoch}")
-        writer = line.leader_epoch, str(line.row)
-        self.log.append(Piece(line.offset, line.leo, writer, whole=False), ref)
+        writer = line.leader_epoch, line.checksum or ""
+        self.log.append(Piece(line.offset, line.leo, writer, whole=line.checksum is not None), ref)
         self.times[line.row] = line.time
+
+    def records(self) -> list[Piece]:
+        """Return its records below its high watermark: those of appends, and of entries elsewhere."""
+        appended = _below(self.log, self.hw)
+        others = subtract([(0, self.hw)], [piece[:2] for piece in appended])
+        for piece, ref in self.entries.pieces:
+            self.log.refs.setdefault(piece.writer, ref)
+            appended += [piece._replace(first=first, end=end) for first, end in intersect([piece[:2]], others)]
+        return sorted(appended)
 
 
 def unlike_appends(rows: pl.DataFrame) -> dict[Key, list[UnlikeAppends]]:
@@ -90,11 +109,17 @@ def unlike_appends(rows: pl.DataFrame) -> dict[Key, list[UnlikeAppends]]:
 
 def _pairs(replicas: dict[int, _Replica]) -> Iterator[UnlikeAppends]:
     for (left, one), (right, two) in itertools.combinations(sorted(replicas.items()), 2):
-        below = min(one.hw, two.hw)
-        for span, here, there in unlike(_below(one.log, below), _below(two.log, below)):
-            if here.writer[0] != there.writer[0]:
+        for span, here, there in unlike(one.records(), two.records()):
+            if _differ(here, there):
                 yield _pair((left, right), span, (one, here), (two, there))
                 break
+
+
+def _differ(one: Piece, two: Piece) -> bool:
+    """Return whether records are shown to be different: by leader epoch, or as batches by checksum."""
+    (epoch, checksum), (other, stated) = one.writer, two.writer
+    batches = one[:2] == two[:2] and one.whole and two.whole
+    return epoch != other or (batches and checksum != stated)
 
 
 def _below(log: Log, end: int) -> list[Piece]:
