@@ -38,10 +38,12 @@ def read(
         UnreadableInput: there is no such table, or no such zone.
     """
     from forensics.engines.spark.datasource import NAME, KafkaForensics, check
+    from forensics.engines.spark.session import slots
 
     check(table, tz)
     spark.dataSource.register(KafkaForensics)
-    options = {"table": table, "topics": ",".join(topics), "tz": tz or ""}
+    # Two tasks for each that can run at the same time: one may take longer than others.
+    options = {"table": table, "topics": ",".join(topics), "tz": tz or "", "tasks": str(2 * slots(spark))}
     return spark.read.format(NAME).options(**options).load(path)
 
 

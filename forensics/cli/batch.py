@@ -254,8 +254,8 @@ def _plan(found: Explained) -> str:
 
 def _stated(result: Result, tuning: Tuning, folder: Path, table_format: str) -> Result:
     """The result with the known problems that lines state; they are read from tables that Parquet readers can read."""
-    from forensics.engines.pipeline.job import PARQUET
     from forensics.engines.pipeline.stored import Stored
+    from forensics.engines.stages.table import PARQUET
 
     if table_format != PARQUET:
         return result

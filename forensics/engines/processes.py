@@ -16,12 +16,16 @@ from typing import Any, Final, NamedTuple, Self, TypeVar
 
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from forensics.engines.local import no_cycles
-from forensics.engines.pipeline.executor import Ordered, Shuffle, Stage, Work
+from forensics.engines.pipeline.executor import Buckets, Given, Ordered, Stage, Tasks, Work
+from forensics.engines.stages.files import Sink, grouped, put
 from forensics.engines.stages.judging import BROUGHT
 from forensics.engines.stages.packing import packed, unpacked
-from forensics.engines.stages.rows import Schema, batches, chunks, frame
+from forensics.engines.stages.rows import Schema, batches, chunks, frame, narrowed
+from forensics.engines.stages.table import Rows, Table
+from forensics.engines.stages.work import Digest
 from forensics.engines.workers import Died, Load, Workers
 from forensics.errors import DefectOfProgram, TaskFailed, UnusableOutput
 from parsers.containment import Defect
@@ -50,6 +54,10 @@ class Slice(NamedTuple):
     first: tuple[Any, ...] = ()
 
 
+_To = Callable[[Iterable[Any], int], Any]
+"""Uses the rows of a task, which are given with its number."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Refused:
     """The answer of a task to which the system refused something.
@@ -71,9 +79,11 @@ class Processes:
             jobs: how many processes work, this one among them.
             folder: where rows wait; what is in it is removed once it was read.
         """
+        self.slots = jobs
         self._workers = Workers(jobs)
         self._folder = folder
         self._rounds = itertools.count()
+        self._done, self._of = 0, 1
 
     def __enter__(self) -> Self:
         """Return it."""
@@ -85,60 +95,93 @@ class Processes:
 
     def run(self, stage: Stage) -> pl.DataFrame:
         """See ``Executor``."""
-        return _together(self._answers(_run, stage.work, ((pieces,) for pieces in stage.tasks)), stage.schema)
+        found = [rows for rows in self._answers(stage, _Framed()) if rows.height]
+        return pl.concat([pl.DataFrame(schema=stage.schema), *(narrowed(rows, stage.schema) for rows in found)])
 
-    def summed(self, stage: Stage, keys: Sequence[str], how: dict[str, str]) -> pl.DataFrame:
+    def store(self, into: Table, *stages: Stage) -> int:
+        """See ``Executor``."""
+        rows = 0
+        for number, stage in enumerate(stages):
+            rows += sum(self._answers(stage, _Stored(into, f"part-{number}")))
+        if not rows:  # so that the table has its columns
+            nothing = into.typed(pl.DataFrame(schema=dict(into.schema)))
+            put(into.folder / "part-none.parquet", nothing)
+        return rows
+
+    def summed(self, stages: Sequence[Stage], keys: Sequence[str], how: dict[str, str]) -> pl.DataFrame:
         """See ``Executor``."""
         sums = [_HOW[one](pl.col(name)) for name, one in how.items()]
-        found = pl.DataFrame(schema=stage.schema)
-        for rows in self._answers(_run, stage.work, ((pieces,) for pieces in stage.tasks)):
-            if not rows.height:
-                continue
-            found = pl.concat([found, rows]).group_by(keys, maintain_order=True).agg(sums).select(found.columns)
+        found = pl.DataFrame(schema=stages[0].schema)
+        for rows in itertools.chain.from_iterable(self._answers(stage, _Framed()) for stage in stages):
+            if rows.height:
+                found = pl.concat([found, rows]).group_by(keys, maintain_order=True).agg(sums).select(found.columns)
         return found
 
-    def shuffled(self, shuffles: Sequence[Shuffle], schema: Schema) -> pl.DataFrame:
+    def digested(self, rows: Rows, keys: Sequence[str]) -> pl.DataFrame:
         """See ``Executor``."""
-        found = [self._shuffled(one, schema) for one in shuffles]
-        return pl.concat([pl.DataFrame(schema=schema), *found])
+        schema = {name: rows.schema[name] for name in keys} | dict.fromkeys(("n", "one", "two"), pl.Int64())
+        sums = {"n": "sum", "one": "bit_xor", "two": "bit_xor"}
+        return self.summed([Stage("digest", rows, Digest(tuple(keys)), schema)], keys, sums)
 
-    def _shuffled(self, shuffle: Shuffle, schema: Schema) -> pl.DataFrame:
+    def read(self, rows: Rows) -> pl.DataFrame:
+        """See ``Executor``."""
+        return pl.concat([pl.DataFrame(schema=dict(rows.schema)), *map(rows.read, rows.files())])
+
+    def share(self) -> float:
+        """See ``Executor``."""
+        return self._done / self._of
+
+    def _answers(self, stage: Stage, to: _To) -> Iterator[Any]:
+        """Yield what becomes of the rows that each task gives."""
+        over, work = stage.over, stage.work
+        if isinstance(over, Given):
+            yield to(batches(over.rows, stage.schema), 0)
+            return
+        assert work is not None
+        if isinstance(over, Buckets | Ordered):
+            yield from self._shuffled(over, work, to)
+            return
+        if isinstance(over, Tasks):
+            loads: Iterable[tuple[Any, ...]] = [(number, pieces) for number, pieces in enumerate(over.pieces)]
+            reads: _Pieces | _Files = _Pieces()
+        else:
+            heights = ((str(path), pq.read_metadata(path).num_rows) for path in over.files())
+            loads = list(enumerate(grouped((path, rows) for path, rows in heights if rows)))
+            reads = _Files(over)
+        yield from self._asked(_run, (reads, work, to), loads)
+
+    def _shuffled(self, shuffle: Buckets | Ordered, work: Work, to: _To) -> Iterator[Any]:
         folder = self._folder / f"{_SHUFFLED}-{next(self._rounds)}"
         folder.mkdir(parents=True)
         keys, order = (shuffle.keys, shuffle.order) if isinstance(shuffle, Ordered) else ((), ())
-        gather = _Gather(shuffle.gather.work, tuple(keys), tuple(order))
-        names = (str(folder / f"{number:06}") for number in itertools.count())
         slices: dict[int, list[Slice]] = {}
-        tasks = ((pieces, next(names)) for pieces in shuffle.gather.tasks)
-        more = gather.written(batches(shuffle.more, shuffle.gather.schema), next(names))
-        for places in itertools.chain([more], self._answers(_gathered, gather, tasks)):
-            for bucket, place in places:
-                slices.setdefault(bucket, []).append(place)
+        for number, stage in enumerate(shuffle.gather):
+            gather = _Gathered(tuple(keys), tuple(order), str(folder / str(number)))
+            for places in self._answers(stage, gather):
+                for bucket, place in places:
+                    slices.setdefault(bucket, []).append(place)
         largest = sorted(slices, key=lambda bucket: (-sum(one.size for one in slices[bucket]), bucket))
-        after = _After(shuffle.then, shuffle.gather.schema, tuple(order))
+        reads = _Slices(shuffle.gather[0].schema, tuple(order))
         loads = ((bucket, sorted(slices[bucket], key=lambda one: one[:2])) for bucket in largest)
-        found = _together(self._answers(_judged, after, loads), schema)
+        yield from self._asked(_run, (reads, work, to), loads)
         shutil.rmtree(folder, ignore_errors=True)
-        return found
 
-    def _answers(self, do: Any, work: object, given: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+    def _asked(self, do: Any, common: object, given: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         """Yield what is done with each of the given. If a process ended on one, it is tried once more, alone."""
-        loads = [Load(work, one) for one in given]
+        loads = [Load(common, one) for one in given]
+        self._done, self._of = 0, len(loads) or 1
         again: list[Load] = []
         for number, found in self._workers.ask(do, loads, do):
             if isinstance(found, Died):
                 again.append(loads[number])
             else:
+                self._done += 1
                 yield _unless_failed(found)
         for load in again:
             for _, found in self._workers.ask(do, [load]):
                 yield _unless_failed(found)
 
     def check(self, table_format: str, probe: Path) -> None:
-        """See ``Executor``."""
-        raise UnusableOutput(f"--table-format {table_format}: only Spark writes it")
-
-    def convert(self, table_format: str, name: str, source: Path, target: Path) -> None:
         """See ``Executor``."""
         raise UnusableOutput(f"--table-format {table_format}: only Spark writes it")
 
@@ -159,31 +202,53 @@ def _unless_failed(found: Any) -> Any:
     return found
 
 
-def _together(found: Iterable[pl.DataFrame], schema: Schema) -> pl.DataFrame:
-    return pl.concat([pl.DataFrame(schema=schema), *(rows for rows in found if rows.height)])
+@dataclass(frozen=True, slots=True)
+class _Framed:
+    """Rows go back to the process that asked."""
+
+    def __call__(self, found: Iterable[Any], number: int) -> pl.DataFrame:
+        """Return Arrow batches as a frame."""
+        there = list(found)
+        return frame(there) if there else pl.DataFrame()
 
 
 @dataclass(frozen=True, slots=True)
-class _Gather:
-    """The first round of a shuffle.
+class _Stored:
+    """Rows are stored.
 
     Attributes:
-        work: gives rows.
-        keys: columns whose values decide the bucket; none where the rows are packed, and their buckets known.
-        order: columns by which the rows of each slice are put in order.
+        into: a table.
+        stem: beginning of the names of its files.
     """
 
-    work: Work
+    into: Table
+    stem: str
+
+    def __call__(self, found: Iterable[Any], number: int) -> int:
+        """Store Arrow batches of a task; return how many rows they have."""
+        sink = Sink(self.into, f"{self.stem}-{number:06}")
+        for batch in found:
+            sink.add(frame([batch]))
+        return sink.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """Rows are written as slices: the first round of a shuffle.
+
+    Attributes:
+        keys: columns whose values decide the bucket; none where the rows are packed, and their buckets known.
+        order: columns by which the rows of each slice are put in order.
+        stem: beginning of the names of the files.
+    """
+
     keys: tuple[str, ...]
     order: tuple[str, ...]
+    stem: str
 
-    def written(self, found: Iterable[Any], name: str) -> list[tuple[int, Slice]]:
-        """Write rows, and return the place of those of each bucket.
-
-        Args:
-            found: Arrow batches.
-            name: of the file.
-        """
+    def __call__(self, found: Iterable[Any], number: int) -> list[tuple[int, Slice]]:
+        """Write Arrow batches of a task, and return the place of those of each bucket."""
+        name = f"{self.stem}-{number:06}"
         places: list[tuple[int, Slice]] = []
         end = 0
         with Path(name).open("wb") as out:
@@ -208,27 +273,50 @@ def _packed(found: Iterable[Any]) -> Iterator[tuple[int, bytes, tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class _After:
-    """The second round of a shuffle.
+class _Pieces:
+    """A task works on pieces of text."""
+
+    def __call__(self, number: int, given: Sequence[str]) -> Iterator[Any]:
+        """Yield them as an Arrow batch."""
+        yield pa.record_batch({"piece": pa.array(list(given), pa.string())})
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """A task works on files of stored rows.
 
     Attributes:
-        work: what is done with the rows of a bucket.
+        rows: which of their rows.
+    """
+
+    rows: Rows
+
+    def __call__(self, number: int, given: Sequence[str]) -> Iterator[Any]:
+        """Yield the rows of the files as Arrow batches."""
+        for path in given:
+            yield from batches(self.rows.read(Path(path)), self.rows.schema, rows=_ROWS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slices:
+    """A task works on slices of rows: the second round of a shuffle.
+
+    Attributes:
         schema: of these rows.
         order: columns by which they are put in order; none where they are packed.
     """
 
-    work: Work
     schema: Schema
     order: tuple[str, ...]
 
-    def rows(self, bucket: int, slices: Sequence[Slice]) -> Iterator[Any]:
-        """Yield the rows of a bucket as Arrow batches."""
+    def __call__(self, number: int, given: Sequence[Slice]) -> Iterator[Any]:
+        """Yield the rows of a bucket, whose number it is, as Arrow batches."""
         if self.order:
-            for rows in self._merged(slices):
+            for rows in self._merged(given):
                 yield from batches(rows, self.schema)
             return
-        for data in map(_read, slices):
-            yield from batches(pl.DataFrame({"bucket": [bucket], "rows": [data]}, schema=BROUGHT), BROUGHT)
+        for data in map(_read, given):
+            yield from batches(pl.DataFrame({"bucket": [number], "rows": [data]}, schema=BROUGHT), BROUGHT)
 
     def _merged(self, slices: Sequence[Slice]) -> Iterator[pl.DataFrame]:
         """Yield the rows of slices in order. Only those slices are in memory that overlap.
@@ -262,28 +350,16 @@ def _read(place: Slice) -> bytes:
         return stream.read(place.size)
 
 
-def _run(work: Work, pieces: Sequence[str]) -> pl.DataFrame | _Refused:
-    """Return the rows that the work gives for a task: what a process does."""
-    return _unless_refused(lambda: _framed(work(iter([_piece(pieces)]))))
+def _run(how: tuple[Any, Work, Any], number: int, given: Sequence[Any]) -> Any:
+    """Return what becomes of the rows that the work gives for a task: what a process does.
 
-
-def _gathered(gather: _Gather, pieces: Sequence[str], name: str) -> list[tuple[int, Slice]] | _Refused:
-    """Write the rows that the work gives for a task: what a process does in the first round of a shuffle."""
-    return _unless_refused(lambda: gather.written(gather.work(iter([_piece(pieces)])), name))
-
-
-def _judged(after: _After, bucket: int, slices: Sequence[Slice]) -> pl.DataFrame | _Refused:
-    """Return what the work gives for the rows of a bucket: what a process does in the second round of a shuffle."""
-    return _unless_refused(lambda: _framed(after.work(after.rows(bucket, slices))))
-
-
-def _piece(pieces: Sequence[str]) -> Any:
-    return pa.record_batch({"piece": pa.array(list(pieces), pa.string())})
-
-
-def _framed(found: Iterable[Any]) -> pl.DataFrame:
-    there = list(found)
-    return frame(there) if there else pl.DataFrame()
+    Args:
+        how: reads what is given, the work, and what is done with the rows.
+        number: of the task.
+        given: pieces, files or slices.
+    """
+    reads, work, to = how
+    return _unless_refused(lambda: to(work(reads(number, given)), number))
 
 
 def _unless_refused(do: Callable[[], T]) -> T | _Refused:

@@ -26,8 +26,9 @@ from forensics.case import Reading
 from forensics.engines import large, local, processes, temporary, workers
 from forensics.engines.local import Step
 from forensics.engines.memory import OF_PROCESS, half_of_memory, is_large
+from forensics.engines.pipeline import batch as pipeline
 from forensics.engines.pipeline import shuffling
-from forensics.engines.pipeline.executor import Ordered, Stage
+from forensics.engines.pipeline.executor import Given, Ordered, Stage, Tasks
 from forensics.engines.processes import Processes
 from forensics.engines.stages import files as files_
 from forensics.engines.stages.rows import batches
@@ -107,15 +108,18 @@ def test_rows_of_the_same_keys_come_in_order(
     count = itertools.count()
     rows = [[(key, at, next(count)) for key, at in task] for task in tasks]
     others = [(key, at, next(count)) for key, at in more]
-    gather = Stage([[json.dumps(row) for row in task] for task in rows], Numbers(schema), schema)
-    beside = pl.DataFrame(others, schema, orient="row")
-    shuffle = Ordered(gather, beside, ["key"], ["key", "at"], 1, Joined())
+    pieces = [[json.dumps(row) for row in task] for task in rows]
+    gather = [
+        Stage("gather", Tasks(pieces), Numbers(schema), schema),
+        Stage("more", Given(pl.DataFrame(others, schema, orient="row")), None, schema),
+    ]
+    stage = Stage("join", Ordered(gather, ["key"], ["key", "at"], 1), Joined(), schema)
     with (
         tempfile.TemporaryDirectory() as folder,
         Processes(1, Path(folder)) as executor,
         patch.object(processes, "_ROWS", 2),
     ):
-        found = executor.shuffled([shuffle], schema)
+        found = executor.run(stage)
     assert sorted(found.rows(), key=repr) == sorted([*others, *(row for task in rows for row in task)], key=repr)
     for key in range(3):
         mine = found.filter(pl.col("key") == key).get_column("at").to_list()
@@ -226,6 +230,7 @@ def test_a_task_on_which_a_process_ends_is_tried_once_more(
     monkeypatch.setenv("OFTEN", str(often))
     monkeypatch.setattr(workers, "_START", "import sys; sys.path[:] = {path!r}" + DIES)
     monkeypatch.setattr(workers.Workers, "ask", _without_this_process(workers.Workers.ask))
+    monkeypatch.setattr(pipeline, "_TASKS_OF_SLOT", 0)  # one task reads all
     if often == 1:
         assert reported(large.scan(paths, jobs=2, memory=MUCH)) == reported(local.scan(paths))
     else:

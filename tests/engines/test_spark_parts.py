@@ -27,13 +27,14 @@ from forensics.engines.pipeline.shuffling import by_size
 from forensics.engines.pipeline.stored import Stored
 from forensics.engines.pipeline.watching import Judged, sentence, watched
 from forensics.engines.stages.deriving import TABLES
-from forensics.engines.stages.files import Sink, frames, put
+from forensics.engines.stages.files import Sink, put
 from forensics.engines.stages.judging import Judge, whole_partitions
 from forensics.engines.stages.listing import listed, looked
 from forensics.engines.stages.packing import packed
-from forensics.engines.stages.plan import Piece, Unit
+from forensics.engines.stages.plan import Piece, Unit, planned
 from forensics.engines.stages.reading import opened
 from forensics.engines.stages.rows import narrowed
+from forensics.engines.stages.table import Rows, Table, is_whole, shortened
 from forensics.engines.stages.thinning import headers, thinned
 from forensics.engines.stages.work import DIGESTS
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
@@ -257,7 +258,7 @@ def test_what_concerns_a_whole_cluster_is_what_its_answers_depend_on() -> None:
         lines = pl.DataFrame(list(stops), schema=["cluster", "source", "line"], orient="row")
         with_data = dict.fromkeys(("east", "west"), frozenset[int]())
         judge = Judge(Reading(), packed(sources), packed(narrowed(lines, TABLES["observations"])), (), 2, with_data)
-        rows = [(None, name, "t", 0, 5, 1, 2, None, None, None, None, None) for name in with_data]
+        rows = [(name, "t", 0, 5, 1, 2) for name in with_data]
         found = Batch._digests(None, pl.DataFrame(rows, schema=DIGESTS, orient="row"), judge)  # type: ignore[arg-type]
         return dict(found.select("cluster", "digest").iter_rows())
 
@@ -312,15 +313,15 @@ def test_only_a_whole_run_counts(tmp_path: Path) -> None:
     assert output.manifest() is None
     for run in (1, 2, 3):
         output.reads(run).mkdir(parents=True)
-    output.keep_run(1, "parser 1", [])
-    output.keep_run(2, "parser 2", [("batches", "a.parquet", 3), ("notices", "b.parquet", 1)])
+    output.keep_run(1, "parser 1")
+    output.keep_run(2, "parser 2")
     assert output.runs("parser 2") == [2]
-    assert output.files(2, "batches") == [(str(output.reads(2) / "a.parquet"), 3)]
+    assert output.waves(2) == [output.reads(2) / "wave-00000"]
     assert output.next_run() == 4
     output.commit({"generation": 1}, live={2})
     assert sorted(path.name for path in (tmp_path / "reads").iterdir()) == ["000002", "000002.00000.json"]
-    output.keep_run(2, "parser 2", [("batches", "c.parquet", 5)], 1)
-    assert [rows for _, rows in output.files(2, "batches")] == [3, 5], "wave after wave"
+    output.keep_run(2, "parser 2", 1)
+    assert output.waves(2) == [output.reads(2) / "wave-00000", output.reads(2) / "wave-00001"]
     assert output.runs("parser 2") == [2]
 
 
@@ -354,11 +355,16 @@ def test_any_name_may_be_written_to(tmp_path: Path) -> None:
         output.write_table(1, "small", frame, number)
     assert output.read_table(1, "small").equals(pl.concat([frame, frame]))
     names = ["a" * 300, "a" * 301, "\N{GREEK SMALL LETTER ALPHA}/" * 150, "s.p"]
-    sink = Sink(str(output.folder / "large"), "part", ("in",))
-    sink.add(pl.DataFrame({"in": names, "n": range(4)}))
-    written = [str(output.folder / "large" / name) for name, _ in sink.close()]
-    assert len(set(written)) == 4
-    assert pl.concat(frames(written, ["n"])).get_column("n").sort().to_list() == [0, 1, 2, 3]
+    folders = [shortened(name) for name in names]
+    assert len(set(folders)) == 4
+    assert [is_whole(name) for name in names] == [False, False, False, True]
+    large = Table(output.folder / "large", {"in": pl.String(), "n": pl.Int64()}, ("in",))
+    sink = Sink(large, "part")
+    sink.add(pl.DataFrame({"in": folders, "n": range(4)}))
+    assert sink.close() == 4
+    rows = Rows([large], ["n"])
+    assert len(rows.files()) == 4
+    assert pl.concat(map(rows.read, rows.files())).get_column("n").sort().to_list() == [0, 1, 2, 3]
 
 
 def test_what_waits_comes_in_the_order_of_its_keys(tmp_path: Path) -> None:
@@ -387,6 +393,26 @@ def test_buckets_hold_about_as_many_rows(tasks: int | None) -> None:
     assert max(counts) - min(counts) < 4001
 
 
+def test_tasks_are_about_as_long(tmp_path: Path) -> None:
+    """Many small files are spread, and bytes of segments count less than those of logs."""
+    for number in range(400):
+        (tmp_path / f"topic-{number}").mkdir()
+        (tmp_path / f"topic-{number}" / "leader-epoch-checkpoint").write_text("0\n0\n")
+    (tmp_path / "server.log").write_text("[2026-03-01 12:00:00,000] INFO nothing of note (kafka.Nothing)\n" * 40_000)
+    (tmp_path / "topic-0" / "00000000000000000000.log").write_bytes(bytes(2_000_000))
+
+    def tasks(least: int) -> list[list[str]]:
+        looks = [(file, look) for file in listed([str(tmp_path)]) for look in looked(file, None)]
+        plan = planned([Unit(number, *one) for number, one in enumerate(looks)], least=least)
+        return [[unit.look.path.rpartition("/")[2] for piece in task for unit in piece.units] for task in plan.tasks]
+
+    assert [sum(map(len, tasks(least))) for least in (1, 8, 1000)] == [402] * 3
+    assert [len(tasks(least)) for least in (1, 8)] == [2, 9], "100 MB, for opening files alone"
+    assert len(tasks(1000)) > 400
+    (with_segment,) = (task for task in tasks(8) if "00000000000000000000.log" in task)
+    assert len(with_segment) > 40
+
+
 def test_tables_of_another_version_are_not_misread(tmp_path: Path) -> None:
     said = {"generation": 1, "shape": "0" * 16, "judge": "0.1+abc", "tables": "parquet", "zone": None, "skew": []}
     Output(tmp_path).commit(said, live=set())
@@ -395,8 +421,11 @@ def test_tables_of_another_version_are_not_misread(tmp_path: Path) -> None:
 
 
 def test_how_far_a_stage_is_is_told_once_it_changed(tmp_path: Path) -> None:
-    look, told, seen = Judged(tmp_path, 7), [], threading.Event()
+    look, told, seen = Judged(Table(tmp_path, {}), 7), [], threading.Event()
     assert look() == Step(0, 7, judging=True)
+    running = tmp_path / "_temporary" / "0" / "_temporary" / "attempt_1" / "part-0.parquet"
+    put(running, pl.DataFrame({"findings": [9]}))
+    assert look() == Step(0, 7, judging=True), "a task of Spark's writer that is not done"
 
     def tell(step: Step) -> None:
         told.append(step)
@@ -409,4 +438,4 @@ def test_how_far_a_stage_is_is_told_once_it_changed(tmp_path: Path) -> None:
         (tmp_path / "b.parquet").unlink()
         assert seen.wait(60)
     assert told == [Step(3, 7, judging=True, found=3)]
-    assert sentence(told[0]) == "judged 3 partitions, 3 findings so far"
+    assert sentence(told[0]) == "judged 3 of 7 partitions, 3 findings so far"

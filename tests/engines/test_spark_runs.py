@@ -206,11 +206,11 @@ run(archive, Path(out), texts=TEXTS, timelines=True, split=1)
 """A batch that is killed when it is about to put a file in its place, has done so, or has written half of it."""
 
 MOMENTS = [
-    ("reads/[0-9]*/facts/", "half"),
+    ("reads/[0-9]*/wave-00000/table=facts/", "half"),
     ("reads/[0-9]*[.][0-9]*[.]json", "before"),
     ("reads/[0-9]*[.][0-9]*[.]json", "after"),
     ("tables-000002/observations/", "after"),
-    ("tables-000002/answers/judged/", "half"),
+    ("tables-000002/answers/", "half"),
     ("tables-000002/partitions/", "half"),
     ("tables-000002/findings[.]jsonl", "before"),
     ("manifest[.]json", "before"),

@@ -16,10 +16,13 @@ import pyarrow as pa
 from forensics.case import Reading
 from forensics.engines.pipeline import batch as engine
 from forensics.engines.pipeline import shuffling
-from forensics.engines.pipeline.executor import Buckets, Shuffle, Stage, Work
+from forensics.engines.pipeline.executor import Buckets, Given, Ordered, Stage, Tasks, Work
 from forensics.engines.pipeline.job import Options, Say
+from forensics.engines.stages.deriving import digested
+from forensics.engines.stages.files import Sink, put
 from forensics.engines.stages.judging import Judge
-from forensics.engines.stages.rows import Schema, batches, frame
+from forensics.engines.stages.rows import Schema, batches, completed, frame
+from forensics.engines.stages.table import Rows, Table
 from forensics.result import Result
 
 _RECORDS = 997
@@ -30,52 +33,78 @@ _RECORDS = 997
 class Here:
     """Runs all tasks in this process. As Spark, it promises no order."""
 
+    slots: int = 1
+
     def run(self, stage: Stage) -> pl.DataFrame:
         """See ``Executor``."""
-        return _rows(self._parts(stage), stage.schema)
+        return _together(self._tasks(stage), stage.schema)
 
-    def summed(self, stage: Stage, keys: Sequence[str], how: dict[str, str]) -> pl.DataFrame:
+    def store(self, into: Table, *stages: Stage) -> int:
+        """See ``Executor``."""
+        sinks = [Sink(into, f"part-{number}") for number, _ in enumerate(stages)]
+        for stage, sink in zip(stages, sinks, strict=True):
+            for batch in (batch for task in reversed(self._tasks(stage)) for batch in task):
+                sink.add(frame([batch]))
+        rows = sum(sink.close() for sink in sinks)
+        if not rows:
+            put(into.folder / "part-none.parquet", into.typed(pl.DataFrame(schema=dict(into.schema))))
+        return rows
+
+    def summed(self, stages: Sequence[Stage], keys: Sequence[str], how: dict[str, str]) -> pl.DataFrame:
         """See ``Executor``."""
         hows = {"sum": pl.Expr.sum, "bit_xor": pl.Expr.bitwise_xor, "min": pl.Expr.min, "max": pl.Expr.max}
-        rows = self.run(stage).group_by(keys, maintain_order=True)
+        rows = pl.concat(map(self.run, stages)).group_by(keys, maintain_order=True)
         return rows.agg(hows[one](pl.col(name)) for name, one in how.items())
 
-    def shuffled(self, shuffles: Sequence[Shuffle], schema: Schema) -> pl.DataFrame:
+    def digested(self, rows: Rows, keys: Sequence[str]) -> pl.DataFrame:
         """See ``Executor``."""
-        found = []
-        for shuffle in shuffles:
-            rows = pl.concat([self.run(shuffle.gather), shuffle.more])
-            if isinstance(shuffle, Buckets):
-                parts = [rows.filter(pl.col("bucket") == number) for number in range(shuffle.count)]
-            else:
-                rows = rows.sort(*shuffle.order, nulls_last=True)
-                task = rows.select(shuffle.keys).hash_rows(7) % shuffle.tasks
-                parts = [rows.filter(task == number) for number in range(shuffle.tasks)]
-            given = [list(batches(part, shuffle.gather.schema, rows=_RECORDS)) for part in parts]
-            found += [_travelled(shuffle.then)(iter(part)) for part in given]
-        return _rows(found, schema)
+        return digested(self.read(rows), keys)
 
-    def _parts(self, stage: Stage) -> list[Iterator[Any]]:
-        arrays = [pa.record_batch({"piece": pa.array(list(pieces), pa.string())}) for pieces in stage.tasks if pieces]
-        return [_travelled(stage.work)(iter([array])) for array in arrays]
+    def read(self, rows: Rows) -> pl.DataFrame:
+        """See ``Executor``."""
+        return pl.concat([pl.DataFrame(schema=dict(rows.schema)), *map(rows.read, reversed(rows.files()))])
+
+    def share(self) -> float:
+        """See ``Executor``."""
+        return 0.0
+
+    def _tasks(self, stage: Stage) -> list[list[Any]]:
+        """The Arrow batches that each task gives."""
+        if stage.work is None:
+            return list(self._over(stage))
+        return [list(_travelled(stage.work)(iter(given))) for given in self._over(stage)]
+
+    def _over(self, stage: Stage) -> Iterator[list[Any]]:
+        match stage.over:
+            case Tasks(pieces=tasks):
+                yield from ([pa.record_batch({"piece": pa.array(list(one), pa.string())})] for one in tasks if one)
+            case Given(rows=rows):
+                yield list(batches(rows, stage.schema))
+            case Rows() as rows:
+                yield from (list(batches(rows.read(path), rows.schema, rows=_RECORDS)) for path in rows.files())
+            case Buckets(gather=gather, count=count):
+                rows = pl.concat(map(self.run, gather))
+                parts = [rows.filter(pl.col("bucket") == number) for number in range(count)]
+                yield from (list(batches(part, gather[0].schema, rows=_RECORDS)) for part in parts)
+            case Ordered(gather=gather, keys=keys, order=order, tasks=count):
+                rows = pl.concat(map(self.run, gather)).sort(*order, nulls_last=True)
+                task = rows.select(keys).hash_rows(7) % count
+                parts = [rows.filter(task == number) for number in range(count)]
+                yield from (list(batches(part, gather[0].schema, rows=_RECORDS)) for part in parts)
 
     def check(self, table_format: str, probe: Path) -> None:
         """See ``Executor``."""
         raise AssertionError(table_format, probe)
-
-    def convert(self, table_format: str, name: str, source: Path, target: Path) -> None:
-        """See ``Executor``."""
-        raise AssertionError(table_format, name, source, target)
 
 
 def _travelled(work: Work) -> Work:
     return pickle.loads(pickle.dumps(work))
 
 
-def _rows(parts: Sequence[Iterator[Any]], schema: Schema) -> pl.DataFrame:
+def _together(tasks: Sequence[list[Any]], schema: Schema) -> pl.DataFrame:
     """All rows; those of what comes last first."""
-    found = [batch for part in reversed([list(part) for part in parts]) for batch in part]
-    return frame(found) if found else pl.DataFrame(schema=schema)
+    found = [completed(batch, schema) for task in reversed(tasks) for batch in task]
+    return frame(found) if found else pl.DataFrame(schema=dict(schema))
 
 
 @contextlib.contextmanager

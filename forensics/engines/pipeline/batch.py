@@ -23,12 +23,11 @@ from forensics.case.twins import Twin
 from forensics.engines import codec
 from forensics.engines.inputs import nothing_understood
 from forensics.engines.local import Step, no_cycles
-from forensics.engines.pipeline.closing import TIMELINE, Closing
-from forensics.engines.pipeline.executor import Executor, Stage
+from forensics.engines.pipeline.closing import Closing, Former, timeline
+from forensics.engines.pipeline.executor import Executor, Given, Stage, Tasks
 from forensics.engines.pipeline.finishing import Finish, Part, cited, completed
 from forensics.engines.pipeline.job import (
     NOTHING_NEW,
-    PARQUET,
     Job,
     Options,
     Say,
@@ -39,7 +38,7 @@ from forensics.engines.pipeline.job import (
 )
 from forensics.engines.pipeline.output import Output, judge_version, parser_version
 from forensics.engines.pipeline.shuffling import Shuffling
-from forensics.engines.pipeline.stored import Rows
+from forensics.engines.pipeline.stored import LargeTables
 from forensics.engines.pipeline.watching import EVERY, SHOWN_EVERY, Judged, sentence, watched
 from forensics.engines.stages import answers
 from forensics.engines.stages import context as contexts
@@ -47,28 +46,34 @@ from forensics.engines.stages.context import FACTS, NO_UNIT, SURVEY, Context, Fa
 from forensics.engines.stages.deriving import (
     TABLES,
     Derive,
+    about_partitions,
+    columns,
+    digest_columns,
     digested,
-    folders,
     in_folders,
     survey_columns,
+    table,
+    written,
 )
-from forensics.engines.stages.files import NO_VALUE, Sink, grouped, put
 from forensics.engines.stages.judging import JUDGED, KEY, Judge
 from forensics.engines.stages.listing import File, Listing, Look
 from forensics.engines.stages.plan import Piece, Plan, Unit, planned
 from forensics.engines.stages.reading import opened
-from forensics.engines.stages.rows import narrowed, plain
+from forensics.engines.stages.rows import RAW, narrowed, plain
+from forensics.engines.stages.table import PARQUET, PART, Rows, Table
 from forensics.engines.stages.work import (
     DIGESTS,
     LOOKED,
+    PROCESSES,
     QUOTED,
-    WRITTEN,
-    JudgeInto,
+    READ,
+    JudgeAll,
     LookInto,
+    Place,
+    Processes,
     Quote,
     Read,
     Survey,
-    Write,
 )
 from forensics.result import Result, ordered, problems_of
 from parsers import read
@@ -77,8 +82,10 @@ from parsers.files.sources import Source
 _HASHED_TOGETHER: Final = 256 << 20
 _WAVE: Final = 512
 """Read tasks after which what was read is kept for good, should the run be killed."""
+_TASKS_OF_SLOT: Final = 2
+"""Read tasks for each that can run at the same time, at least: one may take longer than others."""
 _ANSWERS: Final = "answers"
-"""Folder of what tasks judged, until it is put in order."""
+"""Folder of judged partitions, until they are put in order."""
 
 
 class Batch:
@@ -100,11 +107,12 @@ class Batch:
         self.output = output
         self.options = options
         self.say = say
-        self.key = f"{parser_version()} {options.reading.assumed}"
+        self._zone = options.reading.assumed
+        self.key = f"{parser_version()} {self._zone}"
         self.manifest = output.manifest()
         self.generation = (self.manifest or {"generation": 0})["generation"] + 1
-        tables_ = output.tables(self.generation)
-        self.plain = tables_ if options.format == PARQUET else tables_ / "plain"
+        self.folder = output.tables(self.generation)
+        self.tables = {name: table(name, self.folder, options.format) for name in TABLES}
 
     def _watched(self, look: Callable[[], Step]) -> AbstractContextManager[None]:
         """Within the block, show how far a stage is."""
@@ -129,7 +137,8 @@ class Batch:
         if new:
             total = sum(file.size for _, file in new)
             self.say(f"looking into {len(new):,} new files of {len(files):,}, {total / 1e6:,.1f} MB")
-            rows = self.executor.run(Stage(_together(new), LookInto(hashed), LOOKED)).iter_rows()
+            stage = Stage("look into files", Tasks(_together(new)), LookInto(hashed), LOOKED)
+            rows = self.executor.run(stage).iter_rows()
             seen |= {order: (digest, looks) for order, digest, looks in rows}
         in_order = [seen[order] for order in range(len(files))]
         looks = [[Look.of(row) for row in json.loads(text)] for _, text in in_order]
@@ -179,7 +188,8 @@ class Batch:
             for file, looks in zip(listing.files, listing.looks, strict=True)
         ]
         in_one_go = [unit.number for unit in new if unit.identity in whole]
-        return planned(new, split=self.options.split, whole=in_one_go)
+        least = _TASKS_OF_SLOT * self.executor.slots
+        return planned(new, split=self.options.split, whole=in_one_go, least=least)
 
     def _identities(self, listing: Listing, copied: Mapping[int, Twin]) -> dict[int, str]:
         """Return a key for the rows of each source that is read, by its position: from its content and its name.
@@ -206,43 +216,37 @@ class Batch:
         """Carry a plan out, and keep what was read."""
         # The run by which the units are numbered: the numbers show whose rows are kept.
         run = plan.pieces[0].units[0].number >> 32
-        folder = self.output.reads(run)
         done, total = 0, sum(piece.weight for piece in plan.pieces)
         rows = 0
         for wave, start in enumerate(range(0, len(plan.tasks), _WAVE)):
-            files = self._read_wave(plan.tasks[start : start + _WAVE], folder)
-            self.output.seen(folder / name for _, name, _ in files)
-            self.output.keep_run(run, self.key, files, wave)
-            done += sum(piece.weight for task in plan.tasks[start : start + _WAVE] for piece in task)
-            rows += sum(number for table, _, number in files if table == "observations")
+            pieces = plan.tasks[start : start + _WAVE]
+            into = _read_into(self.output.wave(run, wave))
+            stage = Stage("read", Tasks([[piece.row() for piece in task] for task in pieces]), Read(self._zone), READ)
+            with self._watched(partial(self._read_by_now, pieces)):
+                self.executor.store(into, stage)
+            self.output.keep_run(run, self.key, wave)
+            done += sum(piece.weight for task in pieces for piece in task)
+            headers = self.executor.read(Rows([into], ["header"], "facts")).get_column("header")
+            rows += sum(json.loads(header)["observations"] for header in headers)
             self.say(f"read {done / 1e6:,.1f} of {total / 1e6:,.1f} MB, {rows:,} observations so far")
 
-    def _read_wave(self, pieces: Sequence[Sequence[Piece]], folder: Path) -> list[tuple[str, str, int]]:
-        """Return the files that some tasks write, in order: table, name and rows of each."""
-        tasks = [[piece.row() for piece in task] for task in pieces]
-        work = Read(self.options.reading.assumed, str(folder))
-        with self._watched(partial(self._read_by_now, pieces, folder)):
-            found = self.executor.run(Stage(tasks, work, WRITTEN))
-        return list(found.sort("table", "name").iter_rows())
-
-    def _read_by_now(self, tasks: Sequence[Sequence[Piece]], folder: Path) -> Step:
-        """How far a wave is: a task writes its facts last."""
-        done = [task for task in tasks if Read.facts_of(folder, [piece.row() for piece in task]).exists()]
+    def _read_by_now(self, tasks: Sequence[Sequence[Piece]]) -> Step:
+        """How far a wave is: of its tasks, those that begin first are taken to end first."""
+        done = tasks[: round(self.executor.share() * len(tasks))]
         weight, whole = (sum(piece.weight for task in some for piece in task) for some in (done, tasks))
         return Step(sum(map(len, done)), sum(map(len, tasks)), weight, whole)
 
     def facts(self) -> dict[int, Facts]:
         """Facts of all that was read by now, by unit."""
-        files = [path for run in self.output.runs(self.key) for path, _ in self.output.files(run, "facts")]
-        if not files:
+        read_ = [_read_into(wave) for run in self.output.runs(self.key) for wave in self.output.waves(run)]
+        if not read_:
             return {}
-        rows = pl.scan_parquet(files, hive_partitioning=False, glob=False).select(FACTS).collect()
-        return contexts.merged(rows)
+        return contexts.merged(self.executor.read(Rows(read_, list(RAW["facts"]), "facts")).select(FACTS))
 
-    def raw(self, listing: Listing, table: str) -> list[tuple[str, int]]:
-        """Files with raw rows of a table, and how many rows are in each."""
+    def raw(self, listing: Listing, name: str, wanted: Sequence[str]) -> Rows:
+        """Rows of a table as they were read."""
         runs = sorted({unit >> 32 for unit in listing.flat_units if unit != NO_UNIT})
-        return [file for run in runs for file in self.output.files(run, table)]
+        return Rows([_read_into(wave) for run in runs for wave in self.output.waves(run)], wanted, name)
 
     # -- tables -------------------------------------------------------------------------------------------------------
 
@@ -251,48 +255,29 @@ class Batch:
         made_ = contexts.draft(listing.flat, listing.flat_units, facts, copied, self.options.reading)
         surveyed = pl.DataFrame(schema=SURVEY)
         if made_.starts.height or in_window(made_.reading) is not None:
-            work = Survey(Derive.of(made_, made_.starts), tuple(survey_columns()))
-            tasks = grouped(self.raw(listing, "observations"))
-            surveyed = self.executor.run(Stage(tasks, work, SURVEY))
+            rows = self.raw(listing, "observations", survey_columns())
+            surveyed = self.executor.run(Stage("survey", rows, Survey(Derive.of(made_, made_.starts)), SURVEY))
         return contexts.settled(made_, surveyed)
 
-    def write_tables(self, listing: Listing, context: Context) -> pl.DataFrame:
-        """Write observations, batches and notices.
-
-        Returns:
-            Schema ``DIGESTS``: the files, and a digest of the rows of each partition.
-        """
-        for name in TABLES:
-            (self.plain / name).mkdir(parents=True, exist_ok=True)
-        tasks = [[json.dumps([name, paths])] for name in TABLES for paths in grouped(self.raw(listing, name))]
+    def write_tables(self, listing: Listing, context: Context) -> None:
+        """Write observations, batches and notices."""
         derive = Derive.of(context, context.lines.filter("starts_run"))
-        work = Write(derive, str(self.plain), self.options.timelines)
-        by = ("name", *KEY, "broker", "run")
-        how = {"n": "sum", "one": "bit_xor", "two": "bit_xor", "first": "min", "last": "max", "ended": "max"}
-        added = self.executor.summed(Stage(tasks, work, DIGESTS), by, how).select(*DIGESTS)
-        sources = narrowed(context.sources, plain(SOURCES))
-        parts = [added, narrowed(digested(sources, KEY), DIGESTS)]
-        if context.notices.height:
-            notices = self.more_notices(context)
-            sink = Sink(str(self.plain / "notices"), "part-driver", folders("notices"))
-            sink.add(in_folders("notices", notices))
-            files = pl.DataFrame(
-                [(f"notices/{name}", n) for name, n in sink.close()], schema=["name", "n"], orient="row"
-            )
-            parts += [narrowed(files, DIGESTS), narrowed(digested(notices, KEY), DIGESTS)]
-        told = pl.concat(parts)
-        for name in TABLES:
-            if not told.get_column("name").str.starts_with(f"{name}/").any():
-                self._write_nothing(name)
-        self.output.seen(self.plain / name for name in told.get_column("name").drop_nulls())
-        return told
+        for name, into in self.tables.items():
+            rows = self.raw(listing, name, columns(name))
+            stages = [Stage(f"place {name}", rows, Place(derive, name), written(name))]
+            if name == "notices" and context.notices.height:
+                found = in_folders(name, self.more_notices(context))
+                stages.append(Stage("notices of sources", Given(narrowed(found, written(name))), None, written(name)))
+            self.executor.store(into, *stages)
 
-    def _write_nothing(self, name: str) -> None:
-        """A file without rows, so that a table without any has its columns."""
-        rows = in_folders(name, pl.DataFrame(schema=TABLES[name]))
-        names = {"in_cluster": "none", "date": NO_VALUE}
-        place = [f"{by}={names[by]}" for by in folders(name)]
-        put(self.plain.joinpath(name, *place, "part-none.parquet"), rows.drop(folders(name)))
+    def digests(self, context: Context) -> pl.DataFrame:
+        """Return a digest of the rows of each partition, schema ``DIGESTS``."""
+        sources = narrowed(context.sources, plain(SOURCES)).select(digest_columns(SOURCES))
+        stored = [Rows([into], digest_columns(TABLES[name])) for name, into in self.tables.items()]
+        found = [digested(sources, KEY), *(self.executor.digested(rows, KEY) for rows in stored)]
+        sums = pl.col("n").sum(), pl.col("one").bitwise_xor(), pl.col("two").bitwise_xor()
+        together = pl.concat(narrowed(rows, DIGESTS) for rows in found).filter(about_partitions())
+        return together.group_by(KEY).agg(*sums)
 
     def more_notices(self, context: Context) -> pl.DataFrame:
         """Return the notices of the assembly, as rows of the table ``notices``."""
@@ -310,36 +295,26 @@ class Batch:
         """
         if self.options.format == PARQUET:
             return
-        probe = self.output.tables(self.generation) / "probe"
+        probe = self.folder / "probe"
         try:
             self.executor.check(self.options.format, probe)
         finally:
             shutil.rmtree(probe, ignore_errors=True)
 
-    def convert_tables(self) -> None:
-        """Write the large tables in the format that was asked for, in place of Parquet."""
-        if self.options.format == PARQUET:
-            return
-        for name in TABLES:
-            target = self.output.tables(self.generation) / name
-            self.executor.convert(self.options.format, name, self.plain / name, target)
-        shutil.rmtree(self.plain)
-
     # -- replay and rules ---------------------------------------------------------------------------------------------
 
-    def judge(self, listing: Listing, context: Context, written: pl.DataFrame) -> list[Part]:
+    def judge(self, listing: Listing, context: Context) -> list[Part]:
         """Replay and judge every partition whose rows, or whose brokers' facts, changed.
 
         Args:
             listing: the archive.
             context: what concerns many partitions.
-            written: files of the tables and a digest of the rows of each partition, schema ``DIGESTS``.
 
         Returns:
             Judged partitions; newly judged ones have evidence without hashes and lines.
         """
         judge = Judge.of(context, self.options.topics, timelines=self.options.timelines)
-        digests = self._digests(written, judge)
+        digests = self._digests(self.digests(context), judge)
         known = self._judged_before()
         touched = digests.join(known, on=[*KEY, "digest"], how="anti", nulls_equal=True)
         untouched = digests.join(known, on=[*KEY, "digest"], how="semi", nulls_equal=True)
@@ -350,17 +325,24 @@ class Batch:
             before = [Part(file, untouched.select(KEY), changed) for file in files]
         self.output.write_table(self.generation, "digests", digests)
         self.say(f"judging {_partitions(touched):,} partitions of {_partitions(digests):,}")
-        found = self._judged(judge, context, written, touched) if touched.height else {}
+        found = Table(self.folder / _ANSWERS, JUDGED)
+        if touched.height:
+            self._judge_into(found, judge, context, touched)
         if self.options.timelines:
-            former: list[Path] = []
-            sources = context.sources
-            if self.manifest is not None and untouched.height:
-                former = list((self.output.tables(self.manifest["generation"]) / TIMELINE).rglob("*.parquet"))
-                sources = self.output.read_table(self.manifest["generation"], "sources")
-            processes = written.filter(pl.col("broker").is_not_null())
-            close = Closing(self.executor, self.output.tables(self.generation))
-            self.output.seen(close(context, processes, found.get("states", []), former, sources, untouched))
-        return [*before, *map(Part, found.get("judged", []))]
+            self._close_timelines(context, [found] if touched.height else [], untouched)
+        return [*before, *map(Part, found.files())]
+
+    def _close_timelines(self, context: Context, found: Sequence[Table], untouched: pl.DataFrame) -> None:
+        rows = Rows([self.tables["observations"]], list(TABLES["observations"]))
+        how = {"first": "min", "last": "max", "ended": "max"}
+        stage = Stage("find when processes ran", rows, Processes(), PROCESSES)
+        processes = self.executor.summed([stage], ("cluster", "broker", "run"), how)
+        former = None
+        if self.manifest is not None and untouched.height:
+            before = self.manifest["generation"]
+            judged = self.output.small_table(before, "partitions", JUDGED)
+            former = Former(judged, self.output.read_table(before, "sources"), untouched)
+        Closing(self.executor, timeline(self.folder))(context, processes, found, former)
 
     def _changed(self, listing: Listing) -> frozenset[str]:
         """Return sources whose content changed since the run before: a line with the same statement may look
@@ -377,26 +359,16 @@ class Batch:
             if digest is None or before.get(look.path, "") != digest
         )
 
-    def _judged(
-        self, judge: Judge, context: Context, written: pl.DataFrame, touched: pl.DataFrame
-    ) -> dict[str, list[Path]]:
-        """Files of what tasks find of partitions, by table."""
-        folder = self.output.tables(self.generation) / _ANSWERS
-        shuffling = Shuffling(self.plain, narrowed(context.sources, plain(SOURCES)), written)
-        into = partial(JudgeInto, judge, str(folder))
-        with self._watched(Judged(folder / "judged", _partitions(touched))):
-            rows = self.executor.shuffled(list(shuffling(touched, self.options.partitions, into)), WRITTEN)
-        found: dict[str, list[Path]] = {}
-        for table, name in rows.select("table", "name").sort("table", "name").iter_rows():
-            found.setdefault(table, []).append(folder / table / name)
-        self.output.seen(file for files in found.values() for file in files)
-        return found
+    def _judge_into(self, into: Table, judge: Judge, context: Context, touched: pl.DataFrame) -> None:
+        """Store what is found of partitions."""
+        shuffling = Shuffling(self.tables, narrowed(context.sources, plain(SOURCES)))
+        stages = shuffling(touched, self.options.partitions, partial(JudgeAll, judge))
+        with self._watched(Judged(into, _partitions(touched))):
+            self.executor.store(into, *stages)
 
-    def _digests(self, written: pl.DataFrame, judge: Judge) -> pl.DataFrame:
+    def _digests(self, found: pl.DataFrame, judge: Judge) -> pl.DataFrame:
         """Return a hash of everything that the answer for each partition depends on, and the number of its rows."""
-        sums = pl.col("n").sum(), pl.col("one").bitwise_xor(), pl.col("two").bitwise_xor()
-        rows = written.filter(pl.col("name").is_null() & pl.col("broker").is_null())
-        found = rows.group_by(KEY).agg(*sums).sort(KEY, nulls_last=True)
+        found = found.sort(KEY, nulls_last=True)
         common = {}
         for name in found.get_column("cluster").unique().to_list():
             # When a broker's processes began is in the rows that it concerns.
@@ -452,7 +424,8 @@ class Batch:
                 if look.path in wanted:
                     piece = Piece((Unit(unit, file, look),)).row()
                     tasks.setdefault(file.path, []).append(json.dumps([piece, sorted(wanted[look.path])]))
-        found = self.executor.run(Stage(list(tasks.values()), Quote(), QUOTED))
+        stage = Stage("quote", Tasks(list(tasks.values())), Quote(), QUOTED)
+        found = self.executor.run(stage)
         texts: answers.Texts = {}
         hashes: dict[str, str | None] = {}
         for path, line, text, digest in found.iter_rows():
@@ -465,9 +438,8 @@ class Batch:
         """Texts of batches that are not among the rows of the partition, as those of the metadata log."""
         if not wanted:
             return {}
-        files = sorted(str(path) for path in (self.plain / "batches").rglob("*.parquet"))
-        of_files = pl.col("path").is_in(sorted(wanted))
-        rows = pl.scan_parquet(files, hive_partitioning=False, glob=False).filter(of_files).collect(engine="streaming")
+        of_files = ("path", sorted(wanted))
+        rows = self.executor.read(Rows([self.tables["batches"]], list(TABLES["batches"]), where=of_files))
         return answers.batch_quotes(rows, wanted)
 
 
@@ -490,6 +462,11 @@ def _together(files: Sequence[tuple[int, File]]) -> list[list[str]]:
 
 
 _LAST_SPLIT: Final = (1 << 31) - 1
+
+
+def _read_into(wave: Path) -> Table:
+    """Return the rows that a wave read, of all tables."""
+    return Table(wave, READ, (PART,))
 
 
 def batch(
@@ -533,7 +510,8 @@ def scanned(executor: Executor, job: Job, options: Options) -> Result:
             judged = list(completed(found.parts, texts, hashes))
             context = found.context
             files = list(map(opener_of(found.listing), range(len(found.listing.flat))))
-            case = Rows(run.plain).summary(context.sources, context.brokers, options.reading, files, context.lives)
+            tables_ = LargeTables(run.folder)
+            case = tables_.summary(context.sources, context.brokers, options.reading, files, context.lives)
             return replace(ordered(job.paths, case, judged), problems=problems_of(case))
 
 
@@ -569,7 +547,8 @@ def _judged(run: Batch, job: Job) -> _Found:
         raise nothing_understood(run.paths, len(listing.flat))
     lines, notices = sum(one.reading.lines for one in mine), sum(one.notices for one in mine)
     run.say(f"{len(mine):,} sources read: {lines:,} lines, {rows:,} observations and batches, {notices:,} notices")
-    parts = run.judge(listing, context, run.write_tables(listing, context))
+    run.write_tables(listing, context)
+    parts = run.judge(listing, context)
     return _Found(listing, context, parts, _hashes(listing, copied, facts) if run.options.hashed else [])
 
 
@@ -589,7 +568,6 @@ def _batch(run: Batch, job: Job) -> Result:
     context = found.context
     case = Case(context.sources, nothing, nothing, nothing, {}, run.options.reading, everyone=context.brokers)
     run.say(f"{run.finish(found.listing, case, found.parts):,} findings")
-    run.convert_tables()
     _commit(run, job, found.listing, context, found.hashes)
     return told(run.output, run.generation, run.paths, run.options)
 

@@ -6,7 +6,6 @@ states of a partition are computed when it is judged, and kept; their ends are c
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +16,36 @@ import polars as pl
 from forensics.case.lives import by_cluster
 from forensics.engines.pipeline.executor import Executor, Stage
 from forensics.engines.stages.context import Context
-from forensics.engines.stages.files import folder_of, grouped, put
 from forensics.engines.stages.judging import KEY, STATES
 from forensics.engines.stages.packing import packed
-from forensics.engines.stages.work import WRITTEN, Close
+from forensics.engines.stages.table import Rows, Table
+from forensics.engines.stages.work import TIMELINE as COLUMNS
+from forensics.engines.stages.work import Close
 from forensics.replay.timeline import spans
 
 TIMELINE: Final = "timeline"
-_BYTES: Final = 8
-"""Bytes of a row in a file, about."""
+_WANTED: Final = (*KEY, "states")
+
+
+def timeline(folder: Path) -> Table:
+    """Return the table, in a folder."""
+    times = [name for name, dtype in STATES.items() if isinstance(dtype, pl.Datetime)]
+    return Table(folder / TIMELINE, COLUMNS, ("in_cluster",), tuple(times))
+
+
+@dataclass(frozen=True, slots=True)
+class Former:
+    """Results of the run before, and which of them count.
+
+    Attributes:
+        judged: judged partitions.
+        sources: the table of sources.
+        kept: the partitions, by ``KEY``, whose states are still true.
+    """
+
+    judged: Table
+    sources: pl.DataFrame
+    kept: pl.DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,52 +54,36 @@ class Closing:
 
     Attributes:
         executor: runs the tasks.
-        folder: of the tables.
+        into: where it is written.
     """
 
     executor: Executor
-    folder: Path
+    into: Table
 
     def __call__(
-        self,
-        context: Context,
-        processes: pl.DataFrame,
-        states: Sequence[Path],
-        former: Sequence[Path],
-        former_sources: pl.DataFrame,
-        kept: pl.DataFrame,
-    ) -> list[Path]:
+        self, context: Context, processes: pl.DataFrame, judged: Sequence[Table], former: Former | None
+    ) -> None:
         """Write the table.
 
         Args:
             context: what concerns many partitions.
-            processes: rows of ``DIGESTS`` about processes.
-            states: files of states that were found now.
-            former: files of the table as the run before left it.
-            former_sources: the table of sources as the run before left it.
-            kept: the partitions, by ``KEY``, whose former states are still true.
-
-        Returns:
-            Its files.
+            processes: rows of ``PROCESSES``.
+            judged: partitions that were judged now, with their states.
+            former: results of the run before; None where none of them counts.
         """
-        tasks = []
-        for is_former, files in ((False, states), (True, former if kept.height else ())):
-            weighed = [(str(file), file.stat().st_size // _BYTES) for file in sorted(files)]
-            tasks += [[json.dumps([is_former, paths])] for paths in grouped(weighed)]
         sources = by_cluster(context.sources, context.lives)
         clusters = sources.get_column("cluster").drop_nulls().n_unique()
         ends = packed(_ends(sources, processes, clusters))
-        now = context.sources.select("path", pl.col("id").cast(pl.Int64).alias("now"))
-        then = former_sources.select("path", pl.col("id").cast(pl.Int64).alias("then"))
-        numbers = then.join(now, on="path").select("then", "now")
-        folder = self.folder / TIMELINE
-        work = Close(ends, clusters, packed(kept.select(KEY)), packed(numbers), str(folder))
-        found = self.executor.run(Stage(tasks, work, WRITTEN)) if tasks else None
-        if found is None or found.is_empty():
-            path = folder / folder_of("in_cluster", "none") / "part-none.parquet"
-            put(path, pl.DataFrame(schema=STATES))
-            return [path]
-        return [folder / name for name in found.get_column("name")]
+        stages = []
+        if judged:
+            stages.append(Stage("close timelines", Rows(judged, _WANTED), Close(ends, clusters), COLUMNS))
+        if former is not None:
+            now = context.sources.select("path", pl.col("id").cast(pl.Int64).alias("now"))
+            then = former.sources.select("path", pl.col("id").cast(pl.Int64).alias("then"))
+            numbers = then.join(now, on="path").select("then", "now")
+            work = Close(ends, clusters, packed(former.kept.select(KEY)), packed(numbers))
+            stages.append(Stage("close former timelines", Rows([former.judged], _WANTED), work, COLUMNS))
+        self.executor.store(self.into, *stages)
 
 
 def _ends(sources: pl.DataFrame, processes: pl.DataFrame, clusters: int) -> pl.DataFrame:

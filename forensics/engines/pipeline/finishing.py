@@ -46,7 +46,7 @@ class Part:
     """Judged partitions in a file.
 
     Attributes:
-        file: its path.
+        file: its path, Parquet.
         keys: only these partitions, by ``KEY``; None for all.
         changed: paths of files that are not what they were when the partitions were judged.
     """
@@ -55,9 +55,10 @@ class Part:
     keys: pl.DataFrame | None = None
     changed: frozenset[str] = frozenset()
 
-    def rows(self) -> pl.DataFrame:
-        """Schema ``JUDGED``."""
-        found = pl.read_parquet(self.file, hive_partitioning=False, glob=False)
+    def rows(self, columns: Sequence[str] = tuple(JUDGED)) -> pl.DataFrame:
+        """Return some columns of ``JUDGED``, with those that say how many findings there are and which."""
+        wanted = list(dict.fromkeys([*KEY, "findings", "judgements", *columns]))
+        found = pl.read_parquet(self.file, columns=wanted, hive_partitioning=False, glob=False)
         if self.keys is not None:
             found = found.join(self.keys, on=list(KEY), how="semi", nulls_equal=True, maintain_order="left")
         if self.changed:
@@ -66,7 +67,7 @@ class Part:
                 for findings, text in found.select("findings", "judgements").iter_rows()
             ]
             found = found.with_columns(pl.Series("judgements", texts, pl.String))
-        return found.select(*JUDGED)
+        return found.select(*columns)
 
 
 @dataclass(slots=True)
@@ -104,7 +105,7 @@ def cited(parts: Sequence[Part]) -> tuple[dict[str, set[int]], dict[str, set[int
     lines: dict[str, set[int]] = {}
     batches: dict[str, set[int]] = {}
     for part in parts:
-        texts = part.rows().filter(pl.col("findings") > 0).get_column("judgements")
+        texts = part.rows(("findings", "judgements")).filter(pl.col("findings") > 0).get_column("judgements")
         for mine, found in zip((lines, batches), answers.cited(map(json.loads, texts)), strict=True):
             for path, places in found.items():
                 mine.setdefault(path, set()).update(places)

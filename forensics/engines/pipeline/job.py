@@ -18,13 +18,13 @@ from forensics.engines.pipeline.finishing import Lines
 from forensics.engines.pipeline.output import Output, judge_version, parser_version
 from forensics.engines.pipeline.stored import Stored, answers_of
 from forensics.engines.stages.listing import SPLIT, File, listed
+from forensics.engines.stages.table import PARQUET
 from forensics.errors import UnwritableOutput
 from forensics.result import Result, ordered, problems_of
 
 Say = Callable[[str], None]
 """Called with the progress of a batch, in sentences."""
 
-PARQUET: Final = "parquet"
 NOTHING_NEW: Final = "nothing is new since the run before; its tables and texts stay as they are"
 
 

@@ -23,6 +23,8 @@ from typing import Any, BinaryIO, Final
 import polars as pl
 
 from forensics import __version__
+from forensics.engines.stages.rows import Schema
+from forensics.engines.stages.table import Table
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
 from parsers import limits
 from parsers.files import remote
@@ -152,37 +154,24 @@ class Output:
         names = [path.name.partition(".")[0] for path in (self.folder / _READS).glob("*")]
         return max((int(name) for name in names if name.isdigit()), default=0) + 1
 
-    def keep_run(self, run: int, key: str, files: Sequence[tuple[str, str, int]], wave: int = 0) -> None:
+    def keep_run(self, run: int, key: str, wave: int = 0) -> None:
         """Record that all rows of a wave of a run are complete.
 
         Args:
             run: its number.
             key: parser and settings.
-            files: table, name below the folder of the run, and rows of each file.
             wave: its number.
         """
-        self._write(
-            self.folder / _READS / f"{run:06}.{wave:05}.json", [json.dumps({"key": key, "files": files}).encode()]
-        )
+        self._write(self.folder / _READS / f"{run:06}.{wave:05}.json", [json.dumps({"key": key}).encode()])
 
-    def files(self, run: int, table: str) -> list[tuple[str, int]]:
-        """Path and rows of each file that a run wrote of a table."""
-        waves = sorted((self.folder / _READS).glob(f"{run:06}.*.json"))
-        files = [file for wave in waves for file in json.loads(wave.read_text("utf-8"))["files"]]
-        return [(str(self.reads(run) / name), rows) for of, name, rows in files if of == table]
+    def wave(self, run: int, wave: int) -> Path:
+        """Return the folder of the rows that a wave of a run read."""
+        return self.reads(run) / f"wave-{wave:05}"
 
-    def seen(self, paths: Iterable[Path]) -> None:
-        """Make sure that what workers wrote is here.
-
-        Raises:
-            UnwritableOutput: it is not: this machine and the workers' have different folders of the same name.
-        """
-        missing = next((path for path in paths if not path.is_file()), None)
-        if missing is not None:
-            raise UnwritableOutput(
-                f"{missing} was written by a worker, and is not here: {self.folder} has to be a folder that driver and "
-                "workers share; mount one, and name it"
-            )
+    def waves(self, run: int) -> list[Path]:
+        """Return the folders of the complete waves of a run."""
+        names = sorted((self.folder / _READS).glob(f"{run:06}.*.json"))
+        return [self.wave(run, int(path.name.split(".")[1])) for path in names]
 
     def write_all(self, generation: int, name: str, pieces: Iterable[bytes]) -> None:
         """Write a text piece by piece."""
@@ -202,10 +191,15 @@ class Output:
         """Files of a small table, in order."""
         return sorted((self.tables(generation) / name).glob("*.parquet"))
 
-    def read_table(self, generation: int, name: str) -> pl.DataFrame:
-        """A small table."""
+    def small_table(self, generation: int, name: str, schema: Schema) -> Table:
+        """Return a small table for tasks."""
+        return Table(self.tables(generation) / name, schema)
+
+    def read_table(self, generation: int, name: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """A small table, or some columns of it."""
         files = self.files_of(generation, name)
-        return pl.read_parquet(files, hive_partitioning=False, glob=False)
+        wanted = None if columns is None else list(columns)
+        return pl.read_parquet(files, columns=wanted, hive_partitioning=False, glob=False)
 
     def left(self, generation: int) -> int:
         """How many files a generation has; -1 where a killed run left another beside it."""

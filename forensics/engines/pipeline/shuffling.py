@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import polars as pl
 
-from forensics.engines.pipeline.executor import Buckets, Ordered, Shuffle, Stage, Work
+from forensics.engines.pipeline.executor import Buckets, Given, Ordered, Stage, Work
 from forensics.engines.stages.deriving import TABLES
-from forensics.engines.stages.files import grouped
-from forensics.engines.stages.judging import BROUGHT, CARRIED, KEY, SORTED, brought, carried
+from forensics.engines.stages.judging import BROUGHT, CARRIED, JUDGED, KEY, SORTED, brought, carried
 from forensics.engines.stages.packing import packed
 from forensics.engines.stages.rows import frame
+from forensics.engines.stages.table import Rows, Table
 from forensics.engines.stages.work import Bring, Carry, bundled
 
 _TOGETHER: Final = 100_000
@@ -29,17 +27,15 @@ class Shuffling:
     """Brings rows together.
 
     Attributes:
-        folder: of the tables.
+        tables: the large tables, by name.
         sources: rows of the table of sources, in plain types.
-        written: files of the other tables below the folder: ``name`` and rows ``n`` of each.
     """
 
-    folder: Path
+    tables: Mapping[str, Table]
     sources: pl.DataFrame
-    written: pl.DataFrame
 
-    def __call__(self, keys: pl.DataFrame, tasks: int | None, then: Callable[[bool], Work]) -> Iterator[Shuffle]:
-        """Yield the shuffles of partitions, and what is done with their rows.
+    def __call__(self, keys: pl.DataFrame, tasks: int | None, then: Callable[[bool], Work]) -> Iterator[Stage]:
+        """Yield the stages that judge partitions.
 
         Args:
             keys: the partitions, and how many rows ``n`` each has.
@@ -48,29 +44,27 @@ class Shuffling:
         """
         large, small = by_size(keys, tasks)
         if large.height:
-            yield self._carried(large, then(False))
+            yield Stage("judge large partitions", self._carried(large), then(False), JUDGED)
         if small.height:
-            yield self._brought(small, then(True))
+            yield Stage("judge partitions", self._brought(small), then(True), JUDGED)
 
-    def _tables(self) -> list[list[str]]:
-        files = self.written.filter(pl.col("name").is_not_null()).sort("name").select("name", "n")
-        tasks = []
-        for name in TABLES:
-            mine = files.filter(pl.col("name").str.starts_with(f"{name}/")).iter_rows()
-            of_table = grouped((str(self.folder / file), rows) for file, rows in mine)
-            tasks += [[json.dumps([name, paths])] for paths in of_table]
-        return tasks
+    def _rows(self, name: str) -> Rows:
+        return Rows([self.tables[name]], list(TABLES[name]))
 
-    def _carried(self, keys: pl.DataFrame, then: Work) -> Ordered:
+    def _carried(self, keys: pl.DataFrame) -> Ordered:
         sources = self.sources.join(keys, on=list(KEY), how="semi", nulls_equal=True, maintain_order="left")
-        gather = Stage(self._tables(), Carry(packed(keys.select(KEY))), CARRIED)
-        return Ordered(gather, carried("sources", sources), KEY, SORTED, max(keys.height, 2), then)
+        wanted = packed(keys.select(KEY))
+        gather = [Stage(f"bring {name}", self._rows(name), Carry(name, wanted), CARRIED) for name in self.tables]
+        gather.append(Stage("bring sources", Given(carried("sources", sources)), None, CARRIED))
+        return Ordered(gather, KEY, SORTED, max(keys.height, 2))
 
-    def _brought(self, buckets: pl.DataFrame, then: Work) -> Buckets:
-        gather = Stage(self._tables(), Bring(packed(buckets)), BROUGHT)
+    def _brought(self, buckets: pl.DataFrame) -> Buckets:
+        wanted = packed(buckets)
+        gather = [Stage(f"bring {name}", self._rows(name), Bring(name, wanted), BROUGHT) for name in self.tables]
         of_sources = {bucket: [part] for bucket, part in brought(carried("sources", self.sources), buckets)}
-        more = frame(list(bundled(of_sources))) if of_sources else pl.DataFrame(schema=BROUGHT)
-        return Buckets(gather, more, max(buckets.get_column("bucket").to_list()) + 1, then)
+        if of_sources:
+            gather.append(Stage("bring sources", Given(frame(list(bundled(of_sources)))), None, BROUGHT))
+        return Buckets(gather, max(buckets.get_column("bucket").to_list()) + 1)
 
 
 def by_size(keys: pl.DataFrame, tasks: int | None) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -23,8 +23,8 @@ from forensics.engines.pipeline.finishing import judged_of
 from forensics.engines.pipeline.output import FORMAT, MANIFEST, Output
 from forensics.engines.salvage import Judged
 from forensics.engines.stages import answers
-from forensics.engines.stages.deriving import TABLES
-from forensics.engines.stages.judging import POSITION, observations_of, table_of
+from forensics.engines.stages.deriving import TABLES, table
+from forensics.engines.stages.judging import JUDGED, POSITION, observations_of, table_of
 from forensics.engines.stages.listing import File, Look
 from forensics.engines.stages.plan import Unit
 from forensics.engines.stages.reading import opened
@@ -55,12 +55,13 @@ def holds(folder: Path) -> bool:
 def answers_of(output: Output, generation: int) -> list[Judged]:
     """Return the results of replay and rules for every partition; histories are decoded when they are asked."""
     with local.no_cycles():
-        return list(judged_of(output.read_table(generation, "partitions")))
+        rows = output.read_table(generation, "partitions", [name for name in JUDGED if name != "states"])
+        return list(judged_of(rows))
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """Rows of the large tables.
+class LargeTables:
+    """Rows of observations, batches and notices.
 
     Attributes:
         folder: of the tables.
@@ -71,7 +72,7 @@ class Rows:
     def scan(self, name: str) -> pl.LazyFrame:
         """Rows of a table in plain types."""
         schema = TABLES[name]
-        files = sorted((self.folder / name).rglob("*.parquet"))
+        files = table(name, self.folder).files()
         if not files:
             return pl.DataFrame(schema=schema).lazy()
         rows = pl.scan_parquet(files, hive_partitioning=False, glob=False)
@@ -164,7 +165,7 @@ class Stored:
         skew = {int(broker): shift for broker, shift in self.manifest["skew"]}
         window = (self.manifest.get("since"), self.manifest.get("until"))
         self.reading = Reading(self.manifest["zone"], skew, *window)
-        self._rows = Rows(self.output.tables(self.generation))
+        self._rows = LargeTables(self.output.tables(self.generation))
 
     def result(self, *, whole: bool = False) -> Result:
         """Return the result of the batch.
@@ -199,7 +200,7 @@ class Stored:
         return replace(ordered(self.manifest["inputs"], case, again), problems=problems_of(case))
 
     def summary(self) -> Case:
-        """The case as ``Rows.summary`` gives it."""
+        """The case as ``LargeTables.summary`` gives it."""
         return self._rows.summary(self.sources(), self._brokers(), self.reading, self.files(), self._lives())
 
     def problems(self) -> list[Problem]:

@@ -1,4 +1,4 @@
-"""Progress of a running stage, from the files that its tasks have finished."""
+"""Progress of a running stage."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 import polars as pl
 
 from forensics.engines.local import Progress, Step
+from forensics.engines.stages.table import Table
 
 EVERY: Final = 10.0
 """Seconds between two looks, where each is reported in a sentence."""
@@ -54,28 +54,29 @@ def watched(look: Callable[[], Step], shown: Progress, every: float = EVERY, *, 
 def sentence(step: Step) -> str:
     """Return how far a stage is, in words."""
     if step.judging:
-        return f"judged {step.done:,} partitions, {step.found:,} findings so far"
+        return f"judged {step.done:,} of {step.total:,} partitions, {step.found:,} findings so far"
     return f"reading: {step.done:,} files, {step.size / 1e6:,.1f} of {step.whole / 1e6:,.1f} MB of this wave"
 
 
 @dataclass(slots=True)
 class Judged:
-    """How many partitions are judged by now.
+    """How many partitions are judged by now, from the files of tasks that are done.
 
     Attributes:
-        folder: where tasks write them.
+        table: where judged partitions are stored.
         total: how many there are to judge.
         seen: partitions and findings of the files that were looked at.
     """
 
-    folder: Path
+    table: Table
     total: int
     seen: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def __call__(self) -> Step:
         """Look at the files that are new."""
-        for path in self.folder.glob("*.parquet") if self.folder.is_dir() else ():
-            if path.name not in self.seen:
+        for path in self.table.files() if self.table.folder.is_dir() else ():
+            # Spark's writer has a folder for files of tasks, in it one for those of tasks that are not done.
+            if path.name not in self.seen and path.parts.count("_temporary") < 2:
                 findings = pl.read_parquet(path, columns=["findings"], hive_partitioning=False, glob=False)
                 self.seen[path.name] = (findings.height, int(findings.get_column("findings").sum()))
         done, found = (sum(counts) for counts in zip(*self.seen.values(), strict=True)) if self.seen else (0, 0)

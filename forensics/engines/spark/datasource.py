@@ -41,7 +41,7 @@ from parsers.text import broker_log, lines, wrappings
 from parsers.text.broker_log import Range
 
 NAME: Final = "kafka-forensics"
-OPTIONS: Final = ("table", "topics", "tz")
+OPTIONS: Final = ("table", "topics", "tz", "tasks")
 CHECKPOINTS: Final = (
     Kind.HW_CHECKPOINT,
     Kind.RECOVERY_POINT,
@@ -51,6 +51,8 @@ CHECKPOINTS: Final = (
 )
 
 _TOGETHER: Final = 64 << 20
+_TASKS: Final = 32
+"""Tasks at least, about, if the option ``tasks`` is not given."""
 
 TABLES: Final[Mapping[str, Mapping[str, pl.DataType]]] = {
     "observations": {"path": pl.String(), **plain(OBSERVATIONS)},
@@ -77,12 +79,14 @@ def _is_packed(file: File) -> bool:
         return False  # reported when it is read
 
 
-def _tasks(files: Iterable[File], zone: str | None) -> list[list[Piece]]:
-    """Return tasks that read the contents of files, and report unreadable files and problems of archives."""
+def _tasks(files: Iterable[File], zone: str | None, least: int = 1) -> list[list[Piece]]:
+    """Return tasks, about as many as ``least`` or more, that read the contents of files, and report unreadable files
+    and problems of archives.
+    """
     looks = [(file, look) for file in files for look in looked(file, None)]
     units = [Unit(number, *one) for number, one in enumerate(looks)]
     whole = [unit.number for unit in units if not _by_ranges(unit, zone)]
-    return planned(units, split=_TOGETHER, whole=whole).tasks
+    return planned(units, split=_TOGETHER, whole=whole, least=least).tasks
 
 
 def _by_ranges(unit: Unit, zone: str | None) -> bool:
@@ -106,11 +110,12 @@ def _lines_before(place: Place, begin: int) -> int:
 class Reader(DataSourceReader):
     """Reads one table of the evidence below a path."""
 
-    def __init__(self, path: str, table: str, topics: Sequence[str], zone: str | None) -> None:
+    def __init__(self, path: str, table: str, topics: Sequence[str], zone: str | None, tasks: int = _TASKS) -> None:
         self.path = path
         self.table = table
         self.topics = tuple(topics)
         self.zone = zone  # as the user gave it; None to infer it from a collector's times in each log
+        self.tasks = tasks  # at least so many, about
 
     def partitions(self) -> Sequence[InputPartition]:
         """Tasks: files listed and their first bytes read; what is in an archive is found by the task that reads it."""
@@ -120,7 +125,7 @@ class Reader(DataSourceReader):
                 tasks.append(Pieces((), json.dumps([file.path, file.real, file.size, file.changed])))
             else:
                 plain.append(file)
-        tasks += [Pieces(tuple(piece.row() for piece in task)) for task in _tasks(plain, self.zone)]
+        tasks += [Pieces(tuple(piece.row() for piece in task)) for task in _tasks(plain, self.zone, self.tasks)]
         return tasks
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
@@ -244,7 +249,13 @@ class KafkaForensics(DataSource):
         if not path:
             raise UnreadableInput(f"{NAME}: no path; use .load(PATH)")
         topics = [topic.strip() for topic in self.options.get("topics", "").split(",") if topic.strip()]
-        return Reader(path, self._table(), topics, known_zone(zone) if zone else None)
+        return Reader(path, self._table(), topics, known_zone(zone) if zone else None, self._tasks())
+
+    def _tasks(self) -> int:
+        said = self.options.get("tasks") or str(_TASKS)
+        if not said.isascii() or not said.isdigit() or not int(said):
+            raise UnreadableInput(f"{NAME}: tasks={said!r} is no number of tasks; use one like 32")
+        return int(said)
 
     def _table(self) -> str:
         for name in self.options:

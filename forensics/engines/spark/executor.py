@@ -1,19 +1,20 @@
-"""Tasks of a batch on Spark: each works on a partition of a DataFrame, and Spark brings rows together."""
+"""Tasks of a batch on Spark: stages are DataFrames, Spark brings rows together, and its own writer stores them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from forensics.engines.pipeline.executor import Buckets, Ordered, Shuffle, Stage
+from forensics.engines.pipeline.executor import Buckets, Given, Ordered, Stage, Tasks
 from forensics.engines.spark import frames
-from forensics.engines.stages.deriving import folders, written_schema
-from forensics.engines.stages.rows import Schema
-from forensics.errors import UnusableOutput
+from forensics.engines.spark.session import slots
+from forensics.engines.stages.table import PARQUET, Rows, Table
+from forensics.errors import UnusableOutput, UnwritableOutput
 from parsers.containment import Defect, contained
 
 if TYPE_CHECKING:
@@ -30,35 +31,111 @@ class SparkExecutor:
 
     spark: SparkSession
 
+    @property
+    def slots(self) -> int:
+        """See ``Executor``."""
+        return slots(self.spark)
+
     def run(self, stage: Stage) -> pl.DataFrame:
         """See ``Executor``."""
-        return frames.collected(self._mapped(stage))
+        with self._described(stage.name):
+            return frames.collected(self._rows(stage))
 
-    def summed(self, stage: Stage, keys: Sequence[str], how: dict[str, str]) -> pl.DataFrame:
+    def store(self, into: Table, *stages: Stage) -> int:
+        """See ``Executor``. All stages are one job, so that a large partition keeps no other waiting."""
+        with self._described(", ".join(stage.name for stage in stages)):
+            rows = frames.union([self._rows(stage) for stage in stages])
+            count = frames.write(rows, into)
+            if into.format == PARQUET and not into.files():
+                self._seen(into, count)
+        return count
+
+    def _seen(self, into: Table, count: int) -> None:
+        """Give a table without a file its columns.
+
+        Raises:
+            UnwritableOutput: rows were written, and are not here.
+        """
+        if count:
+            raise UnwritableOutput(
+                f"{into.folder} was written by workers, and its files are not here: it has to be in a folder that "
+                "driver and workers share; mount one, and name it"
+            )
+        nothing = self.spark.createDataFrame([], frames.written_types(into))
+        nothing.coalesce(1).write.mode("overwrite").save(f"file://{into.folder}")
+
+    def summed(self, stages: Sequence[Stage], keys: Sequence[str], how: dict[str, str]) -> pl.DataFrame:
         """See ``Executor``."""
-        return frames.collected(frames.summed(self._mapped(stage), keys, **how))
+        from pyspark.sql import functions as F
 
-    def shuffled(self, shuffles: Sequence[Shuffle], schema: Schema) -> pl.DataFrame:
-        """See ``Executor``. All are one job, so that a large partition keeps no other waiting."""
-        work = [frames.mapped(self._shuffled(one), one.then, schema) for one in shuffles]
-        return frames.collected(frames.union(work))
+        with self._described(", ".join(stage.name for stage in stages)):
+            rows = frames.union([self._rows(stage) for stage in stages])
+            sums = [getattr(F, one)(name).alias(name) for name, one in how.items()]
+            return frames.collected(rows.groupBy(*keys).agg(*sums))
 
-    def _mapped(self, stage: Stage) -> DataFrame:
-        return frames.mapped(frames.in_tasks(self.spark, stage.tasks), stage.work, stage.schema)
+    def digested(self, rows: Rows, keys: Sequence[str]) -> pl.DataFrame:
+        """See ``Executor``."""
+        from pyspark.sql import functions as F
 
-    def _shuffled(self, shuffle: Shuffle) -> DataFrame:
-        found = self._mapped(shuffle.gather)
-        if shuffle.more.height:
-            found = frames.union([found, frames.made(self.spark, shuffle.more, shuffle.gather.schema)])
-        match shuffle:
-            case Buckets(count=count):
-                return frames.in_buckets(found, "bucket", count)
-            case Ordered(keys=keys, order=order, tasks=tasks):
+        one, two = F.xxhash64(*rows.columns), F.xxhash64(F.lit(1), *rows.columns)
+        sums = (F.count(F.lit(1)).alias("n"), F.bit_xor(one).alias("one"), F.bit_xor(two).alias("two"))
+        with self._described(f"digest {rows.tables[0].folder.name}"):
+            return frames.collected(frames.stored(self.spark, rows).groupBy(*keys).agg(*sums))
+
+    def read(self, rows: Rows) -> pl.DataFrame:
+        """See ``Executor``."""
+        with self._described("fetch rows for the driver"):
+            return frames.collected(frames.stored(self.spark, rows))
+
+    def share(self) -> float:
+        """See ``Executor``. Spark Connect does not show it: 0."""
+        from pyspark.errors import PySparkException
+
+        with contextlib.suppress(PySparkException, RuntimeError, AttributeError):
+            tracker = self.spark.sparkContext.statusTracker()
+            stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+            tasks = [(one.numCompletedTasks, one.numTasks) for one in stages if one is not None]
+            return sum(done for done, _ in tasks) / max(sum(of for _, of in tasks), 1)
+        return 0.0
+
+    @contextlib.contextmanager
+    def _described(self, name: str) -> Iterator[None]:
+        """Within the block, Spark's pages and its event log show jobs under a name; not with Spark Connect."""
+        from pyspark.errors import PySparkException
+
+        try:
+            context = self.spark.sparkContext
+        except (PySparkException, RuntimeError, AttributeError):
+            yield
+            return
+        before = context.getLocalProperty("spark.job.description")
+        context.setJobDescription(f"forensics: {name}")
+        try:
+            yield
+        finally:
+            context.setLocalProperty("spark.job.description", before)  # type: ignore[arg-type]
+
+    def _rows(self, stage: Stage) -> DataFrame:
+        rows = self._over(stage)
+        return rows if stage.work is None else frames.mapped(rows, stage.work, stage.schema)
+
+    def _over(self, stage: Stage) -> DataFrame:
+        match stage.over:
+            case Tasks(pieces=pieces):
+                return frames.in_tasks(self.spark, pieces)
+            case Given(rows=rows):
+                return frames.made(self.spark, rows, stage.schema)
+            case Rows() as rows:
+                return frames.stored(self.spark, rows)
+            case Buckets(gather=gather, count=count):
+                return frames.in_buckets(frames.union([self._rows(one) for one in gather]), "bucket", count)
+            case Ordered(gather=gather, keys=keys, order=order, tasks=tasks):
+                found = frames.union([self._rows(one) for one in gather])
                 return frames.in_order(found, keys, order, tasks)
 
     def check(self, table_format: str, probe: Path) -> None:
         """See ``Executor``."""
-        found = contained(lambda: self.spark.range(1).write.format(table_format).save(str(probe)))
+        found = contained(lambda: self.spark.range(1).write.format(table_format).save(f"file://{probe}"))
         if isinstance(found, Defect):  # a class for each way to reach Spark, not all public
             lines = found.trace.strip().splitlines()
             said = next((line.partition("Exception: ")[2] for line in lines if "Exception: " in line), found.error)
@@ -66,8 +143,3 @@ class SparkExecutor:
                 f"--table-format {table_format}: this session cannot write it ({said}); start it with the format's "
                 "package (--conf spark.jars.packages=...), or write parquet"
             )
-
-    def convert(self, table_format: str, name: str, source: Path, target: Path) -> None:
-        """See ``Executor``."""
-        rows = self.spark.read.schema(written_schema(name)).parquet(frames.as_path(source))
-        rows.write.format(table_format).partitionBy(*folders(name)).save(str(target))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from forensics.engines.stages.rows import Schema, arrow_schema, ddl, narrowed
+from forensics.engines.stages.rows import Schema, arrow_schema, completed, ddl, narrowed
+from forensics.engines.stages.table import PARQUET, Rows, Table
 from forensics.errors import TaskFailed
 
 if TYPE_CHECKING:
@@ -27,11 +30,17 @@ __all__ = [
     "in_tasks",
     "made",
     "mapped",
-    "summed",
+    "refusals",
+    "stored",
     "union",
+    "write",
+    "written_types",
 ]
 
-_REFUSED: Final = re.compile(r"^ *[\w.]*(?:Error|Exception): (.*(?:\[Errno |os error ).*)$", re.MULTILINE)
+_REFUSED: Final = re.compile(
+    r"^ *(?:Caused by: )?[\w.]*(?:Error|Exception): (.*(?:\[Errno |os error |No space left|denied|quota).*)$",
+    re.MULTILINE,
+)
 
 Work = Callable[[Iterable[Any]], Iterator[Any]]
 """Arrow batches in, Arrow batches out."""
@@ -64,27 +73,76 @@ def made(spark: SparkSession, rows: pl.DataFrame, schema: Schema) -> DataFrame:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """Work whose rows have all columns of a schema.
+
+    Attributes:
+        work: may leave columns out.
+        schema: in plain types.
+    """
+
+    work: Work
+    schema: Schema
+
+    def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
+        """Yield the rows that the work gives."""
+        for batch in self.work(incoming):
+            yield completed(batch, self.schema)
+
+
 def mapped(frame: DataFrame, work: Work, schema: Schema) -> DataFrame:
     """Apply the work to each partition."""
-    return frame.mapInArrow(work, ddl(schema))
+    return frame.mapInArrow(_Whole(work, schema), ddl(schema))
+
+
+def written_types(table: Table) -> str:
+    """Return the columns of a table as Spark reads them from its files."""
+    types = dict.fromkeys(table.times, "timestamp") | dict.fromkeys(table.dates, "date")
+    columns = [f"`{name}` {types[name]}" if name in types else ddl({name: of}) for name, of in table.schema.items()]
+    return ", ".join(columns)
+
+
+def stored(spark: SparkSession, rows: Rows) -> DataFrame:
+    """Return stored rows in plain types."""
+    from pyspark.sql import functions as F
+
+    places = [as_path(place) for place in rows.folders()]
+    if not places:
+        return spark.createDataFrame([], ddl(rows.schema))
+    table = rows.tables[0]
+    found = spark.read.format(table.format).schema(written_types(table)).load(places)
+    if rows.where is not None:
+        found = found.filter(F.col(rows.where[0]).isin(sorted(rows.where[1])))
+    wanted = [F.unix_micros(name).alias(name) if name in table.times else F.col(name) for name in rows.columns]
+    return found.select(*wanted)
+
+
+def write(frame: DataFrame, into: Table) -> int:
+    """Write plain rows as a table, by Spark's own writer; return how many there are.
+
+    Raises:
+        TaskFailed: the system refused what a task asked of it.
+    """
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as F
+
+    counted = Observation(f"rows of {into.folder.name}")
+    times = {name: F.timestamp_micros(name) for name in into.times}
+    dates = {name: F.date_from_unix_date(name) for name in into.dates}
+    typed = frame.withColumns(times | dates) if times or dates else frame
+    rows = typed.observe(counted, F.count(F.lit(1)).alias("rows"))
+    with refusals():
+        writer = rows.write.mode("overwrite").format(into.format)
+        if into.format == PARQUET:
+            writer = writer.option("compression", "zstd")
+        writer.partitionBy(*into.by).save(f"file://{into.folder}")
+    return int(counted.get["rows"])
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:
     """All rows of frames that have the same columns."""
     return reduce(lambda one, other: one.union(other), frames)
-
-
-def summed(frame: DataFrame, keys: Sequence[str], **columns: str) -> DataFrame:
-    """One row for each value of the keys.
-
-    Args:
-        frame: rows.
-        keys: columns; null is a value like any other.
-        columns: what becomes of each other column: ``sum``, ``bit_xor``, ``min``, ``max``.
-    """
-    from pyspark.sql import functions as F
-
-    return frame.groupBy(*keys).agg(*(getattr(F, how)(name).alias(name) for name, how in columns.items()))
 
 
 def in_order(frame: DataFrame, keys: Sequence[str], order: Sequence[str], tasks: int) -> DataFrame:
@@ -114,7 +172,27 @@ def in_buckets(frame: DataFrame, bucket: str, count: int) -> DataFrame:
 
 def as_path(path: Path) -> str:
     """A path as Spark reads it: what looks like a pattern in it is none."""
-    return re.sub(r"([][{}*?\\])", r"\\\1", str(path))
+    return "file://" + re.sub(r"([][{}*?\\])", r"\\\1", str(path))
+
+
+@contextlib.contextmanager
+def refusals() -> Iterator[None]:
+    """Within the block, state what the system refused a task in one sentence.
+
+    Raises:
+        TaskFailed: the system refused what a task asked of it, as room on a disk.
+    """
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except PySparkException as error:
+        said = _REFUSED.findall(str(error))
+        if not said:
+            raise
+        raise TaskFailed(
+            f"a task on a worker failed: {said[-1]}; mend that and run the batch again: what was read stays"
+        ) from error
 
 
 def collected(frame: DataFrame) -> pl.DataFrame:
@@ -123,16 +201,7 @@ def collected(frame: DataFrame) -> pl.DataFrame:
     Raises:
         TaskFailed: the system refused what a task asked of it, as room on a disk.
     """
-    from pyspark.errors import PySparkException
-
-    try:
+    with refusals():
         found = pl.from_arrow(frame.toArrow())
-    except PySparkException as error:
-        said = _REFUSED.findall(str(error))
-        if not said:
-            raise
-        raise TaskFailed(
-            f"a task on a worker failed: {said[-1]}; mend that and run the batch again: what was read stays"
-        ) from error
     assert isinstance(found, pl.DataFrame)
     return found

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LEAST_JAVA = 17
+_UNKNOWN_SLOTS = 16
 
 _DEFAULTS: Mapping[str, str] = {
     # No setting here changes an answer; a user's own session needs none of them.
@@ -75,6 +76,16 @@ def session(
         raise NoSpark(
             f"Spark cannot be started: {said[0]}; look at the lines above, and at --master and --conf"
         ) from None
+
+
+def slots(spark: SparkSession) -> int:
+    """Return how many tasks run at the same time, about; of Spark Connect, which does not show it, a guess."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return int(spark.sparkContext.defaultParallelism)
+    except (PySparkException, RuntimeError, AttributeError):
+        return _UNKNOWN_SLOTS
 
 
 def _prepare(master: str) -> None:

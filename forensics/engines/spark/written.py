@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from forensics.engines.pipeline.closing import TIMELINE
 from forensics.engines.pipeline.output import Output
-from forensics.engines.spark.frames import as_path
-from forensics.engines.stages.deriving import TABLES, written_schema
-from forensics.engines.stages.files import in_folder
+from forensics.engines.spark.frames import as_path, written_types
+from forensics.engines.stages.deriving import TABLES
+from forensics.engines.stages.deriving import table as large
+from forensics.engines.stages.table import shortened
 from forensics.errors import UnreadableInput
 
 if TYPE_CHECKING:
@@ -30,12 +31,14 @@ def table(spark: SparkSession, folder: str, name: str, cluster: str | None) -> D
     if name == TIMELINE and not manifest.get("timelines"):
         raise UnreadableInput(f"{folder}: has no timelines; run forensics batch --timeline -o {folder}")
     kind = "parquet" if name in _SMALL else manifest["tables"]
+    place = output.tables(manifest["generation"])
     reader = spark.read.format(kind)
     if name in TABLES and kind == "parquet":
-        reader = reader.schema(written_schema(name))  # nothing has to be guessed from the names of folders
-    rows = reader.load(as_path(output.tables(manifest["generation"]) / name))
+        # Nothing has to be guessed from the names of folders.
+        reader = reader.schema(written_types(large(name, place)))
+    rows = reader.load(as_path(place / name))
     if cluster is None:
         return rows
-    if name in (*TABLES, TIMELINE) and (named := in_folder(cluster)) is not None:
-        rows = rows.filter(F.col("in_cluster") == named)
+    if name in (*TABLES, TIMELINE):
+        rows = rows.filter(F.col("in_cluster") == shortened(cluster))
     return rows.filter(F.col("cluster") == cluster)

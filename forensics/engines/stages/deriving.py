@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import polars as pl
@@ -14,7 +15,8 @@ from forensics.case.lives import clustered
 from forensics.case.order import METADATA_TOPIC
 from forensics.engines.stages.context import SURVEY, Context, Draft, busy, gaps, placed
 from forensics.engines.stages.packing import packed, unpacked
-from forensics.engines.stages.rows import ddl, narrowed, plain, restored
+from forensics.engines.stages.rows import narrowed, plain, restored
+from forensics.engines.stages.table import PARQUET, Table, shortened
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
 
 _PLACES: Final = {"source": pl.Int32(), "path": pl.String(), "split": pl.Int32(), "seq": pl.Int64()}
@@ -169,15 +171,16 @@ def survey_columns() -> list[str]:
 
 
 def in_folders(name: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows of a table as they are written: with times, and with the columns that name folders.
+    """Return rows of a table with the columns that name folders.
 
     The cluster is in the rows as well, because a folder name loses some characters.
     """
-    rows = rows.with_columns(pl.coalesce("cluster", pl.lit("none")).alias("in_cluster"))
+    cluster = pl.col("cluster").fill_null("none")
+    names = {value: shortened(value) for value in rows.select(cluster.unique()).get_column("cluster").to_list()}
+    rows = rows.with_columns(cluster.replace_strict(names, return_dtype=pl.String).alias("in_cluster"))
     if name != "observations":
         return rows
-    times = [pl.from_epoch(time, "us").dt.replace_time_zone("UTC").alias(time) for time in ("time", "ordered")]
-    return rows.with_columns(times).with_columns(pl.col("time").dt.date().alias("date"))
+    return rows.with_columns((pl.from_epoch("time", "us").dt.date().cast(pl.Int32)).alias("date"))
 
 
 def folders(name: str) -> tuple[str, ...]:
@@ -185,24 +188,27 @@ def folders(name: str) -> tuple[str, ...]:
     return ("in_cluster", "date") if name == "observations" else ("in_cluster",)
 
 
-def written_schema(name: str) -> str:
-    """Columns of a table as they are written, those that folders are named after last."""
-    columns_ = ddl(TABLES[name])
-    if name == "observations":
-        for time in ("time", "ordered"):
-            columns_ = columns_.replace(f"`{time}` bigint", f"`{time}` timestamp")
-    return ", ".join([columns_, *(f"`{by}` {'date' if by == 'date' else 'string'}" for by in folders(name))])
+def written(name: str) -> dict[str, pl.DataType]:
+    """Columns of a table as it is written, in plain types; those that folders are named after last."""
+    types: dict[str, pl.DataType] = {"in_cluster": pl.String(), "date": pl.Int32()}
+    return {**TABLES[name], **{by: types[by] for by in folders(name)}}
+
+
+def table(name: str, folder: Path, format_: str = PARQUET) -> Table:
+    """One of the written tables in a folder."""
+    observed = name == "observations"
+    times, dates = (("time", "ordered"), ("date",)) if observed else ((), ())
+    return Table(folder / name, written(name), folders(name), times, dates, format_)
+
+
+def digest_columns(schema: Iterable[str]) -> list[str]:
+    """Return the columns that answers depend on: not the numbers that a source has in this run, but its path."""
+    return [name for name in schema if name not in ("id", "source", "notices")]
 
 
 def digested(rows: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
-    """How many rows there are of each partition, and two sums of their hashes that do not depend on their order.
-
-    What the answer depends on is hashed: not the numbers that a source has in this run, but its path.
-    """
-    rows = rows.filter(about_partitions())
-    named = [name for name in rows.columns if name not in ("id", "source", "notices")]
-    chosen = rows.select(named)
-    sums = [chosen.hash_rows(seed).reinterpret(signed=True).alias(name) for seed, name in ((1, "one"), (2, "two"))]
+    """How many rows there are of each partition, and two sums of their hashes that do not depend on their order."""
+    sums = [rows.hash_rows(seed).reinterpret(signed=True).alias(name) for seed, name in ((1, "one"), (2, "two"))]
     found = rows.select(key).with_columns(sums).group_by(key, maintain_order=True)
     return found.agg(pl.len().cast(pl.Int64).alias("n"), pl.col("one").bitwise_xor(), pl.col("two").bitwise_xor())
 

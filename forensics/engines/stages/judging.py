@@ -6,7 +6,7 @@ same for one as for a thousand. If one is too large for memory, its rows are thi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -92,9 +92,10 @@ JUDGED: Final[dict[str, pl.DataType]] = {
     "findings": pl.Int32(),
     "history": pl.String(),
     "judgements": pl.String(),
+    "states": pl.Binary(),
 }
-"""One row per incarnation of a partition: brokers that hold a copy, number of findings, and the results of replay and
-rules, as JSON.
+"""One row per incarnation of a partition: brokers that hold a copy, number of findings, the results of replay and
+rules, as JSON, and the states of its replicas, packed, if they are wanted.
 """
 
 STATES: Final = tables.TIMELINE_PLACES
@@ -105,19 +106,6 @@ BROUGHT: Final[dict[str, pl.DataType]] = {"bucket": pl.Int32(), "rows": pl.Binar
 
 _AT_ONCE: Final = 100_000
 _NEVER_CITED: Final = ("irrelevant", "unknown", "archive", "copy", "unreadable", "failed")
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """Results for some partitions.
-
-    Attributes:
-        judged: schema ``JUDGED``.
-        states: schema ``STATES``, partition by partition; empty if not requested.
-    """
-
-    judged: pl.DataFrame
-    states: pl.DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,44 +152,43 @@ class Judge:
         stops = packed(narrowed(_stops(context, timelines), TABLES["observations"]))
         return Judge(context.reading, packed(wide), stops, context.brokers, clusters, with_data, topics, timelines)
 
-    def frames(self, incoming: Iterable[Any]) -> Iterator[Answers]:
+    def frames(self, incoming: Iterable[Any]) -> Iterator[pl.DataFrame]:
         """Judge partitions whose rows arrive in sequence, each one's rows in order.
 
         Args:
             incoming: Arrow batches of ``PLACED`` and ``PAYLOAD``, sorted by ``SORTED``.
 
         Returns:
-            Their results, many partitions at a time.
+            Rows of ``JUDGED``, many partitions at a time.
         """
         yield from self.of_frames(chunks(incoming, rows=min(self.together, _AT_ONCE)))
 
-    def of_frames(self, arriving: Iterable[pl.DataFrame]) -> Iterator[Answers]:
+    def of_frames(self, arriving: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         """The same, of rows that are frames already."""
         for rows in whole_partitions(arriving, together=self.together, most=self.most):
             with local.no_cycles():
                 yield self.judged(rows)
 
-    def judged(self, rows: pl.DataFrame) -> Answers:
-        """Return the results for all partitions among the rows."""
+    def judged(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return the results for all partitions among the rows; schema ``JUDGED``."""
         names = rows.get_column("cluster").unique().to_list()
         found = [
-            self._of_cluster(name, rows.filter(pl.col("cluster").eq_missing(pl.lit(name, pl.String))))
+            row
             for name in sorted(names, key=lambda name: (name is None, name))
+            for row in self._of_cluster(name, rows.filter(pl.col("cluster").eq_missing(pl.lit(name, pl.String))))
         ]
-        return Answers(
-            pl.DataFrame([row for judged, _ in found for row in judged], schema=JUDGED, orient="row"),
-            pl.concat([pl.DataFrame(schema=STATES), *(states for _, states in found)]),
-        )
+        return pl.DataFrame(found, schema=JUDGED, orient="row")
 
-    def _of_cluster(self, name: str | None, rows: pl.DataFrame) -> tuple[list[tuple[object, ...]], pl.DataFrame]:
-        """Return rows of ``JUDGED`` and the states for the partitions of a cluster."""
+    def _of_cluster(self, name: str | None, rows: pl.DataFrame) -> Iterator[tuple[object, ...]]:
+        """Yield rows of ``JUDGED`` for the partitions of a cluster."""
         case = self.case(rows, name)
         judged = local.judged(case, self.topics)
         # Looked up for all partitions at once: each look goes over all rows.
         refs = {ref for _, judgements in judged for one in judgements for f in one.findings for ref in f.refs}
         evidence, times = (evidence_of(case, refs), times_of(case, refs)) if refs else ({}, {})
-        found: list[tuple[object, ...]] = [
-            (
+        states = self._states(case, [history for history, _ in judged])
+        for history, judgements in judged:
+            yield (
                 name,
                 history.topic,
                 history.partition,
@@ -211,12 +198,17 @@ class Judge:
                 sum(len(judgement.findings) for judgement in judgements),
                 codec.encode(_lasting(history)),
                 codec.encode_judgements([_proven(judgement, evidence, times) for judgement in judgements]),
+                states.get((history.topic, history.partition, history.incarnation)),
             )
-            for history, judgements in judged
-        ]
+
+    def _states(self, case: Case, histories: Sequence[History]) -> dict[tuple[object, ...], bytes]:
+        """Return the states of each partition's replicas, packed, by topic, partition and incarnation."""
         if not self.timelines:
-            return found, pl.DataFrame(schema=STATES)
-        return found, tables.timelines(case, (history for history, _ in judged), changes).select(*STATES)
+            return {}
+        states = tables.timelines(case, iter(histories), changes).select(*STATES)
+        by = ("topic", "partition", "incarnation")
+        parts = states.partition_by(by, as_dict=True, maintain_order=True)
+        return {key: packed(part) for key, part in parts.items()}
 
     def case(self, rows: pl.DataFrame, cluster: str | None) -> Case:
         """A case of some partitions of one cluster, with what concerns all of them."""

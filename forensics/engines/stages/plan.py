@@ -15,6 +15,10 @@ from parsers.text.broker_log import Range, ranges
 EXPANDS: Final = 8
 """How much larger a compressed log is taken to be than what is stored."""
 GIANT: Final = 4 * SPLIT
+_BINARY: Final = 8
+"""How many bytes of segments and other binary files are read in the time of one byte of a log, about."""
+_FILE: Final = 256 << 10
+"""Bytes of a log that are read in the time that it takes to open a file and find out what it is, about."""
 
 
 def content_of(source: Look | Source) -> int:
@@ -43,6 +47,11 @@ class Unit:
         """Bytes to be worked through, about."""
         return content_of(self.look)
 
+    @property
+    def cost(self) -> int:
+        """Bytes of a plain log that are read in the same time, about."""
+        return _FILE + self.weight // (1 if self.look.opening or self.look.stored else _BINARY)
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -67,6 +76,11 @@ class Piece:
             size = self.units[0].look.size
             return (size if self.range.end is None else self.range.end) - self.range.begin
         return sum(unit.weight for unit in self.units)
+
+    @property
+    def cost(self) -> int:
+        """Bytes of a plain log that are read in the same time, about."""
+        return self.weight if self.range is not None else sum(unit.cost for unit in self.units)
 
     @property
     def why_whole(self) -> str:
@@ -134,27 +148,26 @@ class Plan:
 
 
 def _packed(pieces: Sequence[Piece], most: int) -> list[list[Piece]]:
-    """Return tasks of neighbouring pieces that together weigh at most so many bytes, or of one piece that weighs
-    more.
-    """
+    """Return tasks of neighbouring pieces that together cost at most so much, or of one piece that costs more."""
     tasks: list[list[Piece]] = []
-    weight = 0
+    cost = 0
     for piece in pieces:
-        if not tasks or weight + piece.weight > most:
+        if not tasks or cost + piece.cost > most:
             tasks.append([])
-            weight = 0
+            cost = 0
         tasks[-1].append(piece)
-        weight += piece.weight
+        cost += piece.cost
     return tasks
 
 
-def planned(units: Sequence[Unit], *, split: int = SPLIT, whole: Iterable[int] = ()) -> Plan:
+def planned(units: Sequence[Unit], *, split: int = SPLIT, whole: Iterable[int] = (), least: int = 1) -> Plan:
     """Tasks for the units.
 
     Args:
         units: sources to be read, in the order of the archive.
         split: bytes of a task, about.
         whole: numbers of units that have to be read in one go.
+        least: about as many tasks as there should be at least, so that all processors have some.
     """
     in_one_go = set(whole)
     pieces: list[Piece] = []
@@ -174,7 +187,8 @@ def planned(units: Sequence[Unit], *, split: int = SPLIT, whole: Iterable[int] =
         else:
             pieces.append(Piece(members, held=first.number in in_one_go))
     together += forwards.values()
-    together += _packed(pieces, split)
+    share = sum(piece.cost for piece in pieces) // max(least - len(together), 1)
+    together += _packed(pieces, min(split, share))
     # Long tasks first: what starts last should not be what takes longest.
-    together.sort(key=lambda task: -sum(piece.weight for piece in task))
+    together.sort(key=lambda task: -sum(piece.cost for piece in task))
     return Plan(together)

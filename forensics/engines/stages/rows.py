@@ -50,7 +50,7 @@ RAW: Final[dict[str, dict[str, pl.DataType]]] = {
         "keys": pl.Binary(),
     },
 }
-"""Columns of what read tasks write, by table."""
+"""Columns of what read tasks give, by table."""
 
 _DDL: Final = {pl.String: "string", pl.Int32: "int", pl.Int64: "bigint", pl.Boolean: "boolean", pl.Binary: "binary"}
 _ARROW: Final = {
@@ -118,6 +118,16 @@ def batches(frame: pl.DataFrame, schema: Schema, *, rows: int = 1 << 16) -> Iter
         return
     table = narrowed(frame, schema).to_arrow(compat_level=pl.CompatLevel.oldest()).cast(arrow_schema(schema))
     yield from table.to_batches(max_chunksize=rows)
+
+
+def completed(batch: Any, schema: Schema) -> Any:
+    """An Arrow batch with all columns of a plain schema, in its order; what it lacks is null."""
+    there = set(batch.schema.names)
+    columns = [
+        batch.column(name) if name in there else pa.nulls(batch.num_rows, _arrow(dtype))
+        for name, dtype in schema.items()
+    ]
+    return pa.record_batch(columns, schema=arrow_schema(schema))
 
 
 def chunks(incoming: Iterable[Any], *, rows: int = 250_000) -> Iterator[pl.DataFrame]:

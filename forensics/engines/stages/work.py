@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
@@ -13,33 +12,49 @@ import polars as pl
 from forensics.case.quotes import line_texts
 from forensics.engines.stages import reading
 from forensics.engines.stages.context import SURVEY
-from forensics.engines.stages.deriving import TABLES, Derive, columns, digested, folders, in_folders
-from forensics.engines.stages.files import Sink, folder_of, frames, named_after, put
-from forensics.engines.stages.judging import BROUGHT, CARRIED, KEY, PLACED, Judge, arrived, brought, carried
+from forensics.engines.stages.deriving import Derive, digested, in_folders, written
+from forensics.engines.stages.judging import (
+    BROUGHT,
+    CARRIED,
+    JUDGED,
+    KEY,
+    PLACED,
+    STATES,
+    Judge,
+    arrived,
+    brought,
+    carried,
+)
 from forensics.engines.stages.listing import File, hashed, looked
 from forensics.engines.stages.packing import packed, unpacked
 from forensics.engines.stages.plan import Piece
-from forensics.engines.stages.rows import RAW, batches, narrowed
+from forensics.engines.stages.rows import RAW, batches, chunks, plain
+from forensics.engines.stages.table import PART, shortened
 from forensics.replay.timeline import closed, processes
 
 LOOKED: Final = {"order": pl.Int64(), "sha256": pl.String(), "looks": pl.String()}
-WRITTEN: Final = {"table": pl.String(), "name": pl.String(), "rows": pl.Int64()}
-"""Files that a task wrote."""
+READ: Final = {PART: pl.String(), **{name: dtype for schema in RAW.values() for name, dtype in schema.items()}}
+"""Rows that were read, of all tables of ``RAW``: which one is in the column ``PART``."""
 DIGESTS: Final = {
-    "name": pl.String(),
     **{name: PLACED[name] for name in KEY},
     "n": pl.Int64(),
     "one": pl.Int64(),
     "two": pl.Int64(),
+}
+"""A digest of the rows of a partition, ``digested``."""
+PROCESSES: Final = {
+    "cluster": pl.String(),
     "broker": pl.Int32(),
     "run": pl.Int32(),
     "first": pl.Int64(),
     "last": pl.Int64(),
     "ended": pl.Int32(),
 }
-"""Files that a task wrote, ``n`` rows in each. Without a name, a digest of the rows of a partition, ``digested``, or of
-a broker's process: its first and last time, and whether it logged that it stopped.
-"""
+"""A broker's process: first and last time, in microseconds, and whether it logged that it stopped."""
+TIMELINE: Final = {**plain(STATES), "in_cluster": pl.String()}
+"""The table of timelines, in plain types."""
+_AT_ONCE: Final = 500
+"""Partitions whose timelines get their ends at once."""
 QUOTED: Final = {"path": pl.String(), "line": pl.Int64(), "text": pl.String(), "sha256": pl.String()}
 
 
@@ -67,93 +82,100 @@ class LookInto:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Read pieces, and write their rows.
+    """Read pieces.
 
     Attributes:
         zone: zone of printed times that name none.
-        folder: where the tables of ``RAW`` are written.
     """
 
     zone: str
-    folder: str
-
-    @staticmethod
-    def facts_of(folder: Path, pieces: list[str]) -> Path:
-        """Return the folder with the results once the pieces of a task are read."""
-        return folder / "facts" / f"{named_after(pieces)}-000.parquet"
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
-        """Rows of ``WRITTEN`` for pieces."""
-        pieces = list(_pieces(incoming))
-        sinks = {table: Sink(f"{self.folder}/{table}", named_after(pieces)) for table in RAW}
-        for table, rows in reading.rows(pieces, self.zone):
-            sinks[table].add(rows)
-        for table, sink in sinks.items():
-            found = [(table, f"{table}/{name}", rows) for name, rows in sink.close()]
-            yield from batches(pl.DataFrame(found, schema=WRITTEN, orient="row"), WRITTEN)
+        """Rows of ``READ`` for pieces."""
+        for table, rows in reading.rows(list(_pieces(incoming)), self.zone):
+            named = rows.with_columns(pl.lit(table).alias(PART))
+            yield from batches(named, {PART: pl.String(), **RAW[table]})
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Facts about all rows that are needed before they are written.
+    """Facts about all rows that are needed before they are placed.
 
     Attributes:
         derive: facts about the rows' files.
-        names: columns to examine.
     """
 
     derive: Derive
-    names: tuple[str, ...]
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
-        """Rows of ``SURVEY`` for files of raw observations."""
-        yield from batches(self.derive.survey(frames(list(_pieces(incoming)), self.names)), SURVEY)
+        """Rows of ``SURVEY`` for raw observations, of which ``survey_columns`` are enough."""
+        yield from batches(self.derive.survey(chunks(incoming)), SURVEY)
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
-    """Write the tables.
+class Place:
+    """Give rows of a table their broker, cluster, time and process.
 
     Attributes:
         derive: facts about the rows' files.
-        folder: where the tables are written.
-        timelines: also return when processes ran.
+        table: its name.
     """
 
     derive: Derive
-    folder: str
-    timelines: bool = False
+    table: str
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
-        """Rows of ``DIGESTS`` for names of tables, each with files of raw rows."""
-        for piece in _pieces(incoming):
-            table, paths = json.loads(piece)
-            sink = Sink(f"{self.folder}/{table}", named_after([piece]), folders(table))
-            for rows in self.derive.table(table, frames(paths, columns(table))):
-                sink.add(in_folders(table, rows))
-                yield from batches(digested(rows, KEY), DIGESTS)
-                if self.timelines and table == "observations":
-                    yield from batches(processes(rows, "cluster"), DIGESTS)
-            found = [(f"{table}/{name}", rows) for name, rows in sink.close()]
-            yield from batches(pl.DataFrame(found, schema=["name", "n"], orient="row"), DIGESTS)
+        """Rows as ``written`` has them for raw ones, ``columns``."""
+        schema = written(self.table)
+        for rows in self.derive.table(self.table, chunks(incoming)):
+            yield from batches(in_folders(self.table, rows), schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """Sum up rows.
+
+    Attributes:
+        keys: columns.
+    """
+
+    keys: tuple[str, ...]
+
+    def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
+        """Rows as ``digested`` gives them for stored rows."""
+        for rows in chunks(incoming):
+            found = digested(rows, self.keys)
+            yield from batches(found, dict(found.schema))
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """Find when brokers' processes ran."""
+
+    def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
+        """Rows of ``PROCESSES`` for observations."""
+        for rows in chunks(incoming):
+            yield from batches(processes(rows, "cluster"), PROCESSES)
 
 
 @dataclass(frozen=True, slots=True)
 class Carry:
-    """Bring rows about large partitions to where they are judged, row by row: Spark puts them in order.
+    """Bring rows about large partitions to where they are judged, row by row: the executor puts them in order.
 
     Attributes:
+        table: whose rows they are.
         keys: the partitions that are wanted, packed.
     """
 
+    table: str
     keys: bytes
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
-        """Rows of ``CARRIED`` for names of tables, each with files of its rows."""
+        """Rows of ``CARRIED`` for rows of the table."""
         keys = unpacked(self.keys)
-        for table, rows in _of_tables(incoming):
+        for rows in chunks(incoming):
             found = rows.join(keys, on=list(KEY), how="semi", nulls_equal=True, maintain_order="left")
-            yield from batches(carried(table, found), CARRIED)
+            yield from batches(carried(self.table, found), CARRIED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,17 +183,19 @@ class Bring:
     """Bring rows about small partitions to where they are judged, many together.
 
     Attributes:
+        table: whose rows they are.
         buckets: the partitions that are wanted, each with its bucket, packed.
     """
 
+    table: str
     buckets: bytes
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
-        """Rows of ``BROUGHT`` for names of tables, each with files of its rows."""
+        """Rows of ``BROUGHT`` for rows of the table."""
         buckets = unpacked(self.buckets)
         held: dict[int, list[pl.DataFrame]] = {}
-        for table, rows in _of_tables(incoming):
-            for bucket, part in brought(carried(table, rows), buckets):
+        for rows in chunks(incoming):
+            for bucket, part in brought(carried(self.table, rows), buckets):
                 held.setdefault(bucket, []).append(part)
         yield from bundled(held)
 
@@ -185,71 +209,60 @@ def bundled(held: dict[int, list[pl.DataFrame]]) -> Iterator[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeInto:
-    """Judge partitions, and write what is found.
+class JudgeAll:
+    """Judge partitions.
 
     Attributes:
         judge: judges them.
-        folder: where it is written.
         together: rows come as ``Bring`` gives them, not as ``Carry`` does.
     """
 
     judge: Judge
-    folder: str
     together: bool
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
-        """Rows of ``WRITTEN`` for rows of whole partitions."""
-        answers = self.judge.of_frames(arrived(incoming)) if self.together else self.judge.frames(incoming)
-        for answer in answers:
-            stem = named_after(map(repr, answer.judged.select(KEY).iter_rows()))
-            sink = Sink(f"{self.folder}/judged", stem)
-            sink.add(answer.judged)
-            found = [("judged", name, height) for name, height in sink.close()]
-            if answer.states.height:  # in one file, for a partition must not be divided
-                put(Path(self.folder, "states", f"{stem}.parquet"), answer.states)
-                found.append(("states", f"{stem}.parquet", answer.states.height))
-            yield from batches(pl.DataFrame(found, schema=WRITTEN, orient="row"), WRITTEN)
+        """Rows of ``JUDGED`` for rows of whole partitions."""
+        found = self.judge.of_frames(arrived(incoming)) if self.together else self.judge.frames(incoming)
+        for judged in found:
+            yield from batches(judged, JUDGED)
 
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """Write timelines, once it is known when processes ended.
+    """Give timelines their ends, once it is known when processes ended.
 
     Attributes:
         spans: as ``forensics.replay.timeline.spans`` gives it, with ``cluster``, packed.
         clusters: how many the case has.
-        kept: partitions whose former timelines are still true, packed.
-        numbers: of sources ``then`` and ``now``, packed.
-        folder: where they are written.
+        kept: only these partitions, packed; None for all.
+        numbers: of sources ``then`` and ``now``, packed; None where they are the same.
     """
 
     spans: bytes
     clusters: int
-    kept: bytes
-    numbers: bytes
-    folder: str
+    kept: bytes | None = None
+    numbers: bytes | None = None
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
-        """Rows of ``WRITTEN`` for files of states: whether they are former timelines, and paths."""
-        spans_, kept, numbers = unpacked(self.spans), unpacked(self.kept), unpacked(self.numbers)
-        for piece in _pieces(incoming):
-            former, paths = json.loads(piece)
-            rows = pl.concat(pl.read_parquet(path, hive_partitioning=False, glob=False) for path in paths)
-            if former:
-                rows = rows.join(kept, on=list(KEY), how="semi", nulls_equal=True, maintain_order="left")
-                rows = _renumbered(rows, numbers)
-            found = []
-            for (cluster,), mine in rows.partition_by("cluster", as_dict=True, maintain_order=True).items():
+        """Rows of ``TIMELINE`` for rows of ``JUDGED``, of which ``KEY`` and the states are enough."""
+        spans_ = unpacked(self.spans)
+        kept, numbers = (None if data is None else unpacked(data) for data in (self.kept, self.numbers))
+        for rows in chunks(incoming, rows=_AT_ONCE):
+            wanted = rows.filter(pl.col("states").is_not_null())
+            if kept is not None:
+                wanted = wanted.join(kept, on=list(KEY), how="semi", nulls_equal=True, maintain_order="left")
+            if wanted.is_empty():
+                continue
+            states = pl.concat(map(unpacked, wanted.get_column("states")))
+            if numbers is not None:
+                states = _renumbered(states, numbers)
+            for (cluster,), mine in states.partition_by("cluster", as_dict=True, maintain_order=True).items():
                 of_cluster = spans_
                 if self.clusters > 1:
                     of_cluster = spans_.filter(pl.col("cluster").eq_missing(pl.lit(cluster, pl.String)))
                 done = closed(mine, of_cluster.drop("cluster"), *KEY, "incarnation")
-                folder = folder_of("in_cluster", "none" if cluster is None else cluster)
-                name = f"{folder}/{named_after([piece])}.parquet"
-                put(Path(self.folder, name), done)
-                found.append(("timeline", name, done.height))
-            yield from batches(pl.DataFrame(found, schema=WRITTEN, orient="row"), WRITTEN)
+                named = pl.lit(shortened(str(cluster if cluster is not None else "none"))).alias("in_cluster")
+                yield from batches(done.with_columns(named), TIMELINE)
 
 
 def _renumbered(rows: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
@@ -287,13 +300,6 @@ class Quote:
             texts = line_texts(source, set(wanted)) if wanted else {}
             rows = [(source.path, 0, "", digest), *[(source.path, line, said, digest) for line, said in texts.items()]]
             yield from batches(pl.DataFrame(rows, schema=QUOTED, orient="row"), QUOTED)
-
-
-def _of_tables(incoming: Iterable[Any]) -> Iterator[tuple[str, pl.DataFrame]]:
-    for piece in _pieces(incoming):
-        table, paths = json.loads(piece)
-        for rows in frames(paths, list(TABLES[table])):
-            yield table, narrowed(rows, TABLES[table])
 
 
 def _pieces(incoming: Iterable[Any]) -> Iterator[str]:
