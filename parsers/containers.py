@@ -40,7 +40,7 @@ from parsers.files.streams import (
 )
 from parsers.formats.trace_jsonl import is_trace
 from parsers.takers import trace_files
-from parsers.text import grep_output, shared_output
+from parsers.text import exports, grep_output, shared_output
 
 INSIDE: Final = "!"
 """Separator between the path of an archive and the path in it: ``bundle.tar.gz!/broker-1/server.log``."""
@@ -163,6 +163,9 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
         return
     if (grep := grep_output.grep_of(head)) is not None:
         yield from _pasted(grep_output.split(source, grep))
+        return
+    if exports.may_be_export(head) and (exported := exports.split(source)) is not None:
+        yield from _pasted(exported)
         return
     yield from excerpts.checkpoint_files(source, head)
     mark = shared_output.mark_of(_objects(source, head))

@@ -27,7 +27,7 @@ from parsers.file_reading import note
 from parsers.files.sources import Source
 from parsers.read import FileReading
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind, empty
-from parsers.text.grep_output import PART
+from parsers.text import exports, grep_output
 from parsers.text.layouts import NOT_KNOWN
 
 
@@ -441,8 +441,13 @@ def _left_out(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int |
     return {
         broker
         for (source, found), broker in parts
-        if broker is not None and (PART in source.stored or NOT_KNOWN in (found.frame or ""))
+        if broker is not None and (_is_found(source) or NOT_KNOWN in (found.frame or ""))
     }
+
+
+def _is_found(source: Source) -> bool:
+    """Return whether a source holds what a search found of a log."""
+    return any(part in source.stored for part in (grep_output.PART, exports.PART))
 
 
 def _spans(

@@ -130,6 +130,17 @@ def _unescaped(text: str) -> str:
     return _CHARACTER.sub(one, text)
 
 
+_PUNCTUATION: Final = re.compile(r"\\([_\[\]*`#>(){}+.!|~-])")
+
+
+def _markdown(text: str) -> str | None:
+    r"""Punctuation behind a backslash, as programs that convert to Markdown write it: ``\[`` for ``[``."""
+    lines = text.split("\n")
+    read = [_PUNCTUATION.sub(r"\1", line) if "\\" in line else line for line in lines]
+    events = any(one != line and _begun(one) and not _event(line) for one, line in zip(read, lines, strict=True))
+    return "\n".join(read) if events else None
+
+
 _AS_NUMBER: Final = re.compile(r"\\u00(?:3[ceCE]|2[267])")
 _QUOTE: Final = re.compile(r"\\[\"']")
 
@@ -309,6 +320,12 @@ ESCAPES: Final[tuple[Escape, ...]] = (
         _entities,
         "[2024-03-01 10:22:41,107] INFO Map(orders-0 -&gt; 5) (kafka.log.Log)",
         "a &gt; b &amp;&amp; c",
+    ),
+    Escape(
+        "markdown",
+        _markdown,
+        "\\[2024-03-01 10:22:41,107\\] INFO Truncating log my\\_orders-0 to offset 50. (kafka.log.Log)",
+        "C:\\_data and \\[more\\]",
     ),
     Escape(
         "stack traces",

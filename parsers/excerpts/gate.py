@@ -24,6 +24,7 @@ _SIGNS: Final[tuple[bytes, ...]] = (
     rb"[ \t]*(?:```|~~~|>|&gt;|\{noformat|\{code|\{quote|\{panel|\{\{|\*\*|__|`|\[code|\[quote)",
     rb"[ \t]*<(?:pre|code|p|div|br|td|li|ul|ol|blockquote|tt|span|details|b|strong|em)\b",
     rb"[ \t]*(?:[-*+|_\"']|[0-9]{1,7}[.):\]]|\xe2\x80[\xa2\x93\x94\xa3])[ \t]*[\[A-Z0-9]",
+    rb"[ \t]*\\\[",
     # a time, or a level, behind something else
     rb"[^\n]{1,90}?" + _DAY,
     rb"[^\n]{0,60}?\b[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?\b",
