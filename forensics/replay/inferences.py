@@ -91,13 +91,13 @@ INFERENCES = (
         Inferred.RECORDS_OF_LATER_EPOCH,
         "A high watermark above the first record of a later leader epoch in the follower's log is about that epoch.",
         "LeaderEpochFileCache.assign notes each epoch with its first record",
-        "high_watermarks.hw_attribution:HwAttribution._follow_on",
+        "high_watermarks.candidates:attributed",
     ),
     Inference(
         Inferred.ANSWERED_IN_NEXT_EPOCH,
         "A high watermark of a follower above the start of its leader's next epoch is about that epoch.",
         "its leader's log ended there until then; before KIP-320 a leader answers a fetch of an earlier epoch",
-        "high_watermarks.hw_attribution:HwAttribution._follow_on",
+        "high_watermarks.candidates:attributed",
     ),
     Inference(
         Inferred.FOLLOWED_UNTIL_ELECTED,

@@ -16,12 +16,12 @@ from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.facts.stale_dirs import left_statements
+from forensics.replay.high_watermarks.candidates import attributed, next_start
 from forensics.replay.high_watermarks.crosscheck import (
     agreed,
     as_it_was,
     as_noted,
     confirmed,
-    next_start,
     not_truncated,
 )
 from forensics.replay.high_watermarks.hw_attribution import HwAttribution
@@ -316,7 +316,10 @@ class _Reconstruction(HwAttribution):
         for number in self.history.epochs:
             self._replay_epoch(self.history.epochs[number], by_epoch.get(number, []))
         self._finish_replicas()
-        checked = [confirmed(self.history, self._follow_on(statement)) for statement in self.history.statements]
+        statements = [
+            attributed(self.history, one, fenced=self._fenced(one.replica)) for one in self.history.statements
+        ]
+        checked = [confirmed(self.history, one) for one in statements]
         self.history.statements = [statement for statement, _ in checked]
         self.contradictions += [missing for _, missing in checked if missing is not None]
         self.history.statements += left_statements(self.history)

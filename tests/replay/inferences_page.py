@@ -20,6 +20,7 @@ STEPS = (
     (
         "each high watermark, and the log that it is about",
         "high_watermarks/hw_attribution.py",
+        "high_watermarks/candidates.py",
         "high_watermarks/crosscheck.py",
     ),
     ("what truncations and loads removed", "truncations/truncation_bounds.py", "truncations/held_ends.py"),
@@ -49,8 +50,9 @@ VALUES = (
     ("how long a log was before something removed its end", "TruncationBounds", "truncations/truncation_bounds.py"),
     ("the bounds of that which no line of the replica states", "HeldEnds", "truncations/held_ends.py"),
     ("where a leader epoch begins", "EpochStart._begins", "leadership/epoch_start.py"),
-    ("the log that a high watermark is about, and one that no line states", "HwAttribution",
+    ("a high watermark that lines or files state, or that no line states", "HwAttribution",
      "high_watermarks/hw_attribution.py"),
+    ("the log that it is about", "attributed", "high_watermarks/candidates.py"),
 )  # fmt: skip
 """Values that carry inferences: in words, the class or method that puts them together, and its module."""
 

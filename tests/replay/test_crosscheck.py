@@ -10,12 +10,11 @@ import pytest
 from forensics.replay.committed.proof import losses
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import Fork, PartitionFacts
+from forensics.replay.high_watermarks.candidates import beyond_lines, next_start
 from forensics.replay.high_watermarks.crosscheck import (
     as_it_was,
-    beyond_lines,
     found_shorter_unexplained,
     may_have_left_isr,
-    next_start,
     not_truncated,
 )
 from forensics.replay.history import (
@@ -92,6 +91,19 @@ def test_what_a_replica_says_last_may_be_of_an_epoch_in_whose_isr_it_was(
     )
     said = HwStatement(1, 0, Lineage(((0, 0),)), hw, HwSource.PRINTED, None, (LINE,))
     assert beyond_lines(history, said) == known
+
+
+def test_what_a_replica_says_last_may_be_of_an_epoch_of_which_less_is_known_than_of_the_one_before() -> None:
+    """Epoch 2 may have begun below the start of epoch 1, which is known."""
+    history = History(PartitionFacts("orders", 0), replicas={1: Replica(1)}, coverage=whole(1))
+    history.role_spans = {1: [role_span(0)]}
+    history.epochs = {0: Epoch(0, leader=2, begins=Interval.at(0), leader_took_up=True)}
+    history.epochs |= {
+        number: Epoch(number, leader=2, begins=begins, isr=[(frozenset({1, 2}), LINE)], leader_took_up=True)
+        for number, begins in ((1, Interval.at(16)), (2, Interval(10)))
+    }
+    said = HwStatement(1, 0, Lineage(((0, 0),)), 30, HwSource.PRINTED, None, (LINE,))
+    assert beyond_lines(history, said) == 10
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from forensics.replay.committed.proof import committed, has_all_committed, possi
 from forensics.replay.coverage import Coverage, Omission, Printed, Span
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.high_watermarks.crosscheck import beyond_lines, found_shorter_unexplained
+from forensics.replay.high_watermarks.candidates import beyond_lines
+from forensics.replay.high_watermarks.crosscheck import found_shorter_unexplained
 from forensics.replay.high_watermarks.hw_attribution import HwAttribution
 from forensics.replay.high_watermarks.restored_checkpoints import restored_checkpoints
 from forensics.replay.history import (

@@ -6,8 +6,7 @@ lines that explain a contradiction, and replay lowers the coverage by them.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from forensics.replay.coverage import MissingLines, Omission, Printed, Span
@@ -15,7 +14,6 @@ from forensics.replay.history import Epoch, History, HwSource, HwStatement, Shor
 from forensics.replay.leadership.epoch_start import NO_DISK
 from forensics.replay.leadership.isr_removal_epochs import unaccounted
 from forensics.replay.lineage import UNKNOWN, Lineage, differences, same
-from forensics.replay.roles.log_ends import log_end
 from forensics.replay.roles.steps import REMOVES, RoleSpan, Step, StepKind
 
 OTHER_RECORDS_ON_DISK = Omission(
@@ -175,102 +173,11 @@ def _had_to_truncate_to(
     return answer if answer < end else None
 
 
-def beyond_lines(history: History, statement: HwStatement) -> int | None:
-    """Return the offset from which it is unknown which log a replica's last high watermark statement is about.
-
-    That is the start of a later epoch, below the stated high watermark, that the replica's lines do not name. None if
-    its lines reach the end of the evidence and it was in no later ISR.
-    """
-    unseen = _before_another_process(history, statement)
-    start = unseen if unseen is not None else _unlike_its_leader(history, statement)
-    if start is not None or statement.earlier:
-        return start
-    return _start_below(_maybe_begun_before(history, statement), statement.high_watermark)
-
-
-def _maybe_begun_before(history: History, statement: HwStatement) -> list[Epoch]:
-    """Return later epochs that a replica may have received, without a line on them, before it stated a high watermark.
-
-    That is up to its next role if the line with which that role began may be missing. After its last role, it is every
-    later epoch if its lines do not reach the end of the evidence, or if it was in one of their ISRs.
-    """
-    broker = statement.replica
-    until = _maybe_begun(history, statement) if broker in history.coverage.unclaimed else None
-    last = max((role_span.epoch for role_span in history.role_spans.get(broker, ())), default=UNKNOWN)
-    if until is None and statement.epoch != last:
-        return []
-    later = [epoch for epoch in history.taken_up if epoch.epoch > statement.epoch]
-    if until is not None:
-        return [epoch for epoch in later if epoch.epoch <= until]
-    # A member of its ISR was given this epoch, so lines are missing.
-    elected_with = any(broker in isr for epoch in later for isr, _ in epoch.isr)
-    return later if elected_with or not history.coverage.has(broker, Printed.ROLES, Span.AFTER) else []
-
-
-def _maybe_begun(history: History, statement: HwStatement) -> int | None:
-    """Return the next role of a replica if it may have begun before the replica stated a high watermark; or None.
-
-    A trace that claims nothing may leave out the line with which a role begins. Then the first line on it is one that
-    states no log end offset and no high watermark of its own, such as a request of the controller.
-    """
-    for one, two in itertools.pairwise(history.role_spans.get(statement.replica, ())):
-        stated = {ref.row for ref in (two.start_ref, two.start_hw.ref if two.start_hw else None) if ref is not None}
-        if one.epoch == statement.epoch and stated.isdisjoint(ref.row for ref in two.refs):
-            return two.epoch
-    return None
-
-
-def _start_below(epochs: Iterable[Epoch], hw: int) -> int | None:
-    """Return the start of the first of some epochs that begins below a high watermark, or the least it can be."""
-    return next((epoch.begins.low for epoch in epochs if epoch.begins.low < hw), None)
-
-
-def _unlike_its_leader(history: History, statement: HwStatement) -> int | None:
-    """Return where a checkpoint's replica and its leader have different segments, if the checkpoint is beyond the
-    leader's log.
-
-    None if the leader had a later role, or if the log end offset of its files reaches the checkpoint.
-    """
-    epoch = history.epochs.get(statement.epoch)
-    leader = epoch.leader if epoch is not None else None
-    if statement.how is not HwSource.CHECKPOINT or leader is None or leader == statement.replica:
-        return None
-    spans, end = history.role_spans.get(leader, ()), history.facts.disks.get(leader, NO_DISK).end
-    if not spans or spans[-1].epoch != statement.epoch or spans[-1].steps:
-        return None
-    if end is None or end >= statement.high_watermark:
-        return None  # a follower that kept its own tail learns its leader's high watermark nevertheless
-    return min((start for start, _ in history.facts.diverging_ranges(statement.replica, leader)), default=None)
-
-
 def _removed(history: History, statement: HwStatement, at: int) -> bool:
     """Return whether a line shows that a replica lost its log from an offset on after it stated a high watermark."""
     if not statement.refs or statement.refs[0].row is None or statement.how is HwSource.CHECKPOINT:
         return False
     return _shortened_since(history, statement.replica, at, statement.refs[0].row)
-
-
-def _before_another_process(history: History, statement: HwStatement) -> int | None:
-    """Return the start of an unseen epoch, for a replica that restarted after it stated a high watermark.
-
-    The replica's next process was given a later epoch, and an epoch in between was elected with the replica in its ISR.
-    The process that stated the high watermark was given that epoch too.
-    """
-    if history.truncates_to_hw or statement.earlier:
-        return None
-    pairs = itertools.pairwise(history.role_spans.get(statement.replica, ()))
-    restarts = (pair for pair in pairs if pair[0].epoch == statement.epoch and pair[0].run != pair[1].run)
-    given = itertools.chain.from_iterable(_given_between(history, *pair) for pair in restarts)
-    return _start_below(given, statement.high_watermark)
-
-
-def _given_between(history: History, one: RoleSpan, two: RoleSpan) -> Iterator[Epoch]:
-    """Yield the epochs since a role, up to the next one, that were sent to the replica as an elected ISR member.
-
-    Those that it led itself are left out: it has lines about them.
-    """
-    since = (epoch for epoch in history.taken_up if one.epoch < epoch.epoch <= two.epoch)
-    return (epoch for epoch in since if epoch.leader != one.replica and epoch.elected_with(one.replica))
 
 
 def _shortened_since(history: History, broker: int, at: int, row: int | None) -> bool:
@@ -349,33 +256,6 @@ def _last_state(history: History, epoch: int) -> tuple[int | None, frozenset[int
     """The last partition epoch (zkVersion) that anybody states of a leader epoch, and its ISR where it is stated."""
     last = max((state for state, (of, _) in history.states.items() if of == epoch), default=None)
     return last, history.states[last][1] if last is not None else None
-
-
-def next_start(history: History, broker: int, number: int, hw: int) -> int | None:
-    """Return the start of the first later epoch that begins below a high watermark that the replica may have reached in
-    it.
-
-    None if the replica's files show the leader epochs of its log. Before message format v2 they do not.
-    """
-    disk = history.facts.disks.get(broker, NO_DISK)
-    if disk.end is not None and disk.lineage.entries:
-        return None
-    later = [epoch for epoch in history.taken_up if epoch.epoch > number]
-    later = [e for e in later if (end := log_end(history, e.leader, e.epoch).high) is None or end >= hw]
-    return _start_below((e for e in later if not _fetched_none(history, broker, hw, e)), hw)
-
-
-def _fetched_none(history: History, broker: int, hw: int, epoch: Epoch) -> bool:
-    """Return whether a replica fetched none of the records below its high watermark under a later leader.
-
-    This holds if its records right below the high watermark differ from that leader's. Up to 0.10 a new follower first
-    truncates its log to its own high watermark (ReplicaManager.makeFollowers), so it would have fetched all records
-    between that and a higher one.
-    """
-    leader = epoch.leader if epoch.leader is not None else -1
-    ends = [history.facts.disks.get(one, NO_DISK).end or 0 for one in (broker, leader)]
-    last = min(hw, ends[1]) - 1
-    return ends[0] >= hw and any(first <= last < end for first, end in history.facts.diverging_ranges(broker, leader))
 
 
 def agreed(log: Lineage, other: Lineage, end: int) -> Lineage:

@@ -1,20 +1,19 @@
-"""High watermarks as replicas state them: the epoch in which each was reached, and the log that it is about."""
+"""High watermarks as replicas state them, each with the leader epoch in which it was reached by its replica's lines.
+
+A later epoch may be the right one: ``candidates`` answers that, once every epoch is known.
+"""
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import replace
-
 from forensics.replay.coverage import Printed
-from forensics.replay.high_watermarks.crosscheck import beyond_lines
 from forensics.replay.history import Epoch, HwSource, HwStatement, Role
 from forensics.replay.inferences import Inferred, joined
 from forensics.replay.leadership.elections import isr_changed_without_lines
 from forensics.replay.leadership.epoch_start import NO_FACTS, EpochStart, unknown_from
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.protocol import Answer
-from forensics.replay.roles.log_ends import left_end, log_end
-from forensics.replay.roles.steps import RoleSpan, Sample, StepKind, replaced
+from forensics.replay.roles.log_ends import left_end
+from forensics.replay.roles.steps import RoleSpan, Sample, replaced
 
 
 def _source(sample: Sample, *, by_leader: bool) -> HwSource:
@@ -22,17 +21,6 @@ def _source(sample: Sample, *, by_leader: bool) -> HwSource:
     if sample.how is not None:
         return sample.how
     return HwSource.PRINTED_BY_LEADER if by_leader else HwSource.PRINTED
-
-
-def _about(statement: HwStatement, epoch: Epoch, why: Inferred) -> HwStatement:
-    """Return a statement as one about the log of another epoch, and why."""
-    return replace(statement, epoch=epoch.epoch, lineage=epoch.lineage, by=joined(statement.by, (why,)))
-
-
-def _leads_on(one: RoleSpan, two: RoleSpan) -> bool:
-    """Return whether one process led on in a later epoch, and nothing changed its log but appends."""
-    leads = one.role is two.role is Role.LEADER and one.run == two.run
-    return leads and one.epoch < two.epoch and not one.steps
 
 
 def _is_of_earlier(before: RoleSpan, hw: int) -> bool:
@@ -162,85 +150,3 @@ class HwAttribution(EpochStart):
         self.history.statements.append(
             HwStatement(broker, number, lineage, sample.value, how, sample.time, (sample.ref,), earlier, by)
         )
-
-    def _follow_on(self, statement: HwStatement) -> HwStatement:
-        """Return the statement with the last epoch that it may be about.
-
-        A follower that has not received a new epoch of the same leader nevertheless learns the high watermark of that
-        epoch, because fetches carry no epoch before KIP-320. Above the new epoch's start the statement is about the
-        longer log.
-        """
-        epoch = self.history.epochs.get(statement.epoch)
-        unseen = beyond_lines(self.history, statement)
-        if unseen is not None:
-            return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.known_below(unseen))
-        if epoch is None or epoch.leader in (None, statement.replica) or self._parted_when_read_back(statement):
-            return statement
-        ahead = self._fetched_ahead(statement)
-        if ahead is not None:
-            return self._follow_on(_about(statement, ahead, Inferred.RECORDS_OF_LATER_EPOCH))
-        spans = self.role_spans.get(epoch.leader, [])
-        if not spans:
-            return self._beyond_sight(statement, epoch, None)
-        following = self._answered_in(statement, epoch.leader, spans)
-        if following is not None:
-            return self._follow_on(_about(statement, following, Inferred.ANSWERED_IN_NEXT_EPOCH))
-        if statement.earlier or self._fenced(statement.replica):
-            return statement
-        later = (t.epoch for t in self.role_spans.get(statement.replica, ()) if t.epoch > epoch.epoch)
-        return self._beyond_sight(statement, epoch, min(later, default=None))
-
-    def _answered_in(self, statement: HwStatement, leader: int | None, spans: list[RoleSpan]) -> Epoch | None:
-        """Return the next epoch of a leader's process, if the high watermark is above its start; None if not."""
-        for one, two in itertools.pairwise(spans):
-            following = self.history.epochs.get(two.epoch)
-            if one.epoch != statement.epoch or not _leads_on(one, two) or following is None:
-                continue
-            begun = following.start if following.leader == leader else None
-            if begun is not None and statement.high_watermark > begun:
-                return following
-        return None
-
-    def _fetched_ahead(self, statement: HwStatement) -> Epoch | None:
-        """Return the last epoch with records below a follower's high watermark, by its own lines.
-
-        The follower received only an earlier epoch. None if there is no later one.
-        """
-        own = (t for t in self.role_spans.get(statement.replica, ()) if t.epoch == statement.epoch)
-        begun = [number for t in own for number, start, _ in t.entries if start < statement.high_watermark]
-        later = self.history.epochs.get(max(begun, default=UNKNOWN))
-        return later if later is not None and later.epoch > statement.epoch and later.lineage.entries else None
-
-    def _parted_when_read_back(self, statement: HwStatement) -> bool:
-        """Return whether the role in which a high watermark was read back truncated below it.
-
-        Its leader's log had other records there (KIP-101). The high watermark is within the replica's own log, so it is
-        about an earlier leader's log.
-        """
-        if not statement.earlier or self.history.truncates_to_hw:
-            return False
-        return any(
-            step.kind is StepKind.TRUNCATED and step.target < statement.high_watermark
-            for role_span in self.role_spans.get(statement.replica, ())
-            if role_span.start_hw is not None and role_span.start_hw.ref in statement.refs
-            for step in role_span.steps[:1]
-        )
-
-    def _beyond_sight(self, statement: HwStatement, epoch: Epoch, until: int | None) -> HwStatement:
-        """Return the statement with an unknown log above the start of a later epoch of the same leader.
-
-        The follower did not receive that epoch, and the high watermark may be of it. A leader whose log never reached
-        the stated value had no such high watermark.
-        """
-        again = [
-            e
-            for n, e in self.history.epochs.items()
-            if n > epoch.epoch and (until is None or n <= until) and e.leader == epoch.leader and e.leader_took_up
-        ]
-        most = {e.epoch: log_end(self.history, e.leader, e.epoch).high for e in again}
-        again = [e for e in again if (end := most[e.epoch]) is None or end >= statement.high_watermark]
-        start = min((e.begins.low for e in again), default=None)
-        if start is None or statement.high_watermark <= start:
-            return statement
-        known = statement.lineage.known_below(start)
-        return replace(statement, epoch=UNKNOWN, lineage=known)
