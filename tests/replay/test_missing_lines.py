@@ -625,3 +625,24 @@ def test_a_loss_is_open_where_nothing_but_an_election_shows_the_leader_that_lack
     log = case / "broker-3" / "logs" / "state-change.log"
     log.write_bytes(b"".join(line for line in log.read_bytes().splitlines(True) if b"leader epoch 2 " not in line))
     assert judged() == (Verdict.UNKNOWN, {2})
+
+
+@pytest.mark.parametrize("second", [1, 2], ids=["each epoch is named", "epoch 1 is passed over"])
+def test_an_epoch_that_is_passed_over_shows_nothing_of_who_took_up_a_later_one(second: int, tmp_path: Path) -> None:
+    """A metadata cache names broker 3 as leader, and broker 3's lines show no role then. Lines of it may be missing."""
+    incident = Incident(tmp_path)
+    incident.begins(20)
+    incident.succeeds(10, second, 2, 20, 1, 3)
+    incident.succeeds(30, second + 2, 2, 20, 1, 3)
+    for at, epoch, leader, isr in ((2, 0, 1, [1, 2, 3]), (11, second, 2, [2, 1, 3]), (20, second + 1, 3, [3])):
+        incident[2].says(
+            at, f"TRACE [Broker id=2] Cached leader info PartitionState(controllerEpoch=1, leader={leader}, "
+            f"leaderEpoch={epoch}, isr={isr}, zkVersion={epoch}, replicas=[1, 2, 3], offlineReplicas=[]) for partition "
+            "orders-0 in response to UpdateMetadata request sent by controller 9 epoch 1 with correlation id 7 "
+            "(state.change.logger)",
+            log="state-change",
+        )  # fmt: skip
+    history = incident.history()
+    missing = [one.shown_by for one in history.coverage.known_missing.get(3, ())]
+    assert missing == (["epoch-passed-over"] if second == 2 else [])
+    assert history.epochs[second + 1].leader_took_up == bool(missing)
