@@ -274,7 +274,7 @@ def answers(verdicts: Sequence[Verdicts], truth: dict[str, Any], cluster: Cluste
 
 
 def _apart(verdicts: Verdicts) -> Told:
-    """Compare what is told of truncations: no record that one removed is both committed and not committed."""
+    """Compare the findings about truncations: no record that one removed is both committed and not committed."""
     rule, other = "uncommitted-truncation", "truncation-below-committed"
     if rule not in verdicts or verdicts[rule].verdict is Verdict.UNKNOWN:
         return Told(rule, "unknown")
