@@ -417,7 +417,7 @@ _MANY = Field("broker", "brokers", "the broker, or a list of brokers", required=
 _SOME = Field("broker", "brokers", "the broker, or a list of brokers; all if left out")
 _OFFSET = Field("offset", "number", "where this happens; the step is refused if the log ends elsewhere")
 _ACKS = Field("acks", "name", "0, 1 or all (the default)", choices=tuple(ACKS))
-_TRANSACTION = Field("transaction", "number", "id of a transactional producer (from 0.11)")
+_TRANSACTION = Field("transaction", "number", "a number of your choice for a transactional producer (from 0.11)")
 _BETWEEN = Field("between", "nodes", "two brokers, or a broker and 0 for the controller", required=True)
 _FILE = Field(
     "file",

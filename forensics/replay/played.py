@@ -562,8 +562,7 @@ class Player:
         commit = Commit(line.broker, replica.epoch, hw, line.time, Ref(row=line.row, note=f"high watermark {hw}"))
         if replica.leads:
             self._covers(replica, commit)
-            if whose is Whose.KEPT:
-                self._note_late(commit)
+            self._note_late(commit)
         elif line.kind == Kind.CONSUMED or (replica.epoch < 0 and line.kind != Kind.PRODUCED):
             self._adds(replica.log.within(0, hw), commit)
         elif whose is Whose.LEADERS or (whose is not Whose.LEAST and hw > replica.hw):
@@ -580,10 +579,13 @@ class Player:
         self._note_late(committed)
         at = self.replicas.get(leader)
         if at is not None and at.leads and at.epoch >= commit.epoch:
+            if at.epoch == commit.epoch and commit.high_watermark > max(at.log.end, at.hw):
+                stated = f"states high watermark {commit.high_watermark} of its leader, broker {leader}"
+                raise Undecided(f"{stated}; by the lines before, the log of that ends at {at.log.end}")
             self._covers(at, committed)
 
     def _note_late(self, commit: Commit) -> None:
-        """A high watermark is stated after its role; who leads by now may have begun without the records."""
+        """A high watermark is of an earlier role; who leads by now may have begun without the records."""
         for broker, one in self.replicas.items():
             if one.leads and one.epoch > commit.epoch:
                 self._led_without(broker, one, alone=commit)

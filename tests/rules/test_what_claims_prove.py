@@ -183,3 +183,45 @@ def test_batches_of_one_epoch_with_two_checksums_are_suspected(
     answers = judged(tmp_path, [head(complete=False), *told, *BOTH_COMMITTED])
     assert [one.offsets for one in answers["replica-divergence"].findings] == [((0, 10),)] * found
     assert answers["epoch-divergence"].findings == ()
+
+
+# -- leaders -----------------------------------------------------------------------------------------------------------
+
+NEXT = [said(5, 2, "become_leader", leader_epoch=4, leo=10, hw=10, isr="2"), said(5, 1, "append", offset=10, leo=14)]
+
+
+def test_what_a_leader_commits_after_its_successor_began_is_lost(tmp_path: Path) -> None:
+    """Broker 1 does not know of the next leader epoch, and commits what it truncates later."""
+    ends = [
+        said(7, 1, "become_follower", leader_epoch=4, leader=2, leo=14, hw=10),
+        said(8, 1, "truncate", offset=10),
+    ]
+    alone = said(4, 1, "isr_shrink", isr="1", isr_before="1,2")
+    answers = judged(tmp_path / "yes", [head(), *HEALTHY, alone, *NEXT, said(6, 1, "hw", hw=14), *ends])
+    for rule in ("committed-data-lost", "truncation-below-committed"):
+        assert [one.offsets for one in answers[rule].findings] == [((10, 14),)]
+    (cut,) = answers["truncation-below-committed"].findings
+    assert cut.summary.endswith("the partition has lost them")
+    answers = judged(tmp_path / "no", [head(), *HEALTHY, alone, *NEXT, *ends])
+    assert answers["committed-data-lost"].verdict is Verdict.CLEAN
+
+
+@pytest.mark.parametrize(("value", "told"), [(10, 0), (15, 1)])
+def test_a_follower_that_learns_more_than_its_leader_has_contradicts_it(value: int, told: int, tmp_path: Path) -> None:
+    heard = said(5, 2, "leader_hw", leader_hw=value, hw=10)
+    found = contradictions(tmp_path, [head(), *HEALTHY, heard])
+    assert len(found) == told
+    assert all("states high watermark 15 of its leader, broker 1" in text for text in found)
+
+
+def test_a_loss_by_a_leader_from_outside_the_isr_has_that_cause(tmp_path: Path) -> None:
+    """With KRaft lines of brokers alone do not show it, but a complete trace states each ISR."""
+    lines = [
+        said(5, 1, "isr_shrink", isr="1", isr_before="1,2"),
+        said(5, 1, "isr_commit"),
+        said(6, 1, "append", offset=10, leo=14),
+        said(7, 1, "hw", hw=14),
+        said(8, 2, "become_leader", leader_epoch=4, leo=10, hw=10, isr="2"),
+    ]
+    (lost,) = judged(tmp_path, [head(), *HEALTHY, *lines])["committed-data-lost"].findings
+    assert (lost.offsets, lost.cause) == (((10, 14),), "unclean-election")

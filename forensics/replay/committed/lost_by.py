@@ -165,7 +165,9 @@ def _elected_from_outside(history: History, lack: Lack) -> Why | None:
     The leader that wrote the record had it, and so had the last member of the ISR (KIP-966), elected from the ISR or
     not. If it restarted without the record, there is another reason, which the evidence does not show.
     """
-    if not outside_isr(history, lack.epoch):
+    isr = history.played.isr if history.played is not None else None
+    outside = lack.epoch.epoch in isr.outside if isr is not None else outside_isr(history, lack.epoch)
+    if not outside:
         return None
     written = history.epochs.get(lack.since)
     had = written is not None and written.leader == lack.leader
