@@ -6,6 +6,8 @@
     forensics.from_lines(spark.table("ops.kafka_logs"), path="file", line="nr", text="value")
     result = forensics.batch(spark, ["archive/"], "judged/")
     forensics.table(spark, "judged/", "findings").groupBy("rule").count().show()
+    forensics.views(spark, "judged/")
+    spark.sql("SELECT * FROM kafka_truncation_below_committed WHERE verdict = 'violated'").show()
 
 PySpark is imported when a function is called. All of them work with an existing session.
 """
@@ -99,3 +101,25 @@ def table(spark: SparkSession, folder: str, name: str, *, cluster: str | None = 
     from forensics.engines.spark.written import table as written
 
     return written(spark, folder, name, cluster)
+
+
+def views(spark: SparkSession, folder: str) -> tuple[str, ...]:
+    """Make views for SQL over what a batch wrote, and return their names.
+
+    ``kafka_hw_above_log_end``, ``kafka_truncation_below_committed`` and ``kafka_epoch_mismatch`` have one row for each
+    partition, rule and range of offsets: the verdict (``violated``, ``clean``, ``unknown``, ``not-applicable``), of a
+    finding its replicas, ``first_offset`` and ``end_offset`` (half-open), and what is missing for an answer.
+    ``kafka_replica_states`` is there if the batch wrote timelines. Its ``high_watermark`` is null where only a bound is
+    known. The log end offset is not below ``log_end_low``, nor above ``log_end_high``, which is null if it is unknown.
+
+    Args:
+        spark: a session.
+        folder: of the batch.
+
+    Raises:
+        UnreadableInput: there is no such folder.
+        UnusableOutput: no batch was completed there.
+    """
+    from forensics.engines.spark.views import views as made
+
+    return made(spark, folder)

@@ -197,6 +197,39 @@ def test_tables_are_read_as_dataframes(
         assert set(TABLES[name]) < set(pl.scan_parquet(files, hive_partitioning=True, glob=False).collect_schema())
 
 
+def test_the_three_checks_are_views_for_sql(judged: Path, expected: Result, sessions: Sessions) -> None:
+    """Each verdict of their rules, each range of offsets of their findings, and no bound taken for a value."""
+    from forensics.engines.spark.views import CHECKS, STATES
+
+    spark = sessions("local[2]")
+    assert forensics.views(spark, str(judged)) == (*(one.view for one in CHECKS), STATES)
+    verdicts: set[str] = set()
+    for check in CHECKS:
+        asked = f"SELECT topic, partition, rule, verdict, first_offset, end_offset FROM {check.view}"
+        rows = spark.sql(asked).collect()
+        wanted = []
+        for one in expected.partitions:
+            for judgement in one.judgements.values():
+                if judgement.rule in check.rules:
+                    ranges = [span for finding in judgement.findings for span in finding.offsets or [(None, None)]]
+                    place = (one.history.topic, one.history.partition, judgement.rule, judgement.verdict.value)
+                    wanted += [(*place, *span) for span in ranges or [(None, None)]]
+        assert sorted(map(tuple, rows), key=repr) == sorted(wanted, key=repr)
+        verdicts |= {row["verdict"] for row in rows}
+    assert verdicts >= {"violated", "clean"}
+    states = spark.table(STATES).toArrow().to_pylist()
+    timeline = forensics.table(spark, str(judged), "timeline").toArrow().to_pylist()
+    key = lambda row: repr((row["topic"], row["partition"], row["replica"], row["from"], row["to"], row["role"]))  # noqa: E731
+    shown = [("high_watermark", "log_end_low", "log_end_high")]
+    for state, row in zip(sorted(states, key=key), sorted(timeline, key=key), strict=True):
+        assert state["log_end_high"] == (row["log_end_offset"] if row["log_end_exact"] else None)
+        assert state["high_watermark"] == (row["high_watermark"] if row["high_watermark_exact"] else None)
+        assert state["log_end_low"] == row["log_end_offset"]
+        shown.append(tuple(state[name] for name in shown[0]))
+    assert any(high is None and low is not None for _, low, high in shown[1:]), "a bound"
+    assert any(high is not None for _, _, high in shown[1:]), "a value"
+
+
 KILLED = """
 import json, os, signal, sys, threading
 from forensics.engines.pipeline.batch import batch
