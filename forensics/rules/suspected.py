@@ -268,6 +268,17 @@ SUSPECTS: tuple[Suspect, ...] = (
         cause=CauseId.UNCLEAN_ELECTION,
     ),
     Suspect(
+        Sign.FELL_TO_RECOVERED_LEADER,
+        "committed-data-lost",
+        "log recovery truncated a log to {first}, broker {replica} became leader ({role}) there, and the high "
+        "watermark of {other} fell from {end} to {first}: committed {offsets} may be lost",
+        "became leader ({role}) at offset {first}",
+        (TAKEN_OVER, "another replica that was in the ISR still has them"),
+        had="the high watermark fell from {end} to {first}",
+        settle=("collect server.log of broker {replica} from before its restart: where its log ended",),
+        do_not=("start or wipe another replica that was in the ISR before its directory is copied",),
+    ),
+    Suspect(
         Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK,
         "truncation-below-committed",
         "broker {replica} truncated its log to {target}, below its own high watermark {end}: committed {offsets} "

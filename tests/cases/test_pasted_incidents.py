@@ -142,6 +142,15 @@ ANSWERS: dict[str, Answer] = {
         found((UNCLEAN, 5, None), (LOSS, 5, (640, 700))),
         ("high-watermark-fell", "unclean-election"),
     ),
+    "recovered-led-then-fell": Answer(
+        f"{SUSPECTED}COMMITTED DATA LOST   offsets 640 to 699",
+        found((LOSS, 5, (640, 700))),
+        ("high-watermark-fell", "recovery-truncated", "truncation"),
+    ),
+    "recovered-elsewhere-then-fell": Answer(
+        "WARNING stated by a log line: High watermark fell. ",
+        stated=("high-watermark-fell", "recovery-truncated", "truncation"),
+    ),
     "elected-then-fell": Answer("WARNING stated by a log line: High watermark fell. ", stated=("high-watermark-fell",)),
     "new-log-alone": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   from offset 0 on", found((LOSS, 5, None)), ("new-replica",)

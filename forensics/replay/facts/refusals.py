@@ -68,6 +68,9 @@ CONSUMERS = (
 )
 """Kinds of line that consumers log, in the logs of any application, or that a command prints of their positions."""
 
+NOBODYS = (Kind.HW_REGRESSED, Kind.CORRUPTION_CUT)
+"""Kinds of line that count too where no line names their broker, if a line of a broker names the partition."""
+
 Complaints = dict[tuple[str, int, int], list[Complaint]]
 """By topic, partition and incarnation."""
 
@@ -87,7 +90,7 @@ def complaints(rows: pl.DataFrame, nobodys: pl.DataFrame) -> Complaints:
     others = others.with_columns(pl.lit(0, dtype=pl.Int32).alias("incarnation"))
     consumers = others.filter(pl.col("kind").is_in([kind.value for kind in CONSUMERS]))
     # Of a partition that no broker's line names, it shows nothing.
-    fell = others.filter(pl.col("kind") == Kind.HW_REGRESSED.value).join(rows, on=list(_PLACE), how="semi")
+    fell = others.filter(pl.col("kind").is_in([kind.value for kind in NOBODYS])).join(rows, on=list(_PLACE), how="semi")
     found: Complaints = {}
     for part in (brokers, consumers, fell):
         rows = part.filter(pl.col("partition").is_not_null(), contradicts).sort(*_PLACE, "row")

@@ -63,15 +63,33 @@ def fell_to_unclean_leader(history: History) -> Iterator[Suspicion]:
     A replica truncated its log to that of the new leader then, and had more committed. The line may not name its
     broker: only the leader itself cannot have logged it.
     """
-    for epoch, start in ((one, one.start) for one in history.epochs.values() if one.unclean):
-        for one in history.facts.complaints if start is not None else ():
-            fell = one.kind == Kind.HW_REGRESSED and one.broker != epoch.leader and _is_later(one, epoch)
-            if fell and one.hw is not None and one.hw == start and one.hw < (one.hw_before or 0):
-                ref = Ref(row=one.row, note=f"high watermark {one.hw_before}")
-                yield Suspicion(
-                    Sign.FELL_TO_UNCLEAN_LEADER, epoch.leader, one.broker, epoch.epoch, -1, one.hw, one.hw_before,
-                    one.time, tuple(dict.fromkeys((ref, *epoch.refs))),
-                )  # fmt: skip
+    for epoch in (one for one in history.epochs.values() if one.unclean):
+        yield from _fell_to_start(history, epoch, Sign.FELL_TO_UNCLEAN_LEADER, ())
+
+
+def fell_to_recovered_leader(history: History) -> Iterator[Suspicion]:
+    """Yield the same of leaders that began where log recovery had truncated a log, by a line that names no broker.
+
+    If the line names its broker, another sign reports it.
+    """
+    cut = [one for one in history.facts.complaints if one.kind == Kind.CORRUPTION_CUT and one.broker is None]
+    for epoch in (one for one in history.epochs.values() if not one.unclean and one.epoch > 0):
+        found = [one for one in cut if one.offset == epoch.start and not _is_later(one, epoch)]
+        if found:
+            ref = Ref(row=found[-1].row, note=f"log recovery truncated a log to {found[-1].offset}")
+            yield from _fell_to_start(history, epoch, Sign.FELL_TO_RECOVERED_LEADER, (ref,))
+
+
+def _fell_to_start(history: History, epoch: Epoch, sign: Sign, refs: tuple[Ref, ...]) -> Iterator[Suspicion]:
+    """Yield the high watermarks that fell to the start of an epoch after it had begun, but not its leader's own."""
+    for one in history.facts.complaints if epoch.start is not None else ():
+        fell = one.kind == Kind.HW_REGRESSED and one.broker != epoch.leader and _is_later(one, epoch)
+        if fell and one.hw is not None and one.hw == epoch.start and one.hw < (one.hw_before or 0):
+            ref = Ref(row=one.row, note=f"high watermark {one.hw_before}")
+            yield Suspicion(
+                sign, epoch.leader, one.broker, epoch.epoch, -1, one.hw, one.hw_before, one.time,
+                tuple(dict.fromkeys((ref, *refs, *epoch.refs))),
+            )  # fmt: skip
 
 
 def _is_later(one: Complaint, epoch: Epoch) -> bool:

@@ -34,6 +34,9 @@ class Sign(StrEnum):
     RECOVERY_TRUNCATED_LEADER = "recovery truncated the log of a replica that then led"
     LAST_ISR_TRUNCATED = "a member of the last ISR truncated its log to follow a leader elected from outside the ISR"
     FELL_TO_UNCLEAN_LEADER = "a high watermark fell to where a leader elected from outside the ISR began"
+    FELL_TO_RECOVERED_LEADER = (
+        "a high watermark fell to where log recovery had truncated a log, and a leader began there"
+    )
     TRUNCATION_REFUSED = "a broker stopped rather than truncate its log to where its leader's ends"
     LEADER_ENDS_BELOW_FOLLOWER = "the log of a leader ended below where a follower fetched"
     READER_BEYOND_LOG_END = "a reader asked for records above the end of the log"

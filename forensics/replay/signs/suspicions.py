@@ -21,6 +21,7 @@ from forensics.replay.leadership.elections import isr_before
 from forensics.replay.lineage import Lineage, differences, intersect, subtract
 from forensics.replay.roles.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind, came_back
 from forensics.replay.signs.isr_signs import (
+    fell_to_recovered_leader,
     fell_to_unclean_leader,
     lacks_records_of_last_isr,
     led_from_outside,
@@ -720,6 +721,7 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.RECOVERY_TRUNCATED_LEADER: _recovered_shorter,
     Sign.LAST_ISR_TRUNCATED: _last_isr_truncated,
     Sign.FELL_TO_UNCLEAN_LEADER: fell_to_unclean_leader,
+    Sign.FELL_TO_RECOVERED_LEADER: fell_to_recovered_leader,
     Sign.TRUNCATION_REFUSED: refused_to_truncate,
     Sign.LEADER_ENDS_BELOW_FOLLOWER: leader_is_shorter,
     Sign.READER_BEYOND_LOG_END: beyond_the_end,
