@@ -24,7 +24,18 @@ if TYPE_CHECKING:
 
 
 def read(
-    spark: SparkSession, path: str, *, table: str = "observations", topics: Sequence[str] = (), tz: str | None = None
+    spark: SparkSession,
+    path: str,
+    *,
+    table: str = "observations",
+    topics: Sequence[str] = (),
+    partitions: Sequence[int] = (),
+    kinds: Sequence[str] = (),
+    brokers: Sequence[int] = (),
+    since: str = "",
+    until: str = "",
+    columns: Sequence[str] = (),
+    tz: str | None = None,
 ) -> DataFrame:
     """Read the files below a path as a table: ``observations``, ``batches``, ``checkpoints`` or ``notices``.
 
@@ -33,6 +44,11 @@ def read(
         path: a file, directory or archive that all workers can open.
         table: name of the table.
         topics: patterns; rows of other topics are left out.
+        partitions, kinds, brokers: rows of others are left out; a kind is a value of the column of this name, a broker
+            one of the column ``witness``.
+        since, until: times in ISO 8601, UTC where they name no zone; rows before and after are left out, and those
+            without a time.
+        columns: only these; all without it. What is left out is read by Python, and never passes through the JVM.
         tz: zone of printed times that name none. Default: inferred from a collector's times in the same file, else UTC.
             The table ``notices`` shows where they are rejected. A scan also uses a broker's other files.
 
@@ -45,7 +61,18 @@ def read(
     check(table, tz)
     spark.dataSource.register(KafkaForensics)
     # Two tasks for each that can run at the same time: one may take longer than others.
-    options = {"table": table, "topics": ",".join(topics), "tz": tz or "", "tasks": str(2 * slots(spark))}
+    options = {
+        "table": table,
+        "topics": ",".join(topics),
+        "partitions": ",".join(map(str, partitions)),
+        "kinds": ",".join(kinds),
+        "brokers": ",".join(map(str, brokers)),
+        "since": since,
+        "until": until,
+        "columns": ",".join(columns),
+        "tz": tz or "",
+        "tasks": str(2 * slots(spark)),
+    }
     return spark.read.format(NAME).options(**options).load(path)
 
 

@@ -37,7 +37,7 @@ def test_the_tables_of_the_source(sessions: Sessions, sample_traces: Path) -> No
     assert held[2] == known.get_column("hw").sum()
     assert held[3] == known.get_column("source").n_unique()
     assert held[4] == known.height
-    checkpoints = forensics.read(spark, sample, table="checkpoints", topics=["ord*"])
+    checkpoints = forensics.read(spark, sample, table="checkpoints", topics=["ord*"], columns=["kind", "hw"])
     wanted = case.observations.filter((pl.col("kind") == Kind.HW_CHECKPOINT.value) & (pl.col("topic") == "orders"))
     found = checkpoints.filter("kind = 'hw_checkpoint'").select("hw").collect()
     assert sorted(row.hw for row in found) == sorted(wanted.get_column("hw").to_list())
@@ -48,6 +48,47 @@ def test_the_tables_of_the_source(sessions: Sessions, sample_traces: Path) -> No
         forensics.read(spark, sample, tz="Europe/Nowhere")
     with pytest.raises(Exception, match="there is no option 'tabel'; did you mean table"):
         spark.read.format("kafka-forensics").option("tabel", "batches").load(sample).count()
+
+
+def test_what_is_not_wanted_is_left_out_at_the_source(sample_traces: Path) -> None:
+    """Each filter keeps the rows that a filter of the whole table keeps, and only the columns that are asked for."""
+    from forensics.engines.spark.datasource import OPTIONS, TABLES, Reader
+    from forensics.engines.spark.wanted import FILTERS, Wanted
+
+    path, schema = str(sample_traces / "bundle-unclean-2.8.2"), TABLES["observations"]
+
+    def rows(**options: str) -> list[dict[str, object]]:
+        reader = Reader(path, "observations", None, Wanted.of(options, schema))
+        return [row for task in reader.partitions() for batch in reader.read(task) for row in batch.to_pylist()]
+
+    every = rows()
+    times = sorted(row["time"] for row in every if row["time"] is not None)  # type: ignore[type-var]
+    middle = times[len(times) // 2]
+    wanted = {
+        "topics": ("ord*", lambda row: (row["topic"] or "").startswith("ord")),
+        "partitions": ("0, 1", lambda row: row["partition"] in (0, 1)),
+        "kinds": ("hw_checkpoint,truncate", lambda row: row["kind"] in ("hw_checkpoint", "truncate")),
+        "brokers": ("2", lambda row: row["witness"] == 2),
+        "since": (middle.isoformat(), lambda row: row["time"] is not None and row["time"] >= middle),  # type: ignore[attr-defined]
+        "until": (middle.isoformat(), lambda row: row["time"] is not None and row["time"] <= middle),  # type: ignore[attr-defined]
+    }
+    assert list(wanted) == [one.option for one in FILTERS]
+    for option, (value, keeps) in wanted.items():
+        kept = [row for row in every if keeps(row)]
+        assert 0 < len(kept) < len(every), option
+        assert sorted(map(repr, rows(**{option: value}))) == sorted(map(repr, kept)), option
+    some = rows(columns="hw, topic", kinds="hw_checkpoint", topics="orders")
+    assert some
+    assert {tuple(row) for row in some} == {("hw", "topic")}
+    for option, value, said in (
+        ("kinds", "hw_checkpont", "there is no kind 'hw_checkpont'; did you mean hw_checkpoint?"),
+        ("partitions", "zero", "use numbers separated by commas"),
+        ("since", "yesterday", "use a time in ISO 8601"),
+        ("columns", "leader, hwm", "there is no column 'hwm'; there are path, topic"),
+    ):
+        assert option in OPTIONS
+        with pytest.raises(UnreadableInput, match=said.replace("?", "[?]")):
+            Wanted.of({option: value}, schema)
 
 
 def test_an_archive_that_was_replaced(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:
@@ -75,7 +116,7 @@ def test_damage_is_told(sample_traces: Path, tmp_path: Path) -> None:
         (case.path(source), reason) for source, reason in case.notices.select("source", "reason").iter_rows()
     )
     assert {path.rpartition("/")[2] for path, _ in wanted} >= {"all.tar.gz", "elsewhere", "pipe.log"}
-    reader = Reader(str(tmp_path), "notices", (), None)
+    reader = Reader(str(tmp_path), "notices")
     rows = [row for task in reader.partitions() for batch in reader.read(task) for row in batch.to_pylist()]
     assert sorted((row["path"], row["reason"]) for row in rows) == wanted
 
@@ -104,7 +145,7 @@ def test_a_large_log_is_read_by_ranges(
     whole_text = "".join(text) * 2
     path.write_text(relaid(whole_text, layout, "last half") if layout else whole_text)
     for table in ("observations", "notices"):
-        reader = datasource.Reader(str(tmp_path), table, (), None)
+        reader = datasource.Reader(str(tmp_path), table)
         tasks = reader.partitions()
         whole = [piece for task in tasks for piece in task.pieces if '"range": null' in piece]  # type: ignore[attr-defined]
         assert (len(tasks) > 5, whole) == ((False, whole) if sessions_after == 0 else (True, []))

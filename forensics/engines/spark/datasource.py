@@ -3,10 +3,10 @@
     spark.dataSource.register(KafkaForensics)
     spark.read.format("kafka-forensics").option("table", "observations").load("evidence/")
 
-Options: ``table`` (observations, batches, checkpoints, notices), ``topics`` (patterns, separated by commas), ``tz``
-(zone of printed times that name none). A file is one partition of the DataFrame, small files share one; a large plain
-log is read by ranges of its bytes. Filters are not pushed down: where ``spark.sql.python.filterPushdown.enabled`` is
-off, as by default, a source that takes filters fails.
+Options: ``table`` (observations, batches, checkpoints, notices), ``tz`` (zone of printed times that name none),
+``tasks`` (at least so many, about), and those of ``forensics.engines.spark.wanted``. A file is one partition of the
+DataFrame, small files share one; a large plain log is read by ranges of its bytes. Filters are not pushed down: where
+``spark.sql.python.filterPushdown.enabled`` is off, as by default, a source that takes filters fails.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from forensics.case.order import known_zone, utc
-from forensics.case.topics import matches
 from forensics.case.zones import ASSUMED, settle
+from forensics.engines.spark.wanted import COLUMNS, FILTERS, Wanted
 from forensics.engines.stages.listing import File, listed, looked
 from forensics.engines.stages.plan import Piece, Unit, planned
 from forensics.engines.stages.reading import opened
@@ -41,7 +41,7 @@ from parsers.text import broker_log, lines, wrappings
 from parsers.text.broker_log import Range
 
 NAME: Final = "kafka-forensics"
-OPTIONS: Final = ("table", "topics", "tz", "tasks")
+OPTIONS: Final = ("table", "tz", "tasks", *(one.option for one in FILTERS), COLUMNS)
 CHECKPOINTS: Final = (
     Kind.HW_CHECKPOINT,
     Kind.RECOVERY_POINT,
@@ -53,6 +53,7 @@ CHECKPOINTS: Final = (
 _TOGETHER: Final = 64 << 20
 _TASKS: Final = 32
 """Tasks at least, about, if the option ``tasks`` is not given."""
+_ALL: Final = Wanted({})
 
 TABLES: Final[Mapping[str, Mapping[str, pl.DataType]]] = {
     "observations": {"path": pl.String(), **plain(OBSERVATIONS)},
@@ -110,10 +111,12 @@ def _lines_before(place: Place, begin: int) -> int:
 class Reader(DataSourceReader):
     """Reads one table of the evidence below a path."""
 
-    def __init__(self, path: str, table: str, topics: Sequence[str], zone: str | None, tasks: int = _TASKS) -> None:
+    def __init__(
+        self, path: str, table: str, zone: str | None = None, wanted: Wanted = _ALL, tasks: int = _TASKS
+    ) -> None:
         self.path = path
         self.table = table
-        self.topics = tuple(topics)
+        self.wanted = wanted
         self.zone = zone  # as the user gave it; None to infer it from a collector's times in each log
         self.tasks = tasks  # at least so many, about
 
@@ -207,18 +210,15 @@ class Reader(DataSourceReader):
             rows = rows.with_columns(
                 pl.lit(part.topic, pl.String).alias("topic"), pl.lit(part.partition, pl.Int32).alias("partition")
             )
-        if self.topics and "topic" in rows.columns:
-            named = [topic for topic in rows.get_column("topic").drop_nulls().unique() if self._wanted(topic)]
-            rows = rows.filter(pl.col("topic").is_in(named))
-        if rows.is_empty():
-            return
         if "time" in rows.columns:
             rows = rows.with_columns(utc(pl.col("time"), part.zone or self.zone or ASSUMED))
-        table = narrowed(rows.with_columns(pl.lit(path).alias("path")), schema)
-        yield from table.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(_arrow(schema)).to_batches(1 << 16)
-
-    def _wanted(self, topic: str) -> bool:
-        return matches(topic, self.topics)
+        plain_ = narrowed(rows.with_columns(pl.lit(path).alias("path")), schema)
+        found = self.wanted.rows(plain_)
+        if found.is_empty():
+            return
+        given = self.wanted.schema(schema)
+        table = found.select(*given).to_arrow(compat_level=pl.CompatLevel.oldest()).cast(_arrow(given))
+        yield from table.to_batches(1 << 16)
 
 
 def _between(part: FileReading, before: int, last: int | None) -> FileReading:
@@ -239,7 +239,7 @@ class KafkaForensics(DataSource):
 
     def schema(self) -> str:
         """Columns of the table that was asked for."""
-        return ddl(TABLES[self._table()]).replace("`time` bigint", "`time` timestamp_ltz")
+        return ddl(self._wanted().schema(TABLES[self._table()])).replace("`time` bigint", "`time` timestamp_ltz")
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """A reader of the table that was asked for."""
@@ -248,8 +248,13 @@ class KafkaForensics(DataSource):
         path = self.options.get("path")
         if not path:
             raise UnreadableInput(f"{NAME}: no path; use .load(PATH)")
-        topics = [topic.strip() for topic in self.options.get("topics", "").split(",") if topic.strip()]
-        return Reader(path, self._table(), topics, known_zone(zone) if zone else None, self._tasks())
+        return Reader(path, self._table(), known_zone(zone) if zone else None, self._wanted(), self._tasks())
+
+    def _wanted(self) -> Wanted:
+        try:
+            return Wanted.of(self.options, TABLES[self._table()])
+        except UnreadableInput as error:
+            raise UnreadableInput(f"{NAME}: {error}") from None
 
     def _tasks(self) -> int:
         said = self.options.get("tasks") or str(_TASKS)
