@@ -94,6 +94,25 @@ CLIENTS: tuple[KnownProblem, ...] = (
         leads=True,
     ),
     KnownProblem(
+        id="consumer-behind-log-start",
+        title="Consumer behind the log start",
+        severity=Severity.INFO,
+        kinds=(Kind.CONSUMER_OUT_OF_RANGE,),
+        when=less("offset", "leo"),
+        states="position {offset} of a consumer of {where} was out of range, and it was reset to {leo}",
+        records=Records.UNKNOWN,
+        means=(
+            "The log reaches beyond the position, so the position was below the log start: retention or a request had "
+            "deleted its records. The consumer skips what is in between and was not read."
+        ),
+        fetch=(
+            "check retention of {where}, and how long the consumer had been stopped or slow",
+            "check auto.offset.reset of the consumer: latest skips records that are still there",
+            "collect log start and log end of {where} at that time",
+        ),
+        leads=True,
+    ),
+    KnownProblem(
         id="fetch-out-of-range",
         title="Consumer position out of range",
         severity=Severity.INFO,

@@ -176,7 +176,7 @@ def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
     rows = rows.with_columns(
         pl.col("time").dt.epoch("us"), pl.col("kind").cast(pl.String), pl.col("message").cast(pl.String)
     )
-    rows = _with_isr_before(_with_load_before(rows, case))
+    rows = _with_reset(_with_isr_before(_with_load_before(rows, case)), case)
     events = _named(case, logs) if rows.filter(pl.col("topic").is_null() | pl.col("offset").is_null()).height else {}
     for row in rows.select(_COLUMNS).sort("source", "line", "row").iter_rows(named=True):
         known = _known(row)
@@ -214,6 +214,20 @@ def _with_isr_before(rows: pl.DataFrame) -> pl.DataFrame:
     before = before.select("row", pl.col("isr").shift(1).over("source", "topic", "partition").alias("_isr"))
     rows = rows.join(before, on="row", how="left", maintain_order="left")
     return rows.with_columns(pl.coalesce("isr_before", "_isr").alias("isr_before")).drop("_isr")
+
+
+def _with_reset(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
+    """Return rows in which a position out of range has the offset to which its consumer was reset next, as ``leo``."""
+    place = ["source", "topic", "partition"]
+    kinds = (Kind.CONSUMER_OUT_OF_RANGE, Kind.CONSUMER_RESET, Kind.CONSUMER_SET)
+    lines = case.observations.filter(pl.col("kind").is_in([one.value for one in kinds])).sort(*place, "line", "row")
+    after = lines.with_columns(
+        pl.when(pl.col("kind").shift(-1).over(place) == Kind.CONSUMER_RESET.value)
+        .then(pl.col("offset").shift(-1).over(place))
+        .alias("_reset")
+    ).filter(pl.col("kind") == Kind.CONSUMER_OUT_OF_RANGE.value, pl.col("_reset").is_not_null())
+    rows = rows.join(after.select("row", "_reset"), on="row", how="left", maintain_order="left")
+    return rows.with_columns(pl.coalesce("leo", "_reset").alias("leo")).drop("_reset")
 
 
 _CHANGES = (

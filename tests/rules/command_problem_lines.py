@@ -18,6 +18,8 @@ _APPENDING = event(
 )
 _NOT_RENAMED = "Failed to change the log file suffix from  to .deleted for log segment 42"
 _MOVED = "OFFSET_MOVED_TO_TIERED_STORAGE"
+_FETCHER = "org.apache.kafka.clients.consumer.internals.Fetcher"
+_RESET = event("Resetting offset for partition sales-7 to offset 151.", _FETCHER)
 _CHANNEL = "kafka.server.LogDirFailureChannel"
 
 
@@ -38,6 +40,10 @@ def _refused(reason: str) -> str:
         f"lastCommittedState=CommittedPartitionState(isr=Set(2), leaderRecoveryState=RECOVERED)) {reason}",
         "kafka.cluster.Partition",
     )
+
+
+def _consumer(position: int) -> str:
+    return event(f"Fetch offset {position} is out of range for partition sales-7, resetting offset", _FETCHER)
 
 
 SHOWN: dict[str, Shown] = {
@@ -119,6 +125,7 @@ SHOWN: dict[str, Shown] = {
         ],
         broker=2,
     ),
+    "consumer-behind-log-start": Shown([_consumer(130), _RESET], [_consumer(190), _RESET]),
     "producer-out-of-sequence": Shown(
         [
             _APPENDING,
