@@ -62,13 +62,17 @@ _HEADINGS: Final = {
 """Columns of a table of positions, by their headings: of ``ConsumerGroupCommand``, and of ``ConsumerOffsetChecker``."""
 _WITH_BLANKS: Final = {"CURRENT OFFSET": "CURRENT-OFFSET", "LOG END OFFSET": "LOG-END-OFFSET"}
 """Headings as 0.9 prints them."""
-_CELL: Final = re.compile(r"[^\s,]+")
+_DRESSED: Final = re.compile(r"^[ \t]*(?:(?:>|&gt;) ?)+")
+"""Marks of a quotation before a line."""
+_RULE: Final = re.compile(r"^[\s|:+-]*-{3}[\s|:+-]*\Z")
+"""The line below the head of a table, as Markdown has it."""
+_CELL: Final = re.compile(r"[^\s,|]+")
 _NUMBER: Final = re.compile(r"(?:-|[0-9]+)\Z")
 _BEGINS: Final = re.compile(
-    rb"(?m)^\s*Topic: ?[A-Za-z0-9._-]+\s+(?:Partition: ?[0-9]+\s+Leader: |(?:TopicId: ?\S+\s+)?PartitionCount: ?[0-9])"
-    rb"|^\s*Successfully completed leader election \([A-Z]+\) for partitions "
-    rb"|^\s*(?:GROUP,?\s+)?TOPIC,?\s+PARTITION,?\s.*(?:LOG-END-OFFSET|LOG END OFFSET)"
-    rb"|^\s*Group\s+Topic\s+Pid\s+Offset\s+logSize\s"
+    rb"(?m)^[\s>]*Topic: ?[\w.-]+\s+(?:Partition: ?[0-9]+\s+Leader: |(?:TopicId: ?\S+\s+)?PartitionCount: ?[0-9])"
+    rb"|^[\s>]*Successfully completed leader election \([A-Z]+\) for partitions "
+    rb"|^[\s>|]*(?:GROUP[\s,|]+)?TOPIC[\s,|]+PARTITION[\s,|].*(?:LOG-END-OFFSET|LOG END OFFSET)"
+    rb"|^[\s>|]*Group[\s|]+Topic[\s|]+Pid[\s|]+Offset[\s|]+logSize[\s|]"
     rb"|'s offset [0-9]+ doesn't match replica [0-9]+'s offset [0-9]"
     rb"|has unmatched checksum at offset [0-9]+; replica [0-9]"
 )
@@ -94,6 +98,7 @@ class _Output:
 
     def takes(self, text: str, line: int) -> bool:
         """Read a line. Return whether it is of this format."""
+        text = _DRESSED.sub("", text)
         for pattern, read in _READERS:
             if (found := pattern.match(text)) is not None:
                 self.rows += [{"message": NAME, "line": line, **row} for row in read(found)]
@@ -110,6 +115,8 @@ class _Output:
             return True
         if not self.columns:
             return False
+        if _RULE.match(text) is not None:
+            return True
         cells = dict(zip(self.columns, _CELL.findall(text), strict=False))
         row = _position(cells)
         if row is None:

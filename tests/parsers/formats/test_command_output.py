@@ -34,6 +34,9 @@ billing, ledger, 4, unknown, 17, unknown, none
     "0.8": """Group           Topic          Pid Offset   logSize  Lag     Owner
 billing         ledger         3   391      205      -186    none
 """,
+    "quoted": """> TOPIC     PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG   CONSUMER-ID   HOST
+> ledger    3          391             205             -186  -             -
+""",
     "verbose": """GROUP    TOPIC   PARTITION  LEADER-EPOCH  CURRENT-OFFSET  LOG-END-OFFSET  LAG   CONSUMER-ID
 billing  ledger  3          6             391             205             -186  -
 """,
@@ -48,6 +51,23 @@ def test_positions_of_groups(release: str) -> None:
     assert rows.select("kind", "topic", "partition", "offset", "leo", "line").rows() == [
         ("group_described", "ledger", 3, 391, 205, 2)
     ]
+
+
+def test_a_table_in_markdown() -> None:
+    text = (
+        "| GROUP | TOPIC | PARTITION | CURRENT-OFFSET | LOG-END-OFFSET |\n|---|---|---|---|---|\n"
+        "| b | ledger | 3 | 391 | 205 |\n"
+    )
+    assert begins_output(text.encode())
+    reading = read_output(text.splitlines())
+    assert reading.notices.is_empty()
+    assert reading.observations.select("topic", "partition", "offset", "leo").rows() == [("ledger", 3, 391, 205)]
+
+
+def test_a_quoted_description() -> None:
+    text = f"> {TOPIC.format('none', '4')}\n"
+    assert begins_output(text.encode())
+    assert read_output(text.splitlines()).observations.select("leader", "isr").rows() == [(-1, "4")]
 
 
 def test_several_commands_in_one_text() -> None:
