@@ -225,3 +225,20 @@ def test_a_loss_by_a_leader_from_outside_the_isr_has_that_cause(tmp_path: Path) 
     ]
     (lost,) = judged(tmp_path, [head(), *HEALTHY, *lines])["committed-data-lost"].findings
     assert (lost.offsets, lost.cause) == (((10, 14),), "unclean-election")
+
+
+@pytest.mark.parametrize(
+    ("between", "end", "found"),
+    [
+        ([], 6, 1),
+        ([], 10, 0),
+        ([said(6, 1, "truncate", offset=6, leo=10)], 6, 0),
+    ],
+)
+def test_a_leader_that_takes_up_its_next_role_with_less_is_suspected(
+    between: list[Line], end: int, found: int, tmp_path: Path
+) -> None:
+    """A leader only appends. Of a truncation other rules decide."""
+    lines = [*HEALTHY, *between, said(7, 1, "become_follower", leader_epoch=4, leader=2, leo=end, hw=6)]
+    suspected = judged(tmp_path, [head(complete=False), *lines])["leo-regression"].findings
+    assert [one.offsets for one in suspected if one.confidence == "suspected"] == [((6, 10),)] * found

@@ -119,6 +119,7 @@ class _Known:
             ref = Ref(row=line.row, note=f"truncated to {line.offset}")
             if self.hw is not None and line.offset < self.hw[0]:
                 self._note(Sign.TRUNCATED_BELOW_STATED, line, self.hw, line.offset, ref)
+        self._role_end(line)
         self.hw = self.leo = None
         self.entries.clear()
         self.follows = line.kind == Kind.BECOME_FOLLOWER
@@ -127,6 +128,14 @@ class _Known:
             self.hw = line.hw, line.time, Ref(row=line.row, note=f"high watermark {line.hw}")
         if self.leads is not None and line.leo is not None:
             self.leo = line.leo, line.time, Ref(row=line.row, note=f"log end offset {line.leo}")
+
+    def _role_end(self, line: StatementLine) -> None:
+        """Compare the log end offset with which a role begins with that of a leader before it, which only appends."""
+        stated = line.kind in _ROLES and line.message == TRACE and line.broker == line.replica
+        if not stated or self.leads is None or self.leo is None or line.leo is None or line.leo >= self.leo[0]:
+            return
+        ref = Ref(row=line.row, note=f"log end offset {line.leo}")
+        self._note(Sign.LOG_END_FELL, line, self.leo, line.leo, ref)
 
     def _values(self, line: StatementLine) -> None:
         if line.leo is not None:
