@@ -45,6 +45,9 @@ def archive(tmp_path_factory: pytest.TempPathFactory, sample_traces: Path) -> Pa
         shutil.copytree(sample_traces / name, folder / "a\nb" / name)
     log = next(folder.glob("*/kip101-0.10.2.2/broker-1/logs/server.log"))
     (log.parent / "server.log.bak").write_bytes(log.read_bytes()[:10_000])  # copied while the broker went on
+    log = next(folder.glob("*/kip101-0.10.2.2/broker-2/logs/server.log"))
+    with log.open("a") as out:  # a clock that was far ahead
+        out.write("[2999-03-01 10:22:42,100] INFO Truncating log other-0 to offset 5. (kafka.log.Log)\n")
     log = next(folder.glob("*/unclean-3.9.1/broker-*/logs/server.log"))
     os.rename(log, os.fsencode(log.parent) + b"/server\xff\xfe.log")  # noqa: PTH104 - a name that is no text
     return folder
@@ -99,6 +102,7 @@ def engine(request: pytest.FixtureRequest, sessions: Sessions, monkeypatch: pyte
     odd = request.param == "local[2]"
     if odd:
         monkeypatch.setattr(engine, "_WAVE", 1)  # what was read is kept task by task
+        monkeypatch.setattr(engine, "_TASKS_OF_SLOT", 0)  # of which there are as few as may be
     options = Options(texts=TEXTS, timelines=True, partitions=3 if odd else None, split=32 << 20)
     run = lambda archive, out: batch(SparkExecutor(sessions(request.param)), [str(archive)], str(out), options)  # noqa: E731
     return Engine(run, waves=2 if odd else 1)

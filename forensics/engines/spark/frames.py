@@ -132,12 +132,24 @@ def write(frame: DataFrame, into: Table) -> int:
     dates = {name: F.date_from_unix_date(name) for name in into.dates}
     typed = frame.withColumns(times | dates) if times or dates else frame
     rows = typed.observe(counted, F.count(F.lit(1)).alias("rows"))
-    with refusals():
-        writer = rows.write.mode("overwrite").format(into.format)
+    with refusals(), _times_in_microseconds(frame.sparkSession):
+        writer = rows.write.mode("overwrite").format(into.format).option("partitionOverwriteMode", "static")
         if into.format == PARQUET:
             writer = writer.option("compression", "zstd")
         writer.partitionBy(*into.by).save(f"file://{into.folder}")
     return int(counted.get["rows"])
+
+
+@contextlib.contextmanager
+def _times_in_microseconds(spark: SparkSession) -> Iterator[None]:
+    """Within the block, times of any year are written; of INT96, Spark's default, others read only 1677 to 2262."""
+    name = "spark.sql.parquet.outputTimestampType"
+    before = spark.conf.get(name)
+    spark.conf.set(name, "TIMESTAMP_MICROS")
+    try:
+        yield
+    finally:
+        spark.conf.set(name, str(before))
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:
