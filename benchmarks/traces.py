@@ -280,6 +280,7 @@ def _apart(verdicts: Verdicts) -> Told:
         return Told(rule, "unknown")
     twice = any(
         (one.replicas, one.epochs, one.after) == (two.replicas, two.epochs, two.after)
+        and one.before.get("log_end_offset") == two.before.get("log_end_offset")
         and intersect(one.offsets, two.offsets)
         for one in verdicts[rule].findings
         for two in verdicts[other].findings
