@@ -685,15 +685,15 @@ class _Reconstruction(HwAttribution):
         if disk.lineage.entries and disk.end is not None and hw > disk.end:
             own = own.known_below(disk.end)  # the epoch of records missing in its files is unknown
         epoch = self.history.epochs.get(last.epoch) if last is not None and last.epoch >= 0 else None
+        after = next_start(self.history, broker, epoch.epoch, hw) if epoch is not None else None
         if ends_early:
             # It was reached after its lines end, in an unknown epoch. As a follower the replica adopts its leader's
             # high watermark, which does not cover records that it alone holds.
             parts = [f.ranges[0][0] for f in self.history.facts.forks if broker in (f.left, f.right)]
             epoch, own = None, own.known_below(min(parts)) if parts else own
-        after = next_start(self.history, broker, epoch.epoch, hw) if epoch is not None else None
         if after is not None:
             # Its files do not show whether it had a role after its lines end.
-            epoch, own = None, self.logs[broker].known_below(after)
+            epoch, own = None, (own if ends_early else self.logs[broker]).known_below(after)
         self._state(broker, epoch, Sample(hw, ref, None), HwSource.CHECKPOINT, own=own)
 
 
