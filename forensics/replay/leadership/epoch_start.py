@@ -15,7 +15,6 @@ from forensics.replay.lineage import Lineage, at_least
 from forensics.replay.protocol import Answer
 from forensics.replay.roles.log_ends import follower_end, next_end, shortened_to
 from forensics.replay.roles.steps import RoleSpan, StepKind
-from parsers.details import counted_ends
 
 NO_FACTS = BrokerFacts()
 NO_DISK = Disk()
@@ -159,12 +158,6 @@ def _may_have_led(history: History, before: RoleSpan, role_span: RoleSpan, epoch
     ]
     known = [start for start in starts if start is not None]
     return bool(known) and role_span.start_hw is not None and role_span.start_hw.value > min(known)
-
-
-def _counted(role_span: RoleSpan) -> list[tuple[int, Ref]]:
-    """Return the greatest log end offset of each line about those that a leader counted, its own among them."""
-    ends = ((max(counted_ends(detail), default=-1), row) for detail, row in role_span.counted)
-    return [(end, Ref(row=row, note=f"log end offset {end} at most")) for end, row in ends if end >= 0]
 
 
 def _leaders_ends(role_span: RoleSpan) -> list[tuple[int, Ref]]:
@@ -429,7 +422,9 @@ class EpochStart:
         again = [n for n, e in self.history.epochs.items() if e.leader == leader]
         if leader not in with_roles or epoch.other_leaders:
             return None
-        found = _counted(role_span)
+        found = []
+        if role_span.start_high is not None:
+            found.append((role_span.start_high.value, role_span.start_high.ref))
         for broker in sorted(with_roles - {leader}):
             spans = self.role_spans[broker]
             for position, one in enumerate(spans):

@@ -128,8 +128,7 @@ class RoleSpan:
         refs: lines that began it.
         start_end: log end offset when it began, before any reconciliation; None if not exactly known.
         start_low: the least that ``start_end`` can be; the same where it is known.
-        counted: lines about the log end offsets that it counted as leader: their detail and row. Its own was among
-            them, so the greatest of each line is an upper bound of ``start_end``.
+        start_high: upper bound of ``start_end``, from the log end offsets that it counted as leader.
         start_hw: high watermark it began with, which was reached earlier.
         read_back: the same of a role that no line names, where it truncated its log.
         steps: truncations, loads and the like, in order.
@@ -162,7 +161,7 @@ class RoleSpan:
     start_end: int | None = None
     start_ref: Ref | None = None
     start_low: int = 0
-    counted: list[tuple[str | None, int]] = field(default_factory=list)
+    start_high: Sample | None = None
     start_hw: Sample | None = None
     read_back: Sample | None = None
     steps: list[Step] = field(default_factory=list)

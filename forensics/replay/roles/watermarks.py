@@ -18,7 +18,7 @@ from forensics.replay.history import (
 )
 from forensics.replay.protocol import Answer
 from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
-from parsers.details import AMBIGUOUS
+from parsers.details import AMBIGUOUS, counted_ends
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -240,8 +240,12 @@ class Watermarks:
         now, behind = self.now, event.hw is not None and event.hw < self.low
         now.held_back = now.held_back or (now.role is Role.LEADER and now.is_alone and behind)
         self._hw(event)
-        if now.role is Role.LEADER and not self.at_rest and event.run == now.run:
-            now.counted.append((event.detail, event.row))
+        if now.role is not Role.LEADER or self.at_rest or event.run != now.run:
+            return
+        ends = counted_ends(event.detail)
+        if ends and max(ends) >= 0 and (now.start_high is None or max(ends) < now.start_high.value):
+            ref = Ref(row=event.row, note=f"log end offset {max(ends)} at most")
+            now.start_high = Sample(max(ends), ref, event.time)
 
     def _produced(self, event: Event) -> None:
         """Handle a leader's answer to a producer or a consumer: its log covers the records, and its high watermark
