@@ -262,7 +262,11 @@ SUSPECTS: tuple[Suspect, ...] = (
         "broker {replica} was elected leader ({role}) from outside the ISR, and the high watermark of {other} fell "
         "from {end} to {first}, where it began: committed {offsets} may be lost",
         "became leader ({role}) at offset {first}",
-        (TAKEN_OVER, "another replica that was in the ISR still has them"),
+        (
+            TAKEN_OVER,
+            "another replica that was in the ISR still has them",
+            "they had been deleted before, as of old age",
+        ),
         had="the high watermark fell from {end} to {first}",
         do_not=("start or wipe another replica that was in the ISR before its directory is copied",),
         cause=CauseId.UNCLEAN_ELECTION,
@@ -273,7 +277,11 @@ SUSPECTS: tuple[Suspect, ...] = (
         "log recovery truncated a log to {first}, broker {replica} became leader ({role}) there, and the high "
         "watermark of {other} fell from {end} to {first}: committed {offsets} may be lost",
         "became leader ({role}) at offset {first}",
-        (TAKEN_OVER, "another replica that was in the ISR still has them"),
+        (
+            TAKEN_OVER,
+            "another replica that was in the ISR still has them",
+            "they had been deleted before, as of old age",
+        ),
         had="the high watermark fell from {end} to {first}",
         settle=("collect server.log of broker {replica} from before its restart: where its log ended",),
         do_not=("start or wipe another replica that was in the ISR before its directory is copied",),

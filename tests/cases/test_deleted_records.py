@@ -67,7 +67,15 @@ def test_what_the_missing_lines_of_a_leader_may_tell_is_not_proven(tmp_path: Pat
     for name, rotated in {"server.log": 536, "state-change.log": 22}.items():
         log = folder / "broker-1" / "logs" / name
         log.write_text("".join(log.read_text().splitlines(keepends=True)[rotated:]))
-    found = [one for one in scan([str(folder)]).findings if one.rule in (LOSS, CUT)]
+    told = [one for one in scan([str(folder)]).findings if one.rule in (LOSS, CUT)]
+    suspected = [one for one in told if one.confidence == "suspected"]
+    assert {(f.rule, f"{f.topic}-{f.partition}"): f.offsets for f in suspected} == {
+        (LOSS, "delpart-0"): ((20, 50),),
+        (LOSS, "exp-0"): ((20, 120),),
+        (LOSS, "plain-0"): ((20, 50),),
+    }
+    assert all(any("deleted" in text for text in one.uncertain) for one in suspected)
+    found = [one for one in told if one.confidence != "suspected"]
     assert {(f.rule, f"{f.topic}-{f.partition}"): f.offsets for f in found} == {
         (LOSS, "delall-0"): ((20, 25),),
         (CUT, "delall-0"): ((25, 50),),

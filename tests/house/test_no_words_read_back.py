@@ -304,13 +304,17 @@ def found_in(sources: dict[str, str]) -> dict[tuple[str, str], list[str]]:
     return found
 
 
-def test_no_rule_and_no_report_takes_words_apart(sources: dict[str, str]) -> None:
-    found = found_in(sources)
+@pytest.fixture(scope="module")
+def found(sources: dict[str, str]) -> dict[tuple[str, str], list[str]]:
+    """Code of this project that takes words apart."""
+    return found_in(sources)
+
+
+def test_no_rule_and_no_report_takes_words_apart(found: dict[tuple[str, str], list[str]]) -> None:
     assert {place: code for place, code in found.items() if place not in EXCUSED} == {}
 
 
-def test_no_excuse_is_left_over(sources: dict[str, str]) -> None:
-    found = found_in(sources)
+def test_no_excuse_is_left_over(sources: dict[str, str], found: dict[tuple[str, str], list[str]]) -> None:
     assert [place for place in EXCUSED if place not in found] == []
     taken = {name: _texts_given(ast.parse(sources[module])).get(name, {}) for module, name in READERS}
     assert all(any(one.taken_apart for one in parameters.values()) for parameters in taken.values())

@@ -130,8 +130,8 @@ class _Known:
             self.leo = line.leo, line.time, Ref(row=line.row, note=f"log end offset {line.leo}")
 
     def _role_end(self, line: StatementLine) -> None:
-        """Compare the log end offset with which a role begins with that of a leader before it, which only appends."""
-        stated = line.kind in _ROLES and line.message == TRACE and line.broker == line.replica
+        """Compare the log end offset with which a follower begins with its own as leader: leaders only append."""
+        stated = line.kind == Kind.BECOME_FOLLOWER and line.message == TRACE and line.broker == line.replica
         if not stated or self.leads is None or self.leo is None or line.leo is None or line.leo >= self.leo[0]:
             return
         ref = Ref(row=line.row, note=f"log end offset {line.leo}")
