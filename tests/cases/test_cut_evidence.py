@@ -2,7 +2,7 @@
 
 Each trace is scanned again without the logs of one broker, without its data, without all of it, with that of one broker
 alone, and with logs that begin or end in the middle of the story, as rotation and late copies leave them. Without CI=1
-each trace is cut in a fourth of these ways, the next one in another fourth.
+each trace is cut in a sixth of these ways, the next one in another sixth.
 """
 
 from __future__ import annotations

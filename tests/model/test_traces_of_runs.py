@@ -73,7 +73,7 @@ def test_whole_traces_with_transactions_are_decided(number: int) -> None:
     assert undecided(PROTOCOLS[number], schedules) == []
 
 
-@pytest.mark.parametrize("number", range(len(PROTOCOLS)) if EVERYTHING else (0, len(PROTOCOLS) - 1))
+@pytest.mark.parametrize("number", range(len(PROTOCOLS)) if EVERYTHING else [len(PROTOCOLS) - 1])
 def test_a_fault_that_is_added_is_found(number: int) -> None:
     first = 4_000_000 + 1_000 * number
     runs = max(60, LESS_RUNS)  # some kinds of fault find no place in many runs

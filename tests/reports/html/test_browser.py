@@ -95,14 +95,14 @@ def shut_out(page: Page, *rules: str) -> list[tuple[str, list[str]]]:
 
 
 OTHERS = sorted({path.name for path in (ROOT / "sample_traces").iterdir() if path.is_dir()} - set(SAMPLES))
-ON_PHONES = IN_THE_DARK = SAMPLES if EVERYTHING else (LOSS_AND_FORK, CALM)
+IN_ALL_WAYS = SAMPLES if EVERYTHING else (LOSS_AND_FORK, CALM)
 
 
 @pytest.mark.parametrize(
     ("name", "viewport"),
     [
-        *(pytest.param(name, WIDE, id=f"{name}-wide") for name in SAMPLES),
-        *(pytest.param(name, PHONE, id=f"{name}-phone") for name in ON_PHONES),
+        *(pytest.param(name, WIDE, id=f"{name}-wide") for name in IN_ALL_WAYS),
+        *(pytest.param(name, PHONE, id=f"{name}-phone") for name in IN_ALL_WAYS),
         *(
             pytest.param(name, PHONE if place % 2 else WIDE, id=name)
             for place, name in enumerate(OTHERS if EVERYTHING else OTHERS[:: 2 * SHARE])
@@ -127,7 +127,7 @@ def test_it_opens_for_everyone_without_complaint_or_request(
         assert watched.complaints == []
         assert shut_out(page) == []
         assert overlapping(page) == []
-        if name in IN_THE_DARK and viewport == WIDE:
+        if name in IN_ALL_WAYS and viewport == WIDE:
             page.emulate_media(color_scheme="dark")
             assert shut_out(page, *COLOURS) == [], "dark"
 
@@ -398,7 +398,7 @@ def sheets(page: Page) -> int:
     return len(re.findall(rb"/Type\s*/Page[^s]", page.pdf(format="A4", print_background=True)))
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", IN_ALL_WAYS)
 def test_it_prints_on_few_sheets(name: str, pages: Callable[[str], Path], watch: Opener) -> None:
     with watch() as watched:
         page = watched.open(pages(name))
