@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from forensics.engines.local import no_cycles
 from forensics.engines.pipeline.executor import Buckets, Given, Ordered, Stage, Tasks, Work
-from forensics.engines.stages.files import Sink, grouped, put
+from forensics.engines.stages.files import Sink, grouped, put_nothing
 from forensics.engines.stages.judging import BROUGHT
 from forensics.engines.stages.packing import packed, unpacked
 from forensics.engines.stages.rows import Schema, batches, chunks, frame, narrowed
@@ -98,15 +98,13 @@ class Processes:
         found = [rows for rows in self._answers(stage, _Framed()) if rows.height]
         return pl.concat([pl.DataFrame(schema=stage.schema), *(narrowed(rows, stage.schema) for rows in found)])
 
-    def store(self, into: Table, *stages: Stage) -> int:
+    def store(self, into: Table, *stages: Stage) -> None:
         """See ``Executor``."""
         rows = 0
         for number, stage in enumerate(stages):
             rows += sum(self._answers(stage, _Stored(into, f"part-{number}")))
-        if not rows:  # so that the table has its columns
-            nothing = into.typed(pl.DataFrame(schema=dict(into.schema)))
-            put(into.folder / "part-none.parquet", nothing)
-        return rows
+        if not rows:
+            put_nothing(into)
 
     def summed(self, stages: Sequence[Stage], keys: Sequence[str], how: dict[str, str]) -> pl.DataFrame:
         """See ``Executor``."""

@@ -19,7 +19,7 @@ from forensics.engines.pipeline import shuffling
 from forensics.engines.pipeline.executor import Buckets, Given, Ordered, Stage, Tasks, Work
 from forensics.engines.pipeline.job import Options, Say
 from forensics.engines.stages.deriving import digested
-from forensics.engines.stages.files import Sink, put
+from forensics.engines.stages.files import Sink, put_nothing
 from forensics.engines.stages.judging import Judge
 from forensics.engines.stages.rows import Schema, batches, completed, frame
 from forensics.engines.stages.table import Rows, Table
@@ -39,16 +39,14 @@ class Here:
         """See ``Executor``."""
         return _together(self._tasks(stage), stage.schema)
 
-    def store(self, into: Table, *stages: Stage) -> int:
+    def store(self, into: Table, *stages: Stage) -> None:
         """See ``Executor``."""
         sinks = [Sink(into, f"part-{number}") for number, _ in enumerate(stages)]
         for stage, sink in zip(stages, sinks, strict=True):
             for batch in (batch for task in reversed(self._tasks(stage)) for batch in task):
                 sink.add(frame([batch]))
-        rows = sum(sink.close() for sink in sinks)
-        if not rows:
-            put(into.folder / "part-none.parquet", into.typed(pl.DataFrame(schema=dict(into.schema))))
-        return rows
+        if not sum(sink.close() for sink in sinks):
+            put_nothing(into)
 
     def summed(self, stages: Sequence[Stage], keys: Sequence[str], how: dict[str, str]) -> pl.DataFrame:
         """See ``Executor``."""

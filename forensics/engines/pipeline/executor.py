@@ -105,15 +105,12 @@ class Executor(Protocol):
     def run(self, stage: Stage) -> pl.DataFrame:
         """Return the rows that all tasks give, in any order."""
 
-    def store(self, into: Table, *stages: Stage) -> int:
+    def store(self, into: Table, *stages: Stage) -> None:
         """Store the rows that the tasks of some stages give, of which none waits for another.
 
         Args:
             into: a table that has none of the rows yet.
-            stages: give rows of its columns.
-
-        Returns:
-            How many rows there are.
+            stages: give rows of its columns. Without any row one file is written, which has the columns.
         """
 
     def summed(self, stages: Sequence[Stage], keys: Sequence[str], how: dict[str, str]) -> pl.DataFrame:

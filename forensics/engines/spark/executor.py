@@ -12,7 +12,8 @@ import polars as pl
 
 from forensics.engines.pipeline.executor import Buckets, Given, Ordered, Stage, Tasks
 from forensics.engines.spark import frames
-from forensics.engines.spark.session import slots
+from forensics.engines.spark.session import context_of, slots
+from forensics.engines.stages.files import put_nothing
 from forensics.engines.stages.table import PARQUET, Rows, Table
 from forensics.errors import UnusableOutput, UnwritableOutput
 from parsers.containment import Defect, contained
@@ -41,28 +42,23 @@ class SparkExecutor:
         with self._described(stage.name):
             return frames.collected(self._rows(stage))
 
-    def store(self, into: Table, *stages: Stage) -> int:
-        """See ``Executor``. All stages are one job, so that a large partition keeps no other waiting."""
-        with self._described(", ".join(stage.name for stage in stages)):
-            rows = frames.union([self._rows(stage) for stage in stages])
-            count = frames.write(rows, into)
-            if into.format == PARQUET and not into.files():
-                self._seen(into, count)
-        return count
-
-    def _seen(self, into: Table, count: int) -> None:
-        """Give a table without a file its columns.
+    def store(self, into: Table, *stages: Stage) -> None:
+        """See ``Executor``. All stages are one job, so that a large partition keeps no other waiting.
 
         Raises:
             UnwritableOutput: rows were written, and are not here.
         """
+        with self._described(", ".join(stage.name for stage in stages)):
+            rows = frames.union([self._rows(stage) for stage in stages])
+            count = frames.write(rows, into)
+        if into.format != PARQUET or into.files():
+            return
         if count:
             raise UnwritableOutput(
                 f"{into.folder} was written by workers, and its files are not here: it has to be in a folder that "
                 "driver and workers share; mount one, and name it"
             )
-        nothing = self.spark.createDataFrame([], frames.written_types(into))
-        nothing.coalesce(1).write.mode("overwrite").save(f"file://{into.folder}")
+        put_nothing(into)
 
     def summed(self, stages: Sequence[Stage], keys: Sequence[str], how: dict[str, str]) -> pl.DataFrame:
         """See ``Executor``."""
@@ -89,23 +85,17 @@ class SparkExecutor:
 
     def share(self) -> float:
         """See ``Executor``. Spark Connect does not show it: 0."""
-        from pyspark.errors import PySparkException
-
-        with contextlib.suppress(PySparkException, RuntimeError, AttributeError):
-            tracker = self.spark.sparkContext.statusTracker()
-            stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
-            tasks = [(one.numCompletedTasks, one.numTasks) for one in stages if one is not None]
-            return sum(done for done, _ in tasks) / max(sum(of for _, of in tasks), 1)
-        return 0.0
+        if (context := context_of(self.spark)) is None:
+            return 0.0
+        tracker = context.statusTracker()
+        stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+        tasks = [(one.numCompletedTasks, one.numTasks) for one in stages if one is not None]
+        return sum(done for done, _ in tasks) / max(sum(of for _, of in tasks), 1)
 
     @contextlib.contextmanager
     def _described(self, name: str) -> Iterator[None]:
         """Within the block, Spark's pages and its event log show jobs under a name; not with Spark Connect."""
-        from pyspark.errors import PySparkException
-
-        try:
-            context = self.spark.sparkContext
-        except (PySparkException, RuntimeError, AttributeError):
+        if (context := context_of(self.spark)) is None:
             yield
             return
         before = context.getLocalProperty("spark.job.description")

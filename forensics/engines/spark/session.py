@@ -15,6 +15,7 @@ from forensics.errors import NoSpark
 from parsers import limits
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 LEAST_JAVA = 17
@@ -80,12 +81,19 @@ def session(
 
 def slots(spark: SparkSession) -> int:
     """Return how many tasks run at the same time, about; of Spark Connect, which does not show it, a guess."""
+    context = context_of(spark)
+    return _UNKNOWN_SLOTS if context is None else int(context.defaultParallelism)
+
+
+def context_of(spark: SparkSession) -> SparkContext | None:
+    """Return the session's way to its JVM; None with Spark Connect, which has none."""
     from pyspark.errors import PySparkException
 
     try:
-        return int(spark.sparkContext.defaultParallelism)
+        context = spark.sparkContext
     except (PySparkException, RuntimeError, AttributeError):
-        return _UNKNOWN_SLOTS
+        return None
+    return context if hasattr(context, "environment") else None
 
 
 def _prepare(master: str) -> None:
@@ -111,16 +119,14 @@ def _within_limits(spark: SparkSession) -> SparkSession:
     Raises:
         NoSpark: limits were moved, and a Spark Connect session cannot hand them to its workers.
     """
-    from pyspark.errors import PySparkException
-
     moved = limits.said()
-    try:
-        environment = spark.sparkContext.environment
-    except (PySparkException, RuntimeError, AttributeError) as error:  # Spark Connect has none
+    context = context_of(spark)
+    if context is None:
         if moved:
             told = f"set {limits.ENVIRONMENT}={moved!r} where they run"
-            raise NoSpark(f"Spark Connect cannot hand --limit to its workers: {told}") from error
+            raise NoSpark(f"Spark Connect cannot hand --limit to its workers: {told}")
         return spark
+    environment = context.environment
     if moved:
         environment[limits.ENVIRONMENT] = moved
     else:

@@ -10,7 +10,7 @@ from forensics.engines.pipeline.output import Output
 from forensics.engines.spark.frames import as_path, written_types
 from forensics.engines.stages.deriving import TABLES
 from forensics.engines.stages.deriving import table as large
-from forensics.engines.stages.table import shortened
+from forensics.engines.stages.table import in_cluster
 from forensics.errors import UnreadableInput
 
 if TYPE_CHECKING:
@@ -40,5 +40,5 @@ def table(spark: SparkSession, folder: str, name: str, cluster: str | None) -> D
     if cluster is None:
         return rows
     if name in (*TABLES, TIMELINE):
-        rows = rows.filter(F.col("in_cluster") == shortened(cluster))
+        rows = rows.filter(F.col("in_cluster") == in_cluster(cluster))
     return rows.filter(F.col("cluster") == cluster)

@@ -16,7 +16,7 @@ from forensics.case.order import METADATA_TOPIC
 from forensics.engines.stages.context import SURVEY, Context, Draft, busy, gaps, placed
 from forensics.engines.stages.packing import packed, unpacked
 from forensics.engines.stages.rows import narrowed, plain, restored
-from forensics.engines.stages.table import PARQUET, Table, shortened
+from forensics.engines.stages.table import PARQUET, Table, in_cluster
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
 
 _PLACES: Final = {"source": pl.Int32(), "path": pl.String(), "split": pl.Int32(), "seq": pl.Int64()}
@@ -175,9 +175,9 @@ def in_folders(name: str, rows: pl.DataFrame) -> pl.DataFrame:
 
     The cluster is in the rows as well, because a folder name loses some characters.
     """
-    cluster = pl.col("cluster").fill_null("none")
-    names = {value: shortened(value) for value in rows.select(cluster.unique()).get_column("cluster").to_list()}
-    rows = rows.with_columns(cluster.replace_strict(names, return_dtype=pl.String).alias("in_cluster"))
+    names = {name: in_cluster(name) for name in rows.get_column("cluster").unique().to_list()}
+    named = pl.col("cluster").replace_strict(names, return_dtype=pl.String).alias("in_cluster")
+    rows = rows.with_columns(named)
     if name != "observations":
         return rows
     return rows.with_columns((pl.from_epoch("time", "us").dt.date().cast(pl.Int32)).alias("date"))

@@ -72,6 +72,11 @@ def put(path: Path, rows: pl.DataFrame) -> None:
     beside.replace(path)
 
 
+def put_nothing(table: Table) -> None:
+    """Write a file without rows, so that a table has its columns."""
+    put(table.folder / "part-none.parquet", table.typed(pl.DataFrame(schema=dict(table.schema))))
+
+
 def grouped(files: Iterable[tuple[str, int]], *, rows: int = ROWS) -> list[list[str]]:
     """Paths of files in tasks of about as many rows.
 

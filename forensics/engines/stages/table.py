@@ -116,6 +116,11 @@ def shortened(value: str) -> str:
     return f"{cut}-{sha256(value.encode()).hexdigest()[:20]}"
 
 
+def in_cluster(cluster: str | None) -> str:
+    """Return the value by which the folder of a cluster's rows is named."""
+    return "none" if cluster is None else shortened(cluster)
+
+
 def is_whole(value: str) -> bool:
     """Return whether the name of a folder shows the whole value."""
     return len(escaped(value).encode()) <= _LONGEST

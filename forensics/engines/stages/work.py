@@ -29,7 +29,7 @@ from forensics.engines.stages.listing import File, hashed, looked
 from forensics.engines.stages.packing import packed, unpacked
 from forensics.engines.stages.plan import Piece
 from forensics.engines.stages.rows import RAW, batches, chunks, plain
-from forensics.engines.stages.table import PART, shortened
+from forensics.engines.stages.table import PART, in_cluster
 from forensics.replay.timeline import closed, processes
 
 LOOKED: Final = {"order": pl.Int64(), "sha256": pl.String(), "looks": pl.String()}
@@ -261,7 +261,7 @@ class Close:
                 if self.clusters > 1:
                     of_cluster = spans_.filter(pl.col("cluster").eq_missing(pl.lit(cluster, pl.String)))
                 done = closed(mine, of_cluster.drop("cluster"), *KEY, "incarnation")
-                named = pl.lit(shortened(str(cluster if cluster is not None else "none"))).alias("in_cluster")
+                named = pl.lit(in_cluster(cluster), pl.String).alias("in_cluster")
                 yield from batches(done.with_columns(named), TIMELINE)
 
 
