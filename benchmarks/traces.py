@@ -29,10 +29,11 @@ from forensics.model import PROTOCOLS
 from forensics.model.cluster import Cluster
 from forensics.model.protocol import Protocol
 from forensics.model.trace import Event
+from forensics.replay.facts.directory import Ref
 from forensics.replay.lineage import intersect
 from forensics.replay.partitions import histories
 from forensics.rules import RULES, judged
-from forensics.rules.finding import Judgement, Verdict
+from forensics.rules.finding import Finding, Judgement, Verdict
 from tests.model import batches
 
 BATCH = 20
@@ -279,13 +280,16 @@ def _apart(verdicts: Verdicts) -> Told:
     if rule not in verdicts or verdicts[rule].verdict is Verdict.UNKNOWN:
         return Told(rule, "unknown")
     twice = any(
-        (one.replicas, one.epochs, one.after) == (two.replicas, two.epochs, two.after)
-        and one.before.get("log_end_offset") == two.before.get("log_end_offset")
-        and intersect(one.offsets, two.offsets)
+        not _refs(one).isdisjoint(_refs(two)) and intersect(one.offsets, two.offsets)
         for one in verdicts[rule].findings
         for two in verdicts[other].findings
     )
     return Told(rule, "wrong" if twice else "right")
+
+
+def _refs(finding: Finding) -> set[Ref]:
+    """The lines of a finding."""
+    return {ref for fact in finding.facts for ref in fact.refs}
 
 
 _KINDS = {"unknown, violated": "unknown", "unknown, clean": "unknown", "violated in part": "in part"}

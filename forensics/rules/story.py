@@ -24,7 +24,7 @@ from forensics.replay.history import (
     once,
 )
 from forensics.replay.inferences import Inferred
-from forensics.replay.lineage import Range, merge
+from forensics.replay.lineage import Range, differences, merge
 from forensics.replay.omissions.files import NOT_READ
 from forensics.replay.roles.steps import StepKind
 from forensics.replay.truncations.removals import open_truncation
@@ -115,13 +115,19 @@ def times_stated(history: History, truncation: Truncation) -> int:
 
 
 def _again(history: History, truncation: Truncation) -> list[Truncation]:
-    """The same truncation at later lines."""
+    """The same truncation at later lines, unless it removed other records at the same offsets."""
     row = truncation.refs[0].row or 0
     return [
         other
         for other in _alike(history).get((truncation.replica, truncation.epoch, truncation.target), ())
-        if (other.refs[0].row or 0) > row
+        if (other.refs[0].row or 0) > row and not _removed_others(truncation, other)
     ]
+
+
+def _removed_others(one: Truncation, other: Truncation) -> bool:
+    """Return whether two truncations to one offset are known to have removed records of different leader epochs."""
+    end = min(one.before.low, other.before.low)
+    return bool(differences(one.lineage, other.lineage, one.target, end)[0])
 
 
 def repeats_facts(history: History, truncation: Truncation) -> list[Fact]:

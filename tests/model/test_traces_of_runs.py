@@ -123,3 +123,8 @@ def test_single_runs_that_were_left_open() -> None:
 def test_a_leader_that_was_told_of_its_successor_late_lacks_only_what_was_stated_then() -> None:
     """A paused leader follows in epoch 4, whose records a broker that still leads epoch 1 does not have."""
     assert undecided(BY_NAME["epoch"], [drawn(920_003, weights=RUINOUS)]) == []
+
+
+def test_truncations_to_one_offset_that_removed_other_records_are_told_apart() -> None:
+    """A follower removes four records of epoch 0, fetches four of epoch 1, which are committed, and removes them."""
+    assert undecided(BY_NAME["hw"], [drawn(100_216)]) == []
