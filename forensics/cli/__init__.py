@@ -25,6 +25,8 @@ COMMANDS = {
     "scan": ("forensics.cli.scan", "Find lost, truncated or forked committed data in evidence."),
     "timeline": ("forensics.cli.timeline", "Show the replicas of a partition side by side over time."),
     "compare": ("forensics.cli.compare", "Compare replicas by their segments and checkpoints on disk."),
+    "salvage": ("forensics.cli.salvage", "Get lost records back from the copies that still have them."),
+    "produce": ("forensics.cli.produce", "Write salvaged records to a new topic of a running cluster."),
     "inspect": ("forensics.cli.inspect", "Show the format and the contents of each file."),
     "trace": ("forensics.cli.trace", "Write what the evidence states as a trace (JSON lines)."),
     "rules": ("forensics.cli.explain", "List the rules, with the severity of a violation."),

@@ -15,7 +15,7 @@ from forensics.cli import reading
 from forensics.cli.examples import example
 from forensics.cli.speaking import page, say_pieces
 from forensics.engines import local
-from forensics.engines.salvage import replayed
+from forensics.engines.left_out import replayed
 from forensics.errors import DefectOfProgram, NothingMatched, UnreadableInput
 from forensics.replay.history import History
 from forensics.replay.partitions import histories

@@ -13,7 +13,7 @@ from forensics.case import Case, Reading, assemble
 from forensics.case.topics import matches
 from forensics.case.twins import as_copy, copies
 from forensics.engines.inputs import named_by_user, nothing_understood
-from forensics.engines.salvage import Judged, replayed, without_culprits
+from forensics.engines.left_out import Judged, replayed, without_culprits
 from forensics.engines.workers import cores
 from forensics.errors import DefectOfProgram, ForensicsError
 from forensics.replay.history import History

@@ -12,8 +12,8 @@ import polars as pl
 
 from forensics.engines import codec, local
 from forensics.engines.kept import KeptHistory
+from forensics.engines.left_out import Judged, gave_up
 from forensics.engines.parts import Common, Division, Packed
-from forensics.engines.salvage import Judged, gave_up
 from forensics.engines.workers import Load, Workers
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import History

@@ -267,16 +267,8 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         unknown=Answer.OPEN,
         source="Partition, 2.4.0; up to 2.3 at TRACE",
     ),
-    # -- what comes with it -------------------------------------------------------------------------------------------
-    Behaviour(
-        name="ships_dump_log",
-        says="The release has a script kafka-dump-log.sh. Without it, kafka-run-class.sh runs the same class.",
-        releases=(Releases((2, 0), None),),
-        unknown=Answer.OPEN,
-        source="KAFKA-6615; kafka.tools.DumpLogSegments",
-    ),
 )
-"""Every behaviour that differs between releases and that replay knows, or advice depends on."""
+"""Every behaviour that differs between releases and that replay knows."""
 
 _NAMED: Mapping[str, Behaviour] = {row.name: row for row in BEHAVIOURS}
 
@@ -298,7 +290,6 @@ class Protocol:
     elects_from_elr: Answer = Answer.OPEN
     logs_leader_start: Answer = Answer.OPEN
     logs_isr_commits: Answer = Answer.OPEN
-    ships_dump_log: Answer = Answer.OPEN
     old_runs: frozenset[int] = field(default=frozenset())
     """Processes that did not truncate by epoch, even if the broker did later."""
 

@@ -142,6 +142,10 @@ WHEN: Final = "\1"
 """Advice has it where a span of time of the incident belongs, such as ``between 12:00:01 and 12:00:09 UTC``."""
 
 
+LOST: Final = "\2"
+"""Advice has it where options of a command belong that name the lost offsets, such as ``--offsets 50..80``."""
+
+
 class Advised(TypedDict):
     """The fields of a finding that advise."""
 
@@ -158,6 +162,7 @@ def advised(
     next_steps: Iterable[str | Action] = (),
     do_not: Iterable[str] = (),
     when: str = "",
+    lost: Iterable[Range] = (),
 ) -> Advised:
     """Return the fields that advise, with the name of the partition, and the advice as it holds for any partition.
 
@@ -167,6 +172,7 @@ def advised(
         next_steps: safe actions, first first; those without a command are given by their text.
         do_not: actions that would destroy evidence or the last copy.
         when: the span of time that takes the place of ``WHEN``.
+        lost: the offsets that take the place of ``LOST``.
 
     All of them name the partition by ``HERE`` alone.
 
@@ -175,9 +181,10 @@ def advised(
     """
     steps = [step if isinstance(step, Action) else Action(step) for step in next_steps]
     never = tuple(do_not)
+    offsets = " ".join(f"--offsets {first}..{end}" for first, end in lost)
 
     def named(general: str) -> str:
-        return general.replace(HERE, name).replace(WHEN, when)
+        return general.replace(HERE, name).replace(WHEN, when).replace(LOST, offsets)
 
     return Advised(
         keep=named(keep) if keep is not None else None,

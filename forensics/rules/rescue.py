@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from forensics.case import Case, Origin
-from forensics.replay import protocol
 from forensics.replay.committed.failed_directories import failed_logs
 from forensics.replay.committed.proof import Loss
 from forensics.replay.committed.surviving_copies import last_had, may_lack_segments, needed_copies
@@ -16,9 +15,8 @@ from forensics.replay.facts.directory import StaleDir
 from forensics.replay.facts.stale_dirs import left_behind, reaching
 from forensics.replay.history import History
 from forensics.replay.lineage import Range, merge, size
-from forensics.replay.protocol import Answer
 from forensics.rules.copying import stop_and_copy
-from forensics.rules.finding import HERE, WHEN, Action, Advised, advised, brokers_text, offsets_text
+from forensics.rules.finding import HERE, LOST, WHEN, Action, Advised, advised, brokers_text, offsets_text
 
 _REMOVED = {
     True: (
@@ -48,7 +46,14 @@ def advice(
     if not history.origin.of_kafka:
         next_steps = _of_other(history, loss)
     when = _written_between(history, loss) or ""
-    return advised(history.name, keep=keep, next_steps=(*stop, *next_steps), do_not=(*never, *do_not), when=when)
+    return advised(
+        history.name,
+        keep=keep,
+        next_steps=(*stop, *next_steps),
+        do_not=(*never, *do_not),
+        when=when,
+        lost=loss.ranges,
+    )
 
 
 def _of_other(history: History, loss: Loss) -> tuple[str, ...]:
@@ -82,7 +87,7 @@ def _with_copy(history: History, case: Case, loss: Loss) -> Advice:
                 f"stop broker {broker} and copy its directory {HERE} to another disk{_in_evidence(history, broker)}"
                 for broker in needed
             ),
-            _read(history, _dump(case, needed[0])),
+            _salvage(history),
         ),
         (
             *_not_before(history, needed),
@@ -197,7 +202,7 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
         (
             *(f"stop broker {broker} and copy its directory {HERE} to another disk" for broker in had),
             *(f"copy {place}, which is not the live directory, to another disk" for place in places),
-            *(_read(history, _dump(case, broker)) for broker, _ in left[:1]),
+            *(_salvage(history) for _ in left[:1]),
             *disks,
             (
                 f"look for other copies of {HERE}: backups, disk snapshots, mirrored clusters, or downstream systems "
@@ -258,13 +263,12 @@ def _place(history: History, broker: int, left: StaleDir) -> str:
     return f"{_quoted(history, left.directory)} of broker {broker} (log end offset {left.end})"
 
 
-def _read(history: History, dump: str) -> Action:
-    """The step that reads the records of a copy."""
-    command = f'for f in *.log; do {dump} --deep-iteration --print-data-log --files "$f"; done'
+def _salvage(history: History) -> Action:
+    """The step that gets the lost records out of a copy."""
+    name = shlex.quote(history.name)
     folder = _quoted(history, f"/path/to/copy/{history.name}")
-    return Action(
-        "print the records of the copy, so that the lost ones can be sent again:", f"cd {folder} && {command}"
-    )
+    command = f"forensics salvage {folder} -p {HERE if name == history.name else name} {LOST} -o recovered"
+    return Action("get the lost records out of the copy:", command)
 
 
 def on_disk(history: History, broker: int) -> bool:
@@ -280,10 +284,3 @@ def _only(loss: Loss, unseen: tuple[int, ...], parts: tuple[int, ...]) -> str:
     if lacking:
         return f". It is the only one in the evidence with {records}; {' and '.join(lacking)}"
     return f". It is the only one with {records}"
-
-
-def _dump(case: Case, broker: int) -> str:
-    """The command that prints the records of a segment: old releases have no script of its own for it."""
-    if protocol.of(case.brokers.get(broker)).ships_dump_log is Answer.NO:
-        return "kafka-run-class.sh kafka.tools.DumpLogSegments"
-    return "kafka-dump-log.sh"

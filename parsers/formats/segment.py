@@ -261,6 +261,23 @@ def _entry_size(view: memoryview, place: int) -> int:
     return _FRAME + int(struct.unpack_from(">i", view, place + 8)[0])
 
 
+def intact(batch: bytes) -> bool:
+    """Return whether bytes are one whole batch or message with the checksum that it states (CRC-32C, before v2 CRC-32).
+
+    >>> intact(b"no batch")
+    False
+    """
+    view = memoryview(batch)
+    if len(view) < _FRAME + _LEAST[0] or view[16] > _V2 or _entry_size(view, 0) != len(view):
+        return False
+    if len(view) - _FRAME < _LEAST[view[16]]:
+        return False
+    begin = _CRC_FROM[view[16]]
+    found = google_crc32c.value(batch[begin:]) if view[16] == _V2 else zlib.crc32(view[begin:])
+    (stated,) = struct.unpack_from(">I", view, begin - 4)
+    return bool(found == stated)
+
+
 # -- rows --------------------------------------------------------------------------------------------------------------
 
 

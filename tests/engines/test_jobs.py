@@ -17,7 +17,7 @@ import pytest
 from forensics import tables
 from forensics.case import Case
 from forensics.engines import codec, local, parts, pool, workers
-from forensics.engines.salvage import Judged
+from forensics.engines.left_out import Judged
 from forensics.reports import REPORTS, html
 from forensics.reports.redaction import redact
 from forensics.result import Result

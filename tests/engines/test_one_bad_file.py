@@ -150,7 +150,7 @@ def test_a_file_that_cannot_be_put_together_with_others_is_left_out(
         return assemble(files, reading)
 
     monkeypatch.setattr("forensics.engines.local.assemble", failing_with)
-    monkeypatch.setattr("forensics.engines.salvage.assemble", failing_with)
+    monkeypatch.setattr("forensics.engines.left_out.assemble", failing_with)
     result = local.scan([str(sample_traces / "unclean-0.10.2.2")])
     assert result.failures == (1, 0)
     assert f"{LOSS} inferred" in rules_of(result)

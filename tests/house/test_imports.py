@@ -28,6 +28,7 @@ BLIND_TO: dict[str, tuple[str, ...]] = {
         "forensics.model",
         "forensics.cli",
     ),
+    "forensics.salvage": ("forensics.reports", "forensics.engines", "forensics.model", "forensics.cli"),
     "forensics.rules": ("forensics.reports", "forensics.engines", "forensics.model", "forensics.cli"),
     "forensics.reports": ("forensics.engines", "forensics.model", "forensics.cli"),
     "forensics.engines": ("forensics.reports", "forensics.model", "forensics.cli"),
@@ -60,6 +61,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "py4j": ("forensics.engines.spark",),
     "plotly": ("forensics.reports.html",),
     "click": ("forensics.cli",),
+    "kafka": ("parsers.formats.records", "forensics.salvage.producing"),
     "pandas": (),
 }
 

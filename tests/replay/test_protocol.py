@@ -70,7 +70,6 @@ EDGES: dict[str, dict[str, Answer]] = {
     "elects_from_elr": {"3.9.1": NO, "4.0.0": OPEN, "4.2.0": OPEN},  # the level may change with time
     "logs_leader_start": {"0.10.2.2": NO, "0.11.0.0": YES, "4.2.0": YES},
     "logs_isr_commits": {"2.3.1": NO, "2.4.0": YES, "4.2.0": YES},
-    "ships_dump_log": {"1.1.1": NO, "2.0.0": YES, "4.2.0": YES},
 }
 """What a broker of a release does whose configuration sets nothing else, at the edges of each row's ranges."""
 
@@ -390,7 +389,6 @@ NOT_MODELLED = {
     "elects_from_elr": "the model has no eligible leader replicas",
     "logs_leader_start": "what is logged",
     "logs_isr_commits": "what is logged",
-    "ships_dump_log": "what an operator runs",
 }
 """Rows of which the model has no counterpart, and why."""
 

@@ -219,25 +219,22 @@ def test_clock_is_utc() -> None:
 
 @pytest.mark.parametrize("width", [60, 72, 80, 90, 110, 140, 200])
 def test_a_command_is_one_line_whatever_the_width(width: int, lost: Result, tmp_path: Path) -> None:
-    """Pasted into a shell it prints each segment of the copy, for scripts of Kafka and names of files alike."""
-    step = next(f for f in lost.findings if f.keep).next_steps[-1]
+    """Pasted into a shell it is the command that salvages exactly the lost offsets of the copy."""
+    loss = next(f for f in lost.findings if f.keep)
+    step = loss.next_steps[-1]
     lines = render(lost, width=width).splitlines()
-    (shown,) = [line for line in lines if line.strip().startswith("cd ")]
+    (shown,) = [line for line in lines if line.strip().startswith("forensics salvage ")]
     assert shown.strip() == step.command
     assert lines[lines.index(shown) - 1].endswith(step.text.split()[-1])
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    for name in ("0.log", "7.log"):
-        (copy / name).touch()
-    stand_in = tmp_path / "kafka-run-class.sh"
-    stand_in.write_text('#!/bin/sh\necho "$@"\n')
+    stand_in = tmp_path / "forensics"
+    stand_in.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
     stand_in.chmod(0o755)
-    pasted = shown.replace("/path/to/copy/orders-0", str(copy))
     said = subprocess.run(
-        ["/bin/sh", "-c", pasted], env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=True
+        ["/bin/sh", "-c", shown], env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=True
     )
-    asked = "kafka.tools.DumpLogSegments --deep-iteration --print-data-log --files"
-    assert said.stdout.splitlines() == [f"{asked} 0.log", f"{asked} 7.log"]
+    ((first, end),) = loss.offsets
+    asked = ["-p", "orders-0", "--offsets", f"{first}..{end}", "-o", "recovered"]
+    assert said.stdout.splitlines() == ["salvage", "/path/to/copy/orders-0", *asked]
 
 
 def test_what_others_named_so_is_no_command(lost: Result) -> None:

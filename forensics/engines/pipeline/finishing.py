@@ -21,9 +21,9 @@ from forensics import tables
 from forensics.case import Case
 from forensics.engines import codec
 from forensics.engines.kept import KeptHistory
+from forensics.engines.left_out import Judged
 from forensics.engines.local import no_cycles
 from forensics.engines.pipeline.output import Output
-from forensics.engines.salvage import Judged
 from forensics.engines.stages import answers
 from forensics.engines.stages.judging import JUDGED, KEY
 from forensics.replay.facts.partition_facts import PartitionFacts

@@ -18,10 +18,10 @@ from forensics.case.case import SOURCES
 from forensics.case.lives import DIVIDED, LIVES, changes
 from forensics.case.partial import excerpts_alone
 from forensics.engines import codec, local
+from forensics.engines.left_out import Judged
 from forensics.engines.pipeline.clocks import skew
 from forensics.engines.pipeline.finishing import judged_of
 from forensics.engines.pipeline.output import FORMAT, MANIFEST, Output
-from forensics.engines.salvage import Judged
 from forensics.engines.stages import answers
 from forensics.engines.stages.deriving import TABLES, table
 from forensics.engines.stages.judging import JUDGED, POSITION, observations_of, table_of

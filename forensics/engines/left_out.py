@@ -91,7 +91,7 @@ def replayed(case: Case, replay: Callable[[Case], Sequence[History]]) -> tuple[l
             found = contained(lambda: list(replay(_only(case, some))))  # noqa: B023 - called at once
         if not isinstance(found, Defect):
             good += found
-            found = Defect("not tried", "forensics/engines/salvage.py")
+            found = Defect("not tried", "forensics/engines/left_out.py")
         elif len(some) > 1 and replays <= _MOST_REPLAYS:
             half = len(some) // 2
             parts += [some[half:], some[:half]]

@@ -1,0 +1,115 @@
+"""Salvaged records as text: what each copy holds of the wanted offsets, what is gone, and where it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from forensics.case import Case
+from forensics.outputs import plain
+from forensics.replay.lineage import Range, intersect, subtract
+from forensics.rules.finding import brokers_text, count_text, offsets_text
+from forensics.salvage.asked import Lost
+from forensics.salvage.copies import Holding
+from forensics.salvage.recovered import RECORDS, Written
+from forensics.salvage.transactions import State
+
+_SHOWN = 5
+"""Damaged batches, and batches whose records cannot be read, that are named."""
+
+_STATES = {
+    State.COMMITTED: "committed",
+    State.ABORTED: "aborted: no consumer with read_committed saw them",
+    State.OPEN: "of transactions without an end in these copies",
+}
+
+
+def render(case: Case, holding: Holding, written: Sequence[Written], lost: Lost | None, into: str | None) -> str:
+    """Return the text.
+
+    Args:
+        case: the evidence.
+        holding: what was asked.
+        written: each side.
+        lost: what the sides hold of what the partition lost; None if no loss was asked for.
+        into: the folder that was written; None if nothing was.
+    """
+    count = len(holding.copies)
+    copies = f"{count:,} cop{'y' if count == 1 else 'ies'} in the evidence"
+    lines = [f"{holding.name}: {_ranges(holding.wanted)} wanted; {copies}"]
+    for one in written:
+        lines += ["", *_side(one, into)]
+    lines += ["", *_gone(holding, lost)]
+    if len(written) > 1 and lost is None:
+        lines.append("Copies hold different records at the same offsets: decide which ones count.")
+    lines += _some(
+        f"not taken: {case.path(one.source)}, byte {one.byte:,}: wrong checksum (offsets {one.first} to {one.last})"
+        for _, one in holding.damaged
+    )
+    lines += _some(f"not readable: {place}: {why}" for side in written for place, why in side.unread)
+    lines += ["", *_next(written, into)]
+    return "".join(f"{plain(line)}\n" for line in lines)
+
+
+def _side(one: Written, into: str | None) -> list[str]:
+    known = tuple(sorted({copy.broker for copy in one.side.copies if copy.broker is not None}))
+    name = brokers_text(known) if known else "unknown broker"
+    epochs = one.side.epochs
+    written = f", leader epoch{'' if len(epochs) == 1 else 's'} {', '.join(map(str, epochs))}" if epochs else ""
+    lines = [f"  {name}  {_ranges(one.held)}{written}{_lost(one)}"]
+    for copy in one.side.copies:
+        lines.append(f"    in {copy.directory}{'' if copy.state == 'current' else f' ({copy.state})'}")
+    lines.append(f"    {_count(one.records, 'record')} in {_count(one.batches, 'batch')}, {one.bytes:,} bytes")
+    if one.without_record:
+        lines.append(
+            f"    without a record: {offsets_text(tuple(one.without_record))} (transaction markers, compaction)"
+        )
+    lines += [f"    {_count(count, 'record')} {_STATES[state]}" for state, count in sorted(one.transactions.items())]
+    if into is not None:
+        lines.append(f"    written to {into}/{one.folder}/: segments, and {RECORDS}")
+    return lines
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 'es' if what.endswith('h') else 's'}"
+
+
+def _ranges(ranges: Sequence[Range]) -> str:
+    return f"{offsets_text(tuple(ranges))} ({count_text(tuple(ranges))})"
+
+
+def _lost(one: Written) -> str:
+    """Return whether a side holds what the partition lost, in words."""
+    if one.lost is None:
+        return ""
+    if not one.lost:
+        return ": other records than the lost ones"
+    return ": the lost records" if one.lost == one.held else f": with the lost records at {offsets_text(one.lost)}"
+
+
+def _gone(holding: Holding, lost: Lost | None) -> list[str]:
+    """Return which of the records no copy has, in words."""
+    end = max((copy.batches[-1].last + 1 for copy in holding.copies if copy.batches), default=0)
+    missing, beyond = intersect(holding.gone, [(0, end)]), subtract(holding.gone, [(0, end)])
+    lines = [f"In no copy of this evidence: {_ranges(missing)}."] if missing else []
+    if beyond:
+        lines.append(f"Beyond the end of every copy ({end}): {offsets_text(tuple(beyond))}.")
+    if lost is not None and (gone := subtract(lost.gone, holding.gone)):
+        lines.append(f"Of the lost records, no copy has {_ranges(gone)}: what the copies have there was written later.")
+    return lines or [f"Each of the {'lost records' if lost is not None else 'offsets'} is in a copy."]
+
+
+def _next(written: Sequence[Written], into: str | None) -> list[str]:
+    """Return what to do next."""
+    if into is None:
+        return ["Nothing was written. Name a new folder with -o to write the records."]
+    chosen = next((one for one in written if one.lost), written[0] if written else None)
+    if chosen is None:
+        return []
+    command = f"forensics produce {into}/{chosen.folder}/{RECORDS} --bootstrap-server HOST:PORT --topic NEW-TOPIC"
+    return [f"To write the records to a new topic: {command}"]
+
+
+def _some(texts: Iterable[str]) -> list[str]:
+    every = list(texts)
+    more = len(every) - _SHOWN
+    return [*every[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])]

@@ -1,0 +1,108 @@
+"""The offsets of a partition that are to be salvaged: those that the user names, or those that findings name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from forensics.errors import NothingMatched
+from forensics.replay.committed.proof import Loss, losses
+from forensics.replay.history import History
+from forensics.replay.lineage import Range, intersect, merge, subtract
+from forensics.result import Result
+from forensics.rules.finding import Finding
+from forensics.salvage.copies import Batch, Holding, Side, copies
+
+OF_LOSS: Final = ("committed-data-lost", "replica-divergence", "truncation-below-committed")
+"""Rules whose findings name records that a partition lost, or that its copies have in two versions."""
+
+
+def of_findings(result: Result, topic: str, partition: int, finding: str | None = None) -> list[Finding]:
+    """Return the findings whose records are to be salvaged.
+
+    Args:
+        result: of a scan.
+        topic, partition: which partition.
+        finding: the beginning of a fingerprint, or a rule; None for all that name lost or forked records.
+
+    Raises:
+        NothingMatched: there is none.
+    """
+    mine = [one for one in result.whole().findings if (one.topic, one.partition) == (topic, partition)]
+    named = [one for one in mine if one.offsets or one.open_from is not None]
+    chosen = [one for one in named if _is_asked(one, finding)]
+    if chosen:
+        return chosen
+    there = ", ".join(f"{one.rule} ({one.fingerprint})" for one in named) or "none that names offsets"
+    raise NothingMatched(
+        f"no finding {finding or 'of lost or forked records'} in {topic}-{partition}; there is: {there}. Name offsets "
+        "yourself: --offsets A..B"
+    )
+
+
+def _is_asked(one: Finding, finding: str | None) -> bool:
+    if finding is None:
+        return one.rule in OF_LOSS
+    return one.rule == finding or one.fingerprint.startswith(finding)
+
+
+def offsets_of(result: Result, findings: Sequence[Finding]) -> list[Range]:
+    """Return the offsets that findings name. Where the end is unknown, they go up to the end of the longest copy."""
+    found: list[Range] = []
+    for one in findings:
+        found += one.offsets
+        if one.open_from is not None:
+            ends = [copy.batches[-1].last + 1 for copy in copies(result.case, one.topic, one.partition) if copy.batches]
+            found += [(one.open_from, end) for end in ends if end > one.open_from]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The part of the records that a partition lost which each side holds.
+
+    Attributes:
+        offsets: of all lost records that were asked for.
+        held: for each side, those of them that it holds.
+    """
+
+    offsets: tuple[Range, ...]
+    held: tuple[tuple[Range, ...], ...]
+
+    @property
+    def gone(self) -> list[Range]:
+        """Lost offsets that no side holds, although it may hold other records there."""
+        return subtract(self.offsets, [span for held in self.held for span in held])
+
+
+def lost(result: Result, holding: Holding, findings: Sequence[Finding]) -> Lost | None:
+    """Return what each side holds of the records that the partition lost; None where no finding is of a loss."""
+    places = {(one.cluster, one.topic, one.topic_id, one.partition, one.incarnation) for one in findings}
+    histories = [one.history for one in result.partitions if _place(one.history) in places]
+    known = [loss for history in histories for loss in losses(history)[0]]
+    offsets = intersect([span for loss in known for span in loss.ranges], holding.wanted)
+    if not offsets:
+        return None
+    held = (merge(span for loss in known for span in _held(side, loss)) for side in holding.sides)
+    return Lost(tuple(offsets), tuple(tuple(intersect(spans, holding.wanted)) for spans in held))
+
+
+def _place(history: History) -> tuple[str | None, str, str | None, int, int]:
+    return history.cluster, history.topic, history.topic_id, history.partition, history.incarnation
+
+
+def _held(side: Side, loss: Loss) -> list[Range]:
+    """Return the records of a loss that a side holds: by the epochs of its batches, else by whose copies it is."""
+    mine = [one for one in side.batches if intersect([one.offsets], loss.ranges)]
+    if any(one.leader_epoch is not None for one in mine):
+        return [span for one in mine for span in _in_lineage(one, loss)]
+    brokers = {copy.broker for copy in side.copies if copy.state == "current"}
+    spans = [span for broker, ranges in loss.holders.items() if broker in brokers for span in ranges]
+    return intersect(side.held(loss.ranges), spans)
+
+
+def _in_lineage(batch: Batch, loss: Loss) -> list[Range]:
+    """Return the offsets of a batch that are those of lost records: they were written in the same leader epoch."""
+    spans = loss.lineage.pieces(intersect([batch.offsets], loss.ranges))
+    return [span for span in spans if loss.lineage.epoch_at(span[0]) == batch.leader_epoch]

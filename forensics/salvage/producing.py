@@ -1,0 +1,219 @@
+"""Salvaged records written to a new topic of a running cluster, with their timestamps and headers, each once.
+
+The topic has one partition, in which the records keep their order. What is in it already decides what is still sent:
+the records there must be the first ones of the file, and the rest follows. So a run that was interrupted can be
+repeated, whatever its report holds. Within a run the producer is idempotent (KIP-98).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final, NamedTuple, Protocol
+
+from forensics.errors import ForensicsError, UnusableOutput
+from forensics.salvage.records import Kept
+from forensics.salvage.transactions import State
+from parsers.formats.records import Record
+
+_TOGETHER: Final = 1000
+"""Records that are sent before their acknowledgements are waited for."""
+_LARGEST: Final = 1 << 30  # bytes of a request: the broker decides what it takes
+_CONFIGS: Final = {"retention.ms": "-1", "retention.bytes": "-1", "message.timestamp.type": "CreateTime"}
+"""Settings of a new topic: the timestamps are old, and retention would remove the records at once."""
+_WAIT_MS: Final = 10_000
+
+
+class NotProduced(ForensicsError):
+    """Records could not be sent; the text says why, and what to do."""
+
+
+class Acknowledged(NamedTuple):
+    """A record that is in the topic.
+
+    Attributes:
+        offset: its offset in the log that it was salvaged from.
+        there: its offset in the new topic.
+        before: it was there before this run.
+    """
+
+    offset: int
+    there: int
+    before: bool
+
+
+class Target(Protocol):
+    """The partition to which records are written."""
+
+    def content(self) -> Iterator[tuple[int, Record]]:
+        """The records in it, with their offsets, in order."""
+
+    def send(self, record: Record) -> Callable[[], int]:
+        """Send a record; return what waits for its acknowledgement and gives its offset."""
+
+
+@dataclass(slots=True)
+class Report:
+    """The outcome for the records.
+
+    Attributes:
+        acknowledged: those in the topic, in order.
+        left_out: how many were not to be sent, by what became of their transaction.
+        impossible: place and reason of records that the client cannot send.
+        undated: records without a timestamp, to which the broker gave the time at which they arrived.
+    """
+
+    acknowledged: list[Acknowledged] = field(default_factory=list)
+    left_out: dict[State, int] = field(default_factory=dict)
+    impossible: list[tuple[str, str]] = field(default_factory=list)
+    undated: int = 0
+
+
+def produce(kept: Iterable[Kept], target: Target, report: Report, *, uncommitted: bool = False) -> None:
+    """Send records that are not in the topic yet.
+
+    Args:
+        kept: the records, in order.
+        target: where to.
+        report: filled in as records are acknowledged, so that it is right when an error ends this.
+        uncommitted: send records of aborted and unfinished transactions, too.
+
+    Raises:
+        UnusableOutput: the topic holds other records.
+        NotProduced: a record was not acknowledged.
+    """
+    rest = _sendable(kept, report, uncommitted=uncommitted)
+    for there, found in target.content():
+        wanted = next(rest, None)
+        if wanted is None or not _same(wanted.record, found):
+            what = "more records than these" if wanted is None else f"another record than {wanted.where}"
+            raise UnusableOutput(f"the topic holds {what} at offset {there}; name a new topic, or an empty one")
+        report.acknowledged.append(Acknowledged(wanted.record.offset, there, before=True))
+    while part := list(islice(rest, _TOGETHER)):
+        waiting = [(one, target.send(one.record)) for one in part]
+        for one, wait in waiting:
+            report.acknowledged.append(Acknowledged(one.record.offset, wait(), before=False))
+
+
+def _sendable(kept: Iterable[Kept], report: Report, *, uncommitted: bool) -> Iterator[Kept]:
+    """Yield the records that are to be sent, and count the others."""
+    for one in kept:
+        state, why = one.transaction, _impossible(one.record)
+        if state in (State.ABORTED, State.OPEN) and not uncommitted:
+            report.left_out[state] = report.left_out.get(state, 0) + 1
+        elif why is not None:
+            report.impossible.append((one.where, why))
+        else:
+            report.undated += one.record.timestamp < 0
+            yield one
+
+
+def _impossible(record: Record) -> str | None:
+    """Return why the client cannot send a record, or None."""
+    if record.key is None and record.value is None:
+        return "it has neither key nor value"
+    if any(value is None for _, value in record.headers):
+        return "a header has no value"
+    return None
+
+
+def _same(wanted: Record, found: Record) -> bool:
+    """Return whether a record in the topic is the wanted one; one without a timestamp got another there."""
+    return (wanted.key, wanted.value, wanted.headers) == (
+        found.key,
+        found.value,
+        found.headers,
+    ) and wanted.timestamp in (
+        -1,
+        found.timestamp,
+    )
+
+
+class KafkaTarget:
+    """Partition 0 of a topic of a running cluster (brokers from 0.11 on, which know idempotent producers and headers).
+
+    Args:
+        servers: addresses of brokers, ``host:port``.
+        topic: the topic; it is made if it is missing.
+        replication: replicas of a new topic; -1 for what the brokers have as default (2.4+).
+        settings: more settings of the client, such as ``security_protocol``, with the names of kafka-python.
+
+    Raises:
+        NotProduced: no broker answers, or the topic cannot be used.
+    """
+
+    def __init__(self, servers: str, topic: str, *, replication: int = -1, settings: Mapping[str, Any] = {}) -> None:
+        import kafka
+
+        self._kafka = kafka
+        self._topic = topic
+        self._settings = {"bootstrap_servers": servers.split(","), **settings}
+        self._place = kafka.TopicPartition(topic, 0)
+        with _told(servers):
+            self.made = self._made(replication)
+            self._producer = kafka.KafkaProducer(
+                enable_idempotence=True, acks="all", max_request_size=_LARGEST, **self._settings
+            )
+
+    def _made(self, replication: int) -> bool:
+        """Make the topic if it is missing; return whether it was made."""
+        admin = self._kafka.KafkaAdminClient(**self._settings)
+        try:
+            if self._topic in admin.list_topics():
+                count = len(admin.describe_topics([self._topic])[0]["partitions"])
+                if count != 1:
+                    raise UnusableOutput(f"topic {self._topic} has {count} partitions; name a new topic, or one with 1")
+                return False
+            wanted = {"num_partitions": 1, "replication_factor": replication, "configs": _CONFIGS}
+            admin.create_topics({self._topic: wanted}, wait_for_metadata=True)
+            return True
+        finally:
+            admin.close()
+
+    def content(self) -> Iterator[tuple[int, Record]]:
+        """Yield the records of the partition, with their offsets, up to its present end."""
+        consumer = self._kafka.KafkaConsumer(**self._settings)
+        try:
+            consumer.assign([self._place])
+            end = consumer.end_offsets([self._place])[self._place]
+            consumer.seek_to_beginning(self._place)
+            while consumer.position(self._place) < end:
+                for found in consumer.poll(timeout_ms=_WAIT_MS).get(self._place, ()):
+                    headers = tuple((name, value) for name, value in found.headers)
+                    yield found.offset, Record(found.offset, found.timestamp, found.key, found.value, headers)
+        finally:
+            consumer.close()
+
+    def send(self, record: Record) -> Callable[[], int]:
+        """Send a record."""
+        stamp = None if record.timestamp < 0 else record.timestamp
+        with _told(self._topic):
+            future = self._producer.send(
+                self._topic, record.value, record.key, list(record.headers), partition=0, timestamp_ms=stamp
+            )
+
+        def wait() -> int:
+            with _told(f"offset {record.offset}"):
+                return int(future.get().offset)
+
+        return wait
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._producer.close()
+
+
+@contextlib.contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Make one sentence of an error of the client."""
+    from kafka.errors import KafkaError
+
+    try:
+        yield
+    except KafkaError as error:
+        said = " ".join(str(error).split())
+        raise NotProduced(
+            f"{what}: {said or type(error).__name__}; what was acknowledged is in the report, run it again"
+        ) from None
