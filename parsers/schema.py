@@ -106,6 +106,10 @@ class Kind(StrEnum):
     CONSUMER_RESET = "consumer_reset"  # offset = new position
     CONSUMER_SET = "consumer_set"  # offset = position that the application set
     GROUP_DESCRIBED = "group_described"  # offset = committed position, leo = log end by its leader; detail = group
+    GROUP_COMMITTED = (
+        "group_committed"  # offset = committed position, none where it was removed; leader_epoch = of the last record
+        # that was read, if stated; leo = where the log of the commits ended then; detail = group
+    )
     # -- progress ---------------------------------------------------------------------------------------------------
     APPEND = "append"  # offset = first offset, leo after it
     LEO = "leo"  # leo

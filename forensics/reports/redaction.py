@@ -161,6 +161,12 @@ class Redactor:
         names = sorted(self._topics, key=lambda name: (-len(name), name))
         self._topic_words = _words(names, r"(?=-[0-9]+(?![A-Za-z0-9_-])|(?![A-Za-z0-9_-]))")
         self._id_words = _words(sorted(self._ids, key=lambda name: (-len(name), name)), r"(?![A-Za-z0-9_-])")
+        self._groups = _numbered("group", _groups(case))
+        groups = sorted(self._groups, key=lambda name: (-len(name), name))
+        # Elsewhere a group may be called like any word.
+        self._group_words = re.compile(
+            rf"(?<=group )(?:{'|'.join(map(re.escape, groups))})(?!\S)" if groups else r"(?!)"
+        )
         self._odd_paths = _odd_paths({*result.inputs, *case.paths, *_log_dirs(case)})
         for broker in case.everyone:
             for key, value in sorted(broker.settings.items()):
@@ -208,6 +214,7 @@ class Redactor:
             text = _words(sorted(hosts, key=lambda h: (-len(h), h)), r"(?![A-Za-z0-9_-]|\.[A-Za-z0-9])").sub(
                 lambda m: hosts[m[0]], text
             )
+        text = self._group_words.sub(lambda m: self._groups[m[0]], text)
         text = self._topic_words.sub(lambda m: self._topics[m[0]], text)
         return self._id_words.sub(lambda m: self._ids[m[0]], text)
 
@@ -383,8 +390,11 @@ class Redactor:
             pl.Series("path", paths, dtype=pl.String), _mapped("topic", topics), _mapped("cluster", ids)
         )
         observations = case.observations.with_columns(_mapped("topic", topics), _mapped("topic_id", ids))
+        groups = _mapped("detail", self._groups)
+        detail = _mapped("detail", _table(observations.filter(~_OF_GROUPS).get_column("detail"), self.text))
         observations = observations.with_columns(
-            _mapped(name, _table(observations.get_column(name), self.text)) for name in ("detail", "log_dir")
+            pl.when(_OF_GROUPS).then(groups).otherwise(detail).alias("detail"),
+            _mapped("log_dir", _table(observations.get_column("log_dir"), self.text)),
         )
         notices = case.notices.with_columns(
             _mapped("reason", _table(case.notices.get_column("reason"), self.text)),
@@ -441,6 +451,14 @@ def _topics(result: Result) -> set[str]:
     for frame in (case.observations, case.sources, case.batches):
         found |= set(frame.get_column("topic").drop_nulls().unique().to_list())
     return {name for name in found if name}
+
+
+_OF_GROUPS = pl.col("kind").is_in([Kind.GROUP_COMMITTED.value, Kind.GROUP_DESCRIBED.value])
+"""Rows whose detail is the name of a consumer group."""
+
+
+def _groups(case: Case) -> set[str]:
+    return set(case.observations.filter(_OF_GROUPS).get_column("detail").drop_nulls().unique().to_list())
 
 
 def _ids(result: Result) -> set[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from parsers.formats import (
     clean_shutdown,
     command_output,
+    consumer_offsets,
     dump_log_text,
     epoch_checkpoint,
     log4j_config,
@@ -45,6 +46,7 @@ FORMATS = (
     quorum_state,
     quorum_describe,
     producer_snapshot,
+    consumer_offsets,
     metadata_log,
     metadata_dump,
     request_log,

@@ -8,11 +8,15 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 
+import polars as pl
+
 from parsers import limits
 from parsers.errors import NotThisFormat
-from parsers.file_reading import FileReading, note, placed, small
+from parsers.file_reading import UTC, FileReading, note, placed, small
 from parsers.files.sources import Source
 from parsers.formats.clean_shutdown import read_clean_shutdown
+from parsers.formats.consumer_offsets import TOPIC as CONSUMER_OFFSETS
+from parsers.formats.consumer_offsets import read_positions
 from parsers.formats.epoch_checkpoint import read_epoch_checkpoint
 from parsers.formats.log_directory import split_directory, split_segment_file
 from parsers.formats.meta_properties import NAME as META_PROPERTIES
@@ -76,11 +80,22 @@ def segment(source: Source, _head: bytes) -> FileReading:
     with source.open() as stream:
         scan = read_segment(stream, base_offset=file.base_offset)
     reading = FileReading("segment", batches=scan.placed(), notices=scan.notices)
+    if (directory := split_directory(source.parent)) is not None and directory.topic == CONSUMER_OFFSETS:
+        _add_positions(reading, source, scan.batches.filter(scan.sound))
     reading.base_offset = file.base_offset
     reading.log_end = scan.log_end_offset
     reading.valid_bytes = scan.valid_bytes
     reading.magic = max(scan.magic) if scan.magic else None
     return placed(reading, source)
+
+
+def _add_positions(reading: FileReading, source: Source, batches: pl.DataFrame) -> None:
+    """Add the positions of consumer groups, which Kafka itself writes, to what a segment holds."""
+    with source.open() as stream:
+        found = read_positions(stream, batches)
+    reading.observations = found.observations
+    reading.notices = pl.concat([reading.notices, found.notices])
+    reading.zone = UTC
 
 
 def offset_checkpoint(source: Source, head: bytes) -> FileReading:

@@ -44,7 +44,8 @@ def _is_read(observations: pl.DataFrame) -> pl.Expr:
     """Filter for rows that replay reads; each line of a trace is, and each that names a topic id."""
     traffic = pl.col("kind").is_in([kind.value for kind in _TRAFFIC]) & (pl.col("message") != TRACE)
     unread = traffic & (pl.col("topic_id").str.len_chars() > 0).fill_null(False).not_()
-    return ~unread | pl.col("row").is_in(lagging(observations).get_column("row").implode())
+    groups = pl.col("kind") == Kind.GROUP_COMMITTED.value  # read by themselves, as no broker states them of its log
+    return (~unread & ~groups) | pl.col("row").is_in(lagging(observations).get_column("row").implode())
 
 
 def lagging(rows: pl.DataFrame) -> pl.DataFrame:
