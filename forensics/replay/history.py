@@ -79,6 +79,7 @@ class HwSource(StrEnum):
     KEPT = "kept"  # a later role of the same process begins with it, so it was reached before
     ACKNOWLEDGED = "acknowledged"  # it is at least this: the records below were acknowledged with acks=all
     CONSUMED = "consumed"  # it is at least this: a consumer read the records below
+    READ_BY_GROUP = "read-by-group"  # it is at least this: a consumer group committed the position behind a record
     ALONE_IN_ISR = "alone-in-isr"  # a leader alone in the ISR commits what it appends
     STEPPED_DOWN = "stepped-down"  # a leader had it as it began to follow another one
 
@@ -255,6 +256,7 @@ class HwStatement:
         refs: evidence.
         earlier: it was read back by a later role span than the one that reached it.
         by: inferences by which it is about this log.
+        group: consumer group whose position shows it; ``replica`` is the leader of the epoch then.
     """
 
     replica: int
@@ -266,6 +268,7 @@ class HwStatement:
     refs: tuple[Ref, ...]
     earlier: bool = False
     by: tuple[Inferred, ...] = ()
+    group: str | None = None
 
     @property
     def implied(self) -> bool:
@@ -458,6 +461,7 @@ class History:
     )  # truncations that may have removed nothing
     shortened_logs: list[ShortenedLog] = field(default_factory=list)
     statements: list[HwStatement] = field(default_factory=list)
+    read_by_groups: list[HwStatement] = field(default_factory=list)  # by positions of consumer groups, highest first
     role_spans: dict[int, list[RoleSpan]] = field(default_factory=dict)
     regressions: list[Regression] = field(default_factory=list)
     members_behind: list[HwAboveIsrMember] = field(default_factory=list)

@@ -23,6 +23,7 @@ class Inferred(StrEnum):
     ALONE_COMMITS = "alone-commits"
     RECORDS_OF_LATER_EPOCH = "records-of-later-epoch"
     ANSWERED_IN_NEXT_EPOCH = "answered-in-next-epoch"
+    READ_BELOW_HIGH_WATERMARK = "read-below-high-watermark"
     FOLLOWED_UNTIL_ELECTED = "followed-until-elected"
     LEADER_LOG_GROWS = "leader-log-grows"
 
@@ -98,6 +99,12 @@ INFERENCES = (
         "A high watermark of a follower above the start of its leader's next epoch is about that epoch.",
         "its leader's log ended there until then; before KIP-320 a leader answers a fetch of an earlier epoch",
         "high_watermarks.candidates:attributed",
+    ),
+    Inference(
+        Inferred.READ_BELOW_HIGH_WATERMARK,
+        "A record of a leader epoch that a consumer group read was below the high watermark of that epoch's log.",
+        "ReplicaManager.fetchMessages serves consumers below it; KIP-320 states the epoch in the commit",
+        "high_watermarks.group_reads:read_by_groups",
     ),
     Inference(
         Inferred.FOLLOWED_UNTIL_ELECTED,

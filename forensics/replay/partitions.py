@@ -27,6 +27,7 @@ from forensics.replay.facts.directory import Disk, Ref, newest_magic
 from forensics.replay.facts.disks import disks
 from forensics.replay.facts.events import PROGRESS, Event
 from forensics.replay.facts.forks import forks
+from forensics.replay.facts.group_positions import GroupPosition, group_positions
 from forensics.replay.facts.ids import Ids
 from forensics.replay.facts.incarnations import leaders_with_id, topic_ids
 from forensics.replay.facts.log_dir_moves import Homes, carried, homes
@@ -86,7 +87,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     """
     read = _Read.of(case, internal=internal)
     bare = Bare(read.known_besides)
-    bare.but({*map(itemgetter(0, 1), read.homes), *read.forks, *read.compared, *read.left_out})
+    bare.but({*map(itemgetter(0, 1), read.homes), *read.forks, *read.compared, *read.left_out, *read.positions})
     found = []
     for place in read.places:
         history = bare.like(place, read.disks)
@@ -176,6 +177,7 @@ class _Read:
         homes: by place and broker, the log directories that lines name.
         complaints: by place, as ``PartitionFacts`` has them.
         stated_twice, stated, went_back: by place, what lines show by themselves.
+        positions: that consumer groups committed, by topic and partition.
         ids: brokers that name the ids of the cluster and its topics.
         beside: facts about places that other lines or files name.
         protocols: what each broker does, if the message format of a partition's batches is not known.
@@ -202,6 +204,7 @@ class _Read:
     stated_twice: Mapping[Place, list[EpochRollback]]
     stated: Mapping[Place, Stated]
     went_back: Mapping[Place, list[WentBack]]
+    positions: Mapping[tuple[str, int], tuple[GroupPosition, ...]]
     ids: Ids
     beside: _Beside
     protocols: Mapping[int, Protocol]
@@ -260,6 +263,7 @@ class _Read:
             stated_twice=stated_twice(rows),
             stated=by_themselves,
             went_back=back,
+            positions=group_positions(case.observations),
             ids=Ids.of(case, rows),
             beside=beside,
             protocols=known,
@@ -341,6 +345,9 @@ class _Read:
             log_starts=tuple(self.beside.log_starts.get(place, ())),
             complaints=tuple(self.complaints.get(place, ())),
             printed_hws=tuple(self.beside.printed_hws.get(place, ())),
+            positions=self.positions.get((topic, partition), ())
+            if live and len(self.lives[topic, partition]) == 1
+            else (),
             with_ids=self.ids.at(place),
         )
         return replace(facts, disks=with_skipped(facts, self.case))

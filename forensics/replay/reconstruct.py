@@ -24,6 +24,7 @@ from forensics.replay.high_watermarks.crosscheck import (
     confirmed,
     not_truncated,
 )
+from forensics.replay.high_watermarks.group_reads import read_by_groups
 from forensics.replay.high_watermarks.hw_attribution import HwAttribution
 from forensics.replay.high_watermarks.restored_checkpoints import restored_checkpoints
 from forensics.replay.history import (
@@ -326,6 +327,7 @@ class _Reconstruction(HwAttribution):
         bounds = TruncationBounds(self.history)
         bounds.settle(self.pending)
         self.history.regressions += restored_checkpoints(self.history)
+        self.history.read_by_groups = read_by_groups(self.history)
         return [*self.contradictions, *bounds.contradictions]
 
     def _spans_by_epoch(self) -> dict[int, list[tuple[int, RoleSpan]]]:

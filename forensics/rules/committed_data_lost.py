@@ -23,7 +23,7 @@ from forensics.replay.coverage import Span
 from forensics.replay.facts.compaction import NOT_CLEANED
 from forensics.replay.facts.deletions import may_be_deleted
 from forensics.replay.facts.log_dirs import moved_until
-from forensics.replay.history import Epoch, History, ShortenedLog
+from forensics.replay.history import Epoch, History, HwStatement, ShortenedLog
 from forensics.replay.inferences import joined
 from forensics.replay.lineage import Range, intersect, size
 from forensics.replay.omissions.last_leader import maybe_controllers
@@ -115,6 +115,11 @@ markers and offsets that compaction emptied do not count. Without such a copy, e
 record. With transactions or compaction, the number may be lower, down to none.""",
         """\
 Producers with acks=all are affected if the ISR then had at least min.insync.replicas members.""",
+        """\
+Consumers get only what is below the high watermark. A group's position in `__consumer_offsets`
+shows that the records before it were committed, if the commit states a leader epoch (KIP-320,
+Kafka 2.1 and later). A position that somebody sets by hand states none, so it counts for nothing.
+A loss that only such a commit shows is inferred.""",
     ),
     not_when=(
         """\
@@ -338,6 +343,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         facts.append(_holder_fact(history, broker, ranges))
     weak = {
         Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
+        Weakness.READ_BY_GROUP_ALONE: statement.group is not None,
         Weakness.EPOCH_START_IMPLIED: epoch.begins.implied,
         Weakness.MAYBE_DELETED: may_be_deleted(history, loss.lineage, loss.ranges, epoch.epoch),
     }
@@ -365,7 +371,10 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         before={"high_watermark": statement.high_watermark},
         after={"log_end_offset": epoch.start} if epoch.start is not None and not loss.while_leading else {},
         rests_on=joined(statement.by, epoch.begins.by),
-        inferences=(explained(epoch.leader, changed),) if epoch.leader is not None and changed is not None else (),
+        inferences=(
+            *_read_alone(statement),
+            *([explained(epoch.leader, changed)] if epoch.leader is not None and changed is not None else []),
+        ),
         uncertain=(
             *_uncertain(loss, more),
             *([_later(more.later)] if last and more.later is not None else []),
@@ -381,6 +390,14 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         cause=cause,
         **advice(history, case, loss),
     )
+
+
+def _read_alone(statement: HwStatement) -> tuple[str, ...]:
+    """Return why the position of a consumer group shows that records were committed, where nothing else does."""
+    if statement.group is None:
+        return ()
+    shown = f"only a commit of consumer group {statement.group} shows that the records were committed"
+    return (f"{shown}: it states the leader epoch that was read, and a position that is set by hand states none",)
 
 
 def _written_text(history: History, loss: Loss, written: Sequence[int]) -> str:
@@ -467,6 +484,7 @@ def _served_no_more(
         weak=weak_points(
             {
                 Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
+                Weakness.READ_BY_GROUP_ALONE: statement.group is not None,
                 Weakness.MAYBE_DELETED: may_be_deleted(history, loss.lineage, loss.ranges, loss.epoch.epoch + 1),
             }
         ),

@@ -51,7 +51,7 @@ def statement_fact(statement: HwStatement) -> Fact:
     """A high watermark and where it comes from."""
     return Fact(
         stated_text(statement),
-        broker=statement.replica,
+        broker=statement.replica if statement.group is None else None,
         time=statement.time,
         refs=statement.refs,
         states=States.COMMITTED,

@@ -263,6 +263,8 @@ def stated_text(statement: HwStatement) -> str:
         return f"acknowledged offset {end - 1}{where} to a producer with acks=all: the high watermark was above it"
     if statement.how is HwSource.CONSUMED:
         return f"sent offset {end - 1}{where} to a consumer: the high watermark was above it"
+    if statement.how is HwSource.READ_BY_GROUP:
+        return f"consumer group {statement.group} read offset {end - 1}{where}: the high watermark was above it"
     return STATED[statement.how].format(mark=f"high watermark {end}{where}", end=end)
 
 

@@ -24,6 +24,7 @@ STEPS = (
         "high_watermarks/crosscheck.py",
     ),
     ("what truncations and loads removed", "truncations/truncation_bounds.py", "truncations/held_ends.py"),
+    ("what consumer groups read", "high_watermarks/group_reads.py"),
 )
 """What replay finds of a partition, in order: in words, and the modules."""
 
@@ -53,6 +54,7 @@ VALUES = (
     ("a high watermark that lines or files state, or that no line states", "HwAttribution",
      "high_watermarks/hw_attribution.py"),
     ("the log that it is about", "attributed", "high_watermarks/candidates.py"),
+    ("how far a consumer group read", "read_by_groups", "high_watermarks/group_reads.py"),
 )  # fmt: skip
 """Values that carry inferences: in words, the class or method that puts them together, and its module."""
 
@@ -107,6 +109,24 @@ reaches beyond its last line, it is `coverage.has(2, Printed.LOG, Span.WITHIN, S
 
 A replication trace may claim that it states each change of a replica. Inside that claim an absent line is proof, and no
 omission counts. If the trace contradicts itself about a partition, its claim does not count for that partition.
+
+## What consumer groups read
+
+A consumer gets only records below the high watermark. So a group that read offset 14 shows a high watermark of at least
+15. `__consumer_offsets` keeps the positions that groups committed. Each replica of it has the same commits: one
+statement with several bearers. The time of a commit is that of the group's coordinator, a broker.
+
+A client may commit any position. So a commit counts only if it states a leader epoch (KIP-320): a Java consumer and
+librdkafka state the epoch of the last record that they read. `kafka-consumer-groups --reset-offsets`, a `seek` and a
+reset to the end or start of the log state none. An application can name an epoch itself, so a finding that rests on a
+commit alone is inferred. A commit does not count in these cases:
+
+- Its position is above all that the leader's log held, or the log has another epoch there.
+- A later commit of the group states a lower position in the same epoch, or an earlier one.
+- A tombstone follows it. Kafka writes one when a topic is deleted: what follows is about the next topic of that name.
+- It is older than the leader epoch, or the evidence shows several topics of the name.
+
+A commit bounds the high watermark from below only. It shows losses, and never that nothing was lost.
 
 ## What is inferred
 

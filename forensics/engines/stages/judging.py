@@ -32,6 +32,7 @@ from forensics.replay.timeline import changes
 from forensics.result import borne_by, located, times_of
 from forensics.rules.finding import Evidence, Judgement
 from forensics.rules.proof import dated, proved
+from parsers.formats.consumer_offsets import TOPIC as CONSUMER_OFFSETS
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind
 
 SOURCE, OBSERVATION, BATCH, NOTICE = range(4)
@@ -123,6 +124,7 @@ class Judge:
         timelines: return the states of replicas as well.
         together: rows of small partitions that are judged at once, about.
         most: rows of one partition that are kept unchanged; beyond it they are thinned.
+        commits: sources of ``__consumer_offsets``, packed: findings about other partitions cite them.
     """
 
     reading: Reading
@@ -135,6 +137,7 @@ class Judge:
     timelines: bool = False
     together: int = 200_000
     most: int = 150_000
+    commits: bytes = b""
 
     @staticmethod
     def of(context: Context, topics: tuple[str, ...] = (), *, timelines: bool = False) -> Judge:
@@ -150,7 +153,9 @@ class Judge:
             mine = sources if clusters < 2 else sources.filter(pl.col("cluster").eq_missing(pl.lit(name, pl.String)))
             with_data[name] = replace(shell, sources=mine).with_data
         stops = packed(narrowed(_stops(context, timelines), TABLES["observations"]))
-        return Judge(context.reading, packed(wide), stops, context.brokers, clusters, with_data, topics, timelines)
+        commits = packed(sources.filter(pl.col("topic") == CONSUMER_OFFSETS))
+        judge = Judge(context.reading, packed(wide), stops, context.brokers, clusters, with_data, topics, timelines)
+        return replace(judge, commits=commits)
 
     def frames(self, incoming: Iterable[Any]) -> Iterator[pl.DataFrame]:
         """Judge partitions whose rows arrive in sequence, each one's rows in order.
@@ -185,7 +190,7 @@ class Judge:
         judged = local.judged(case, self.topics)
         # Looked up for all partitions at once: each look goes over all rows.
         refs = {ref for _, judgements in judged for one in judgements for f in one.findings for ref in f.refs}
-        evidence, times = (evidence_of(case, refs), times_of(case, refs)) if refs else ({}, {})
+        evidence, times = (evidence_of(self._citing(case), refs), times_of(case, refs)) if refs else ({}, {})
         states = self._states(case, [history for history, _ in judged])
         for history, judgements in judged:
             yield (
@@ -200,6 +205,13 @@ class Judge:
                 codec.encode_judgements([_proven(judgement, evidence, times) for judgement in judgements]),
                 states.get((history.topic, history.partition, history.incarnation)),
             )
+
+    def _citing(self, case: Case) -> Case:
+        """Return a case of some partitions that lists the sources of ``__consumer_offsets`` too."""
+        also = unpacked(self.commits)
+        if also.is_empty():
+            return case
+        return replace(case, sources=pl.concat([case.sources, also]).unique("id", keep="first", maintain_order=True))
 
     def _states(self, case: Case, histories: Sequence[History]) -> dict[tuple[object, ...], bytes]:
         """Return the states of each partition's replicas, packed, by topic, partition and incarnation."""

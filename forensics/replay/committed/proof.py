@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from forensics.replay.committed.surviving_copies import holders, with_own
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.deletions import kept
-from forensics.replay.history import Epoch, History, HwSource, HwStatement, Role, Truncation, once
+from forensics.replay.history import Epoch, History, HwSource, HwStatement, Role, once
 from forensics.replay.leadership.elections import (
     elected_isr,
     elected_with_others,
@@ -198,6 +198,8 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
     gone = _Gone(history, served)
     for statement in sorted(history.statements, key=_strength):
         gone.compare(statement)
+    for statement in history.read_by_groups:
+        gone.compare_read(statement)
     found = gone.losses()
     for left in stepped_down(history):
         after = Epoch(left.epoch, leader=left.successor, time=left.time, refs=list(left.refs), leader_took_up=True)
@@ -205,6 +207,10 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
         found.append(Loss(left.ranges, after, (left.statement,), given, left.statement.lineage))
     proven = [piece for loss in found for piece in loss.ranges]
     return found, subtract(gone.unclear, proven)
+
+
+_Logs = list[tuple[list[Range], list[HwStatement]]]
+"""Lost offsets with the statements about them, log by log."""
 
 
 class _Gone:
@@ -218,7 +224,8 @@ class _Gone:
         self.history, self.served = history, served
         self.unclear: list[Range] = []
         # By the first epoch whose leader lacked them: lost offsets with the statements about them, log by log.
-        self._by_epoch: dict[int, list[tuple[list[Range], list[HwStatement]]]] = {}
+        self._by_epoch: dict[int, _Logs] = {}
+        self._read: dict[int, _Logs] = {}  # the same of what consumer groups read
 
     def compare(self, statement: HwStatement) -> None:
         """Compare the log of a statement with the one that is served."""
@@ -250,12 +257,28 @@ class _Gone:
         else:
             _add_to_its_log(self._by_epoch.setdefault(epoch.epoch, []), statement, piece)
 
+    def compare_read(self, statement: HwStatement) -> None:
+        """Compare the log that a consumer group read with the one that is served.
+
+        A group reads what was committed, and states no bound from above. So it leaves nothing open.
+        """
+        history, contested = self.history, self.history.contested
+        gone = differences(statement.lineage, self.served, 0, statement.high_watermark)[0]
+        gone = subtract(gone, _served_all_the_same(history, statement.lineage, gone))
+        for piece in statement.lineage.pieces(gone):
+            epoch = _first_without(history, statement, piece[0])
+            if epoch is None or contested & {epoch.epoch, statement.lineage.epoch_at(piece[0])}:
+                continue
+            if epoch.epoch not in only_elected(history.coverage):
+                _add_to_its_log(self._read.setdefault(epoch.epoch, []), statement, piece)
+
     def losses(self) -> list[Loss]:
-        """Return what was lost, by epoch and log."""
+        """Return what was lost, by epoch and log; last what only the positions of consumer groups show."""
         found: list[Loss] = []
-        for number, logs in sorted(self._by_epoch.items()):
-            for ranges, statements in logs:
-                found += self._loss(number, ranges, statements, found)
+        for by_epoch in (self._by_epoch, self._read):
+            for number, logs in sorted(by_epoch.items()):
+                for ranges, statements in logs:
+                    found += self._loss(number, ranges, statements, found)
         return found
 
     def _loss(
@@ -273,7 +296,7 @@ class _Gone:
         return [Loss(tuple(whole), epoch, tuple(statements), held, lineage)]
 
 
-def _add_to_its_log(logs: list[tuple[list[Range], list[HwStatement]]], statement: HwStatement, piece: Range) -> None:
+def _add_to_its_log(logs: _Logs, statement: HwStatement, piece: Range) -> None:
     """Add lost offsets and a statement to the entry of ``logs`` for the log that the statement is about, or a new one.
 
     A leader may lack records of two different logs, neither of which the partition kept.
@@ -762,24 +785,3 @@ def stated_at_most(history: History, epoch: int) -> int | None:
     if not claimed or not history.members or not history.members <= claimed:
         return None
     return max((one.high_watermark for one in history.statements if one.epoch <= epoch), default=0)
-
-
-def refetched(history: History, truncation: Truncation, ranges: tuple[Range, ...]) -> tuple[list[Range], list[Range]]:
-    """Return the truncated records that the replica fetched again from its leader, and those that it may have
-    fetched.
-    """
-    epoch = history.epochs.get(truncation.epoch)
-    if epoch is None or not epoch.lineage.entries or epoch.leader == truncation.replica:
-        return [], list(ranges)
-    have: list[Range] = []
-    unknown: list[Range] = []
-    # The leader has records of older epochs only below the start offset of its own epoch.
-    held = epoch.begins.low
-    for first, stop in ranges:
-        differ, unsure = differences(truncation.lineage, epoch.lineage, first, stop)
-        there = subtract([(first, stop)], [*differ, *unsure])
-        older = [(a, b) for a, b in there if truncation.lineage.epoch_at(a) != epoch.epoch]
-        beyond = intersect(older, [(held, stop)]) if epoch.start is None else []
-        unknown.extend([*unsure, *beyond])
-        have.extend(subtract(there, [(held, stop)] if older else []))
-    return merge(have), intersect(merge(unknown), list(ranges))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from forensics.replay.facts.directory import Disk, Ref
+from forensics.replay.facts.group_positions import GroupPosition
 from forensics.replay.facts.printed_hws import PrintedHw
 from forensics.replay.facts.refusals import Complaint
 from forensics.replay.lineage import Range, intersect, subtract
@@ -56,6 +57,7 @@ class PartitionFacts:
         log_starts: (broker, row, offset) of each line that states a log start offset.
         complaints: lines about two offsets that contradict each other.
         printed_hws: high watermarks and ISRs as printed, one for each line.
+        positions: that consumer groups committed; of the last topic of this name.
         with_ids: brokers whose own lines or files name the cluster or the topic by its id.
     """
 
@@ -78,6 +80,7 @@ class PartitionFacts:
     log_starts: tuple[tuple[int, int, int], ...] = field(default=(), repr=False, compare=False)
     complaints: tuple[Complaint, ...] = field(default=(), repr=False, compare=False)
     printed_hws: tuple[PrintedHw, ...] = field(default=(), repr=False, compare=False)
+    positions: tuple[GroupPosition, ...] = field(default=(), repr=False, compare=False)
     with_ids: frozenset[int] = field(default=frozenset(), repr=False, compare=False)
 
     @property

@@ -13,7 +13,6 @@ from forensics.replay.committed.proof import (
     committed,
     losses,
     possible_losses,
-    refetched,
     stated_at_most,
     stated_by,
 )
@@ -306,3 +305,24 @@ def _gone(history: History, truncation: Truncation) -> list[Range]:
             [(first, end)], itertools.chain(*differences(loss.lineage, truncation.lineage, first, end))
         )
     ]
+
+
+def refetched(history: History, truncation: Truncation, ranges: tuple[Range, ...]) -> tuple[list[Range], list[Range]]:
+    """Return the truncated records that the replica fetched again from its leader, and those that it may have
+    fetched.
+    """
+    epoch = history.epochs.get(truncation.epoch)
+    if epoch is None or not epoch.lineage.entries or epoch.leader == truncation.replica:
+        return [], list(ranges)
+    have: list[Range] = []
+    unknown: list[Range] = []
+    # The leader has records of older epochs only below the start offset of its own epoch.
+    held = epoch.begins.low
+    for first, stop in ranges:
+        differ, unsure = differences(truncation.lineage, epoch.lineage, first, stop)
+        there = subtract([(first, stop)], [*differ, *unsure])
+        older = [(a, b) for a, b in there if truncation.lineage.epoch_at(a) != epoch.epoch]
+        beyond = intersect(older, [(held, stop)]) if epoch.start is None else []
+        unknown.extend([*unsure, *beyond])
+        have.extend(subtract(there, [(held, stop)] if older else []))
+    return merge(have), intersect(merge(unknown), list(ranges))

@@ -1,0 +1,140 @@
+"""What consumer groups read: what it proves of a loss, and when it proves nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forensics.case.kept_files import written
+from forensics.engines import large
+from forensics.engines.local import scan
+from forensics.replay.confidence import Confidence, Weakness
+from forensics.replay.inferences import Inferred
+from forensics.reports.json_report import render
+from forensics.reports.redaction import redact
+from tests.committed import Commit, commit
+from tests.incident import Incident
+
+LOSS = "committed-data-lost"
+
+
+def power_loss(folder: Path, hw: int = 10) -> Incident:
+    """Both brokers lose power. Broker 2 returns without offsets 10 to 14 and leads; broker 1 truncates them.
+
+    Args:
+        folder: of the evidence.
+        hw: high watermark that broker 1 reads back.
+    """
+    incident = Incident(folder, brokers=2)
+    incident.begins(10)
+    recovers = "INFO [Log partition=orders-0, dir=/d] Recovering unflushed segment 0 (kafka.log.Log)"
+    incident[2].starts(100).says(100, recovers).loads(100, 10)
+    incident.elects(101, 1, 2, [2])
+    incident[2].leads(101, 1, 10, 10, [2])
+    incident[1].starts(120).says(120, recovers).loads(120, 15).follows(121, 1, 2, 15, hw).cuts(122, 10)
+    for number in (1, 2):
+        incident[number].segment([(0, 9, 0), (10, 19, 1)])
+        incident[number].epochs((0, 0), (1, 10)).checkpoint(20)
+    return incident
+
+
+READ = (Commit(20, 5, 0), Commit(40, 10, 0), Commit(60, 15, 0))
+
+
+def test_without_a_group_the_loss_is_unknown(tmp_path: Path) -> None:
+    assert power_loss(tmp_path).verdict(LOSS) == "unknown"
+
+
+def test_a_group_that_read_the_records_shows_the_loss(tmp_path: Path) -> None:
+    incident = power_loss(tmp_path)
+    commit(tmp_path, *READ)
+    assert incident.verdict(LOSS) == "violated"
+    (found,) = incident.findings(LOSS)
+    assert found.offsets == ((10, 15),)
+    assert found.confidence is Confidence.INFERRED
+    assert Weakness.READ_BY_GROUP_ALONE in found.weak
+    assert found.rests_on == (Inferred.READ_BELOW_HIGH_WATERMARK,)
+    fact = found.facts[0]
+    assert fact.text == "consumer group billing read offset 14 (leader epoch 0): the high watermark was above it"
+    # Both brokers have the commit: one statement with two bearers.
+    assert [one.path.rpartition("/data/")[0][-8:] for one in found.evidence[:2]] == ["broker-1", "broker-2"]
+    (statement,) = [one for one in incident.history().read_by_groups if one.high_watermark == 15]
+    assert (statement.epoch, statement.group, len(statement.refs)) == (0, "billing", 2)
+
+
+@pytest.mark.parametrize(
+    "commits",
+    {
+        "no epoch: it may have been set by hand": [Commit(20, 5), Commit(40, 10), Commit(60, 15)],
+        "nothing beyond where the next leader began": [Commit(20, 5, 0), Commit(60, 10, 0)],
+        "older than the leader epoch: of a deleted topic": [Commit(0.5, 15, 0)],
+        "a tombstone since: the topic was deleted": [*READ, Commit(61, None)],
+        "set back in the same epoch": [*READ, Commit(62, 3, 0)],
+        "an epoch that had no record there": [Commit(60, 15, 1)],
+        "an epoch that nobody knows": [Commit(60, 15, 7)],
+        "another topic": [Commit(60, 15, 0, topic="refunds")],
+        "read in the later epoch": [Commit(20, 5, 0), Commit(150, 20, 1)],
+    }.items(),
+    ids=lambda one: one[0],
+)
+def test_commits_that_show_nothing(tmp_path: Path, commits: tuple[str, list[Commit]]) -> None:
+    incident = power_loss(tmp_path)
+    commit(tmp_path, *commits[1])
+    assert incident.verdict(LOSS) == "unknown"
+    assert incident.findings(LOSS) == []
+
+
+def test_a_group_that_continues_after_the_loss_still_shows_it(tmp_path: Path) -> None:
+    """Its position was beyond the end of the log, so it was set to the end, and moved on from there."""
+    incident = power_loss(tmp_path)
+    commit(tmp_path, *READ, Commit(130, 12), Commit(140, 20, 1))
+    assert [one.offsets for one in incident.findings(LOSS)] == [((10, 15),)]
+
+
+def test_a_position_above_what_the_log_held_was_not_read(tmp_path: Path) -> None:
+    """The next epoch began where the whole log ended: nobody can have read offset 500 in epoch 0."""
+    incident = Incident(tmp_path, brokers=2)
+    incident.begins(10)
+    incident.elects(101, 1, 2, [2, 1])
+    incident[2].leads(101, 1, 10, 10, [2, 1])
+    incident[1].follows(102, 1, 2, 10, 10)
+    for number in (1, 2):
+        incident[number].segment([(0, 9, 0), (10, 19, 1)])
+        incident[number].epochs((0, 0), (1, 10)).checkpoint(20)
+    commit(tmp_path, Commit(60, 500, 0), Commit(70, 700, 0, "ahead"))
+    assert incident.verdict(LOSS) == "clean"
+    assert incident.history().read_by_groups == []
+
+
+def test_what_a_broker_states_is_a_finding_of_its_own(tmp_path: Path) -> None:
+    """What the group read beyond it is another one, with less confidence."""
+    incident = power_loss(tmp_path, hw=12)
+    commit(tmp_path, *READ)
+    assert [one.offsets for one in incident.findings(LOSS)] == [((10, 12),), ((12, 15),)]
+    stated, read = incident.findings(LOSS)
+    assert Weakness.READ_BY_GROUP_ALONE not in stated.weak
+    assert Weakness.READ_BY_GROUP_ALONE in read.weak
+
+
+def test_names_of_groups_are_redacted(tmp_path: Path) -> None:
+    incident = power_loss(tmp_path)
+    commit(tmp_path, *READ)
+    shown = render(redact(incident.scan()))
+    assert "billing" not in shown
+    assert "consumer group group1 read offset 14" in shown
+    assert not {"billing"} & set(redact(incident.scan()).case.observations.get_column("detail").to_list())
+
+
+def test_it_is_judged_alike_in_bounded_memory_and_from_its_trace(tmp_path: Path) -> None:
+    """The commits are in the directory of another partition than the finding."""
+    incident = power_loss(tmp_path / "evidence")
+    commit(tmp_path / "evidence", *READ)
+    whole = incident.scan()
+    path = [str(tmp_path / "evidence")]
+    assert render(large.scan(path, jobs=1, memory=1 << 30)) == render(whole)
+    trace = tmp_path / "orders.jsonl"
+    trace.write_text("".join(line + "\n" for line in written(whole.case, cluster="test")))
+    again = scan([str(trace)])
+    found = [one for one in again.findings if one.rule == LOSS]
+    assert [(one.offsets, one.rests_on) for one in found] == [(((10, 15),), (Inferred.READ_BELOW_HIGH_WATERMARK,))]
