@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.rules.finding import Finding, Judgement
+from forensics.rules.finding import Finding, Judgement, Verdict
 from tests.cases.test_recorded import unpacked
 
+ALONE = b"[2026-11-21 04:06:22", b"[2026-11-21 04:06:33"  # broker 3 leads, and broker 1 is not in the ISR
 LOSS, CUT, SHORTER = "committed-data-lost", "truncation-below-committed", "leo-regression"
 
 
@@ -87,3 +88,30 @@ def test_a_role_in_a_higher_epoch_is_of_the_topic_before(gone: str, tmp_path: Pa
     leaders = [{number: epoch.leader for number, epoch in one.history.epochs.items()} for one in lives]
     assert leaders == [{0: 1, 1: 2}, {0: 1, 1: 1}]
     assert [one.judgements["two-leaders-one-epoch"].findings for one in lives] == [(), ()]
+
+
+def test_an_election_is_from_outside_the_isr_without_the_line_that_numbers_it(
+    sample_traces: Path, tmp_path: Path
+) -> None:
+    """The controller's lines about epoch 4 are missing: only the leader's request for another ISR names its number."""
+    log = (
+        Path(shutil.copytree(sample_traces / "dirlead-2.8.2", tmp_path / "evidence")) / "broker-9/logs/state-change.log"
+    )
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:64] + lines[98:]))
+    (found,) = (one for one in scan([str(tmp_path)]).partitions if one.history.name == "orders-0")
+    assert [finding.epochs for finding in found.judgements["unclean-election"].findings] == [(4,)]
+
+
+def test_a_replica_is_known_by_a_checkpoint_alone(sample_traces: Path, tmp_path: Path) -> None:
+    """Broker 1's checkpoint names the partition; its lines, its segments, and all lines of when it was in the ISR are
+    missing.
+    """
+    evidence = Path(shutil.copytree(sample_traces / "kip101-0.10.2.2", tmp_path / "evidence"))
+    shutil.rmtree(evidence / "broker-1/data/orders-0")
+    for log in evidence.glob("*/logs/*.log"):
+        lines = log.read_bytes().splitlines(keepends=True)
+        log.write_bytes(b"".join(line for line in lines if ALONE[0] < line < ALONE[1] and "broker-1" not in log.parts))
+    (found,) = scan([str(evidence)]).partitions
+    assert found.history.members == {1, 2, 3}
+    assert found.judgements["replica-divergence"].verdict is Verdict.UNKNOWN

@@ -88,6 +88,14 @@ def test_a_change_of_the_isr_is_of_the_epoch_that_its_leader_serves() -> None:
     assert states([change(Kind.ISR_COMMIT, 5, isr="1,2")]) == {5: (None, frozenset({1, 2}))}
 
 
+def test_a_leader_that_asks_for_another_isr_names_the_number_of_the_isr_that_it_has() -> None:
+    asked = change(Kind.ISR_EXPAND, 4, message="P-40", leader_epoch=3, isr_before="2", isr="2,3")
+    assert states([asked, change(Kind.ISR_COMMIT, 5, leader_epoch=3, isr="2,3")]) == {
+        4: (3, frozenset({2})),
+        5: (3, frozenset({2, 3})),
+    }
+
+
 def test_a_leader_may_have_lived_on_where_others_tell_a_later_isr_of_its_epoch() -> None:
     history, _ = succession({1: (0, frozenset({1})), 4: (1, frozenset({2}))}, {2})
     role_spans = {1: [RoleSpan(1, 0, 1, Role.LEADER)], 2: [RoleSpan(2, 1, 1, Role.LEADER)]}

@@ -108,3 +108,16 @@ def test_brokers_that_name_two_ids_speak_of_two_topics() -> None:
     assert lives([*older, *later]) == [1, 1, 0, 0]
     same = told([asked(4), led(4)], ONE, ONE, broker=2)
     assert lives([*older, *same]) == [0, 0, 0, 0]
+
+
+def test_a_role_in_the_same_epoch_under_another_leader_is_of_another_topic_where_several_ids_are_known() -> None:
+    """A search found two roles of broker 1 and nothing between them; broker 2's lines name both topics."""
+    follower, leader = told([followed(0), led(0)], None, TWO)
+    follower["leader"] = 2
+    both = told([asked(0), asked(0)], ONE, TWO, broker=2)
+    assert lives([follower, leader, *both]) == [1, 0, 1, 0]
+    # Near misses: one topic whose epoch 0 has two leaders, and a process that takes up its epoch again.
+    assert lives([follower, leader, *both[1:]]) == [0, 0, 0]
+    again = told([followed(0), followed(0)], None, TWO)
+    again[0]["leader"] = again[1]["leader"] = 2
+    assert lives([*again, *both]) == [0, 0, 1, 0]

@@ -84,8 +84,10 @@ def _with_beginnings(rows: pl.DataFrame) -> pl.DataFrame:
     # If another line has begun that topic already, the role that follows does not begin a further one.
     again = names_epoch & (pl.col("leader_epoch") == 0) & pl.col("_after_deletion") & pl.col("_id").is_null()
     rows = rows.with_columns((other_id | again.fill_null(False) | pl.col("_made")).alias("_begins"))
-    fell = pl.int_range(pl.len(), dtype=pl.UInt32).is_in(_fell(rows).implode())
-    return rows.with_columns(pl.col("_begins") | (fell & pl.col("_id").is_null()))
+    at = pl.int_range(pl.len(), dtype=pl.UInt32)
+    fell = at.is_in(_fell(rows).implode())
+    rows = rows.with_columns(pl.col("_begins") | (fell & pl.col("_id").is_null()))
+    return rows.with_columns(pl.col("_begins") | at.is_in(_taken_again(rows).implode())) if _several_ids(rows) else rows
 
 
 def _fell(rows: pl.DataFrame) -> pl.Series:
@@ -103,6 +105,23 @@ def _fell(rows: pl.DataFrame) -> pl.Series:
         return taken.get_column("_at").clear()
     before = pl.col("leader_epoch").shift(1).over([LOG, "_begun", "message"])
     return taken.filter(pl.col("leader_epoch") == 0, before > 0).get_column("_at")
+
+
+def _taken_again(rows: pl.DataFrame) -> pl.Series:
+    """Return the positions of roles in no higher epoch than the role before, under another leader.
+
+    Only topics of which several ids are known count. Their roles need not name an id, and lines on the deletion may be
+    missing. A process may take up its epoch again, but with the same leader.
+    """
+    several = pl.col("_id").drop_nulls().n_unique().over("topic", "partition") > 1
+    roles = pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value])
+    led = pl.when(pl.col("kind") == Kind.BECOME_LEADER.value).then("broker").otherwise("leader").alias("_led")
+    taken = rows.select(
+        LOG, "kind", "leader_epoch", led, pl.col("_begins").cum_sum().alias("_begun"), several.alias("_several")
+    )
+    taken = taken.with_row_index("_at").filter(roles, pl.col("_several"), pl.col("leader_epoch").is_not_null())
+    epoch, leader = (pl.col(name) - pl.col(name).shift(1).over([LOG, "_begun"]) for name in ("leader_epoch", "_led"))
+    return taken.filter(epoch <= 0, leader != 0).get_column("_at")
 
 
 # Rows of a log are adjacent, so these look at the whole frame: a window would look at each of very many logs.

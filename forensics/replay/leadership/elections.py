@@ -16,6 +16,8 @@ from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import broker_set
 from forensics.replay.history import Epoch, History
 from forensics.replay.roles.steps import RoleSpan
+from parsers.messages.catalogue import Says
+from parsers.messages.logs import SAYS
 from parsers.schema import ROLES, Kind
 
 _CHANGES = (Kind.UNCLEAN_ELECTION, Kind.PARTITION_CHANGED)
@@ -51,7 +53,9 @@ def _add_state(found: States, at: int, number: int | None, event: Event) -> None
     if event.kind in _CHANGES and event.previous_epoch is not None and event.isr_before is not None:
         found.setdefault(at - 1, (event.previous_epoch, broker_set(event.isr_before)))
     epoch, isr = found.get(at, (None, None))
-    found[at] = (epoch if epoch is not None else number, isr if isr is not None else broker_set(event.isr))
+    # A change that a leader asks for names the partition epoch that it has: that of the ISR before.
+    of_it = event.isr_before if event.message in SAYS[Says.HANDED_OVER] else event.isr
+    found[at] = (epoch if epoch is not None else number, isr if isr is not None else broker_set(of_it))
 
 
 def isr_before(history: History, epoch: Epoch) -> frozenset[int] | None:
