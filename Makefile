@@ -19,7 +19,7 @@ INSTALLED := $(VENV)/.forensics-installed
 DEMO := sample_traces/kip101-0.10.2.2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types bench accuracy same fuzz fuzz-readers bench-spark bombs sbom clean
+.PHONY: help setup demo test lint format types bench accuracy same withheld fuzz fuzz-readers bench-spark bombs sbom clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ accuracy: setup ## compare verdicts with what is known of recorded clusters
 
 same: setup ## compare all verdicts and findings with those of another revision (BASE=REV, ARGS=--quick)
 	@$(PY) -m benchmarks.same $(if $(BASE),--base $(BASE)) $(ARGS)
+
+withheld: setup ## withhold recorded evidence by chance: no wrong answer to the rest (ARGS="--seconds 3600 --seed 7000")
+	@$(PY) -m benchmarks.withheld $(ARGS)
 
 fuzz: setup ## damage evidence by chance and scan it: no crash, no false proof (ARGS="--seconds 3600")
 	@$(PY) -m benchmarks.fuzz $(ARGS)

@@ -35,7 +35,7 @@ class Cut:
     def left(self, files: Files) -> Files:
         """Return the remaining evidence. A file that loses all its lines stays, empty."""
         return {
-            path: _without(content, self.lines[path]) if path in self.lines else content
+            path: without_lines(content, self.lines[path]) if path in self.lines else content
             for path, content in files.items()
             if path not in self.files
         }
@@ -44,7 +44,8 @@ class Cut:
 WHOLE = Cut("whole")
 
 
-def _without(content: bytes, spans: Spans) -> bytes:
+def without_lines(content: bytes, spans: Spans) -> bytes:
+    """Return a file without some of its lines."""
     lines = content.splitlines(keepends=True)
     for first, last in sorted(spans, reverse=True):
         del lines[first - 1 : last]

@@ -1,0 +1,1 @@
+"""Recorded clusters of which evidence is withheld: does the rest lead to an answer that the whole evidence denies?"""
