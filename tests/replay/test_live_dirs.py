@@ -117,4 +117,4 @@ def test_a_checkpoint_alone_shows_no_directory(tmp_path: Path) -> None:
     incident = Incident(tmp_path, brokers=1)
     incident[1].checkpoint(3)
     assert incident.verdict(STALE) == "unknown"
-    assert incident.missing(STALE) == ["data directories of orders-0"]
+    assert incident.missing(STALE) == ["broker 1's data directory of orders-0 (segments and checkpoints)"]
