@@ -20,7 +20,7 @@ from forensics.case.owners import owners
 from forensics.case.printers import several, told_apart
 from forensics.case.skew import skew as estimate
 from forensics.case.topics import named
-from forensics.case.twins import leave_dumps_of_segments
+from forensics.case.twins import COPY, leave_dumps_of_segments
 from forensics.case.zones import ASSUMED, settle
 from parsers.excerpts.pieces import is_piece
 from parsers.file_reading import note
@@ -84,6 +84,7 @@ _NO_EVIDENCE = (
     "unknown",
     "irrelevant",
     "archive",  # what is in an archive counts by itself
+    COPY,  # what it is a copy of counts by itself
     "server-properties",
     "zookeeper-nodes",
     "command-output",

@@ -1,9 +1,9 @@
 """Duplicate evidence: counted once, with a notice.
 
-A log is identified by its content alone, because its times make it unique. If it was copied while its broker continued
-to write, it is the beginning of the later copy and adds nothing. Data files of different brokers are often equal byte
-by byte. So a folder of data counts as a copy only if it belongs to the same log directory: equal ``meta.properties``,
-which name the broker. It must also have the same place in it and hold the same files.
+A log is identified by its content alone, because its times make it unique; so is a trace. If it was copied while its
+broker continued to write, it is the beginning of the later copy and adds nothing. Data files of different brokers are
+often equal byte by byte. So a folder of data counts as a copy only if it belongs to the same log directory: equal
+``meta.properties``, which name the broker. It must also have the same place in it and hold the same files.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ def _opening(source: Source) -> bytes:
 
 
 def _is_log(source: Source) -> bool:
-    return log_files.is_text(source, source.head())
+    return log_files.is_log(source, source.head())
 
 
 def _digest(source: Source) -> str:

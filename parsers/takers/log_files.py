@@ -50,12 +50,19 @@ def is_text(source: Source, head: bytes) -> bool:
     return sample is not None and wrappings.readable(sample)
 
 
+def is_log(source: Source, head: bytes) -> bool:
+    """Return whether a file is known by its content alone: a log by its times, a trace by what it states."""
+    return trace_jsonl.is_trace(head) or is_text(source, head)
+
+
 def opening(head: bytes) -> bytes:
-    """The first bytes of a text to the end of the line with its first time, which hardly any other text begins with;
-    nothing where they are no text.
+    """Return the first bytes of a text to the end of the line with its first time, which hardly any other text begins
+    with. Of a trace these are its first two lines, as it may have no times. Nothing where they are no text.
     """
     if b"\0" in head:
         return b""
+    if trace_jsonl.is_trace(head):
+        return b"".join(head.splitlines(keepends=True)[:2])
     timed = _TIMED.search(head)
     end = head.find(b"\n", timed.end()) if timed is not None else -1
     return head[: end + 1] if end >= 0 else head

@@ -163,17 +163,19 @@ def test_the_same_witness_in_two_files_of_one_folder_is_of_two_clusters(first: l
     assert [reason.partition(":")[0].rpartition(" ")[2] for reason in told] == ["b.jsonl", "a.jsonl"]
 
 
-def rotated(folder: Path, names: list[str], *, again: bool = False) -> str:
+def rotated(folder: Path, names: list[str], *, again: bool = False, topic: str = "orders") -> str:
     """A healthy complete trace that was rotated; the names of its pieces, the oldest first.
 
     Args:
         folder: where.
         names: of as many pieces.
         again: the last piece begins before the one before it has ended.
+        topic: its topic.
     """
     lines = [head(replicas=[1, 2], complete=True), *led_by(1, 2)]
     lines += [said(1, 1, "append", offset=0, leo=10), said(2, 2, "append", offset=0, leo=10)]
     lines += [said(1.5 if again else 3, 1, "hw", hw=10), said(4, 2, "hw", hw=10)]
+    lines = [line | {"topic": topic} if "topic" in line else line for line in lines]
     ends = [*(3, 5, 6)[: len(names) - 1], len(lines)]
     return written(folder, {name: lines[at:end] for name, at, end in zip(names, [0, *ends], ends, strict=False)})
 
@@ -219,7 +221,7 @@ def test_other_files_of_one_folder_with_one_witness_are_of_two_clusters(
 
 def test_rotated_traces_of_two_folders_are_of_two_clusters(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        rotated(tmp_path / name, ["trace.jsonl.1", "trace.jsonl"])
+        rotated(tmp_path / name, ["trace.jsonl.1", "trace.jsonl"], topic=name)
     result = scan([str(tmp_path)])
     assert [partition.history.cluster for partition in result.partitions] == ["folder one", "folder two"]
     assert {one.judgements["committed-data-lost"].verdict for one in result.partitions} == {Verdict.CLEAN}

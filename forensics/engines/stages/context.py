@@ -37,7 +37,7 @@ from parsers import read
 from parsers.file_reading import UTC, FileReading, joined
 from parsers.files.sources import Source
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind, conform, empty
-from parsers.takers.log_files import is_text
+from parsers.takers.log_files import is_log
 
 FACTS: Final = ("unit", "split", "header", "context", "names", "keys")
 
@@ -175,11 +175,11 @@ def twins(looks: Sequence[Look], opened: Callable[[int], Source]) -> dict[int, T
     sources = [look.source(partial(_open, opened, number)) for number, look in enumerate(looks)]
     numbers = {id(source): number for number, source in enumerate(sources)}
 
-    def is_log(source: Source) -> bool:
+    def known(source: Source) -> bool:
         real = opened(numbers[id(source)])
-        return is_text(real, real.head())
+        return is_log(real, real.head())
 
-    return copies(sources, opening=lambda source: looks[numbers[id(source)]].opening.encode(), is_log=is_log)
+    return copies(sources, opening=lambda source: looks[numbers[id(source)]].opening.encode(), is_log=known)
 
 
 def _open(opened: Callable[[int], Source], number: int) -> BinaryIO:
