@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from parsers.errors import NotThisFormat
@@ -32,7 +33,7 @@ _FILE: Final = re.compile(
 )
 _PARTITION: Final = re.compile(
     r"(?:^|/)(?!(?:broker|controller|host|kafka|node|server|state|zk|zookeeper)-)"
-    r"(?P<topic>[A-Za-z0-9._-]+?)(?:-(?P<partition>[0-9]{1,9})(?:[-._]state)?|/(?P<below>[0-9]{1,9})/state)"
+    r"(?P<topic>[A-Za-z0-9._-]+?)(?:-(?P<partition>[0-9]{1,9})(?:[-._](?:state|zk|zookeeper))?|/(?P<below>[0-9]{1,9})/state)"
     r"(?:[.](?:json|txt|log|out))?$"
 )
 """A path named after a partition: ``orders-0.json``, ``orders-0-state.txt``, ``orders/0/state``. No topic is a host."""
@@ -52,8 +53,11 @@ _INT32: Final = 2**31
 
 
 _NAMELESS: Final = (
-    "the state of a partition in ZooKeeper, and no name of the partition: call the file after it, as in orders-0.json"
+    "the state of a partition in ZooKeeper ({}), and no name of the partition, as a shell does not print it: call the "
+    "file after it, as in orders-0.json"
 )
+_ASKED: Final = re.compile(r"(?:^|[\]>+ ])get\s")
+"""A command that prints what a node holds."""
 
 
 class Node(NamedTuple):
@@ -112,11 +116,13 @@ def read_nodes(text: str, path: str) -> Reading:
         found = True
         row = _row(node)
         if row is None:
-            notices.add("a node of ZooKeeper with contents of another form", excerpt=node.content, line=node.line)
+            reason = f"a node of ZooKeeper with contents of another form: {_wrong(node)}"
+            notices.add(reason, excerpt=node.content, line=node.line)
         else:
             rows.append({"kind": Kind.TOPIC_DESCRIBED, "message": NAME, "line": node.line, **row})
     if not found and (lines := [*_states(text)]):
-        notices.add(_NAMELESS, excerpt=lines[0][1], line=lines[0][0])
+        number, content = lines[0]
+        notices.add(_NAMELESS.format(_shown(content)), excerpt=content, line=number)
     elif not found:
         raise NotThisFormat("no node of ZooKeeper with a leader or a controller")
     return Reading(observations(rows), notices.frame())
@@ -165,20 +171,41 @@ def _mapped(whole: dict[str, Any]) -> Iterator[Node]:
 
 def _printed(text: str, node: Node | None) -> Iterator[Node]:
     """Nodes of a transcript: a line that names the node, then its contents, then its stat where that was asked for."""
-    waiting: Node | None = None
+    transcript = _Transcript(node)
     for number, line in _whole_objects(text.splitlines()):
+        yield from transcript.take(number, line)
+    yield from (one for one in (transcript.waiting, transcript.asked) if one is not None and one.content)
+
+
+@dataclass(slots=True)
+class _Transcript:
+    """A transcript, line by line.
+
+    Attributes:
+        node: the node that was named last, until its contents come.
+        waiting: a node with its contents, whose stat may follow.
+        asked: a node that a command prints, until its contents come; with what is there instead.
+    """
+
+    node: Node | None
+    waiting: Node | None = None
+    asked: Node | None = None
+
+    def take(self, number: int, line: str) -> Iterator[Node]:
+        """Take a line, and yield the nodes that are complete."""
         named = _NODE.search(line) if not line.startswith("{") else None
         stat = _STAT.match(line)
         if named is not None:
-            node = _found(named)
-        elif stat is not None and waiting is not None:
-            waiting = waiting._replace(version=int(stat["value"]))
-        elif node is not None and _is_content(line.strip(), node):
-            if waiting is not None:
-                yield waiting
-            waiting, node = node._replace(content=line.strip(), line=number), None
-    if waiting is not None:
-        yield waiting
+            yield from [self.asked] if self.asked is not None and self.asked.content else []
+            self.node = _found(named)
+            self.asked = self.node if _ASKED.search(line[: named.start()]) else None
+        elif stat is not None and self.waiting is not None:
+            self.waiting = self.waiting._replace(version=int(stat["value"]))
+        elif self.node is not None and _is_content(line.strip(), self.node):
+            yield from [self.waiting] if self.waiting is not None else []
+            self.waiting, self.node, self.asked = self.node._replace(content=line.strip(), line=number), None, None
+        elif self.asked is not None and not self.asked.content:
+            self.asked = self.asked._replace(content=line.strip(), line=number)
 
 
 def _whole_objects(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -224,19 +251,40 @@ def _row(node: Node) -> dict[str, Any] | None:
 
 
 def _state(node: Node, content: dict[str, Any]) -> dict[str, Any] | None:
-    leader, epoch, isr = _number(content.get("leader"), -1), _number(content.get("leader_epoch")), content.get("isr")
-    if leader is None or epoch is None or not isinstance(isr, list) or any(_number(one) is None for one in isr):
+    if not all(fits(content.get(name)) for name, (_, fits) in _STATE.items()):
         return None
     controller = _number(content.get("controller_epoch"))
     return {
         "topic": node.topic,
         "partition": node.partition,
-        "leader": leader,
-        "leader_epoch": epoch,
-        "isr": ",".join(map(str, isr)),
+        "leader": content["leader"],
+        "leader_epoch": content["leader_epoch"],
+        "isr": ",".join(map(str, content["isr"])),
         "partition_epoch": node.version,
         "detail": None if controller is None else f"controller_epoch={controller}",
     }
+
+
+def _wrong(node: Node) -> str:
+    """Return what is wrong in the contents of a node that has no row, in words."""
+    if node.other == "controller_epoch":
+        return "no number"
+    content = _loaded(node.content)
+    if not isinstance(content, dict):
+        return "no JSON object"
+    wanted = _CONTROLLER if node.other == "controller" else _STATE
+    return next((f'"{name}" is no {what}' for name, (what, fits) in wanted.items() if not fits(content.get(name))), "")
+
+
+def _shown(text: str) -> str:
+    """Return a state in words."""
+    content = _loaded(text)
+    state = content if isinstance(content, dict) else {}
+    return f"leader {state.get('leader')}, leader epoch {state.get('leader_epoch')}, ISR {state.get('isr')}"
+
+
+def _are_brokers(value: object) -> bool:
+    return isinstance(value, list) and all(_number(one) is not None for one in value)
 
 
 def _loaded(text: str) -> object:
@@ -248,3 +296,14 @@ def _loaded(text: str) -> object:
 
 def _number(value: object, least: int = 0) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and least <= value < _INT32 else None
+
+
+_STATE: Final[dict[str, tuple[str, Callable[[object], bool]]]] = {
+    "leader": ("broker id, or -1", lambda value: _number(value, -1) is not None),
+    "leader_epoch": ("leader epoch", lambda value: _number(value) is not None),
+    "isr": ("list of broker ids", _are_brokers),
+}
+_CONTROLLER: Final[dict[str, tuple[str, Callable[[object], bool]]]] = {
+    "brokerid": ("broker id", lambda value: _number(value) is not None),
+}
+"""Fields that a node must have: what each is, and whether a value is that."""

@@ -69,21 +69,47 @@ def test_as_a_file_in_the_folders_of_its_node(ending: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "why"),
     [
-        "{",
-        "{}",
-        STATE.replace("2,", '"2",'),
-        STATE.replace('"leader":2', '"leader":true'),
-        STATE.replace("5", "99999999999"),
-        STATE.replace("[2,3]", '"2,3"'),
-        STATE.replace("[2,3]", "[null]"),
-        "[" * 9,
+        ("{", "no JSON object"),
+        ("{}", '"leader" is no broker id, or -1'),
+        (STATE.replace("2,", '"2",'), '"leader" is no broker id, or -1'),
+        (STATE.replace('"leader":2', '"leader":true'), '"leader" is no broker id, or -1'),
+        (STATE.replace("5", "99999999999"), '"leader_epoch" is no leader epoch'),
+        (STATE.replace("[2,3]", '"2,3"'), '"isr" is no list of broker ids'),
+        (STATE.replace("[2,3]", "[null]"), '"isr" is no list of broker ids'),
+        ("[" * 9, "no JSON object"),
     ],
 )
-def test_contents_of_another_form_are_a_notice(content: str) -> None:
+def test_contents_of_another_form_are_a_notice(content: str, why: str) -> None:
     reading = read_nodes(json.dumps({"/brokers/topics/t/partitions/0/state": content}), "zk.json")
-    assert (reading.observations.height, reading.notices.height) == (0, 1)
+    assert reading.observations.height == 0
+    (reason,) = reading.notices.get_column("reason")
+    assert reason == f"a node of ZooKeeper with contents of another form: {why}"
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        ("get /controller_epoch\nxx", "no number"),
+        ("[zk: localhost:2181(CONNECTED) 3] get /controller\n\n{}", '"brokerid" is no broker id'),
+        ("get -s /brokers/topics/b/partitions/1/state\nnonsense\ncZxid = 0x1a", "no JSON object"),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_a_bad_node_beside_a_good_one_is_a_notice(bad: str, why: str, first: bool) -> None:
+    good = f"get /brokers/topics/a/partitions/0/state\n{STATE}"
+    text = "\n".join([bad, good] if first else [good, bad])
+    reading = read(source(text.encode(), "zk.txt"))
+    assert reading.observations.get_column("topic").to_list() == ["a"]
+    (reason,) = reading.notices.get_column("reason")
+    assert reason == f"a node of ZooKeeper with contents of another form: {why}"
+
+
+def test_a_node_that_does_not_exist_is_no_bad_one() -> None:
+    text = f"get /controller\nNode does not exist: /controller\nget /brokers/topics/a/partitions/0/state\n{STATE}\n"
+    reading = read(source(text.encode(), "zk.txt"))
+    assert (reading.observations.height, reading.notices.height) == (1, 0)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +170,14 @@ def test_an_object_that_does_not_end_is_a_notice() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["a.b-c-0.json", "zk/a.b-c-0-state.txt", "a.b-c-0", "saved/a.b-c-0.state.json", "topics/a.b-c/0/state.json"],
+    [
+        "a.b-c-0.json",
+        "zk/a.b-c-0-state.txt",
+        "a.b-c-0",
+        "saved/a.b-c-0.state.json",
+        "a.b-c-0-zookeeper.txt",
+        "topics/a.b-c/0/state.json",
+    ],
 )
 def test_as_a_file_that_is_named_after_its_partition(path: str) -> None:
     """What a shell prints around it does not matter."""
@@ -161,4 +194,7 @@ def test_a_state_without_the_name_of_its_partition_is_a_notice(path: str) -> Non
     reading = read(source((STATE if path != "two-0.json" else f"{STATE}\n{OFFLINE}").encode(), path))
     assert (reading.format, reading.observations.height) == ("zookeeper-nodes", 0)
     (reason,) = reading.notices.get_column("reason")
-    assert reason.endswith("no name of the partition: call the file after it, as in orders-0.json")
+    assert reason.startswith(
+        "the state of a partition in ZooKeeper (leader 2, leader epoch 5, ISR [2, 3]), and no name"
+    )
+    assert reason.endswith("call the file after it, as in orders-0.json")
