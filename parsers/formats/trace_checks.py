@@ -24,6 +24,7 @@ from parsers.formats.trace_kinds import (
     FIELD_OF,
     FIELDS,
     HEADER,
+    NO_TOPICS,
     NOT_NEGATIVE,
     OF_FILES,
     OF_ITSELF,
@@ -32,6 +33,7 @@ from parsers.formats.trace_kinds import (
     PLACE,
     STATEMENTS,
     TIME,
+    TOPIC,
     TYPES,
 )
 from parsers.schema import Kind
@@ -40,7 +42,8 @@ _KNOWN: Final = ("schema", *FIELDS)
 _KIND_NAMES: Final = frozenset(kind.value for kind in Kind)
 _NUMBERS: Final = "|".join(name for name in FIELDS if TYPES[name].is_integer())
 _WORDS: Final = "|".join(name for name in FIELDS if not TYPES[name].is_integer())
-_NO_NUMBER: Final = rf'"({_NUMBERS})"\s*:\s*(?:true|false|-?[0-9]+[.eE])'
+_NO_NUMBER: Final = rf'"({_NUMBERS})"\s*:\s*(?:true|false|-?[0-9]+(?:\.[0-9]*[1-9]|(?:\.0+)?[eE])|-?[0-9]{{16,}}\.)'
+"""No whole number. A program may write 7 as 7.0, as JSON Schema allows; of a number with more digits some are lost."""
 _NO_WORD: Final = rf'"({_WORDS})"\s*:\s*(?:true|false|[-0-9])'
 _OWN: Final = pl.col("message").is_null() & (pl.col("kind") != Kind.TRACE.value)
 """A line that was written as a trace, and quotes no log."""
@@ -93,6 +96,9 @@ def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
     yield from _missing(own)
     if own.get_column("witness").null_count() < own.height:
         yield Wrong(own.filter(pl.col("witness").is_null()), 'a line needs a "witness": the broker that states it')
+    no_topic = ~pl.col("topic").str.contains(TOPIC) | pl.col("topic").is_in(NO_TOPICS)
+    reason = '"topic" is no name of a topic: 1 to 249 of the characters a-z, A-Z, 0-9, ".", "_" and "-"'
+    yield Wrong(own.filter(no_topic.fill_null(False)), reason)
     # Answers of Kafka to requests have -1 for none.
     counted = own.filter(pl.col("kind").is_in(COUNTED))
     for name in NOT_NEGATIVE:
@@ -140,8 +146,9 @@ def _refuted(own: pl.DataFrame) -> Iterator[Wrong]:
     ends = pl.col("offset") >= pl.col("log_end_offset")
     rows = own.filter((pl.col("kind") == Kind.APPEND.value) & ends.fill_null(False))
     yield Wrong(rows, 'a line of kind append has an "offset" that is not below its "log_end_offset"')
-    below = (pl.col("log_end_offset") < pl.col("log_start_offset")).fill_null(False)
-    yield Wrong(own.filter(below), '"log_end_offset" is below "log_start_offset"')
+    for name in ("log_end_offset", "last_stable_offset"):
+        below = (pl.col(name) < pl.col("log_start_offset")).fill_null(False)
+        yield Wrong(own.filter(below), f'"{name}" is below "log_start_offset"')
     above = (pl.col("offset") > pl.col("log_end_offset")).fill_null(False)
     rows = own.filter((pl.col("kind") == Kind.TRUNCATE.value) & above)
     yield Wrong(rows, 'a line of kind truncate has an "offset" above its "log_end_offset", which is its end before')
@@ -188,9 +195,7 @@ def unknown_kind(text: str) -> str:
     kind = _object(text).get("kind")
     if not isinstance(kind, str):
         return 'a line needs a "kind"'
-    near = difflib.get_close_matches(kind.lower(), [one.value for one in OF_KIND], n=1, cutoff=0.65)
-    meant = f': "{near[0]}" may be meant' if near else ""
-    return f'an unknown kind "{kind[:40]}"{meant}'
+    return f'an unknown kind "{kind[:40]}"{_may_be(kind.lower(), [one.value for one in OF_KIND])}'
 
 
 def _null(own: pl.DataFrame) -> Iterator[Wrong]:
@@ -234,10 +239,16 @@ def _unknown(text: str) -> list[str]:
 def _object(text: str) -> dict[str, Any]:
     """A JSON object; an empty one where the text is none."""
     try:
-        content = json.loads(text)
+        content = json.loads(text, parse_float=_number)
     except (ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+def _number(text: str) -> int | float:
+    """A number with a point; a whole one as such."""
+    value = float(text)
+    return int(value) if value.is_integer() and abs(value) < 1 << 53 else value
 
 
 def _disordered(own: pl.DataFrame) -> Iterator[Wrong]:
@@ -324,12 +335,21 @@ def header(text: str) -> Header:
     complete = given.get("complete", False)
     claims = [{}] if complete is True else complete or []
     claimed = tuple(one for claim in claims for one in _claimed(claim, replicas))
-    if claims and not claimed:
-        reasons.append('a trace that is "complete" names its "replicas", and all kinds of which it states each line')
-    reasons += _of_others(claimed, replicas)
+    reasons += _claims_nothing(replicas) if claims and not claimed else _of_others(claimed, replicas)
     settings = tuple((key, _setting(value)) for key, value in given.get("settings", {}).items())
     system, release, protocol, cluster = map(given.get, ("system", "release", "protocol", "cluster"))
     return Header(system, release, protocol, cluster, replicas, settings, claimed, tuple(reasons))
+
+
+_GROUPS: Final = "; ".join(f"the {what}: {', '.join(kinds)}" for what, kinds in CLAIMED_BY.items())
+"""The kinds of each group, in words."""
+
+
+def _claims_nothing(replicas: Sequence[int]) -> list[str]:
+    """Return why what a trace claims is nothing."""
+    if not replicas:
+        return ['a trace that is "complete" names its "replicas"']
+    return [f'"complete" names only a part of the kinds of a group, so it claims nothing: {_GROUPS}']
 
 
 def _of_others(claimed: Sequence[Claimed], replicas: Sequence[int]) -> list[str]:
@@ -364,7 +384,7 @@ def _header_field(name: str, value: Any) -> str | None:
         near = difflib.get_close_matches(name, HEADER, n=1, cutoff=0.65)
         return f'no field "{name}" is known: "{near[0]}" may be meant' if near else None
     if not _HEADER[name](value):
-        return f'"{name}" is not what it should be: {HEADER[name]["description"]}'
+        return _wrong_claim(value) if name == "complete" else f'"{name}" is not {_WANTED[name]}'
     odd = [key for key, pattern in _SETTINGS.items() if key in value] if name == "settings" else []
     wrong = [key for key in odd if not re.fullmatch(_SETTINGS[key], _setting(value[key]))]
     return f'"settings" has {wrong[0]}={_setting(value[wrong[0]])[:40]}, which is no value of it' if wrong else None
@@ -377,19 +397,55 @@ _SETTINGS: Final = {
 """Values of settings that rules read, as a regular expression."""
 
 
+_WANTED: Final = {
+    "system": "a text",
+    "release": 'a release of Kafka, as in "3.9.1"',
+    "protocol": '"hw" or "epoch"',
+    "cluster": "a text of one or more characters",
+    "replicas": "a list of broker ids, as in [1,2,3]",
+    "settings": "an object of settings by name, each a text, a whole number, true or false",
+    "files": "true or false",
+    "complete": 'true, false, or a list of broker ids and of objects with "replicas", "kinds", "from" and "to"',
+}
+"""The values of each field, in words."""
+
+_CLAIM: Final = ("replicas", "kinds", "from", "to")
+"""Fields of a claim."""
+
+
+def _wrong_claim(value: Any) -> str:
+    """Return the first error in "complete"."""
+    claims = value if isinstance(value, list) else []
+    errors = (error for claim in claims if isinstance(claim, dict) for error in _errors_of_claim(claim))
+    return '"complete" ' + next(errors, f"is not {_WANTED['complete']}")
+
+
+def _errors_of_claim(claim: dict[str, Any]) -> Iterator[str]:
+    """Yield the errors in a claim, in words."""
+    for name in claim.keys() - {*_CLAIM}:
+        yield f'has the unknown field "{name}"{_may_be(name, _CLAIM)}'
+    if not _ids(claim.get("replicas", [])):
+        yield f'has "replicas" that are not {_WANTED["replicas"]}'
+    kinds = claim.get("kinds", [])
+    if not isinstance(kinds, list):
+        yield 'has "kinds" that are not a list of kinds, as in ["become_leader","become_follower"]'
+    elif unknown := [kind for kind in kinds if not isinstance(kind, str) or kind not in _KIND_NAMES]:
+        yield f"names the unknown kind {json.dumps(unknown[0])[:40]}{_may_be(str(unknown[0]), [*map(str, OF_KIND)])}"
+    times = [claim[name] for name in ("from", "to") if name in claim]
+    if not all(isinstance(time, str) and re.match(TIME, time) for time in times):
+        yield 'has "from" or "to" that is not ISO 8601 with a zone'
+    elif not _in_order(times):
+        yield 'has "from" that is after "to", or a time that does not exist'
+
+
+def _may_be(name: str, known: Sequence[str]) -> str:
+    """Return which name may be meant by another one, as the end of a sentence; "" without one."""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.65)
+    return f': "{near[0]}" may be meant' if near else ""
+
+
 def _is_claim(value: Any) -> bool:
-    if not isinstance(value, dict):
-        return _ids([value])
-    times = [value[name] for name in ("from", "to") if name in value]
-    kinds = value.get("kinds", [])
-    return (
-        value.keys() <= {"replicas", "kinds", "from", "to"}
-        and _ids(value.get("replicas", []))
-        and all(isinstance(time, str) and re.match(TIME, time) for time in times)
-        and _in_order(times)
-        and isinstance(kinds, list)
-        and all(kind in _KIND_NAMES for kind in kinds)
-    )
+    return next(_errors_of_claim(value), None) is None if isinstance(value, dict) else _ids([value])
 
 
 def _in_order(times: Sequence[str]) -> bool:

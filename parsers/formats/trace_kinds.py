@@ -257,6 +257,9 @@ NOT_NEGATIVE: Final = (
 )
 ACKS: Final = r"^acks=(0|1|-1|all)$"
 BROKERS: Final = r"^([0-9]{1,9}(,[0-9]{1,9})*)?$"
+TOPIC: Final = r"^[a-zA-Z0-9._-]{1,249}$"
+NO_TOPICS: Final = (".", "..")
+"""Names of topics (``org.apache.kafka.common.internals.Topic.validate``)."""
 TIME: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$"
 
 HEADER: Final[dict[str, dict[str, Any]]] = {
@@ -370,6 +373,10 @@ def json_schema() -> dict[str, Any]:
     for file, needs in OF_FILES.items():
         of_file = {"properties": {"kind": {"const": file.value}}}
         rules.append({"if": of_file, "then": {"required": list(needs)}})
+    of_state = {"properties": {"kind": {"const": Kind.STATE.value}}, **own}
+    rules.append({"if": of_state, "then": {"anyOf": [{"required": [name]} for name in OF_KIND[Kind.STATE].may]}})
+    named = {"properties": {"topic": {"pattern": TOPIC, "not": {"enum": list(NO_TOPICS)}}}}
+    rules.append({"if": own, "then": named})
     for statement in STATEMENTS:
         if statement.required:
             kind = {"properties": {"kind": {"const": statement.kind.value}}, **own}

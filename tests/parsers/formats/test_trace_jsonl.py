@@ -144,6 +144,8 @@ def test_what_is_wrong_is_told_and_the_rest_counts() -> None:
         ),
         (own(kind="truncate", offset=-3), '"offset" is negative: the line is left out', False),
         (own(kind="hw", high_watermark=3, partition=-1), '"partition" is negative: the line is left out', False),
+        (GOOD.replace('"high_watermark": 3', '"high_watermark": 3.0e0'), '"high_watermark" is not a whole', False),
+        (GOOD.replace('"high_watermark": 3', f'"high_watermark": {1 << 53}.0'), '"high_watermark" is not a w', False),
         (own(kind="hw", high_watermark=3.5), '"high_watermark" is not a whole number: the line is left out', False),
         (own(kind="hw", high_watermark=True), '"high_watermark" is not a whole number: the line is left out', False),
         (own(kind="isr_shrink", isr=[1, 2]), '"isr" is not a string: the line is left out', False),
@@ -179,6 +181,15 @@ def test_what_is_wrong_is_told_and_the_rest_counts() -> None:
         (own(high_watermark=3), 'a line needs a "kind": the line is left out', False),
         (own(kind="append", offset=9, log_end_offset=4), 'a line of kind append has an "offset" that is not', False),
         (own(kind="log_end", log_end_offset=4, log_start_offset=5), '"log_end_offset" is below "log_start_off', False),
+        (
+            own(kind="state", last_stable_offset=4, log_start_offset=5),
+            '"last_stable_offset" is below "log_start_',
+            False,
+        ),
+        (own(kind="hw", high_watermark=3, topic=""), '"topic" is no name of a topic: 1 to 249 of the', False),
+        (own(kind="hw", high_watermark=3, topic=".."), '"topic" is no name of a topic', False),
+        (own(kind="hw", high_watermark=3, topic="a/../b\0"), '"topic" is no name of a topic', False),
+        (own(kind="hw", high_watermark=3, topic="a" * 250), '"topic" is no name of a topic', False),
         (own(kind="state"), "a line of kind state has none of its fields: high_watermark, log_end_offset,", False),
         (own(kind="truncate", offset=8, log_end_offset=6), 'a line of kind truncate has an "offset" above', False),
         (own(kind="become_follower", leader=1, leader_epoch=3), "a line of kind become_follower names its own", False),
@@ -208,10 +219,11 @@ def test_each_line_is_checked_against_its_kind(line: str, reason: str, counts: b
         own(kind="append", log_end_offset=4, detail="acks=all"),
         own(kind="truncate", offset=6, detail='said "high_watermark": 3, "high_watermark": 4'),
         own(kind="state", isr="1"),
+        own(kind="hw", high_watermark=3.0, topic="a" * 249, partition=0.0),
     ],
     ids=[
         *("unlike any field", "another witness", "none", "no leader", "an empty ISR", "of a log, late"),
-        *("nothing truncated", "acks", "a text with fields", "an ISR alone"),
+        *("nothing truncated", "acks", "a text with fields", "an ISR alone", "whole numbers with a point"),
     ],
 )
 def test_near_misses_of_bad_lines(line: str) -> None:
@@ -265,19 +277,32 @@ def test_the_first_line_says_of_what_the_others_are() -> None:
     ("fields", "reason"),
     [
         ({"complete": True}, 'a trace that is "complete" names its "replicas"'),
+        (
+            {"complete": [{"kinds": ["append"]}], "replicas": [1]},
+            '"complete" names only a part of the kinds of a group',
+        ),
+        ({"complete": True, "replicas": [1.0]}, None),
         ({"complete": [3], "replicas": [1, 2]}, '"complete" names broker 3, which is not in "replicas"'),
-        ({"replicas": "1,2"}, '"replicas" is not what it should be'),
-        ({"replicas": [-1]}, '"replicas" is not what it should be'),
+        ({"replicas": "1,2"}, '"replicas" is not a list of broker ids, as in [1,2,3]'),
+        ({"replicas": [-1]}, '"replicas" is not a list of broker ids'),
+        ({"replicas": [1.5]}, '"replicas" is not a list of broker ids'),
         ({"replica_ids": [1]}, None),
         ({"replcas": [1]}, 'no field "replcas" is known: "replicas" may be meant'),
-        ({"protocol": "raft"}, '"protocol" is not what it should be'),
-        ({"settings": {"a": [1]}}, '"settings" is not what it should be'),
-        ({"settings": [], "complete": "yes"}, '"settings" is not what it should be'),
+        ({"protocol": "raft"}, '"protocol" is not "hw" or "epoch"'),
+        ({"cluster": None}, '"cluster" is not a text of one or more characters'),
+        ({"settings": {"a": [1]}}, '"settings" is not an object of settings by name'),
+        ({"settings": [], "complete": "yes"}, '"settings" is not an object of settings by name'),
+        ({"complete": "yes"}, '"complete" is not true, false, or a list of broker ids'),
+        ({"complete": [{"kind": ["append"]}]}, '"complete" has the unknown field "kind": "kinds" may be meant'),
+        ({"complete": [{"kinds": ["appendd"]}]}, '"complete" names the unknown kind "appendd": "append" may be meant'),
+        ({"complete": [{"kinds": "append"}]}, '"complete" has "kinds" that are not a list of kinds'),
+        ({"complete": [{"replicas": 1}]}, '"complete" has "replicas" that are not a list of broker ids'),
+        ({"complete": [{"to": "2026-01-01"}]}, '"complete" has "from" or "to" that is not ISO 8601 with a zone'),
         ({"settings": {"min.insync.replicas": "two"}}, '"settings" has min.insync.replicas=two, which is no value'),
         ({"settings": {"min.insync.replicas": 2, "unclean.leader.election.enable": False}}, None),
         (
             {"complete": [{"replicas": [1], "from": "2026-01-01T10:00:00Z", "to": "2026-01-01T09:00:00Z"}]},
-            '"complete" is not what it should be',
+            '"complete" has "from" that is after "to"',
         ),
     ],
 )
@@ -310,3 +335,20 @@ def test_a_line_without_a_witness_is_left_out_if_others_have_one() -> None:
     ]
     # A file in the folder of a broker need not name it.
     assert read(source(lines[1].encode(), "broker-1/trace.jsonl")).notices.is_empty()
+
+
+@pytest.mark.parametrize(
+    ("line", "sound"),
+    [
+        (own(kind="state"), False),
+        (own(kind="state", isr="1"), True),
+        (own(kind="hw", high_watermark=3, topic=".."), False),
+        (own(kind="hw", high_watermark=3, topic="a/b"), False),
+        (own(kind="hw", high_watermark=3, topic="..a"), True),
+        (own(kind="hw", high_watermark=3.0), True),
+    ],
+)
+def test_the_schema_says_what_the_reader_does(line: str, sound: bool) -> None:
+    validator = jsonschema.Draft202012Validator(json_schema())
+    assert validator.is_valid(json.loads(line)) == sound
+    assert read(source("\n".join([GOOD, line]).encode(), "trace.jsonl")).notices.is_empty() == sound
