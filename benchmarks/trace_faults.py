@@ -5,7 +5,7 @@ A fault is a line that breaks a rule, lines that fork a log, or a line that cont
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import Any, Final
 
@@ -17,6 +17,15 @@ GAP: Final = "nothing is clean"
 """In place of a rule: the trace contradicts itself, so no rule may be clean."""
 
 FORK: Final = "replica-divergence"
+
+UNLED: Final = "an epoch without a leader"
+FALSE_ANSWER: Final = "a false answer where an epoch ends"
+"""In place of a rule: a line that the lines of leaders refute, so no rule may be clean."""
+
+OTHER_BATCH: Final = "replica-divergence by a checksum"
+"""In place of a rule: a follower states another checksum than its leader. Records that are not committed are a gap."""
+
+HW_ALONE: Final = "hw-above-leo by a follower's line of its high watermark alone"
 
 LOST_CHECKPOINT: Final = "hw-regression by a clean stop"
 """In place of a rule: a process that stopped cleanly wrote its high watermark, and the next one finds none."""
@@ -46,6 +55,10 @@ def _behind(rule: str, line: dict[str, Any]) -> dict[str, Any] | None:
         return kept | {"kind": "state", "log_end_offset": end - 1}
     if rule == "epoch-divergence" and line["kind"] == "append":
         return kept | {"kind": "epoch_entry", "leader_epoch": line["leader_epoch"], "offset": end}
+    if rule == HW_ALONE and line["kind"] == "leader_hw":
+        return kept | {"kind": "hw", "high_watermark": 1 << 20}
+    if rule == UNLED and line["kind"] == "append":
+        return kept | {"kind": "epoch_assigned", "leader_epoch": line["leader_epoch"] + 1_000, "offset": end}
     if rule == GAP and line["kind"] == "append":
         return kept | {"kind": "append", "offset": end + 4, "log_end_offset": end + 9}
     return None
@@ -61,6 +74,10 @@ DRAWN: Final = (
     "epoch-divergence",
     GAP,
     FORK,
+    HW_ALONE,
+    UNLED,
+    FALSE_ANSWER,
+    OTHER_BATCH,
 )
 """Rules that are broken by lines that are added, one in each run."""
 
@@ -89,9 +106,8 @@ def without_checkpoint(lines: Lines, _: int) -> tuple[str, Lines]:
 
 def _with(rule: str, lines: Lines, seed: int) -> Lines:
     """Return the lines with some more that break a rule; nothing if such lines can follow none."""
-    if rule == FORK:
-        added = [*_forked(lines)]
-        return [*lines, *added] if added else []
+    if rule in _MADE:
+        return _MADE[rule](lines, seed)
     places = [(at, made) for at, line in enumerate(lines) if (made := _behind(rule, line)) is not None]
     led = {line["leader_epoch"] for line in lines if line["kind"] == "become_leader"}
     if rule == "two-leaders-one-epoch":
@@ -112,6 +128,12 @@ def _begins_epoch(lines: Lines, at: int) -> bool:
     return not again and not any(
         line["kind"] == "append" and line.get("leader_epoch") == one["leader_epoch"] for line in before
     )
+
+
+def _with_fork(lines: Lines, _: int) -> Lines:
+    """Return the lines with those of a fork behind them; nothing if no log can fork."""
+    added = [*_forked(lines)]
+    return [*lines, *added] if added else []
 
 
 def _forked(lines: Lines) -> Iterator[dict[str, Any]]:
@@ -142,6 +164,45 @@ def _forked(lines: Lines) -> Iterator[dict[str, Any]]:
         return
 
 
+def _of_other_batch(lines: Lines, seed: int) -> Lines:
+    """Return the lines with another checksum in a record batch that a follower has of its leader; nothing without."""
+    batches = {at: (line.get("offset"), line.get("checksum")) for at, line in enumerate(lines)}
+    following = dict(_following(lines))
+    written = {(lines[at]["witness"], batch) for at, batch in batches.items() if at not in following and batch[1]}
+    places = [at for at, leader in following.items() if (leader, batches[at]) in written]
+    if not places:
+        return []
+    at = Random(seed).choice(places)
+    return [*lines[:at], lines[at] | {"checksum": "another"}, *lines[at + 1 :]]
+
+
+def _with_false_answer(lines: Lines, seed: int) -> Lines:
+    """Return the lines with an answer where a leader epoch ends, far above the log of the leader; nothing without."""
+    places = [*_following(lines)]
+    if not places:
+        return []
+    at, leader = Random(seed).choice(places)
+    kept = {name: lines[at][name] for name in _PLACE if name in lines[at]}
+    answer = kept | {"kind": "epoch_reply", "leader": leader, "leader_epoch": 0, "offset": 1 << 20}
+    return [*lines[: at + 1], answer, *lines[at + 1 :]]
+
+
+def _following(lines: Lines) -> Iterator[tuple[int, int]]:
+    """Yield the appends of followers whose leader leads in their epoch by the lines before, with that leader."""
+    roles: dict[int, dict[str, Any]] = {}
+    for at, line in enumerate(lines):
+        broker = line.get("witness", -1)
+        if line["kind"] in ("become_leader", "become_follower"):
+            roles[broker] = line
+        if line["kind"] == "process_start":
+            roles.pop(broker, None)
+        role = roles.get(broker, {})
+        led = roles.get(role.get("leader", -1), {})
+        leads = led.get("kind") == "become_leader" and led["leader_epoch"] == role["leader_epoch"]
+        if line["kind"] == "append" and role.get("kind") == "become_follower" and leads:
+            yield at, role["leader"]
+
+
 def _without_checkpoint(lines: Lines) -> Lines:
     """Return the lines with no high watermark read back after a clean stop; nothing if no process stopped cleanly."""
     for at, line in enumerate(lines):
@@ -156,6 +217,14 @@ def _without_checkpoint(lines: Lines) -> Lines:
     return []
 
 
+_MADE: Final[Mapping[str, Callable[[Lines, int], Lines]]] = {
+    FORK: _with_fork,
+    OTHER_BATCH: _of_other_batch,
+    FALSE_ANSWER: _with_false_answer,
+}
+"""Makers of faults that are no single line behind another one."""
+
+
 def found(rule: str, verdicts: Mapping[str, Judgement]) -> bool:
     """Return whether the answers are those that an added fault must have."""
     if rule == LOST_CHECKPOINT:
@@ -163,8 +232,13 @@ def found(rule: str, verdicts: Mapping[str, Judgement]) -> bool:
     if rule == BEFORE_FORK:
         apart = verdicts[FORK].findings, verdicts["epoch-divergence"].findings
         return all(any((FORKED, ENTRIES[-1][1]) in one.offsets for one in found) for found in apart)
-    if rule == GAP:
-        return Verdict.CLEAN not in {one.verdict for one in verdicts.values()}
+    undecided = Verdict.CLEAN not in {one.verdict for one in verdicts.values()}
+    if rule in (GAP, UNLED, FALSE_ANSWER):
+        return undecided
+    if rule == OTHER_BATCH:
+        return undecided or verdicts[FORK].verdict is Verdict.VIOLATED
+    if rule == HW_ALONE:
+        return verdicts["hw-above-leo"].verdict is Verdict.VIOLATED
     return verdicts[rule].verdict is Verdict.VIOLATED
 
 

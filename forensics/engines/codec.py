@@ -19,7 +19,7 @@ from typing import Any
 
 from forensics.case.brokers import Broker
 from forensics.replay.history import History
-from forensics.replay.played import Played
+from forensics.replay.played_results import Played
 from forensics.replay.roles.steps import RoleSpan
 from forensics.replay.signs.unlike_appends import UnlikeAppends
 from forensics.replay.signs.went_back import WentBack

@@ -44,6 +44,7 @@ from forensics.replay.facts.partition_lines import (
     thin,
 )
 from forensics.replay.facts.partition_rows import lagging, partition_rows
+from forensics.replay.facts.played_line import OfBrokers
 from forensics.replay.facts.printed_hws import PrintedHw, printed_hws
 from forensics.replay.facts.refusals import Complaint, complaints
 from forensics.replay.history import BrokerFacts, EpochRollback, History
@@ -52,11 +53,11 @@ from forensics.replay.leadership.isr_removal_epochs import removals
 from forensics.replay.lineage import Range
 from forensics.replay.omissions.left_out import LeftOut, left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL
-from forensics.replay.played import Played
 from forensics.replay.played_alone import Alone, play_alone
 from forensics.replay.played_disorder import in_each_order
 from forensics.replay.played_holes import without_records
 from forensics.replay.played_partitions import appended, clean_starts, play
+from forensics.replay.played_results import Played
 from forensics.replay.protocol import Protocol
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.signs.last_stable import NOT_STATED, LastStable, last_stable
@@ -126,16 +127,17 @@ class _Beside:
     appended: Set[Place]
 
     @staticmethod
-    def of(rows: pl.DataFrame, case: Case) -> _Beside:
+    def of(rows: pl.DataFrame, case: Case, keep: frozenset[int]) -> _Beside:
         """Read a case.
 
         Args:
             rows: observations of partitions that name a broker, with ``incarnation``.
             case: the evidence.
+            keep: brokers of releases in which a truncation leaves the high watermark in memory.
         """
-        clean = clean_starts(case.observations)
+        brokers = OfBrokers(clean_starts(case.observations), keep)
         claimed = [one.id for one in case.brokers.values() if one.complete or one.claim is not None]
-        played = in_each_order(play(rows, case.complete, clean), rows, case.complete, claimed, clean)
+        played = in_each_order(play(rows, case.complete, brokers), rows, case.complete, claimed, brokers)
         doubted = frozenset(place for place, one in played.items() if one.contradiction is not None)
         return _Beside(
             topic_ids=topic_ids(rows),
@@ -148,7 +150,7 @@ class _Beside:
             last_stable=last_stable(rows, case.complete, doubted),
             unlike_appends=unlike_appends(rows),
             played=played,
-            alone=play_alone(rows, case.complete, clean, played.keys()),
+            alone=play_alone(rows, case.complete, brokers, played.keys()),
             doubted=doubted,
             appended=appended(rows),
         )
@@ -233,9 +235,10 @@ class _Read:
         complained = complaints(
             rows, case.observations.filter(pl.col("topic").is_not_null(), pl.col("broker").is_null())
         )
-        beside = _Beside.of(rows, case)
         known = {number: protocol.of(broker) for number, broker in case.brokers.items()}
-        by_themselves = stated(rows, case.logs_claimed, _keep_hw(known), beside.doubted)
+        keep = _keep_hw(known)
+        beside = _Beside.of(rows, case, keep)
+        by_themselves = stated(rows, case.logs_claimed, keep, beside.doubted)
         back = went_back(rows)
         named = {place[:3] for events in by_broker for place in events}.union(complained, by_themselves, back)
         named |= _traced(rows)
@@ -412,11 +415,14 @@ def _add_played(history: History, played: Played) -> None:
     stated_by_lines = {one.epoch for one in history.stated.epoch_starts}
     starts = (one for one in played.epoch_starts if one.epoch not in stated_by_lines)
     history.stated = replace(history.stated, epoch_starts=(*history.stated.epoch_starts, *starts))
-    _add_own(history, Alone(played.fallen, played.shortened))
+    _add_own(history, Alone(played.above, played.fallen, played.shortened))
 
 
 def _add_own(history: History, found: Alone) -> None:
     """Add what the lines of single replicas show, unless it is known."""
+    stated_by_lines = {one.replica for one in history.stated.hw_above_leo}
+    above = (one for one in found.above if one.replica not in stated_by_lines)
+    history.stated = replace(history.stated, hw_above_leo=(*history.stated.hw_above_leo, *above))
     rows = {ref.row for one in history.regressions for ref in one.refs}
     history.regressions += [one for one in found.fallen if one.refs[-1].row not in rows]
     rows = {ref.row for one in history.shortened_logs for ref in one.refs}

@@ -11,23 +11,25 @@ which records a follower appended, is played up to there: what it claims does no
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.played_line import PlayedLine
+from forensics.replay.facts.played_line import OfBrokers, PlayedLine
 from forensics.replay.history import Regression, RegressionKind, ShortenedBy, ShortenedLog
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, Range, intersect, merge, subtract
+from forensics.replay.played_apart import Apart, Held, apart_at_end
 from forensics.replay.played_committed import Commit, Records
 from forensics.replay.played_entries import Beginning, Entries, entry_start
+from forensics.replay.played_epochs import LedEpochs, epoch_ends
 from forensics.replay.played_isr import InSync
-from forensics.replay.played_log import BEFORE, Log, Piece, Undecided, Writer, lineage_of, unlike
+from forensics.replay.played_log import BEFORE, Log, Piece, Undecided, Writer, lineage_of, of_append, unlike
+from forensics.replay.played_results import Contradiction, LedWithout, Played, TruncatedCommitted
 from forensics.replay.played_watermarks import ABOUT_HW, Whose, stated
-from forensics.replay.signs.stated import EpochStarts
+from forensics.replay.signs.stated import EpochStarts, HwAboveLeo
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -36,116 +38,7 @@ class NotPlayed(Exception):
     """A line changes a log in a way that a trace does not say enough about."""
 
 
-class Contradiction(NamedTuple):
-    """A line that contradicts those before it, or leaves open which records a replica has.
-
-    Attributes:
-        broker: broker id of its witness.
-        text: in words, with the number of the line.
-        time: microseconds since 1970 UTC, or None.
-        ref: the line.
-    """
-
-    broker: int
-    text: str
-    time: int | None
-    ref: Ref
-
-
-@dataclass(frozen=True, slots=True)
-class TruncatedCommitted:
-    """A truncation that removed committed records.
-
-    Attributes:
-        replica: broker id.
-        epoch, leader: of its role.
-        target, end: log end offset after and before.
-        ranges: offsets of the committed records among those removed.
-        lineage: leader epochs of its log before.
-        commit: the first high watermark that covered one of them.
-        again: the replica has all of them at the end of the trace.
-        time: microseconds since 1970 UTC, or None.
-        ref: the line.
-    """
-
-    replica: int
-    epoch: int
-    leader: int | None
-    target: int
-    end: int
-    ranges: tuple[Range, ...]
-    lineage: Lineage
-    commit: Commit
-    again: bool
-    time: int | None
-    ref: Ref
-
-
-@dataclass(frozen=True, slots=True)
-class LedWithout:
-    """A leader that began its epoch without committed records.
-
-    Attributes:
-        replica, epoch: the leader and its leader epoch.
-        ranges: offsets of the records.
-        lineage: their leader epochs.
-        commits: high watermarks that covered them, the highest first.
-        holders: replicas that hold some of them at the end of the trace, with the offsets.
-        while_leading: it had them, and its log became shorter in that role.
-    """
-
-    replica: int
-    epoch: int
-    ranges: tuple[Range, ...]
-    lineage: Lineage
-    commits: tuple[Commit, ...]
-    holders: Mapping[int, tuple[Range, ...]]
-    while_leading: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Apart:
-    """Two replicas with different records at offsets that are committed on both sides, at the end of the trace.
-
-    Attributes:
-        left, right: broker ids.
-        ranges: the offsets.
-        left_piece, right_piece: the first records that differ.
-        left_ref, right_ref: the lines that appended them.
-    """
-
-    left: int
-    right: int
-    ranges: tuple[Range, ...]
-    left_piece: Piece
-    right_piece: Piece
-    left_ref: Ref
-    right_ref: Ref
-
-
-@dataclass(frozen=True, slots=True)
-class Played:
-    """Everything that a complete trace decides about one partition.
-
-    Attributes:
-        truncated: truncations of committed records.
-        led_without: leaders without committed records.
-        apart: replicas with different committed records at the end.
-        fallen: high watermarks that fell: of a leader in its role, or below the checkpoint that a process read back.
-        shortened: logs that were loaded, created or stated shorter than they had been.
-        epoch_starts: leader epochs whose entry has another first offset than the records of the same log.
-        isr: elections and high watermarks compared with the ISR; None if no line states an ISR.
-        contradiction: the first line that contradicts others, if any. What is found counts, nothing else is decided.
-    """
-
-    truncated: tuple[TruncatedCommitted, ...]
-    led_without: tuple[LedWithout, ...]
-    apart: tuple[Apart, ...]
-    fallen: tuple[Regression, ...]
-    shortened: tuple[ShortenedLog, ...]
-    epoch_starts: tuple[EpochStarts, ...] = ()
-    isr: InSync | None = None
-    contradiction: Contradiction | None = None
+_UNKNOWN: Final = OfBrokers()
 
 
 @dataclass(slots=True)
@@ -153,33 +46,41 @@ class Replica:
     """One replica as its lines have stated it so far.
 
     Attributes:
+        ended: the line since which its log ends where it does.
         known: its lines have stated with which log it began.
         epoch, leader, leads: its role; epoch -1 before its first one.
         led_by: the leader of its role, or of the role that it had before its process ended.
+        took_up: log end offset as it took up its last role as leader, with the line.
         passed: offset up to which its records count as committed, while it leads.
         hw: last high watermark.
+        kept: the one that it may keep above its log since a truncation, up to 2.3; None once it has lowered it.
         had_hw: the last one that the replica itself stated, with the process and the line.
         checkpoint: last checkpointed high watermark with its line, of the present log.
         led_at: the last high watermark that it stated in its role as leader, with the line.
         deleted: offset up to which it deleted the beginning of its log, as retention does.
         asked: log end offsets since its last fetch: it may have asked from there on.
+        leader_end: log end offset of its leader as its role began, or as it last asked where a leader epoch ends.
         reloaded: a process has loaded its log, and may have built its epoch entries from what was left of it.
         entries: its epoch entries.
     """
 
     log: Log = field(default_factory=Log)
+    ended: Ref = field(default_factory=Ref)
     known: bool = False
     epoch: int = -1
     leader: int | None = None
     leads: bool = False
     led_by: int | None = None
+    took_up: tuple[int, Ref] = (0, Ref())
     passed: int = 0
     hw: int = 0
+    kept: int | None = None
     had_hw: tuple[int, int, Ref] | None = None
     checkpoint: tuple[int, Ref] | None = None
     led_at: tuple[int, Ref] | None = None
     deleted: int = 0
     asked: list[int] = field(default_factory=list)
+    leader_end: int = 0
     reloaded: bool = False
     entries: Entries = field(default_factory=Entries)
 
@@ -190,12 +91,12 @@ class Player:
     def __init__(
         self,
         begins: Mapping[int, int],
-        clean: Set[tuple[int, int]] = frozenset(),
+        brokers: OfBrokers = _UNKNOWN,
         *,
         commits: bool = False,
         known: Mapping[int, Sequence[tuple[Piece, Ref]]] = MappingProxyType({}),
     ) -> None:
-        self.begins, self.clean, self.known = begins, clean, known
+        self.begins, self.brokers, self.known = begins, brokers, known
         self.beginnings: dict[int, Beginning] = {}
         self.replicas: dict[int, Replica] = {}
         self.left_open: dict[tuple[int, int], list[Piece]] = {}
@@ -204,10 +105,14 @@ class Player:
         self.committed, self.lost = Records(), Records()
         self.truncated: list[tuple[TruncatedCommitted, list[Piece]]] = []
         self.without: list[tuple[LedWithout, list[Piece]]] = []
+        self.above: dict[int, HwAboveLeo] = {}
         self.fallen: list[Regression] = []
         self.shortened: list[ShortenedLog] = []
         self.epoch_starts: dict[int, EpochStarts] = {}
         self.contradiction: Contradiction | None = None
+        self.epochs = LedEpochs()
+        self.checksums: dict[tuple[Writer, int, int], str] = {}
+        self.unlike_leader: list[tuple[PlayedLine, Piece, str]] = []
         self.stopped = False
         self.deleted = 0
 
@@ -243,15 +148,25 @@ class Player:
         if handler is not None:
             handler(self, replica, line)
         if end != replica.log.end:
-            replica.asked.append(end)
-        if replica.log.end < end:
-            replica.entries.truncate(replica.log.end)
-        if end > replica.log.end and replica.had_hw is not None:
-            replica.had_hw = min(replica.had_hw[0], replica.log.end), *replica.had_hw[1:]
+            self._has_end(replica, line, end)
         for whose, hw in stated_hws:
             if whose is not Whose.KEPT:
                 self._commits(replica, line, hw, whose)
             self._has_hw(replica, line, hw, whose)
+
+    def _has_end(self, replica: Replica, line: PlayedLine, before: int) -> None:
+        """Note that the log of a replica has another end than before."""
+        end = replica.log.end
+        replica.asked.append(before)
+        replica.ended = Ref(row=line.row, note=f"log end offset {end}")
+        if end > before:
+            replica.kept = None
+            return
+        replica.entries.truncate(end)
+        if replica.had_hw is not None:
+            replica.had_hw = min(replica.had_hw[0], end), *replica.had_hw[1:]
+        if line.broker in self.brokers.keep_hw and line.kind in _TRUNCATIONS:
+            replica.kept = max(replica.hw, replica.kept or 0)
 
     def _contradicts(self, line: PlayedLine, text: str) -> None:
         """Note the first contradiction."""
@@ -275,13 +190,16 @@ class Player:
     def _leads(self, replica: Replica, line: PlayedLine) -> None:
         replica.epoch, replica.leader, replica.passed = self._role(replica, line), line.broker, 0
         replica.leads, replica.led_by = True, line.broker
+        replica.took_up = replica.log.end, Ref(row=line.row, note=f"leader epoch {replica.epoch}")
         replica.led_at = None
+        self.epochs.led(replica.epoch, line.broker)
         self.deleted = max(self.deleted, replica.deleted)
         self._led_without(line.broker, replica)
 
     def _follows(self, replica: Replica, line: PlayedLine) -> None:
         replica.epoch, replica.leader = self._role(replica, line), line.leader
         replica.led_by = line.leader
+        self._asks_epoch(replica, line)
 
     def _led(self, replica: Replica, line: PlayedLine) -> None:
         """A role ends; keep what a leader had that no high watermark has covered so far."""
@@ -294,6 +212,8 @@ class Player:
         self, broker: int, replica: Replica, *, while_leading: bool = False, alone: Commit | None = None
     ) -> None:
         """Find the committed records that a leader does not have as it begins its epoch, or as its log is shortened.
+
+        A leader that takes its epoch up late need not have what a later one committed.
 
         Args:
             broker, replica: the leader.
@@ -308,7 +228,8 @@ class Player:
         for writer, spans in self.committed.found.items():
             known = [*own.ranges(writer), *self.lost.ranges(writer), (0, max(self.deleted, replica.deleted))]
             for span, commit in spans:
-                for first, end in subtract([span], known) if alone in (None, commit) else ():
+                counts = alone in (None, commit) and commit.epoch <= replica.epoch
+                for first, end in subtract([span], known) if counts else ():
                     lacking.append(Piece(first, end, writer, whole=False))
                     commits.append(commit)
         for piece, commit in zip(lacking, commits, strict=True):
@@ -317,7 +238,9 @@ class Player:
             ordered = sorted({*commits}, key=lambda one: (-one.high_watermark, one.replica, one.epoch))
             lineage = lineage_of(sorted(lacking))
             ranges = tuple(merge(piece[:2] for piece in lacking))
-            found = LedWithout(broker, replica.epoch, ranges, lineage, tuple(ordered), {}, while_leading)
+            found = LedWithout(
+                broker, replica.epoch, *replica.took_up, ranges, lineage, tuple(ordered), {}, while_leading
+            )
             self.without.append((found, lacking))
 
     # -- the log ------------------------------------------------------------------------------------------------------
@@ -422,34 +345,70 @@ class Player:
 
     def _appended(self, replica: Replica, first: int, end: int, line: PlayedLine) -> list[Piece]:
         """Return the records of an append."""
-        epoch = replica.epoch if line.leader_epoch is None and replica.leads else line.leader_epoch
-        if replica.leads and epoch != replica.epoch:
-            raise Undecided(f"leads in leader epoch {replica.epoch}, and appends records of leader epoch {epoch}")
-        if line.checksum is not None and epoch is None:
-            found = self._fetched(replica, first, end, line)
-            if not any(piece.whole for piece in found):
-                return found  # its leader states no checksum to compare with
-            epoch = found[0].writer[0]
-        if line.checksum is not None and epoch is not None:
-            return [Piece(first, end, (epoch, line.checksum), whole=True)]
-        if replica.leads:
-            return [Piece(first, end, (replica.epoch, f"line {line.row}"), whole=False)]
-        return self._fetched(replica, first, end, line)
+        if not replica.leads:
+            return self._fetched(replica, first, end, line)
+        if line.leader_epoch not in (None, replica.epoch):
+            leads = f"leads in leader epoch {replica.epoch}"
+            raise Undecided(f"{leads}, and appends records of leader epoch {line.leader_epoch}")
+        return [of_append(first, end, replica.epoch, line.checksum, line.row)]
 
     def _fetched(self, replica: Replica, first: int, end: int, line: PlayedLine) -> list[Piece]:
-        """Return the records of a follower's append: those that its leader has there."""
-        epoch, found = line.leader_epoch, self._of_leader(replica, first, end)
+        """Return the records of a follower's append: those that its leader has there, unless they can be no such."""
+        epoch, batches = line.leader_epoch, self._of_leader(replica, first, end)
+        found = [piece._replace(first=max(piece.first, first), end=min(piece.end, end)) for piece in batches]
         whole = [(first, end)] == merge(piece[:2] for piece in found)
-        if whole and all(epoch in (None, piece.writer[0]) or self._may_be(replica, piece, epoch) for piece in found):
-            return found
+        of_epoch = whole and all(epoch in (None, one.writer[0]) or self._may_be(replica, one, epoch) for one in found)
+        if of_epoch:
+            return self._checked(found, batches, line)
         lacks = "none of that leader epoch there" if whole else "none there"
         leader = f"broker {replica.leader}, its leader, has {lacks}"
         text = f"appends offsets {first} to {end - 1}; "
         text += leader if replica.leader is not None else "no line says whom it follows"
-        if epoch is None or epoch == replica.epoch or any(epoch == piece.writer[0] for piece in found):
+        if epoch is None or (line.checksum is None and self._leader_may_have(replica, found, epoch)):
             raise Undecided(text)
-        self._contradicts(line, text)  # in any case these are other records than those of its leader
-        return [Piece(first, end, (epoch, f"line {line.row}"), whole=False)]
+        own = of_append(first, end, epoch, line.checksum, line.row)
+        if replica.epoch >= 0:  # else it may follow a leader from before the trace
+            self.epochs.name(line, own, f"appends records of leader epoch {epoch}")
+        if line.checksum is None:
+            self._contradicts(line, text)  # in any case these are other records than those of its leader
+        return [own]
+
+    @staticmethod
+    def _leader_may_have(replica: Replica, found: Sequence[Piece], epoch: int) -> bool:
+        """Return whether records of a leader epoch may be among those that a leader has."""
+        return epoch == replica.epoch or any(epoch == piece.writer[0] for piece in found)
+
+    def _checked(self, found: list[Piece], batches: Sequence[Piece], line: PlayedLine) -> list[Piece]:
+        """Return the records of a follower's append, which are of the leader epochs of its leader's: by checksum.
+
+        Where the leader states none, the first follower that does names the checksum of its record batch.
+
+        Args:
+            found: the records of its leader there.
+            batches: its leader's record batches that have them.
+            line: the line.
+        """
+        first, end = found[0].first, found[-1].end
+        whole = [piece for piece in batches if piece.whole]
+        if line.checksum is None:
+            return found
+        if not whole:
+            known = self.checksums.setdefault((found[0].writer, first, end), line.checksum)
+        elif len(batches) == 1 and batches[0][:2] == (first, end):
+            known = batches[0].writer[1]
+        else:
+            self._contradicts(
+                line,
+                f"appends offsets {first} to {end - 1} as one record batch; its leader has other batches there",
+            )
+            return found
+        if known == line.checksum:
+            return found
+        epoch = line.leader_epoch if line.leader_epoch is not None else found[0].writer[0]
+        own = of_append(first, end, epoch, line.checksum, line.row)
+        text = f"appends offsets {first} to {end - 1}; its leader has another record batch of that leader epoch there"
+        self.unlike_leader.append((line, own, text))
+        return [own]
 
     def _may_be(self, replica: Replica, piece: Piece, epoch: int) -> bool:
         """Return whether records with which the leader of a replica began can be of a leader epoch."""
@@ -460,9 +419,9 @@ class Player:
         )
 
     def _of_leader(self, replica: Replica, first: int, end: int) -> list[Piece]:
-        """Return the records that the leader of a follower has at some offsets."""
+        """Return the pieces of its leader's log that have any records of a follower at some offsets."""
         leader = self.replicas.get(replica.leader) if replica.leader is not None else None
-        return [] if leader is None else [*leader.log.within(first, end)][::-1]
+        return [] if leader is None else [*leader.log.overlapping(first, end)][::-1]
 
     def _truncates(self, replica: Replica, line: PlayedLine) -> None:
         log, to = replica.log, line.offset
@@ -549,8 +508,20 @@ class Player:
         elif whose in (Whose.OWN, Whose.KEPT):
             ref = Ref(row=line.row, note=f"high watermark {hw}")
             replica.hw, replica.had_hw = hw, (hw, line.run, ref)
+            if whose is Whose.OWN:
+                self._compare_with_end(replica, line, hw, ref)
             if whose is Whose.OWN and replica.leads:
                 self._as_leader(replica, line, hw, ref)
+
+    def _compare_with_end(self, replica: Replica, line: PlayedLine, hw: int, ref: Ref) -> None:
+        """Find a high watermark above the log end offset of its replica, which the lines before state."""
+        end = replica.log.end
+        if hw <= end:
+            replica.kept = None
+        elif replica.known and hw > (replica.kept or 0):
+            one = line.broker
+            above = HwAboveLeo(one, one, replica.epoch, hw, end, False, line.time, (ref, replica.ended))
+            self.above.setdefault(one, above)
 
     def _commits(self, replica: Replica, line: PlayedLine, hw: int, whose: Whose) -> None:
         """Add the records that a stated high watermark covers to what is committed.
@@ -567,10 +538,13 @@ class Player:
             self._adds(replica.log.within(0, hw), commit)
         elif whose is Whose.LEADERS or (whose is not Whose.LEAST and hw > replica.hw):
             leader = line.leader if line.leader is not None and whose is Whose.LEADERS else replica.led_by
-            self._of_its_leader(leader, commit)
+            self._of_its_leader(leader, commit, own=whose is Whose.OWN)
 
-    def _of_its_leader(self, leader: int | None, commit: Commit) -> None:
-        """A follower states the high watermark of its leader, which may have left that role in the meantime."""
+    def _of_its_leader(self, leader: int | None, commit: Commit, *, own: bool) -> None:
+        """A follower states the high watermark of its leader, which may have left that role in the meantime.
+
+        Where it states it as its ``own`` and that is above its log, it breaks a rule, and contradicts nothing.
+        """
         if leader is None:
             return
         committed = commit._replace(replica=leader)
@@ -579,7 +553,8 @@ class Player:
         self._note_late(committed)
         at = self.replicas.get(leader)
         if at is not None and at.leads and at.epoch >= commit.epoch:
-            if at.epoch == commit.epoch and commit.high_watermark > max(at.log.end, at.hw):
+            above = at.epoch == commit.epoch and commit.high_watermark > max(at.log.end, at.hw)
+            if above and not (own and commit.high_watermark > self.replicas[commit.replica].log.end):
                 stated = f"states high watermark {commit.high_watermark} of its leader, broker {leader}"
                 raise Undecided(f"{stated}; by the lines before, the log of that ends at {at.log.end}")
             self._covers(at, committed)
@@ -614,7 +589,11 @@ class Player:
         A clean stop writes the file (ReplicaManager.shutdown).
         """
         written = [replica.checkpoint] if replica.checkpoint is not None else []
-        if replica.had_hw is not None and replica.had_hw[1] == line.run - 1 and (line.broker, line.run) in self.clean:
+        if (
+            replica.had_hw is not None
+            and replica.had_hw[1] == line.run - 1
+            and (line.broker, line.run) in self.brokers.clean
+        ):
             written.append((replica.had_hw[0], replica.had_hw[2]))
         return max(written, key=lambda one: one[0], default=None)
 
@@ -640,8 +619,36 @@ class Player:
             refs = (ref, Ref(row=line.row, note="no checkpointed high watermark"))
             self._read_less(replica, line, before, 0, refs)
 
+    def _asks_epoch(self, replica: Replica, line: PlayedLine) -> None:
+        leader = self.replicas.get(line.leader if line.leader is not None else replica.leader or -1)
+        replica.leader_end = leader.log.end if leader is not None else 0
+
+    def _is_answered(self, replica: Replica, line: PlayedLine) -> None:
+        """Compare an answer, where a leader epoch ends, with the log of the leader that gave it."""
+        number = line.leader if line.leader is not None else replica.leader
+        leader = self.replicas.get(number) if number is not None else None
+        epoch, offset = line.leader_epoch, line.offset
+        if leader is None or not leader.leads or leader.epoch != replica.epoch:
+            return
+        if epoch is None or offset is None or epoch < 0 or offset < 0:
+            return
+        least, most = epoch_ends(leader.log, epoch, replica.leader_end)
+        if not least <= offset <= most:
+            self._contradicts(
+                line,
+                f"states that leader epoch {epoch} ends at {offset} in the log of broker {number}; "
+                f"by the lines before, it ends at {most}",
+            )
+
     def _entry(self, replica: Replica, line: PlayedLine) -> None:
         """Compare an entry of a leader epoch with the records of the same log, and keep it."""
+        epoch, offset = line.leader_epoch, line.offset
+        if epoch is not None and epoch >= 0 and offset is not None:
+            self.epochs.name(
+                line,
+                Piece(offset, offset + 1, (epoch, BEFORE[1]), whole=False),
+                f"has an entry of leader epoch {epoch} from offset {offset} on",
+            )
         found = entry_start(replica.log, line, reloaded=replica.reloaded) if replica.known else None
         if found is not None:
             self.epoch_starts.setdefault(found.epoch, found)
@@ -658,11 +665,14 @@ class Player:
     def result(self) -> Played:
         """Return what the lines decide."""
         without = tuple(replace(one, holders=self._holders(pieces)) for one, pieces in self.without)
-        apart = tuple(self._apart())
+        apart = self._apart()
+        if not self.stopped:
+            self._never_so(apart)
         isr = self.in_sync if self.isr_stated else None
         starts = tuple(one for _, one in sorted(self.epoch_starts.items()))
         truncated = tuple(replace(one, again=self._again_there(one, pieces)) for one, pieces in self.truncated)
-        found = truncated, without, apart, tuple(self.fallen), tuple(self.shortened), starts
+        above = tuple(one for _, one in sorted(self.above.items()))
+        found = truncated, without, apart, above, tuple(self.fallen), tuple(self.shortened), starts
         return Played(*found, isr, self.contradiction)
 
     def _again_there(self, one: TruncatedCommitted, pieces: list[Piece]) -> bool:
@@ -681,25 +691,31 @@ class Player:
                 found[broker] = tuple(held)
         return found
 
-    def _apart(self) -> Iterator[Apart]:
-        """Yield the pairs of replicas with different committed records at the same offsets."""
-        counted = {broker: self._counted(replica) for broker, replica in sorted(self.replicas.items())}
-        for left, right in itertools.combinations(sorted(counted), 2):
-            one, two = self.replicas[left], self.replicas[right]
-            found = [*unlike(counted[left], counted[right])]
-            if found:
-                _, mine, its = found[0]
-                refs = one.log.refs[mine.writer], two.log.refs[its.writer]
-                yield Apart(left, right, tuple(merge(span for span, *_ in found)), mine, its, *refs)
+    def _apart(self) -> tuple[Apart, ...]:
+        """Return the pairs of replicas with different records at committed offsets."""
+        held = {broker: Held(one.log, max(one.hw, *_checkpointed(one))) for broker, one in self.replicas.items()}
+        return tuple(apart_at_end(held, self.committed, self.epochs))
 
-    def _counted(self, replica: Replica) -> list[Piece]:
-        """Return the records of a replica that are committed: by a leader, or below its own high watermark."""
-        hw = max(replica.hw, replica.checkpoint[0] if replica.checkpoint is not None else 0)
-        found: list[Piece] = []
-        for piece in replica.log.pieces:
-            spans = [span for span, _ in self.committed.of(piece)] + intersect([piece[:2]], [(0, hw)])
-            found += [piece._replace(first=first, end=end) for first, end in merge(spans)]
-        return found
+    def _never_so(self, apart: Sequence[Apart]) -> None:
+        """Note the first line that cannot be so, unless its records are found to differ from those of another replica.
+
+        It appends other records than its leader wrote in that leader epoch, or names a leader epoch without a leader.
+        """
+        found = [(line, text) for line, piece, text in self.unlike_leader if not _among(apart, line, piece)]
+        begun = [one.end for one in self.beginnings.values()]
+        for one in self.epochs.never_led(begun):
+            if not _among(apart, one.line, one.piece):
+                found.append((one.line, f"{one.text}, and no line says who led that epoch"))
+        if found:
+            self._contradicts(*min(found, key=lambda one: one[0].row))
+
+
+def _checkpointed(replica: Replica) -> tuple[int, ...]:
+    return (0,) if replica.checkpoint is None else (replica.checkpoint[0],)
+
+
+def _among(apart: Sequence[Apart], line: PlayedLine, piece: Piece) -> bool:
+    return any(one.has(line.broker, piece) for one in apart)
 
 
 _NOBODY: Final = Commit(-1, -1, 0, None, Ref())
@@ -710,6 +726,8 @@ _SHORTENED_BY: Final[dict[str, ShortenedBy]] = {
     Kind.LOG_END: ShortenedBy.LATER_LOOK,
 }
 """Cause by the line that states the shorter log."""
+
+_TRUNCATIONS: Final = (Kind.TRUNCATE, Kind.TRUNCATE_FULL)
 
 ENTRIES: Final = (Kind.EPOCH_ENTRY, Kind.EPOCH_ASSIGNED)
 
@@ -730,6 +748,8 @@ _HANDLERS: Final[dict[str, Callable[[Player, Replica, PlayedLine], None]]] = {
     Kind.TRUNCATE: Player._truncates,
     Kind.TRUNCATE_FULL: Player._begins_again,
     Kind.LOG_START: Player._starts_at,
+    Kind.EPOCH_REQUEST: Player._asks_epoch,
+    Kind.EPOCH_REPLY: Player._is_answered,
     Kind.EPOCH_ENTRY: Player._entry,
     Kind.EPOCH_ASSIGNED: Player._entry,
     Kind.LOG_DELETED: Player._cannot_play,

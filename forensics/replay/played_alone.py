@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from forensics.replay.facts.played_line import PlayedLine, played_lines
+from forensics.replay.facts.played_line import OfBrokers, PlayedLine, played_lines
 from forensics.replay.facts.statement_lines import Key
 from forensics.replay.history import Regression, ShortenedLog
 from forensics.replay.played import ABOUT_LOGS, NotPlayed, Player, Replica
 from forensics.replay.played_committed import Commit
 from forensics.replay.played_log import Piece
 from forensics.replay.played_watermarks import ABOUT_HW
+from forensics.replay.signs.stated import HwAboveLeo
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +26,12 @@ class Alone:
     """Decisions about some replicas of a partition, each by its own lines.
 
     Attributes:
+        above: the first high watermark of each replica that is above its log.
         fallen: high watermarks that fell.
         shortened: logs that became shorter.
     """
 
+    above: tuple[HwAboveLeo, ...] = ()
     fallen: tuple[Regression, ...] = ()
     shortened: tuple[ShortenedLog, ...] = ()
 
@@ -37,7 +40,9 @@ class _Player(Player):
     """Plays the lines of one replica."""
 
     def _fetched(self, replica: Replica, first: int, end: int, line: PlayedLine) -> list[Piece]:
-        return [Piece(first, end, (line.leader_epoch if line.leader_epoch is not None else -1, ""), whole=False)]
+        epoch = line.leader_epoch if line.leader_epoch is not None else -1
+        batch = line.checksum if line.leader_epoch is not None else None
+        return [Piece(first, end, (epoch, batch or ""), whole=batch is not None)]
 
     def _led_without(
         self, broker: int, replica: Replica, *, while_leading: bool = False, alone: Commit | None = None
@@ -45,13 +50,11 @@ class _Player(Player):
         """Find nothing: what was committed is not known."""
 
 
-def play_alone(
-    rows: pl.DataFrame, complete: frozenset[int], clean: Set[tuple[int, int]], played: Set[Key]
-) -> dict[Key, Alone]:
+def play_alone(rows: pl.DataFrame, complete: frozenset[int], brokers: OfBrokers, played: Set[Key]) -> dict[Key, Alone]:
     """Return what claimed replicas decide by themselves, by incarnation of each partition that is not played.
 
     Args:
-        rows, complete, clean: as ``play`` takes them.
+        rows, complete, brokers: as ``play`` takes them.
         played: the partitions that are played.
     """
     if not complete:
@@ -63,16 +66,18 @@ def play_alone(
             lines.setdefault((line.key, line.broker), []).append(line)
     found: dict[Key, Alone] = {}
     for (key, _), own in lines.items():
-        one = _alone(own, clean)
+        one = _alone(own, brokers)
         before = found.get(key, Alone())
-        found[key] = Alone((*before.fallen, *one.fallen), (*before.shortened, *one.shortened))
+        found[key] = Alone(
+            (*before.above, *one.above), (*before.fallen, *one.fallen), (*before.shortened, *one.shortened)
+        )
     return found
 
 
-def _alone(own: list[PlayedLine], clean: Set[tuple[int, int]]) -> Alone:
+def _alone(own: list[PlayedLine], brokers: OfBrokers) -> Alone:
     """Return what the lines of one replica decide; nothing if they contradict themselves, or run backwards."""
     rows = [line.row for line in own]
-    player = _Player({}, clean)
+    player = _Player({}, brokers)
     try:
         for line in own:
             player.take(line)
@@ -80,4 +85,4 @@ def _alone(own: list[PlayedLine], clean: Set[tuple[int, int]]) -> Alone:
         return Alone()
     if player.contradiction is not None or rows != sorted(rows):
         return Alone()
-    return Alone(tuple(player.fallen), tuple(player.shortened))
+    return Alone(tuple(player.above.values()), tuple(player.fallen), tuple(player.shortened))

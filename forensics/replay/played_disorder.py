@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import polars as pl
 
 from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.played_line import OfBrokers
 from forensics.replay.facts.statement_lines import Key
-from forensics.replay.played import Contradiction, Played
 from forensics.replay.played_orders import disordered, orders
 from forensics.replay.played_partitions import lines_to_play, played_by
+from forensics.replay.played_results import Contradiction, Played
 
-_NOTHING: Final = Played((), (), (), (), ())
+_NOTHING: Final = Played((), (), (), (), (), ())
 
 
 def in_each_order(
@@ -22,7 +23,7 @@ def in_each_order(
     rows: pl.DataFrame,
     complete: frozenset[int],
     claimed: Collection[int],
-    clean: Set[tuple[int, int]],
+    brokers: OfBrokers,
 ) -> dict[Key, Played]:
     """Return what complete traces decide, where times run backwards too.
 
@@ -32,7 +33,7 @@ def in_each_order(
 
     Args:
         played: what the traces decide in the order of their times.
-        rows, complete, clean: as ``play`` takes them.
+        rows, complete, brokers: as ``play`` takes them.
         claimed: brokers of which a trace claims anything.
     """
     found = dict(played)
@@ -40,7 +41,7 @@ def in_each_order(
     lines = lines_to_play(rows, complete) if back else {}
     for key, one in back.items():
         each = orders(lines[key]) if key in lines else None
-        results = [played_by(order, clean) for order in each] if each is not None else []
+        results = [played_by(order, brokers) for order in each] if each is not None else []
         found[key] = _common(results, Contradiction(one.broker, one.text, None, Ref(row=one.row, note=one.text)))
     return found
 
@@ -77,6 +78,7 @@ _ANSWERS: Final[dict[str, Any]] = {
     "truncated": lambda one: [(cut.replica, cut.epoch, cut.target, cut.end, cut.ranges) for cut in one.truncated],
     "led_without": lambda one: [(led.replica, led.epoch, led.ranges, led.holders) for led in one.led_without],
     "apart": lambda one: [(pair.left, pair.right, pair.ranges) for pair in one.apart],
+    "above": lambda one: [(hw.replica, hw.epoch, hw.high_watermark, hw.end) for hw in one.above],
     "fallen": lambda one: [(hw.replica, hw.epoch, hw.before, hw.after, hw.kind) for hw in one.fallen],
     "shortened": lambda one: [(log.replica, log.epoch, log.end, log.target, log.cause) for log in one.shortened],
     "epoch_starts": lambda one: [(start.epoch, [at for at, *_ in start.starts]) for start in one.epoch_starts],

@@ -67,18 +67,28 @@ class Log:
         self.end = min(self.end, to)
         return gone
 
-    def within(self, first: int, end: int) -> Iterator[Piece]:
-        """Yield what the log has of some offsets, its end first."""
+    def overlapping(self, first: int, end: int) -> Iterator[Piece]:
+        """Yield the pieces that have any of some offsets, the last one first."""
         for piece in reversed(self.pieces):
             if piece.end <= first:
                 return
             if piece.first < end:
-                yield piece._replace(first=max(piece.first, first), end=min(piece.end, end))
+                yield piece
+
+    def within(self, first: int, end: int) -> Iterator[Piece]:
+        """Yield what the log has of some offsets, its end first."""
+        for piece in self.overlapping(first, end):
+            yield piece._replace(first=max(piece.first, first), end=min(piece.end, end))
 
     @property
     def lineage(self) -> Lineage:
         """The leader epochs of the records."""
         return lineage_of(self.pieces)
+
+
+def of_append(first: int, end: int, epoch: int, checksum: str | None, row: int) -> Piece:
+    """Return records that no other replica has: with a checksum one record batch, else known by their line."""
+    return Piece(first, end, (epoch, f"line {row}" if checksum is None else checksum), whole=checksum is not None)
 
 
 def lineage_of(pieces: list[Piece]) -> Lineage:

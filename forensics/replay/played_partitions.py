@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
 
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.played_line import PlayedLine, played_lines
+from forensics.replay.facts.played_line import OfBrokers, PlayedLine, played_lines
 from forensics.replay.facts.statement_lines import Key
 from forensics.replay.lineage import Range
-from forensics.replay.played import ABOUT_LOGS, ENTRIES, Contradiction, NotPlayed, Played, Player
+from forensics.replay.played import ABOUT_LOGS, ENTRIES, NotPlayed, Player
 from forensics.replay.played_entries import Beginning, disputed, undescribed
 from forensics.replay.played_isr import ABOUT_ISR, members
+from forensics.replay.played_results import Contradiction, Played
 from forensics.replay.played_watermarks import ABOUT_HW
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
@@ -25,7 +26,7 @@ def clean_starts(observations: pl.DataFrame) -> frozenset[tuple[int, int]]:
     return frozenset(restarts.select("broker", "run").drop_nulls().iter_rows())
 
 
-def play(rows: pl.DataFrame, complete: frozenset[int], clean: Set[tuple[int, int]]) -> dict[Key, Played]:
+def play(rows: pl.DataFrame, complete: frozenset[int], brokers: OfBrokers) -> dict[Key, Played]:
     """Play the complete traces; return what they decide, by incarnation of each partition.
 
     A partition is left out if a trace does not say enough about one of its lines. So it is if some of them are of
@@ -34,9 +35,9 @@ def play(rows: pl.DataFrame, complete: frozenset[int], clean: Set[tuple[int, int
     Args:
         rows: observations of partitions, with ``broker``, ``row`` and ``incarnation``.
         complete: brokers that state every change of their replicas, by the claim of their trace.
-        clean: brokers and processes that began after a clean stop.
+        brokers: what is known of the brokers.
     """
-    found = {key: played_by(lines, clean) for key, lines in lines_to_play(rows, complete).items()}
+    found = {key: played_by(lines, brokers) for key, lines in lines_to_play(rows, complete).items()}
     return {key: one for key, one in found.items() if one is not None}
 
 
@@ -61,22 +62,22 @@ def _named(lines: Sequence[PlayedLine]) -> set[int]:
     return leaders.union(*(members(isr) for isr in {line.isr for line in lines if line.isr}))
 
 
-def played_by(lines: Sequence[PlayedLine], clean: Set[tuple[int, int]]) -> Played | None:
+def played_by(lines: Sequence[PlayedLine], brokers: OfBrokers) -> Played | None:
     """Return what the lines of one partition decide in their order; None if they do not say enough.
 
     Args:
         lines: the lines.
-        clean: brokers and processes that began after a clean stop.
+        brokers: what is known of the brokers.
     """
     commits = any(line.kind == Kind.ISR_COMMIT for line in lines)
-    first = Player(_begins(lines), clean, commits=commits)
+    first = Player(_begins(lines), brokers, commits=commits)
     found = _played(first, lines)
     spans = disputed(first.beginnings)
     if found is None or not spans:
         return found
     # Records with which replicas begin are taken as alike, except those to which their entries give other epochs.
     known = {broker: begun.named(spans) for broker, begun in first.beginnings.items()}
-    second = _played(Player(_begins(lines), clean, commits=commits, known=known), lines)
+    second = _played(Player(_begins(lines), brokers, commits=commits, known=known), lines)
     without = undescribed(first.beginnings, spans)
     if without is None or second is None:
         return second

@@ -528,7 +528,7 @@ def _how(loss: Loss) -> str:
     statement, epoch = loss.statements[0], loss.epoch
     if loss.while_leading:
         return f"the log of broker {epoch.leader} became shorter while it led (leader epoch {epoch.epoch})"
-    if epoch.epoch <= statement.epoch:
+    if epoch.epoch <= statement.epoch and not loss.became_leader:
         return (
             f"broker {statement.replica} led then, and later followed broker {epoch.leader} (leader epoch "
             f"{epoch.epoch}), which holds other records there"

@@ -199,7 +199,7 @@ def _finding(history: History, divergence: Divergence, leader: int | None) -> Fi
         not_because=(
             "both replicas have an undamaged batch there, below the high watermark of both"
             if history.played is None
-            else "the trace states every append: both replicas have a record there, committed in its own log",
+            else "the trace states every append: both replicas have a record there, and the offset is committed",
         ),
         cause=fork_cause(history, ranges),
         **advised(

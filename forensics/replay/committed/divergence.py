@@ -11,7 +11,7 @@ from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import Fork
 from forensics.replay.history import History, HwSource, HwStatement, Replica
 from forensics.replay.lineage import Range, intersect, subtract
-from forensics.replay.played import Apart
+from forensics.replay.played_apart import Apart
 from forensics.replay.roles.steps import RoleSpan, StepKind
 
 

@@ -16,6 +16,7 @@ from forensics.replay.committed.surviving_copies import holders, with_own
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.deletions import kept
 from forensics.replay.history import Epoch, History, HwSource, HwStatement, Role, once
+from forensics.replay.interval import Interval
 from forensics.replay.leadership.elections import (
     elected_isr,
     elected_with_others,
@@ -33,8 +34,8 @@ from forensics.replay.roles.log_ends import ended_whole, is_after_crash, log_end
 from forensics.replay.roles.steps import StepKind
 
 if TYPE_CHECKING:
-    from forensics.replay.played import LedWithout, Played
     from forensics.replay.played_committed import Commit
+    from forensics.replay.played_results import LedWithout, Played
     from forensics.replay.roles.steps import RoleSpan
 
 T = TypeVar("T")
@@ -135,6 +136,7 @@ class Loss:
         holders: replicas that still hold all or some of them, with the offsets.
         lineage: the log they were in.
         while_leading: that leader had them, and its log became shorter in that role.
+        became_leader: that leader began without them, whatever the order of the leader epochs is.
     """
 
     ranges: tuple[Range, ...]
@@ -143,6 +145,7 @@ class Loss:
     holders: dict[int, tuple[Range, ...]]
     lineage: Lineage
     while_leading: bool = False
+    became_leader: bool = False
 
 
 def _unless_played(
@@ -167,8 +170,11 @@ def _unless_played(
 def _led_without(history: History, one: LedWithout) -> Loss:
     """Return the loss that a complete trace states."""
     statements = tuple(stated_by(commit, one.lineage) for commit in one.commits)
-    epoch = history.epochs.get(one.epoch) or Epoch(one.epoch, leader=one.replica, leader_took_up=True)
-    return Loss(one.ranges, epoch, statements, dict(one.holders), one.lineage, one.while_leading)
+    epoch = history.epochs.get(one.epoch)
+    if epoch is None or epoch.leader != one.replica:  # an epoch with two leaders is kept under one of them
+        begins = Interval.at(one.begins)
+        epoch = Epoch(one.epoch, leader=one.replica, begins=begins, refs=[one.ref], leader_took_up=True)
+    return Loss(one.ranges, epoch, statements, dict(one.holders), one.lineage, one.while_leading, became_leader=True)
 
 
 def stated_by(commit: Commit, lineage: Lineage) -> HwStatement:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 import polars as pl
@@ -38,6 +38,18 @@ class PlayedLine(NamedTuple):
     def key(self) -> Key:
         """The partition that it is about."""
         return self.topic, self.partition, self.incarnation
+
+
+class OfBrokers(NamedTuple):
+    """Facts about the brokers whose lines are played.
+
+    Attributes:
+        clean: brokers and processes that began after a clean stop.
+        keep_hw: brokers of releases in which a truncation leaves the high watermark in memory.
+    """
+
+    clean: Set[tuple[int, int]] = frozenset()
+    keep_hw: Set[int] = frozenset()
 
 
 def played_lines(rows: pl.DataFrame) -> Iterator[PlayedLine]:

@@ -1,0 +1,113 @@
+"""Decisions of a complete trace about one partition, as it is played line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from forensics.replay.facts.directory import Ref
+from forensics.replay.history import Regression, ShortenedLog
+from forensics.replay.lineage import Lineage, Range
+from forensics.replay.played_apart import Apart
+from forensics.replay.played_committed import Commit
+from forensics.replay.played_isr import InSync
+from forensics.replay.signs.stated import EpochStarts, HwAboveLeo
+
+
+class Contradiction(NamedTuple):
+    """A line that contradicts those before it, or leaves open which records a replica has.
+
+    Attributes:
+        broker: broker id of its witness.
+        text: in words, with the number of the line.
+        time: microseconds since 1970 UTC, or None.
+        ref: the line.
+    """
+
+    broker: int
+    text: str
+    time: int | None
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class TruncatedCommitted:
+    """A truncation that removed committed records.
+
+    Attributes:
+        replica: broker id.
+        epoch, leader: of its role.
+        target, end: log end offset after and before.
+        ranges: offsets of the committed records among those removed.
+        lineage: leader epochs of its log before.
+        commit: the first high watermark that covered one of them.
+        again: the replica has all of them at the end of the trace.
+        time: microseconds since 1970 UTC, or None.
+        ref: the line.
+    """
+
+    replica: int
+    epoch: int
+    leader: int | None
+    target: int
+    end: int
+    ranges: tuple[Range, ...]
+    lineage: Lineage
+    commit: Commit
+    again: bool
+    time: int | None
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class LedWithout:
+    """A leader that began its epoch without committed records.
+
+    Attributes:
+        replica, epoch: the leader and its leader epoch.
+        begins: its log end offset as it began.
+        ref: the line in which it took its epoch up.
+        ranges: offsets of the records.
+        lineage: their leader epochs.
+        commits: high watermarks that covered them, the highest first.
+        holders: replicas that hold some of them at the end of the trace, with the offsets.
+        while_leading: it had them, and its log became shorter in that role.
+    """
+
+    replica: int
+    epoch: int
+    begins: int
+    ref: Ref
+    ranges: tuple[Range, ...]
+    lineage: Lineage
+    commits: tuple[Commit, ...]
+    holders: Mapping[int, tuple[Range, ...]]
+    while_leading: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """Everything that a complete trace decides about one partition.
+
+    Attributes:
+        truncated: truncations of committed records.
+        led_without: leaders without committed records.
+        apart: replicas with different committed records at the end.
+        above: the first high watermark of each replica that is above its log.
+        fallen: high watermarks that fell: of a leader in its role, or below the checkpoint that a process read back.
+        shortened: logs that were loaded, created or stated shorter than they had been.
+        epoch_starts: leader epochs whose entry has another first offset than the records of the same log.
+        isr: elections and high watermarks compared with the ISR; None if no line states an ISR.
+        contradiction: the first line that contradicts others, if any. What is found counts, nothing else is decided.
+    """
+
+    truncated: tuple[TruncatedCommitted, ...]
+    led_without: tuple[LedWithout, ...]
+    apart: tuple[Apart, ...]
+    above: tuple[HwAboveLeo, ...]
+    fallen: tuple[Regression, ...]
+    shortened: tuple[ShortenedLog, ...]
+    epoch_starts: tuple[EpochStarts, ...] = ()
+    isr: InSync | None = None
+    contradiction: Contradiction | None = None
