@@ -242,6 +242,27 @@ SUSPECTS: tuple[Suspect, ...] = (
         ("nothing from offset {first} on had been committed",),
         cause=CauseId.CORRUPT_BATCH,
     ),
+    *(
+        Suspect(
+            Sign.LED_AFTER_TRUNCATING,
+            rule,
+            "broker {replica} was in the ISR, truncated its log from {end} to its own high watermark, {target}, and "
+            "became leader ({role}) next: " + at_stake,
+            "truncated its log to its own high watermark, {target}, and became leader ({role}) next",
+            (
+                "it had fetched them again from the leader before",
+                "the other replicas in the ISR had not fetched them, so that they were not committed",
+            ),
+            before=LEO,
+            had="had log end offset {end}",
+            do_not=("start or wipe another replica that was in the ISR before its directory is copied",),
+            cause=CauseId.HW_TRUNCATION,
+        )
+        for rule, at_stake in (
+            ("committed-data-lost", "committed {offsets} may be lost"),
+            ("truncation-below-committed", "{offsets} may have been committed"),
+        )
+    ),
     Suspect(
         Sign.LAST_ISR_TRUNCATED,
         "committed-data-lost",

@@ -12,8 +12,10 @@ from forensics.engines.local import scan
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Severity
 from tests.incident import Incident
+from tests.rules.traced import Line, judged, said
 
 LOSS, SHORTER = "committed-data-lost", "leo-regression"
+CUT = "truncation-below-committed"
 
 
 def power_loss(folder: Path, *, ends: tuple[int, int] = (80, 80), loaded: int = 70, target: int = 70) -> Incident:
@@ -168,3 +170,54 @@ def test_an_unclean_leader_that_let_a_replica_into_the_isr_shows_nothing_of_its_
     found = {one.partition: one for one in scan([str(folder)]).findings if one.rule == SHORTER}
     assert (found[0].replicas, found[0].severity) == ((1,), Severity.ERROR)
     assert "rejoined" not in found[0].summary
+
+
+def hw_truncation(folder: Path, *then: Line, protocol: str = "hw") -> list[Any]:
+    """Broker 2 restarts with two records, truncates to its high watermark, 1, and leads next: lines without a claim."""
+    lines = [
+        {"kind": "trace", "protocol": protocol, "cluster": "one", "replicas": [1, 2]},
+        said(0, 1, "become_leader", leader_epoch=0, leo=0, isr="1,2"),
+        said(0, 2, "become_follower", leader=1, leader_epoch=0, leo=0),
+        said(5, 2, "process_start"),
+        said(5, 2, "unclean_restart"),
+        said(5, 2, "log_loaded", leo=2),
+        said(6, 2, "become_follower", leader=1, leader_epoch=0),
+        said(6, 2, "truncate", offset=1),
+        *(then or [said(7, 2, "become_leader", leader_epoch=1, isr="2")]),
+    ]
+    return [one for rule in (LOSS, CUT) for one in judged(folder, lines)[rule].findings]
+
+
+def test_a_member_of_the_isr_that_truncates_and_leads_next_is_suspected(tmp_path: Path) -> None:
+    """The loss of KIP-101, of which no line states a high watermark above the truncation."""
+    found = hw_truncation(tmp_path)
+    assert [(one.rule, one.confidence, one.offsets, one.replicas) for one in found] == [
+        (rule, "suspected", ((1, 2),), (2,)) for rule in (LOSS, CUT)
+    ]
+    assert {one.cause for one in found} == {CauseId.HW_TRUNCATION}
+    assert found[0].summary == (
+        "broker 2 was in the ISR, truncated its log from 2 to its own high watermark, 1, and became leader (leader "
+        "epoch 1) next: committed offset 1 may be lost"
+    )
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        [said(7, 2, "become_leader", leader_epoch=1, isr="2", leo=2)],
+        [{**said(7, 2, "become_leader", leader_epoch=1, isr="2"), "time": "2026-01-01T10:02:00Z"}],
+        [said(7, 1, "become_leader", leader_epoch=1, isr="1,2")],
+        [
+            said(6.1, 1, "isr_shrink", isr="1", isr_before="1,2"),
+            said(6.2, 1, "isr_expand", isr="1,2", isr_before="1"),
+            said(7, 2, "become_leader", leader_epoch=1, isr="2"),
+        ],
+    ],
+    ids=["it had fetched them", "it had time to", "another one leads", "it joined the ISR again"],
+)
+def test_other_truncations_before_a_leader_are_no_such_sign(then: list[Line], tmp_path: Path) -> None:
+    assert hw_truncation(tmp_path, *then) == []
+
+
+def test_a_truncation_by_leader_epoch_is_no_such_sign(tmp_path: Path) -> None:
+    assert hw_truncation(tmp_path, protocol="epoch") == []

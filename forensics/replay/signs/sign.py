@@ -32,6 +32,7 @@ class Sign(StrEnum):
     LOADED_SHORTER = "a log was loaded shorter than the load before had found it"
     LOADED_BELOW_STATED = "a log was loaded shorter than pasted lines of its broker state before"
     RECOVERY_TRUNCATED_LEADER = "recovery truncated the log of a replica that then led"
+    LED_AFTER_TRUNCATING = "a member of the ISR truncated its log to its own high watermark, and led next"
     LAST_ISR_TRUNCATED = "a member of the last ISR truncated its log to follow a leader elected from outside the ISR"
     FELL_TO_UNCLEAN_LEADER = "a high watermark fell to where a leader elected from outside the ISR began"
     FELL_TO_RECOVERED_LEADER = (
