@@ -174,7 +174,7 @@ def test_a_claim_that_cannot_be_read_is_a_notice(claim: object, tmp_path: Path) 
     path = tmp_path / "trace.jsonl"
     path.write_text(text([head(complete=claim), *HEALTHY]))
     reasons = read(source(path.read_bytes(), "trace.jsonl")).notices.get_column("reason").to_list()
-    assert any(reason.startswith('"complete" is not what it should be') for reason in reasons)
+    assert any(reason.startswith('"complete" ') for reason in reasons)
 
 
 STATES = [
