@@ -1,5 +1,40 @@
-"""Did Kafka's replication lose or fork committed data? An answer from what the brokers left behind."""
+"""Did Kafka's replication lose or fork committed data? An answer from what the brokers left behind.
+
+    import forensics
+
+    scan = forensics.scan("evidence/")
+    print(scan.answer)
+
+``forensics.library`` documents the functions. They are imported when they are used, so that the import is quick.
+"""
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from forensics.errors import ForensicsError
+from forensics.version import __version__
+
+if TYPE_CHECKING:
+    from forensics.library import Scan, explain, judge, scan
+
+_LATER: Final = dict.fromkeys(("Scan", "explain", "judge", "scan"), "forensics.library")
+"""Module of each name that is imported when it is used."""
+
+__all__ = ["ForensicsError", "Scan", "__version__", "explain", "judge", "scan"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for.
+
+    Raises:
+        AttributeError: there is no such name.
+    """
+    if name not in _LATER:
+        raise AttributeError(f"module 'forensics' has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

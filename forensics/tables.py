@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from forensics import __version__
 from forensics.case import Case
 from forensics.case.case import SOURCES
 from forensics.errors import UnwritableOutput
@@ -26,6 +25,7 @@ from forensics.replay.timeline import TIMELINE, timeline
 from forensics.result import Partition, Result
 from forensics.rules.finding import Finding
 from forensics.rules.wording import want_texts
+from forensics.version import __version__
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
 
 if TYPE_CHECKING:

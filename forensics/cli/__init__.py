@@ -13,12 +13,12 @@ from typing import Any, NoReturn
 
 import click
 
-from forensics import __version__
 from forensics.cli.choosing import did_you_mean
 from forensics.cli.examples import example
 from forensics.cli.exits import INTERRUPTED, NOBODY_READS, TERMINATED
 from forensics.errors import ForensicsError, UnwritableOutput
 from forensics.outputs import plain
+from forensics.version import __version__
 from parsers.containment import Defect, contained
 
 COMMANDS = {

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from importlib import resources
 from typing import Any, Final
 
-from forensics import __version__
 from forensics.case.brokers import Broker
 from forensics.case.coverage import coverage
 from forensics.outputs import NAME, Alike, Named, members_as_json
@@ -18,6 +17,7 @@ from forensics.result import Partition, Result
 from forensics.rules.finding import Evidence, Finding, Judgement
 from forensics.rules.stated_problems import Problem
 from forensics.rules.wording import want_texts
+from forensics.version import __version__
 
 SCHEMA = "forensics.scan/1"
 EXAMPLES = 20

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from forensics import __version__
 from forensics.outputs import plain
 from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import answers
@@ -28,6 +27,7 @@ from forensics.reports.titles import (
 from forensics.result import Result
 from forensics.rules.finding import Action, Finding, Severity, sentence
 from forensics.rules.wording import names_partition, want_text
+from forensics.version import __version__
 
 FULL = 12  # stories that are written in full
 BRIEF = 30  # that are named after these

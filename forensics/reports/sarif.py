@@ -13,13 +13,13 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from forensics import __version__
 from forensics.outputs import as_json
 from forensics.reports.json_report import EXAMPLES
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.finding import Evidence, Finding, Rule, Severity, Verdict
 from forensics.rules.wording import want_texts
+from forensics.version import __version__
 
 VERSION = "2.1.0"
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from forensics import __version__
 from forensics.case import Case
 from forensics.errors import UnusableOutput, UnwritableOutput
 from forensics.outputs import as_json
@@ -28,6 +27,7 @@ from forensics.salvage.asked import Lost
 from forensics.salvage.content import Content
 from forensics.salvage.copies import Batch, Holding, Side
 from forensics.salvage.transactions import State, Transactions
+from forensics.version import __version__
 from parsers.files.remote import is_remote
 from parsers.formats.records import Decoded, Record, decode_batch
 

@@ -42,6 +42,7 @@ PATTERNS = {
     "forensics.reports.text": "leaves out the date in front of a quoted line",
     "forensics.reports.html.wording": "makes characters visible",
     "forensics.reports.markdown": "escapes what Markdown reads",
+    "forensics.reports.html.notebook": "reads colours of the page's style sheet",
 }
 """Modules that may import ``re``, and what for."""
 

@@ -12,7 +12,6 @@ import polars as pl
 import pyarrow.parquet
 import pytest
 
-from forensics import __version__
 from forensics.engines.local import scan
 from forensics.errors import UnwritableOutput
 from forensics.reports import json_report
@@ -20,6 +19,7 @@ from forensics.reports.redaction import redact
 from forensics.result import Result
 from forensics.tables import FORMAT, TABLES, save
 from forensics.tuning import Tuning, tune
+from forensics.version import __version__
 
 Scanned = Callable[[Path], Result]
 LOSS = "kip101-0.10.2.2"

@@ -22,10 +22,10 @@ from typing import Any, BinaryIO, Final
 
 import polars as pl
 
-from forensics import __version__
 from forensics.engines.stages.rows import Schema
 from forensics.engines.stages.table import Table
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
+from forensics.version import __version__
 from parsers import limits
 from parsers.files import remote
 

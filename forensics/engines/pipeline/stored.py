@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import polars as pl
 
-from forensics import __version__
 from forensics.case import Case, Reading
 from forensics.case.brokers import Broker
 from forensics.case.case import SOURCES
@@ -34,6 +33,7 @@ from forensics.rules.finding import Finding
 from forensics.rules.known_problems import KNOWN_PROBLEMS
 from forensics.rules.proof import shown
 from forensics.rules.stated_problems import Problem, looked_at, stated
+from forensics.version import __version__
 from parsers.files.sources import Source
 from parsers.schema import BATCHES, Kind
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from forensics import __version__
 from forensics.case import Case, Origin
 from forensics.case.brokers import Broker
 from forensics.case.coverage import coverage
@@ -18,6 +17,7 @@ from forensics.reports.titles import earlier
 from forensics.result import Result
 from forensics.rules import RULES
 from forensics.rules.finding import Judgement, Rule, Severity, Verdict
+from forensics.version import __version__
 from parsers.schema import Kind
 
 MAPPED, WRITTEN, COVERED, LISTED, NOTED = 5_000, 60, 240, 400, 40

@@ -14,7 +14,6 @@ from typing import Any
 
 import jinja2
 
-from forensics import __version__
 from forensics.reports import markdown, remarks
 from forensics.reports.advice import FORKED, LOST
 from forensics.reports.html import answer, brokers, figures, lanes, moments, overview, story, tables, wording
@@ -23,6 +22,7 @@ from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.finding import Severity, Verdict
 from forensics.rules.stated_problems import Problem
+from forensics.version import __version__
 
 LARGEST = 5_000_000
 """Bytes of a page, whatever the evidence."""

@@ -1,0 +1,331 @@
+"""The functions of ``import forensics``: a scan as Polars frames, Plotly figures and reports, for notebooks.
+
+    import forensics
+
+    scan = forensics.scan("evidence/")
+    print(scan.answer)
+    scan.findings.filter(pl.col("severity") == "critical").select("topic", "partition", "offsets", "summary")
+    scan.timeline("orders-0").select("replica", "from", "role", "leader_epoch", "log_end_offset", "high_watermark")
+    scan.figure("orders-0").show()
+
+Frames have the columns of the tables that ``forensics scan --save`` writes (docs/outputs.md). Each is made when it is
+asked for. ``forensics.spark`` has the functions for DataFrames of Spark.
+"""
+
+from __future__ import annotations
+
+import html as escapes
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from forensics import tables
+from forensics.case import Reading
+from forensics.case.frames import case_of
+from forensics.case.order import zone_info
+from forensics.engines import local
+from forensics.errors import NothingMatched
+from forensics.replay.lineage import Range
+from forensics.replay.timeline import timeline as states
+from forensics.reports import REPORTS
+from forensics.result import Partition, Result, finish
+from forensics.rules import RULES
+from forensics.rules.glossary import explained
+from forensics.salvage import asked, recovered
+from forensics.salvage.copies import holding
+
+if TYPE_CHECKING:
+    from forensics.reports.html.notebook import Figure
+
+Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+_SHOWN: Final = 20
+"""Findings in the table that a notebook shows."""
+
+
+class Scan:
+    """A finished scan.
+
+    Args:
+        result: what an engine returned; ``Scan.result`` is for code of this package and may change.
+    """
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+
+    def __repr__(self) -> str:
+        """Return the answer in short."""
+        return f"<forensics.Scan: {self.answer}>"
+
+    @cached_property
+    def answer(self) -> str:
+        """The first line of the summary: what was violated, in how many partitions."""
+        return self.text().partition("\n")[0]
+
+    @property
+    def worst(self) -> str | None:
+        """Severity of the worst finding: critical, error, warning or info; None without a finding."""
+        worst = self.result.worst
+        return None if worst is None else worst.value
+
+    @property
+    def partitions(self) -> list[str]:
+        """Names of all partitions, as ``orders-0``, each once; those with the worst findings first."""
+        return list(dict.fromkeys(one.history.name for one in self.result.partitions))
+
+    # -- frames -----------------------------------------------------------------------------------------------------
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Return a table by its name, as ``forensics scan --save`` writes it.
+
+        Raises:
+            NothingMatched: there is no such table.
+        """
+        found = next((one for one in tables.TABLES if one.name == name), None)
+        if found is None:
+            raise NothingMatched(f"no table {name}; there is {', '.join(one.name for one in tables.TABLES)}")
+        return found.rows(self.result).select(pl.col(column).cast(dtype) for column, dtype in found.schema.items())
+
+    @cached_property
+    def sources(self) -> pl.DataFrame:
+        """One row for each file, with its SHA-256."""
+        return self.table("sources")
+
+    @cached_property
+    def observations(self) -> pl.DataFrame:
+        """One row for each fact that a file states."""
+        return self.table("observations")
+
+    @cached_property
+    def batches(self) -> pl.DataFrame:
+        """One row for each record batch header."""
+        return self.table("batches")
+
+    @cached_property
+    def notices(self) -> pl.DataFrame:
+        """One row for each damaged place, and for what could not be understood."""
+        return self.table("notices")
+
+    @cached_property
+    def findings(self) -> pl.DataFrame:
+        """One row for each finding, the worst first."""
+        return self.table("findings")
+
+    @cached_property
+    def verdicts(self) -> pl.DataFrame:
+        """One row for each rule and partition: violated, clean, unknown or not-applicable, and what is missing."""
+        return self.table("verdicts")
+
+    def timeline(self, partition: str, *, cluster: str | None = None) -> pl.DataFrame:
+        """Return the states of the replicas of a partition: one row from one change to the next.
+
+        Args:
+            partition: as ``orders-0``.
+            cluster: its cluster, where several have such a partition.
+
+        Raises:
+            NothingMatched: there is no such partition.
+        """
+        chosen = [one.history for one in self._named(partition, cluster)]
+        return tables.timelines(self.result.case, chosen, states)
+
+    # -- for people -------------------------------------------------------------------------------------------------
+
+    def report(self, name: str = "text") -> str:
+        """Return a report by the name that ``--format`` gives it: text, markdown, json, html and others.
+
+        Raises:
+            NothingMatched: there is no such report.
+        """
+        found = next((one for one in REPORTS if one.name == name), None)
+        if found is None:
+            raise NothingMatched(f"no report {name}; there is {', '.join(one.name for one in REPORTS)}")
+        return "".join(found.pieces(self.result))
+
+    def text(self) -> str:
+        """Return the summary for a terminal."""
+        return self.report("text")
+
+    def json(self) -> dict[str, Any]:
+        """Return everything as plain values, by the contract ``forensics.scan/1``."""
+        return dict(json.loads(self.report("json")))
+
+    def save(self, folder: str | PathLike[str]) -> list[Path]:
+        """Write all tables as Parquet into a folder, and return their paths.
+
+        Raises:
+            UnwritableOutput: the folder holds something else or evidence, or cannot be written.
+        """
+        return tables.save(self.result, Path(folder), self.result.case.files)
+
+    def figure(self, partition: str, *, cluster: str | None = None) -> Figure:
+        """Return the timeline of a partition as a Plotly figure: log ends, high watermarks, epochs, truncations.
+
+        Args:
+            partition: as ``orders-0``.
+            cluster: its cluster, where several have such a partition.
+
+        Raises:
+            NothingMatched: there is no such partition.
+        """
+        from forensics.reports.html.notebook import of_partition
+
+        return of_partition(self.result.case, self._named(partition, cluster)[0])
+
+    def _repr_html_(self) -> str:
+        """Return the answer and the worst findings, for a notebook."""
+        columns = ("severity", "confidence", "rule", "topic", "partition", "summary")
+        shown = self.findings.head(_SHOWN)
+        rows = "".join(f"<tr>{_cells(row, 'td')}</tr>" for row in shown.select(columns).iter_rows())
+        more = self.findings.height - shown.height
+        rest = f"<p>and {more:,} more</p>" if more else ""
+        table = f"<table><tr>{_cells(columns, 'th')}</tr>{rows}</table>{rest}" if rows else ""
+        return f"<p><b>{escapes.escape(self.answer)}</b></p>{table}"
+
+    # -- records ----------------------------------------------------------------------------------------------------
+
+    def salvage(
+        self, partition: str, offsets: Sequence[Range] = (), *, into: str | PathLike[str] | None = None
+    ) -> dict[str, Any]:
+        """Find records in the copies that still have them, and write them where a folder is named.
+
+        Args:
+            partition: as ``orders-0``.
+            offsets: half-open ranges; none for the lost and forked offsets that the scan found.
+            into: a new folder; None to write nothing.
+
+        Returns:
+            What ``manifest.json`` holds (docs/salvage.md).
+
+        Raises:
+            NothingMatched: nothing was lost or forked, and no offsets are named.
+            UnusableOutput: the folder is not new, or is in the evidence.
+        """
+        topic, _, number = partition.rpartition("-")
+        if not topic or not number.isdecimal():
+            raise NothingMatched(f"{partition!r} is no partition; use a topic and a number like orders-0")
+        findings = [] if offsets else asked.of_findings(self.result, topic, int(number))
+        wanted = offsets or asked.offsets_of(self.result, findings)
+        case, inputs = self.result.case, self.result.inputs
+        held = holding(case, topic, int(number), wanted)
+        lost = asked.lost(self.result, held, findings) if findings else None
+        written = recovered.recover(case, held, None if into is None else Path(into), lost, inputs)
+        return recovered.document(case, held, written, lost)
+
+    def _named(self, name: str, cluster: str | None) -> list[Partition]:
+        """Return the incarnations of a partition, the one with the worst findings first."""
+        mine = [one for one in self.result.partitions if one.history.name == name]
+        mine = [one for one in mine if cluster is None or one.history.cluster == cluster]
+        if not mine:
+            there = ", ".join(self.partitions[:_SHOWN]) or "none"
+            raise NothingMatched(f"no partition {name} in the evidence; there is {there}")
+        return mine
+
+
+def _cells(row: Sequence[object], tag: str) -> str:
+    return "".join(f"<{tag}>{escapes.escape(str(value))}</{tag}>" for value in row)
+
+
+def scan(
+    paths: Paths,
+    *,
+    topics: Sequence[str] = (),
+    tz: str | None = None,
+    skew: Mapping[int, timedelta] | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    jobs: int | None = None,
+) -> Scan:
+    """Read, replay and judge evidence: logs, data directories, checkpoints, traces and archives of them.
+
+    Args:
+        paths: files, folders or archives; they are only ever read.
+        topics: patterns; only topics that match one are judged. None means all.
+        tz: zone of printed times that name none. Default: inferred from a collector's times, else UTC.
+        skew: by broker, what to add to its times.
+        since, until: lines before and after are left out; times without a zone are in ``tz``, else UTC.
+        jobs: how many files are read side by side. Default: one for each processor.
+
+    Raises:
+        UnreadableInput: a path does not exist.
+        NothingUnderstood: nothing in the input is a broker's.
+
+    >>> found = scan("sample_traces/kip101-0.10.2.2")
+    >>> found.worst, found.partitions
+    ('critical', ['orders-0'])
+    >>> found.findings.select("rule", "severity").row(0)
+    ('committed-data-lost', 'critical')
+    >>> found.salvage("orders-0")["lost"]
+    {'offsets': [[50, 80]], 'gone': []}
+    """
+    given = [paths] if isinstance(paths, str | PathLike) else list(paths)
+    shifts = {broker: round(shift / timedelta(microseconds=1)) for broker, shift in (skew or {}).items()}
+    reading = Reading(tz, shifts, _moment(since, tz), _moment(until, tz))
+    return Scan(local.scan([fspath(path) for path in given], reading=reading, topics=topics, jobs=jobs))
+
+
+def _moment(time: datetime | None, zone: str | None) -> int | None:
+    """Return microseconds since 1970 UTC."""
+    if time is None:
+        return None
+    known = time if time.tzinfo is not None else time.replace(tzinfo=zone_info(zone or "UTC"))
+    return round((known - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
+
+
+def judge(
+    observations: pl.DataFrame,
+    batches: pl.DataFrame | None = None,
+    notices: pl.DataFrame | None = None,
+    sources: pl.DataFrame | None = None,
+    *,
+    whole: bool = False,
+) -> Scan:
+    """Replay and judge rows that were read before: filtered, joined, or kept in a table of one's own.
+
+    Rows that are missing lower the answers to unknown: without ``whole``, no absent line proves anything. Settings and
+    ids of files that hold no observations are not in a frame, so ``scan`` may know more.
+
+    Args:
+        observations: rows with the columns of ``Scan.observations``, of which ``kind``, ``line``, and ``path`` or
+            ``source`` are needed. Times are UTC.
+        batches: rows with the columns of ``Scan.batches``, all of each segment; None for none.
+        notices: rows with the columns of ``Scan.notices``; needed beside batches.
+        sources: the files, with ``id`` and ``path``; needed beside batches where these have no column ``path``.
+        whole: each file of which there is a row is complete.
+
+    Raises:
+        UnreadableInput: a column is missing that carries the order of lines, or names their file.
+
+    >>> rows = scan("sample_traces/kip101-0.10.2.2").observations
+    >>> judge(rows.filter(pl.col("topic") == "orders")).partitions
+    ['orders-0']
+    """
+    case = case_of(observations, batches, notices, sources, whole=whole)
+    with local.no_cycles():
+        return Scan(finish((), case, local.judged(case)))
+
+
+def explain(word: str) -> str:
+    """Return what a rule finds, why it matters and what to do; or what a word of Kafka means.
+
+    Raises:
+        NothingMatched: there is no such rule, and the word is not explained.
+
+    >>> explain("committed-data-lost").splitlines()[0]
+    "The log of the partition's current leader lacks records that were committed."
+    """
+    if (told := explained(word)) is not None:
+        return told
+    found = next((rule for rule in RULES if rule.id == word), None)
+    if found is None:
+        raise NothingMatched(f"no rule {word}; there is {', '.join(rule.id for rule in RULES)}")
+    return f"{found.summary}\n\n{found.help.text}"
+
+
+__all__ = ["Scan", "explain", "judge", "scan"]
