@@ -34,6 +34,12 @@ def wants_as_text(document: Document) -> None:
             verdict["missing"] = [one["text"] if isinstance(one, dict) and "text" in one else one for one in missing]
 
 
+def no_groups(document: Document) -> None:
+    """Give a finding of a version that names no consumer groups an empty list of them."""
+    for finding in document.get("findings", []):
+        finding.setdefault("groups", [])
+
+
 @dataclass(frozen=True, slots=True)
 class Renamed:
     """A field that got another name.
@@ -57,6 +63,7 @@ class Renamed:
 NORMALISATIONS: tuple[Callable[[Document], None], ...] = (
     places_of_facts,
     wants_as_text,
+    no_groups,
 )
 """Done to the answers of both versions, in this order, before they are compared. A renamed field is one more line."""
 

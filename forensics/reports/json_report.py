@@ -233,6 +233,7 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "keep": finding.keep,
         "next_steps": [step.sentence for step in finding.next_steps],
         "do_not": list(finding.do_not),
+        "groups": [{"group": one.group, "position": one.position, "restart": one.restart} for one in finding.groups],
         "count": finding.count,
         "evidence": [_evidence(evidence) for evidence in finding.evidence],
     }

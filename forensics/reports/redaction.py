@@ -164,9 +164,8 @@ class Redactor:
         self._groups = _numbered("group", _groups(case))
         groups = sorted(self._groups, key=lambda name: (-len(name), name))
         # Elsewhere a group may be called like any word.
-        self._group_words = re.compile(
-            rf"(?<=group )(?:{'|'.join(map(re.escape, groups))})(?!\S)" if groups else r"(?!)"
-        )
+        named = "|".join(map(re.escape, groups)) or r"(?!)"
+        self._group_words = re.compile(rf"(?:(?<=group )|(?<=group '))(?:{named})(?![A-Za-z0-9_-])")
         self._odd_paths = _odd_paths({*result.inputs, *case.paths, *_log_dirs(case)})
         for broker in case.everyone:
             for key, value in sorted(broker.settings.items()):
@@ -336,6 +335,7 @@ class Redactor:
             keep=self.text(one.keep) if one.keep is not None else None,
             next_steps=tuple(self._action(step) for step in one.next_steps),
             do_not=every(one.do_not),
+            groups=tuple(replace(group, group=self._groups.get(group.group, group.group)) for group in one.groups),
             advice=tuple(self.text(text) if text is not None else None for text in one.advice),
             evidence=self._pieces(one.evidence),
         )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from forensics.case import Case
+from forensics.replay.committed.affected_groups import AffectedGroup, affected_groups
 from forensics.replay.committed.lost_by import truncated_before
 from forensics.replay.committed.new_logs import last_leader_replaced_log
 from forensics.replay.committed.open_losses import MoreLost, may_have_committed_unseen, more_lost
@@ -32,10 +33,12 @@ from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     Fact,
     Finding,
+    GroupReset,
     Help,
     Judgement,
     Rule,
     Severity,
+    States,
     all_of,
     brokers_text,
     count_text,
@@ -350,6 +353,8 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     facts += acks_facts(history, case, written, loss.statements)
     facts += allowed_facts(history, cause)
+    affected = affected_groups(history, loss)
+    facts = [*facts, *_affected_facts(affected, facts)]
     more = more_lost(history, loss)
     changed = moved_until(history, epoch.leader, epoch.time) if epoch.leader is not None and epoch.start == 0 else None
     perhaps = ", perhaps more" if more.any_near else ""
@@ -388,8 +393,23 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
             ),
         ),
         cause=cause,
-        **advice(history, case, loss),
+        groups=_resets(affected),
+        **advice(history, case, loss, groups=affected),
     )
+
+
+def _affected_facts(affected: Sequence[AffectedGroup], facts: Sequence[Fact]) -> Iterator[Fact]:
+    """Yield the last commits of groups, as far as no fact before is about them."""
+    known = {ref for fact in facts for ref in fact.refs}
+    for one in affected:
+        if known.isdisjoint(one.refs):
+            gone = f"the records from offset {one.restart} on are lost"
+            text = f"consumer group {one.group} committed position {one.position} last: {gone}"
+            yield Fact(text, time=one.time, refs=one.refs, states=States.CONTEXT)
+
+
+def _resets(affected: Sequence[AffectedGroup]) -> tuple[GroupReset, ...]:
+    return tuple(GroupReset(one.group, one.position, one.restart) for one in affected)
 
 
 def _read_alone(statement: HwStatement) -> tuple[str, ...]:
@@ -477,6 +497,8 @@ def _served_no_more(
     facts = [*committed_facts(loss.statements, loss.ranges[-1][1]), *facts]
     facts += [_holder_fact(history, broker, ranges) for broker, ranges in loss.holders.items()]
     facts += acks_facts(history, case, written, loss.statements)
+    affected = affected_groups(history, loss)
+    facts = [*facts, *_affected_facts(affected, facts)]
     held = copies_text(loss) if holders else outside_text(history, case, loss)
     return Finding(
         rule=ID,
@@ -504,7 +526,8 @@ def _served_no_more(
         uncertain=_no_records(unknown),
         not_because=not_because,
         cause=cause,
-        **advice(history, case, loss, stop, never),
+        groups=_resets(affected),
+        **advice(history, case, loss, stop, never, affected),
     )
 
 

@@ -229,6 +229,21 @@ def place(history: History) -> Place:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupReset:
+    """A consumer group that has read lost records.
+
+    Attributes:
+        group: its name.
+        position: that it committed last.
+        restart: offset from which it should restart.
+    """
+
+    group: str
+    position: int
+    restart: int
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One violation, or one piece of information.
 
@@ -255,6 +270,7 @@ class Finding:
         no_copy: records may be gone, and no copy in the evidence has them.
         next_steps: safe actions, first first.
         do_not: actions that would destroy evidence or the last copy.
+        groups: consumer groups that have read lost records, with the offset from which each should restart.
         advice: these three as they hold for any partition (``advised``), to see which partitions need the same.
         count: how many times the same happened.
         subject: what distinguishes it from others of the same rule, place, replicas, epochs and offsets.
@@ -289,6 +305,7 @@ class Finding:
     no_copy: bool = False
     next_steps: tuple[Action, ...] = ()
     do_not: tuple[str, ...] = ()
+    groups: tuple[GroupReset, ...] = ()
     advice: tuple[str | None, ...] = ()
     count: int = 1
     subject: str = ""

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from forensics.case import Case, Origin
+from forensics.replay.committed.affected_groups import AffectedGroup
 from forensics.replay.committed.failed_directories import failed_logs
 from forensics.replay.committed.proof import Loss
 from forensics.replay.committed.surviving_copies import last_had, may_lack_segments, needed_copies
@@ -32,7 +33,12 @@ Advice = tuple[str | None, tuple[str | Action, ...], tuple[str, ...]]
 
 
 def advice(
-    history: History, case: Case, loss: Loss, stop: tuple[str, ...] = (), never: tuple[str, ...] = ()
+    history: History,
+    case: Case,
+    loss: Loss,
+    stop: tuple[str, ...] = (),
+    never: tuple[str, ...] = (),
+    groups: Iterable[AffectedGroup] = (),
 ) -> Advised:
     """Return advice about a loss, with or without a live copy of the records.
 
@@ -41,10 +47,11 @@ def advice(
         case: the case.
         loss: the loss.
         stop, never: what else to do before all of it, and what else not to do.
+        groups: consumer groups that are to restart from another position.
     """
     keep, next_steps, do_not = (_with_copy if loss.holders else _without_copy)(history, case, loss)
-    if not history.origin.of_kafka:
-        next_steps = _of_other(history, loss)
+    resets = (_reset_of(history, one) for one in groups)
+    next_steps = (*next_steps, *resets) if history.origin.of_kafka else _of_other(history, loss)
     when = _written_between(history, loss) or ""
     return advised(
         history.name,
@@ -53,6 +60,20 @@ def advice(
         do_not=(*never, *do_not),
         when=when,
         lost=loss.ranges,
+    )
+
+
+def _reset_of(history: History, one: AffectedGroup) -> Action:
+    """Return the step that sets a group to where it reads what it has not read."""
+    command = (
+        f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --group {shlex.quote(one.group)} "
+        f"--topic {history.topic}:{history.partition} --reset-offsets --to-offset {one.restart} --dry-run"
+    )
+    return Action(
+        f"stop consumer group {one.group}, which has committed position {one.position}, and set it to offset "
+        f"{one.restart}, or it skips what is there now. First see what would change, then give --execute in place of "
+        "--dry-run:",
+        command,
     )
 
 

@@ -13,6 +13,7 @@ from forensics.replay.confidence import Confidence, Weakness
 from forensics.replay.inferences import Inferred
 from forensics.reports.json_report import render
 from forensics.reports.redaction import redact
+from forensics.rules.finding import GroupReset
 from tests.committed import Commit, commit
 from tests.incident import Incident
 
@@ -115,6 +116,32 @@ def test_what_a_broker_states_is_a_finding_of_its_own(tmp_path: Path) -> None:
     stated, read = incident.findings(LOSS)
     assert Weakness.READ_BY_GROUP_ALONE not in stated.weak
     assert Weakness.READ_BY_GROUP_ALONE in read.weak
+    assert stated.groups == read.groups == (GroupReset("billing", 15, 10),)
+
+
+def test_groups_that_read_lost_records_are_named_with_the_offset_to_restart_from(tmp_path: Path) -> None:
+    incident = power_loss(tmp_path)
+    behind, went_on = Commit(30, 8, 0, "behind"), Commit(130, 20, 1, "went-on")
+    undated, other = Commit(55, 14, -1, "before"), Commit(50, 13, 0, "of two words")
+    commit(tmp_path, *READ, behind, Commit(45, 12, 0, "went-on"), undated, went_on, Commit(140, 19, -1, "after"), other)
+    (found,) = incident.findings(LOSS)
+    resets = [("before", 14, 10), ("billing", 15, 10), ("of two words", 13, 10)]
+    assert found.groups == tuple(GroupReset(*one) for one in resets)
+    *_, first, second = found.next_steps
+    assert first.text.startswith(
+        "stop consumer group billing, which has committed position 15, and set it to offset 10"
+    )
+    assert first.command == (
+        "kafka-consumer-groups.sh --bootstrap-server HOST:9092 --group billing --topic orders:0 --reset-offsets "
+        "--to-offset 10 --dry-run"
+    )
+    assert second.command is not None
+    assert "--group 'of two words' --topic" in second.command
+    told = [fact.text for fact in found.facts if "last" in fact.text]
+    assert told == [
+        "consumer group before committed position 14 last: the records from offset 10 on are lost",
+        "consumer group of two words committed position 13 last: the records from offset 10 on are lost",
+    ]
 
 
 def test_names_of_groups_are_redacted(tmp_path: Path) -> None:
@@ -122,6 +149,7 @@ def test_names_of_groups_are_redacted(tmp_path: Path) -> None:
     commit(tmp_path, *READ)
     shown = render(redact(incident.scan()))
     assert "billing" not in shown
+    assert "--group group1 --topic topic1:0" in shown
     assert "consumer group group1 read offset 14" in shown
     assert not {"billing"} & set(redact(incident.scan()).case.observations.get_column("detail").to_list())
 
