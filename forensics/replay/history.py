@@ -442,11 +442,6 @@ class Replica:
     stated_end: int | None = None
 
     @property
-    def is_named(self) -> bool:
-        """Return whether a file of its broker shows the replica: its directory, or a checkpoint file."""
-        return self.directory is not None or self.checkpoint is not None
-
-    @property
     def held_end(self) -> int | None:
         """Log end offset by its files, else by a complete trace."""
         return self.end if self.end is not None else self.stated_end
@@ -509,10 +504,11 @@ class History:
     def members(self) -> frozenset[int]:
         """Every broker that the evidence names as a replica: by its files or its roles, in an ISR, or as a leader.
 
-        A checkpoint file alone shows one too: a broker writes into it the high watermark of each replica that it has.
+        A file without a segment shows one too: a broker writes checkpoints of its own replicas alone.
         """
         # A controller logs partitions of which it holds no replica.
-        found = {b for b, replica in self.replicas.items() if replica.is_named or self.role_spans.get(b)}
+        found = {b for b, disk in self.facts.disks.items() if disk.shows_replica}
+        found |= {b for b, replica in self.replicas.items() if replica.directory is not None or self.role_spans.get(b)}
         for epoch in self.epochs.values():
             if epoch.leader is not None and epoch.leader >= 0:
                 found.add(epoch.leader)

@@ -47,6 +47,17 @@ def test_only_what_is_told_of_a_copy_is_left_out(case: str, broker: int, copies:
     assert not left_out.filter(pl.col("kind").is_in([Kind.LEADER_AND_ISR.value, Kind.FETCHER_ADDED.value])).height
 
 
+def test_a_copy_is_left_out_where_no_line_before_names_the_directory_of_the_log() -> None:
+    whole = rows("jbodmid-1.1.1", 1)
+    created = whole.filter(pl.col("kind") == Kind.LOG_LOADED.value, pl.col("log_dir").str.ends_with("data2"))
+    late = whole.filter(pl.col("row") >= created.get_column("row").min())
+    left_out = late.join(without_copies(late), on="row", how="anti")
+    assert {Kind.LOG_LOADED.value, Kind.LOG_CREATED.value, Kind.HW_MISSING.value} <= {*left_out.get_column("kind")}
+    # Near miss: the log itself is created, and the lines about a copy that came much later are missing.
+    at = pl.when(pl.col("kind") == Kind.LOG_COPIED.value).then(pl.col("time") + pl.duration(minutes=1))
+    assert without_copies(late.with_columns(at.otherwise("time").alias("time")).head(6)).height == 6
+
+
 def test_without_a_word_of_a_copy_nothing_is_left_out() -> None:
     whole = rows("jbodmid-1.1.1", 1).filter(~pl.col("kind").is_in([Kind.LOG_COPIED.value, Kind.LOG_MOVED.value]))
     assert without_copies(whole).equals(whole)

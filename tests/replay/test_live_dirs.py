@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from forensics.replay.facts.directory import Disk, Ref
+from forensics.replay.facts.partition_facts import PartitionFacts
+from forensics.replay.history import History
 from tests.incident import Incident
 
 LOSS, STALE = "committed-data-lost", "stale-directory"
@@ -118,3 +121,16 @@ def test_a_checkpoint_alone_shows_no_directory(tmp_path: Path) -> None:
     incident[1].checkpoint(3)
     assert incident.verdict(STALE) == "unknown"
     assert incident.missing(STALE) == ["broker 1's data directory of orders-0 (segments and checkpoints)"]
+
+
+def test_any_file_of_a_replica_shows_it() -> None:
+    line = Ref(row=1)
+    files = (
+        Disk(directory="broker-1/data/orders-0"),
+        Disk(checkpoint=(0, line)),
+        Disk(recovery_point=(0, line)),
+        Disk(entries=((0, 0, line),)),
+    )
+    for disk in files:
+        history = History(PartitionFacts("orders", 0, disks={1: disk, 2: Disk()}))
+        assert history.members == {1}

@@ -149,6 +149,11 @@ class Disk:
     undated: frozenset[int] = frozenset()
     topic_id: str | None = None
 
+    @property
+    def shows_replica(self) -> bool:
+        """Return whether any file shows that the broker has the replica: a segment, its epoch file or a checkpoint."""
+        return self.directory is not None or bool(self.entries) or None is not (self.checkpoint or self.recovery_point)
+
     def left_by_this_topic(self) -> list[StaleDir]:
         """Return other directories of the same replica, except those known to be of another topic of the same name.
 

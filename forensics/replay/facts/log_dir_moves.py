@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 import polars as pl
@@ -30,9 +31,15 @@ _NAMELESS: Final = (
 )
 """Kinds of line about a copy that look like those about the log, because they name no directory."""
 
+_CREATES: Final = (Kind.LOG_CREATED.value, Kind.HW_MISSING.value, Kind.HW_LOADED.value)
+"""Those of them that a broker logs when it creates a log or a copy."""
+
+_AT_ONCE: Final = timedelta(seconds=10)
+"""A broker adds the fetcher of a copy as soon as it has created the copy (ReplicaManager.alterReplicaLogDirs)."""
+
 _KEY: Final = ("topic", "partition", "broker")
 _HOME: Final = ("topic", "partition", "incarnation", "broker")
-_READ: Final = ("row", "kind", "leo", "hw", "log_dir", "detail")
+_READ: Final = ("row", "kind", "leo", "hw", "log_dir", "detail", "time")
 
 
 def without_copies(rows: pl.DataFrame) -> pl.DataFrame:
@@ -60,8 +67,8 @@ def without_copies(rows: pl.DataFrame) -> pl.DataFrame:
 def _of_copies(events: pl.DataFrame) -> list[int]:
     """Return rows about copies, for one replica."""
     copy = _Copy()
-    for row, kind, leo, hw, log_dir, detail in events.select(_READ).iter_rows():
-        copy.read(_Line(row, kind, leo, hw, log_dir, detail))
+    for line in events.select(_READ).iter_rows():
+        copy.read(_Line(*line))
     return copy.found
 
 
@@ -74,6 +81,7 @@ class _Line(NamedTuple):
     hw: int | None
     log_dir: str | None
     detail: str | None
+    time: datetime | None
 
     @property
     def loads(self) -> bool:
@@ -104,6 +112,7 @@ class _Copy:
         other: the copy's directory, or the one of the only log named so far.
         confirmed: whether a line shows that ``other`` is a copy.
         begun: a former process began the copy; this one lacks a checkpoint of the copy, or of a log just moved.
+        since: time of the first line that names ``other``.
     """
 
     found: list[int] = field(default_factory=list)
@@ -112,10 +121,11 @@ class _Copy:
     other: str | None = None
     confirmed: bool = False
     begun: bool = False
+    since: datetime | None = None
 
     def read(self, line: _Line) -> None:
         """Take in the next line."""
-        if self.in_use is None and self.other is not None and not (line.copies or line.log_dir == self.other):
+        if self.in_use is None and self.other is not None and not self._may_be_of_copy(line):
             self._use(self.other)  # the first one logged is the log itself
         if line.copies:
             self.confirmed = self.other is not None
@@ -135,6 +145,12 @@ class _Copy:
             self.found += self.supposed
             self.supposed = []
 
+    def _may_be_of_copy(self, line: _Line) -> bool:
+        """Return whether a line may be about the only log named so far, and that log may be a copy."""
+        if line.copies:
+            return self.since is None or line.time is None or line.time - self.since <= _AT_ONCE
+        return line.log_dir == self.other or (line.log_dir is None and line.kind in _CREATES)
+
     def _use(self, log_dir: str | None) -> None:
         self.in_use, self.other, self.supposed = log_dir, None, []
 
@@ -145,7 +161,7 @@ class _Copy:
             self.supposed.append(line.row)
         elif self.other is None and line.kind in _BEGINS and line.log_dir not in (None, self.in_use):
             # Without a line about the log itself: if the next line confirms it.
-            self.other, self.supposed = line.log_dir, [line.row]
+            self.other, self.supposed, self.since = line.log_dir, [line.row], line.time
         elif line.loads and not self.confirmed:
             self._use(line.log_dir or self.in_use)
 
