@@ -186,6 +186,7 @@ def _finding(history: History, removed: Removal, became: Outcome) -> Finding:
     weak = {
         Weakness.END_BOUNDED: _bounded(truncation),
         Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
+        Weakness.READ_BY_GROUP_ALONE: statement.group is not None,
         # In the process before, the follower may have taken over a high watermark too early (KAFKA-14704).
         Weakness.NOT_KNOWN_AS_COMMITTED: removed.read_back_alone,
         Weakness.MAYBE_DELETED: may_be_deleted(history, truncation.lineage, ranges, truncation.epoch),

@@ -17,7 +17,7 @@ from forensics.rules.finding import GroupReset
 from tests.committed import Commit, commit
 from tests.incident import Incident
 
-LOSS = "committed-data-lost"
+LOSS, CUT = "committed-data-lost", "truncation-below-committed"
 
 
 def power_loss(folder: Path, hw: int = 10) -> Incident:
@@ -41,6 +41,15 @@ def power_loss(folder: Path, hw: int = 10) -> Incident:
 
 
 READ = (Commit(20, 5, 0), Commit(40, 10, 0), Commit(60, 15, 0))
+
+
+def test_a_truncation_of_what_a_group_read_is_one_below_the_committed_offset(tmp_path: Path) -> None:
+    incident = power_loss(tmp_path)
+    commit(tmp_path, *READ)
+    (found,) = incident.findings(CUT)
+    assert (found.replicas, found.offsets) == ((1,), ((10, 15),))
+    assert Weakness.READ_BY_GROUP_ALONE in found.weak
+    assert incident.findings("uncommitted-truncation") == []
 
 
 def test_without_a_group_the_loss_is_unknown(tmp_path: Path) -> None:
@@ -82,8 +91,8 @@ def test_a_group_that_read_the_records_shows_the_loss(tmp_path: Path) -> None:
 def test_commits_that_show_nothing(tmp_path: Path, commits: tuple[str, list[Commit]]) -> None:
     incident = power_loss(tmp_path)
     commit(tmp_path, *commits[1])
-    assert incident.verdict(LOSS) == "unknown"
-    assert incident.findings(LOSS) == []
+    assert incident.verdict(LOSS) == incident.verdict(CUT) == "unknown"
+    assert incident.findings(LOSS) == incident.findings(CUT) == []
 
 
 def test_a_group_that_continues_after_the_loss_still_shows_it(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import kept, log_start_at
 from forensics.replay.history import Epoch, History, HwSource, HwStatement, Truncation, TruncationReason
 from forensics.replay.interval import Interval
-from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, subtract
+from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, same, subtract
 from forensics.replay.played_results import TruncatedCommitted
 from forensics.replay.truncations.safe_truncations import is_safe
 
@@ -114,12 +114,36 @@ def _removal(history: History, truncation: Truncation) -> Removal:
     own = _below_own_hw(history, truncation)
     row = truncation.refs[0].row
     start = log_start_at(history.facts.log_starts, truncation.replica, row)  # it held nothing below
-    known = intersect(merge([*proof.ranges, *own.ranges]), [(start, max(start, truncation.end))])
-    ranges = tuple(kept(history, truncation.lineage, known, truncation.epoch))
+    held = [(start, max(start, truncation.end))]
+    ranges = tuple(
+        kept(history, truncation.lineage, intersect(merge([*proof.ranges, *own.ranges]), held), truncation.epoch)
+    )
+    if not ranges and (read := _read_before(history, truncation)).ranges:
+        ranges = tuple(kept(history, truncation.lineage, intersect(read.ranges, held), truncation.epoch))
+        return Removal(truncation, ranges, read.statements)
     own_alone = bool(subtract(ranges, proof.ranges))
     read_back_alone = own_alone and truncation.own_hw is not None and truncation.own_hw.restored
     decided = bool(ranges or proof.ranges)
     return Removal(truncation, ranges, (*proof.statements, *own.statements), read_back_alone, decided)
+
+
+def _read_before(history: History, truncation: Truncation) -> CommittedProof:
+    """Return what a truncation removed of records that consumer groups read.
+
+    Only records count that the leader of its epoch lacks: after that leader began, nobody can have read them first.
+    """
+    epoch = history.epochs.get(truncation.epoch)
+    if epoch is None or not epoch.lineage.entries or truncation.epoch in history.contested:
+        return CommittedProof((), ())
+    gone = differences(truncation.lineage, epoch.lineage, truncation.target, truncation.end)[0]
+    ranges: list[Range] = []
+    used: list[HwStatement] = []
+    for statement in history.read_by_groups:
+        below = intersect(gone, [(0, statement.high_watermark)])
+        if statement.epoch < truncation.epoch and (read := same(truncation.lineage, statement.lineage, below)):
+            ranges += read
+            used.append(statement)
+    return CommittedProof(tuple(merge(ranges)), tuple(used))
 
 
 def _below_own_hw(history: History, truncation: Truncation) -> CommittedProof:
@@ -157,7 +181,8 @@ def _committed_part(history: History, truncation: Truncation) -> tuple[Range, ..
     if history.played is not None:
         stated = (one.ranges for one in history.played.truncated if _states(truncation, one))
         return tuple(merge(itertools.chain(*stated)))
-    return _known_committed(history, truncation, truncation.epoch).ranges
+    known = _known_committed(history, truncation, truncation.epoch)
+    return tuple(merge([*known.ranges, *_read_before(history, truncation).ranges]))
 
 
 def _known_committed(history: History, truncation: Truncation, before: int | None) -> CommittedProof:
