@@ -27,6 +27,20 @@ OTHER_FILES: Final = "other files"
 """Cluster of all files that name none, if a trace that names none is told apart from them."""
 
 
+_FOLDER, _FILE = "folder", "file"
+
+
+def cluster_text(cluster: str | None) -> str:
+    """Return a cluster in words: by its id, or by the place of its traces if they name none.
+
+    >>> cluster_text("c1"), cluster_text("folder a"), cluster_text(None)
+    ('cluster c1', 'folder a', 'cluster unknown')
+    """
+    if cluster is not None and (cluster == OTHER_FILES or cluster.startswith((f"{_FOLDER} ", f"{_FILE} "))):
+        return cluster
+    return f"cluster {cluster or 'unknown'}"
+
+
 class ToldApart(NamedTuple):
     """Clusters of files, once traces without a cluster are told apart.
 
@@ -69,7 +83,7 @@ def told_apart(
         if rivals.within_folder(writer):
             alone.add(number)
             place = writer.path
-        what = "file" if number in alone else "folder"
+        what = _FILE if number in alone else _FOLDER
         result[number] = f"{what} {os.path.relpath(f'/{place}', common)}"
         found = files[number][1]
         found.notices = pl.concat([found.notices, _notice(rival, what, common)])
@@ -235,7 +249,7 @@ class _Rivals:
 def _notice(rival: tuple[int, str], what: str, common: str) -> pl.DataFrame:
     broker, path = rival
     taken = "it is taken as a cluster of its own"
-    if what == "folder":
+    if what == _FOLDER:
         taken = "the traces of each folder are taken as those of a cluster of their own"
     return note(
         f"this trace names no cluster, and other evidence of broker {broker} is in "

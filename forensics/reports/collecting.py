@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.case import Origin
+from forensics.case.trace_clusters import cluster_text
 from forensics.result import Partition, Result
 from forensics.rules.finding import Verdict
 from forensics.rules.wants import Artefact, Want
@@ -100,7 +101,7 @@ def commands(result: Result, found: Sequence[Wanted]) -> list[Command]:
     several = len({cluster for cluster, _ in paths}) > 1
     return [
         Command(
-            f"on broker {broker}{f' of cluster {cluster}' if several else ''}",
+            f"on broker {broker}{f' of {cluster_text(cluster)}' if several else ''}",
             f"tar czf broker-{broker}.tgz {' '.join(_shortened(tuple(named)))}",
         )
         for (cluster, broker), named in sorted(paths.items())

@@ -15,6 +15,7 @@ import polars as pl
 from forensics.case import Case
 from forensics.case.dates import EpochDate, chosen, epoch_dates
 from forensics.case.order import METADATA_TOPIC
+from forensics.case.trace_clusters import cluster_text
 from forensics.outputs import plain
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.disks import disks
@@ -322,7 +323,7 @@ class _Names:
 
     def of(self, one: Comparison) -> str:
         """Return the name of a partition."""
-        return f"{one.name} of cluster {one.cluster or 'unknown'}" if self.several else one.name
+        return f"{one.name} of {cluster_text(one.cluster)}" if self.several else one.name
 
 
 def _named(lines: list[str], what: str) -> list[str]:

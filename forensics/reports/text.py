@@ -17,6 +17,7 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.case.coverage import coverage
+from forensics.case.origin import Origin
 from forensics.case.partial import excerpts_alone
 from forensics.replay.confidence import Confidence
 from forensics.reports import tally
@@ -140,6 +141,14 @@ class _Page(Page):
         """The name of a partition, with its cluster if the evidence has several."""
         one = partition.history
         return f"{one.name}{earlier(one.incarnation)}{self.of_cluster(one.cluster)}"
+
+    def _zone_assumed(self) -> str:
+        """How times were read that name no zone; each time of a trace names one."""
+        case = self.result.case
+        if case.traces_alone:
+            return ""
+        read = f"{case.reading.assumed}{self.zones()}{_skews(case.reading.skew)}"
+        return f" (timestamps without a zone were read as {read})"
 
     def of_cluster(self, cluster: str | None) -> str:
         """The cluster, if the evidence has several."""
@@ -503,8 +512,7 @@ class _Page(Page):
         self.put(
             "",
             f"{nodes_text(case.everyone)}, {count:,} file{'' if count == 1 else 's'}{below}, "
-            f"{_size(total)}{span} "
-            f"(timestamps without a zone were read as {case.reading.assumed}{self.zones()}{_skews(case.reading.skew)})",
+            f"{_size(total)}{span}{self._zone_assumed()}",
             indent=2,
         )
         lines, understood = int(sources.get_column("relevant").sum()), int(sources.get_column("understood").sum())
@@ -583,8 +591,12 @@ def _called(case: Case, broker: int | None) -> str:
 
 
 def _release(case: Case, broker: int | None) -> list[str]:
-    """That a broker's release is not known: then no behaviour of a release is assumed of it. Or another system."""
+    """That a broker's release is not known: then no behaviour of a release is assumed of it. Or another system.
+
+    Nothing of a broker of which only traces speak: they need not name a release.
+    """
     unknown = [one for one in case.everyone if one.id == broker and one.release is None]
+    unknown = [one for one in unknown if one.of_other_system or case.origin is not Origin.TRACE]
     return [f"of {one.system}" if one.of_other_system else "release unknown" for one in unknown][:1]
 
 

@@ -14,6 +14,7 @@ import polars as pl
 from forensics.case import Case
 from forensics.case.dates import chosen, epoch_dates
 from forensics.case.quotes import places
+from forensics.case.trace_clusters import cluster_text
 from forensics.outputs import plain
 from forensics.replay.history import History
 from forensics.replay.timeline import DELETED, LOADING, ON_DISK, SILENT, STOPPED
@@ -84,7 +85,7 @@ def render(
 
 def _name(case: Case, history: History) -> str:
     """Return the partition, its cluster if there are several, and which incarnation of its topic it is."""
-    several = f" of cluster {history.cluster or 'unknown'}" if len(case.parts) > 1 else ""
+    several = f" of {cluster_text(history.cluster)}" if len(case.parts) > 1 else ""
     return f"{history.name}{several}{earlier(history.incarnation)}"
 
 

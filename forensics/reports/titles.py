@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forensics.case.brokers import Broker
+from forensics.case.trace_clusters import cluster_text
 from forensics.replay.confidence import Bearers, Confidence
 from forensics.reports.incidents import Incident
 from forensics.result import Result
@@ -122,7 +123,7 @@ def times(finding: Finding) -> str:
 
 def of_cluster(cluster: str | None) -> str:
     """Return the cluster of something, for evidence of several clusters."""
-    return f" of cluster {cluster or 'unknown'}"
+    return f" of {cluster_text(cluster)}"
 
 
 def same_elsewhere(group: Sequence[Incident]) -> str:

@@ -47,7 +47,6 @@ from forensics.rules.finding import (
     place,
     records_text,
     sentence,
-    span_text,
 )
 from forensics.rules.rescue import advice, copies_text, on_disk, outside_text
 from forensics.rules.story import (
@@ -569,7 +568,7 @@ def _uncertain(loss: Loss, more: MoreLost) -> tuple[str, ...]:
     beyond = f"{unknown} how far {{}} had committed beyond offset {last}{_truncated_too(more)}"
     return (
         *([beyond.format(leader_text(more.beyond))] if more.beyond is not None else []),
-        *(f"{unknown} whether {leader_text(loss.epoch)} had offsets {span_text([piece])}" for piece in more.below),
+        *(f"{unknown} whether {leader_text(loss.epoch)} had {offsets_text([piece])}" for piece in more.below),
     )
 
 

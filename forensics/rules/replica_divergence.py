@@ -25,7 +25,6 @@ from forensics.rules.finding import (
     judgement,
     offsets_text,
     place,
-    span_text,
 )
 from forensics.rules.story import fork_cause, missing_data, replicas_not_named
 from forensics.rules.wants import Artefact, Question, Reason, Shows, Want, of, offsets_of
@@ -192,8 +191,8 @@ def _finding(history: History, divergence: Divergence, leader: int | None) -> Fi
         offsets=ranges,
         records=(size(ranges), size(ranges)),
         summary=(
-            f"{brokers_text(odd)} {_have(odd)} other records than {brokers_text(even)} at committed offsets "
-            f"{span_text(ranges)} ({count_text(ranges)}){follows if leader in even else ''}"
+            f"{brokers_text(odd)} {_have(odd)} other records than {brokers_text(even)} at committed "
+            f"{offsets_text(ranges)} ({count_text(ranges)}){follows if leader in even else ''}"
         ),
         facts=tuple(_batch_fact(divergence, broker) for broker in brokers),
         not_because=(

@@ -345,8 +345,15 @@ def more_lines(history: History) -> Sequence[Want]:
     )
     again = (Want(Question.READABLE_TRACE),) if unread else ()
     return again + tuple(
-        Want(question, (of([broker], *BOTH_LOGS),), because=lines_missing(one)) for question, broker, one in asked
+        Want(question, (of([broker], *_unclaimed_logs(history, broker)),), because=lines_missing(one))
+        for question, broker, one in asked
     )
+
+
+def _unclaimed_logs(history: History, broker: int) -> Sequence[Artefact]:
+    """Return the logs of which lines of a broker may be missing: both, but for those that a trace claims to state."""
+    claimed = history.coverage.claimed_partly.get(broker, frozenset())
+    return [file for what, file in LOG_FILES.items() if what not in claimed] or BOTH_LOGS
 
 
 def _unread(history: History) -> set[int]:
@@ -364,7 +371,17 @@ def missing_data(history: History, case: Case) -> list[Want]:
 @once
 def _of_data(history: History) -> Sequence[tuple[int, Want]]:
     """Return a want for the data directory of each replica."""
-    return [(one, Want(Question.ITS_FILES, (of([one], Artefact.DATA_DIRECTORY),))) for one in sorted(history.members)]
+    return [(one, _data_of(history, one)) for one in sorted(history.members)]
+
+
+def _data_of(history: History, broker: int) -> Want:
+    """Return what would show the records of a replica.
+
+    Where a trace claims to state each change of its log, it need not claim the roles, which show whose the records are.
+    """
+    if Printed.LOG in history.coverage.claimed_partly.get(broker, ()):
+        return Want(Question.ITS_LINES, (of([broker], Artefact.STATE_CHANGE_LOG),))
+    return Want(Question.ITS_FILES, (of([broker], Artefact.DATA_DIRECTORY),))
 
 
 def unstated_data(history: History, case: Case) -> list[Want]:

@@ -133,8 +133,8 @@ SUSPECTS: tuple[Suspect, ...] = (
         "restarted with log end offset {first}",
         (
             (
-                "the leader stopped before it received the next fetch of every replica in the ISR, so that offsets "
-                "{span} were not committed"
+                "the leader stopped before it received the next fetch of every replica in the ISR, so that "
+                "{offsets} had not been committed"
             ),
         ),
         before=LEO,
@@ -334,7 +334,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.TRUNCATED_BELOW_STATED,
         "truncation-below-committed",
         "broker {replica} truncated its log to {target}, below high watermark {end} that it had stated before, and no "
-        "line shows another role in between: committed offsets {span} may be missing from its log",
+        "line shows another role in between: committed {offsets} may be missing from its log",
         "truncated its log to {target}",
         (
             COPIED,
@@ -477,8 +477,8 @@ SUSPECTS: tuple[Suspect, ...] = (
             Sign.APPENDS_DISAGREE,
             rule,
             "broker {replica} and broker {witness} have records of two leader epochs, {since} and {later}, at "
-            "offsets {span}, below the high watermarks of both",
-            "offsets {span} are of two leader epochs",
+            "{offsets}, below the high watermarks of both",
+            "records of two leader epochs at {offsets}",
             (
                 "lines in between are missing: one of the two truncated its log, and appended the records of the other",
                 REMADE,
@@ -491,9 +491,9 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.BATCHES_DISAGREE,
         "replica-divergence",
-        "broker {replica} and broker {witness} appended record batches with two checksums at offsets {span} in {role}, "
+        "broker {replica} and broker {witness} appended record batches with two checksums at {offsets} in {role}, "
         "below the high watermarks of both",
-        "appended offsets {span} with another checksum",
+        "appended {offsets} with another checksum",
         (
             "lines in between are missing: one of the two truncated its log, and appended the records of the other",
             REMADE,

@@ -14,6 +14,7 @@ from forensics.rules.wants import Artefact, Question
 
 _LOG, _ROLES = "append, truncate and hw", "become_leader and become_follower"
 _ALL = f"become_leader, become_follower, {_LOG}"
+_CLAIMED = 'and "complete" in the first line for them'
 
 OF_FILES = frozenset(
     {
@@ -40,14 +41,12 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
         Question.CONSISTENT_TRACE: (
             "a trace of {partition} that does not contradict itself, so that what it claims counts: {because}"
         ),
-        Question.ITS_LINES: f"every line of {{brokers}} of the kinds {_ALL} about {{partition}}",
+        Question.ITS_LINES: f"every line of {{brokers}} of the kinds {{its_kinds}} about {{partition}}, {_CLAIMED}",
         Question.LINES_BETWEEN: (
-            f"every line of {{brokers}} of the kinds {_ALL} about {{partition}}: lines are missing ({{because}})"
+            "every line of {brokers} of the kinds {its_kinds} about {partition}: lines are missing ({because})"
         ),
-        Question.EARLIER_LINES: (
-            f'every line of {{brokers}} of the kinds {_ALL}, and "complete" in the first line for them: {{because}}'
-        ),
-        Question.LATER_LINES: f"later lines of {{brokers}} of the kinds {_ALL}: {{because}}",
+        Question.EARLIER_LINES: f"every line of {{brokers}} of the kinds {{its_kinds}}, {_CLAIMED}: {{because}}",
+        Question.LATER_LINES: "later lines of {brokers} of the kinds {its_kinds}: {because}",
         Question.ANY_LINES: f"lines of the kinds {_ALL} about {{partition}}",
         Question.UNNAMED_EPOCHS: (
             f"lines of {{brokers}} of the kinds {_ROLES} and log_loaded between leader epochs {{epoch}} and "
@@ -206,6 +205,14 @@ _KINDS: Mapping[Artefact, tuple[str, ...]] = MappingProxyType(
     }
 )
 """Kinds of line of a trace that show what an artefact of Kafka shows. What people know is in no trace."""
+
+
+def its_kinds(artefacts: Iterable[Artefact]) -> str:
+    """Return the kinds of line by which a replica states what its logs of some kinds would, in words."""
+    found = {*artefacts}
+    if not found >= {Artefact.SERVER_LOG, Artefact.STATE_CHANGE_LOG}:
+        return _ROLES if Artefact.STATE_CHANGE_LOG in found else _LOG
+    return _ALL
 
 
 def kinds_text(artefacts: Iterable[Artefact]) -> str:

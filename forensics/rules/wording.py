@@ -352,6 +352,7 @@ _PARTS: Mapping[str, Callable[[Want], str]] = MappingProxyType(
         "replicas": lambda want: brokers_text(want.replicas),
         "replica": lambda want: str(want.replicas[0]),
         "artefacts": lambda want: " and ".join(want.artefacts),
+        "its_kinds": lambda want: trace_wording.its_kinds(want.artefacts),
         "offsets": lambda want: offsets_text([(first, end) for first, end in want.offsets if end is not None]),
         "first": lambda want: str(want.offsets[0][0]),
         "after_first": lambda want: f" (after it: {want.offsets[0][0]})" if want.offsets else "",

@@ -8,6 +8,7 @@ import pytest
 
 from forensics.case.kept_files import written
 from forensics.engines.local import scan, take_in
+from forensics.reports.text import render
 from forensics.rules.finding import Verdict
 from parsers.details import Claim
 from parsers.formats.trace_kinds import CLAIMED_BY
@@ -155,3 +156,30 @@ def test_a_trace_that_is_made_of_a_trace_claims_the_same(claim: object, tmp_path
         rule: answer.verdict for rule, answer in second.judgements.items()
     }
     assert first.history.coverage == second.history.coverage
+
+
+@pytest.mark.parametrize(
+    ("group", "asked", "not_asked"),
+    [
+        (Claim.LOG, "kinds become_leader and become_follower about orders-0", "append, truncate"),
+        (Claim.ROLES, "kinds append, truncate and hw about orders-0", "become_leader, become_follower, append"),
+    ],
+)
+def test_what_a_claim_names_is_not_asked_for(group: Claim, asked: str, not_asked: str, tmp_path: Path) -> None:
+    kinds = [kind.value for kind in CLAIMED_BY[group]]
+    (tmp_path / "trace.jsonl").write_text(text([head({"kinds": kinds}), *BEGUN]))
+    page = " ".join(render(scan([str(tmp_path)])).split())
+    assert f'every line of broker 1 of the {asked}, and "complete" in the first line for them' in page
+    assert not_asked not in page.partition("Collect")[2].partition("Evidence")[0].replace("append, truncate and hw", "")
+    assert "release unknown" not in page
+    assert "without a zone" not in page
+
+
+def test_the_cluster_of_a_folder_is_called_by_its_folder(tmp_path: Path) -> None:
+    for name, end in (("a", 40), ("b", 41)):
+        (tmp_path / name).mkdir()
+        lines = [*BEGUN[:-1], said(2, 1, "hw", hw=end)]
+        (tmp_path / name / "trace.jsonl").write_text(text([{"kind": "trace", "replicas": [1, 2]}, *lines]))
+    page = render(scan([str(tmp_path)]))
+    assert "broker 1 of folder a" in page
+    assert "cluster folder" not in page

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from forensics.case.brokers import Broker
+from forensics.case.trace_clusters import cluster_text
 from forensics.replay.history import History, Truncation
 from forensics.reports import incidents
 from forensics.reports.html.story import step_anchor, steps_of, tone_of
@@ -130,7 +131,7 @@ def _held(one: Broker, rows: list[Happened], histories: list[History], *, severa
     cluster = one.cluster or "unknown"
     return Held(
         anchored(f"broker-{one.id}" + (f"@{cluster}" if several else "")).partition("/")[2],
-        f"{node_name(one).capitalize()}{f' of cluster {plain(cluster)}' if several else ''}",
+        f"{node_name(one).capitalize()}{f' of {plain(cluster_text(cluster))}' if several else ''}",
         one.version or "",
         sum(any(epoch.leader == one.id for epoch in history.epochs.values()) for history in histories),
         sum(one.id in history.replicas for history in histories),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from forensics.case import Origin
+from forensics.case.trace_clusters import cluster_text
 from forensics.replay.lineage import Range
 from forensics.reports import collecting
 from forensics.reports.answer import present
@@ -148,7 +149,7 @@ def _wants(partition: Partition) -> list[tuple[str, Want]]:
 
 def _row(key: tuple[object, ...], row: _Gathered) -> Row:
     cluster, numbers, *_ = key
-    where = f" of cluster {plain(str(cluster))}" if cluster is not None else ""
+    where = f" of {plain(cluster_text(str(cluster)))}" if cluster is not None else ""
     ids = ", ".join(str(one) for one in numbers) if isinstance(numbers, tuple) else ""
     spans = [span for span in row.spans if span]
     rest = f" and {number(len(spans) - SPANS)} more" if len(spans) > SPANS else ""

@@ -11,6 +11,7 @@ from forensics.case import Case, Origin
 from forensics.case.brokers import Broker
 from forensics.case.coverage import coverage
 from forensics.case.producers import asked
+from forensics.case.trace_clusters import cluster_text
 from forensics.reports.html.wording import human_bytes, in_code, micros, namer, number, plain, plural, shortener
 from forensics.reports.remarks import listed
 from forensics.reports.titles import earlier
@@ -337,7 +338,7 @@ def _apart(low: int | None, high: int | None, whose: str) -> str:
 
 def _cluster(case: Case, name: str | None) -> str:
     """Return the cluster, if the evidence has several: their brokers share ids."""
-    return f" of cluster {plain(name or 'unknown')}" if len(case.parts) > 1 else ""
+    return f" of {plain(cluster_text(name))}" if len(case.parts) > 1 else ""
 
 
 def _span(micros_: int) -> str:

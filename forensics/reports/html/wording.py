@@ -11,6 +11,7 @@ from posixpath import commonpath
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from forensics.case.trace_clusters import cluster_text
 from forensics.replay.lineage import Range
 from forensics.reports.titles import earlier
 from parsers.encodings.json_text import STEERING
@@ -187,7 +188,7 @@ def namer(clusters: Sequence[str | None]) -> Namer:
     several = len(set(clusters)) > 1
 
     def name(one: Finding | History) -> str:
-        where = f" of cluster {plain(one.cluster or 'unknown')}" if several else ""
+        where = f" of {plain(cluster_text(one.cluster))}" if several else ""
         return named(f"{one.topic}-{one.partition}", one.incarnation) + where
 
     return name
