@@ -351,7 +351,7 @@ def more_lines(history: History) -> Sequence[Want]:
 
 
 def _unclaimed_logs(history: History, broker: int) -> Sequence[Artefact]:
-    """Return the logs of which lines of a broker may be missing: both, but for those that a trace claims to state."""
+    """Return the logs of which lines of a broker may be missing: both, except those that a trace claims to state."""
     claimed = history.coverage.claimed_partly.get(broker, frozenset())
     return [file for what, file in LOG_FILES.items() if what not in claimed] or BOTH_LOGS
 
