@@ -593,7 +593,7 @@ def _called(case: Case, broker: int | None) -> str:
 def _release(case: Case, broker: int | None) -> list[str]:
     """That a broker's release is not known: then no behaviour of a release is assumed of it. Or another system.
 
-    Nothing of a broker of which only traces speak: they need not name a release.
+    Nothing of a broker that only traces describe: they need not name a release.
     """
     unknown = [one for one in case.everyone if one.id == broker and one.release is None]
     unknown = [one for one in unknown if one.of_other_system or case.origin is not Origin.TRACE]
