@@ -4,6 +4,7 @@
 
     forensics.read(spark, "evidence/", table="checkpoints").filter("topic = 'orders'").show()
     forensics.from_lines(spark.table("ops.kafka_logs"), path="file", line="nr", text="value")
+    forensics.judge(spark.table("ops.observations").filter("topic = 'orders'")).findings.show()
     result = forensics.batch(spark, ["archive/"], "judged/")
     forensics.table(spark, "judged/", "findings").groupBy("rule").count().show()
     forensics.views(spark, "judged/")
@@ -15,11 +16,13 @@ PySpark is imported when a function is called. All of them work with an existing
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from forensics.engines.pipeline.job import Options
     from forensics.engines.spark.frames import DataFrame, SparkSession
+    from forensics.engines.spark.judging import Judged
     from forensics.result import Result
 
 
@@ -57,6 +60,7 @@ def read(
     """
     from forensics.engines.spark.datasource import NAME, KafkaForensics, check
     from forensics.engines.spark.session import slots
+    from parsers.files.remote import is_remote
 
     check(table, tz)
     spark.dataSource.register(KafkaForensics)
@@ -73,7 +77,8 @@ def read(
         "tz": tz or "",
         "tasks": str(2 * slots(spark)),
     }
-    return spark.read.format(NAME).options(**options).load(path)
+    # The process of Spark that lists the files is in a directory of its own.
+    return spark.read.format(NAME).options(**options).load(path if is_remote(path) else str(Path(path).absolute()))
 
 
 def from_lines(
@@ -95,6 +100,30 @@ def from_lines(
     return observations(
         lines.selectExpr(f"`{path}` AS path", f"CAST(`{line}` AS bigint) AS line", f"`{text}` AS text"), tz
     )
+
+
+def judge(observations: DataFrame, *, whole: bool = False) -> Judged:
+    """Replay and judge observations: rows of ``read``, ``from_lines`` or a table of a batch, also filtered or joined.
+
+    All rows of a partition of a topic reach one task, with those about whole brokers, which go through the driver.
+    Record batches are no rows of observations, so what only segments show is unknown: ``batch`` judges an archive with
+    them.
+
+    Args:
+        observations: columns of the table ``observations``. Needed are ``topic``, ``partition``, ``kind``, ``line``
+            (the order within a file), and ``path`` or ``source``.
+        whole: each file of which there is a row is complete. Else rows may be missing: no absent line is proof, and
+            what would need it is unknown.
+
+    Returns:
+        DataFrames ``findings``, ``verdicts`` and ``timeline``, each computed when it is used.
+
+    Raises:
+        UnreadableInput: a column is missing that is needed.
+    """
+    from forensics.engines.spark.judging import judge as judged
+
+    return judged(observations, whole=whole)
 
 
 def batch(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import BinaryIO, Final
 
@@ -40,6 +40,8 @@ _FORMATS: Final[Mapping[str, str]] = MappingProxyType(
 _AS_A_WHOLE: Final = frozenset((EPOCHS, TRACE))
 """Formats of which each line counts beside the others: a cache of leader epochs without an entry is another one."""
 
+_OBSERVED: Final = ("kind", "line")
+_NO_FILE: Final = "no column path names the file of a row; add it, or give the frame of sources"
 _FILE: Final = "_file"
 
 
@@ -69,7 +71,7 @@ def case_of(
     """
     if batches is not None and notices is None:
         raise UnreadableInput("notices are missing: without them nothing shows which record batches are damaged")
-    rows = _named(observations, "observations", ("kind", "line"), sources)
+    rows = _named(observations, "observations", _OBSERVED, sources)
     if "path" not in observations.columns and sources is None:
         rows = _by_owner(rows)
     files = [_of_rows(name, part, whole=whole) for name, part in _parts(rows)]
@@ -80,6 +82,19 @@ def case_of(
         told = dict(_parts(_named(notices, "notices", ("reason",), sources, by_path=True)))
         files += [_of_batches(name, part, told.get(name)) for name, part in _parts(headers)]
     return assemble(files, Reading())
+
+
+def check(columns: Collection[str]) -> None:
+    """Make sure that observations have the columns without which nothing can be replayed.
+
+    Raises:
+        UnreadableInput: one is missing.
+    """
+    missing = [name for name in (*_OBSERVED, "topic", "partition") if name not in columns]
+    if missing:
+        raise UnreadableInput(f"observations: the column {missing[0]} is missing, which replay needs")
+    if not {"path", "source"} & {*columns}:
+        raise UnreadableInput(f"observations: {_NO_FILE}")
 
 
 def _named(
@@ -108,7 +123,7 @@ def _named(
     if "path" in frame.columns:
         return frame.with_columns(pl.col("path").cast(pl.String).fill_null("unknown").alias(_FILE))
     if "source" not in frame.columns or (by_path and sources is None):
-        raise UnreadableInput(f"{what}: no column path names the file of a row; add it, or give the frame of sources")
+        raise UnreadableInput(f"{what}: {_NO_FILE}")
     if sources is None:
         return frame.with_columns(pl.format("source-{}", "source").alias(_FILE))
     paths = sources.select(pl.col("id").alias("source").cast(frame.schema["source"]), pl.col("path").alias(_FILE))
@@ -132,7 +147,7 @@ def _of_rows(name: str, rows: pl.DataFrame, *, whole: bool) -> tuple[Source, Fil
     """Return a file of observations."""
     place = [one for one in ("line", "byte") if one in rows.columns]
     ordered = rows.sort(place, nulls_last=True, maintain_order=True)
-    found = conform(ordered.with_columns(_printed(rows)), OBSERVATIONS)
+    found = _typed(ordered, "observations", OBSERVATIONS)
     kinds = {*found.get_column("kind").unique().to_list()}
     form = next((form for kind, form in _FORMATS.items() if kind in kinds), LOG)
     times = found.get_column("time")
@@ -154,6 +169,18 @@ def _of_rows(name: str, rows: pl.DataFrame, *, whole: bool) -> tuple[Source, Fil
     return source, reading if form == LOG else placed(reading, source)
 
 
+def _typed(rows: pl.DataFrame, what: str, schema: dict[str, pl.DataType]) -> pl.DataFrame:
+    """Return rows in the types of a schema.
+
+    Raises:
+        UnreadableInput: a column holds something else, such as an unknown kind.
+    """
+    try:
+        return conform(rows.with_columns(_printed(rows)), schema)
+    except pl.exceptions.PolarsError as error:
+        raise UnreadableInput(f"{what}: {str(error).splitlines()[0]}") from None
+
+
 def _printed(rows: pl.DataFrame) -> list[pl.Expr]:
     """Return the times as readers give them: without a zone, which is UTC."""
     dtype = rows.schema.get("time")
@@ -170,11 +197,11 @@ def _micros(times: pl.Series, *, first: bool) -> int | None:
 
 def _of_batches(name: str, rows: pl.DataFrame, told: pl.DataFrame | None) -> tuple[Source, FileReading]:
     """Return a segment, with the notices about it."""
-    found = conform(rows.sort("byte", maintain_order=True), BATCHES)
+    found = _typed(rows.sort("byte", maintain_order=True), "batches", BATCHES)
     source = _source(name)
     reading = placed(FileReading(SEGMENT, batches=found), source)
     if told is not None:
-        reading.notices = conform(told, NOTICES)
+        reading.notices = _typed(told, "notices", NOTICES)
     known = split_segment_file(source.name)
     sound = found.filter(pl.col("crc_ok").fill_null(value=True))
     reading.topic, reading.partition = rows.get_column("topic")[0], rows.get_column("partition")[0]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tarfile
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
+from forensics import library
 from forensics import spark as forensics
 from forensics.case import Reading
 from forensics.engines import local
+from forensics.engines.spark.frames import collected
 from forensics.engines.spark.session import session
 from forensics.errors import UnreadableInput
 from parsers import limits
@@ -22,6 +27,9 @@ from tests.cases.relaid import relaid
 from tests.engines.conftest import Sessions
 from tests.engines.without_spark import run
 from tests.parsers.handing_over import stamped
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 pytestmark = pytest.mark.spark
 
@@ -194,6 +202,78 @@ def test_lines_that_are_in_a_table_already(sessions: Sessions, sample_traces: Pa
     known = local.read_files([str(log)])[0][1].observations
     got = sorted((row.line, row.kind, row.hw, row.leo) for row in found.select("line", "kind", "hw", "leo").collect())
     assert got == sorted(known.select("line", "kind", "hw", "leo").iter_rows())
+
+
+def test_rows_of_a_dataframe_are_judged_like_a_frame(sessions: Sessions, sample_traces: Path) -> None:
+    """The answers for whole rows, and for some of them."""
+    spark, sample = sessions("local[2]"), str(sample_traces / "unclean-0.10.2.2")
+    rows = forensics.read(spark, sample).persist()
+    frame = collected(rows)
+    key = ["cluster", "topic", "partition", "incarnation", "rule"]
+    known, found = library.judge(frame, whole=True), forensics.judge(rows, whole=True)
+    assert collected(found.verdicts).sort(key).equals(known.verdicts.sort(key))
+    order = ["fingerprint", "summary"]
+    assert collected(found.findings).drop("evidence").sort(order).equals(known.findings.drop("evidence").sort(order))
+    states = collected(found.timeline)
+    assert {1, 2, 3} <= {*states.get_column("replica").to_list()}
+    assert not [name for name in states.columns if name.endswith(("row", "_at"))]
+    some = forensics.judge(rows.filter("kind <> 'become_leader'"))
+    less = library.judge(frame.filter(pl.col("kind") != "become_leader"))
+    assert collected(some.verdicts).sort(key).equals(less.verdicts.sort(key))
+    assert not less.verdicts.equals(known.verdicts)
+    rows.unpersist()
+    with pytest.raises(UnreadableInput, match="observations: the column line is missing"):
+        forensics.judge(rows.drop("line"))
+
+
+def test_lines_of_a_stream_are_judged_as_they_come(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:
+    """Each micro-batch of lines adds observations, and the partitions that it is about are judged again."""
+    spark, sample = sessions("local[2]"), sample_traces / "kip101-0.10.2.2"
+    logs = sorted(sample.glob("broker-[123]/logs/*.log"))
+    incoming, kept = tmp_path / "incoming", str(tmp_path / "observations")
+    incoming.mkdir()
+    answers: list[set[str]] = []
+
+    def judged(lines: DataFrame, _: int) -> None:
+        forensics.from_lines(lines.repartition("path")).write.mode("append").parquet(kept)
+        found = forensics.judge(spark.read.parquet(kept), whole=True).findings
+        answers.append({row.rule for row in found.select("rule").collect()})
+
+    def arrives(part: int, names: Sequence[Path]) -> None:
+        text = [
+            {"path": str(log.relative_to(sample)), "line": number, "text": line}
+            for log in names
+            for number, line in enumerate(log.read_text().splitlines(), 1)
+        ]
+        (incoming / f"{part}.json").write_text("\n".join(map(json.dumps, text)))
+        stream = spark.readStream.schema("path string, line bigint, text string").json(str(incoming))
+        query = stream.writeStream.foreachBatch(judged).option("checkpointLocation", str(tmp_path / "checkpoint"))
+        query.trigger(availableNow=True).start().awaitTermination()
+
+    arrives(0, logs[:3])  # of broker 1 alone
+    arrives(1, logs[3:])
+    assert len(answers) == 2
+    assert "committed-data-lost" not in answers[0]
+    frame = collected(spark.read.parquet(kept))
+    assert answers[1] == {*library.judge(frame, whole=True).findings.get_column("rule").to_list()}
+    assert "truncation-below-committed" in answers[1]
+
+
+def test_the_notebook_runs(
+    sessions: Sessions, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each cell of code, in order, as a reader would run it; the last one gives the figure."""
+    sessions("local[2]")
+    notebook = repository / "docs" / "notebooks" / "incident-on-spark.ipynb"
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert not any(cell.get("outputs") for cell in cells)
+    monkeypatch.chdir(notebook.parent)
+    names: dict[str, Any] = {}
+    for cell in code:
+        exec(compile(cell.replace('"judged"', repr(str(tmp_path / "judged"))), notebook.name, "exec"), names)
+    assert names["findings"].filter("rule = 'committed-data-lost'").count() == 1
+    assert len(names["figure"].data) > 10
 
 
 def test_a_table_without_rows(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:
