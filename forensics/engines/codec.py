@@ -21,8 +21,8 @@ from forensics.case.brokers import Broker
 from forensics.replay.history import History
 from forensics.replay.played_results import Played
 from forensics.replay.roles.steps import RoleSpan
+from forensics.replay.signs.disagreement import Disagreement
 from forensics.replay.signs.unlike_appends import UnlikeAppends
-from forensics.replay.signs.went_back import WentBack
 from forensics.rules.finding import Judgement
 
 Way = Callable[[Any], Any]
@@ -95,7 +95,7 @@ def _fields(kind: Any) -> tuple[dataclasses.Field[Any], ...]:
 
 
 def _hints(kind: Any) -> list[Any]:
-    known = {"RoleSpan": RoleSpan, "WentBack": WentBack, "UnlikeAppends": UnlikeAppends, "Played": Played}
+    known = {"RoleSpan": RoleSpan, "Disagreement": Disagreement, "UnlikeAppends": UnlikeAppends, "Played": Played}
     hints = typing.get_type_hints(kind, localns=known)
     return [hints[field.name] for field in _fields(kind)]
 

@@ -22,8 +22,8 @@ from forensics.replay.signs.stated import NOTHING, Stated
 if TYPE_CHECKING:
     from forensics.replay.played_results import Played
     from forensics.replay.roles.steps import RoleSpan
+    from forensics.replay.signs.disagreement import Disagreement
     from forensics.replay.signs.unlike_appends import UnlikeAppends
-    from forensics.replay.signs.went_back import WentBack
 
 
 T = TypeVar("T")
@@ -479,7 +479,7 @@ class History:
     copies: dict[int, Copy] = field(default_factory=dict)  # of replicas whose segments are in the evidence
     deletions: list[Deletion] = field(default_factory=list)  # what leaders removed from the beginning of the log
     regressions_in_doubt: list[Regression] = field(default_factory=list)  # while lines of their broker are missing
-    went_back: list[WentBack] = field(default_factory=list)  # values that a witness states below earlier ones
+    disagreements: list[Disagreement] = field(default_factory=list)  # of statements that prove nothing by themselves
     unlike_appends: list[UnlikeAppends] = field(default_factory=list)  # by the lines of a trace, complete or not
     last_stable: LastStable = NOT_STATED
     origin: Origin = Origin.FILES

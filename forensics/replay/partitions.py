@@ -60,10 +60,12 @@ from forensics.replay.played_partitions import appended, clean_starts, play
 from forensics.replay.played_results import Played
 from forensics.replay.protocol import Protocol
 from forensics.replay.reconstruct import reconstruct
+from forensics.replay.signs.disagreement import Disagreement
 from forensics.replay.signs.last_stable import NOT_STATED, LastStable, last_stable
 from forensics.replay.signs.stated import NOTHING, Stated, stated
+from forensics.replay.signs.traced_apart import traced_apart
 from forensics.replay.signs.unlike_appends import UnlikeAppends, unlike_appends
-from forensics.replay.signs.went_back import WentBack, went_back
+from forensics.replay.signs.went_back import went_back
 from parsers.details import BY_COMMAND, against_settings, log_properties
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
 from parsers.formats.metadata_log import ALLOWS
@@ -178,7 +180,7 @@ class _Read:
         processes, failures: each broker's lines about its processes, and about log directories that failed.
         homes: by place and broker, the log directories that lines name.
         complaints: by place, as ``PartitionFacts`` has them.
-        stated_twice, stated, went_back: by place, what lines show by themselves.
+        stated_twice, stated, disagreements: by place, what lines show by themselves.
         positions: that consumer groups committed, by topic and partition.
         ids: brokers that name the ids of the cluster and its topics.
         beside: facts about places that other lines or files name.
@@ -205,7 +207,7 @@ class _Read:
     complaints: Mapping[Place, list[Complaint]]
     stated_twice: Mapping[Place, list[EpochRollback]]
     stated: Mapping[Place, Stated]
-    went_back: Mapping[Place, list[WentBack]]
+    disagreements: Mapping[Place, list[Disagreement]]
     positions: Mapping[tuple[str, int], tuple[GroupPosition, ...]]
     ids: Ids
     beside: _Beside
@@ -240,6 +242,8 @@ class _Read:
         beside = _Beside.of(rows, case, keep)
         by_themselves = stated(rows, case.logs_claimed, keep, beside.doubted)
         back = went_back(rows)
+        for place, found in traced_apart(rows).items():
+            back.setdefault(place, []).extend(found)
         named = {place[:3] for events in by_broker for place in events}.union(complained, by_themselves, back)
         named |= _traced(rows)
         present = {(topic, part, 0) for topic, part in disk if internal or topic != METADATA_TOPIC}
@@ -265,7 +269,7 @@ class _Read:
             complaints=complained,
             stated_twice=stated_twice(rows),
             stated=by_themselves,
-            went_back=back,
+            disagreements=back,
             positions=group_positions(case.observations),
             ids=Ids.of(case, rows),
             beside=beside,
@@ -287,7 +291,7 @@ class _Read:
         history = reconstruct(facts, events, cluster, brokers, self.stated_twice.get(place, ()), missing)
         history.origin = self.case.origin
         history.stated = self.stated.get(place, NOTHING)
-        history.went_back = self.went_back.get(place, [])
+        history.disagreements = self.disagreements.get(place, [])
         history.unlike_appends = self.beside.unlike_appends.get(place, [])
         history.last_stable = self.beside.last_stable.get(place, NOT_STATED)
         history.appends_stated = place in self.beside.appended

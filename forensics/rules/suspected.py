@@ -522,6 +522,31 @@ SUSPECTS: tuple[Suspect, ...] = (
         after="leader_epoch",
     ),
     Suspect(
+        Sign.ELECTED_TWICE,
+        "two-leaders-one-epoch",
+        "{role} was given to two leaders: broker {witness}, and broker {replica}",
+        "was elected leader of {role}",
+        ("one of the two was never told of it, and did not lead", REMADE),
+        had="was elected leader of {role}",
+        settle=("find out which of the two wrote records in {role}",),
+    ),
+    Suspect(
+        Sign.MEMBER_BELOW_HIGH_WATERMARK,
+        "hw-above-isr-member",
+        "broker {witness}, the leader ({role}), had high watermark {end}, and then stated that the log of broker "
+        "{replica}, a member of the ISR, ended at {first}",
+        "the log of broker {replica} ended at {first}",
+        ("broker {replica} had left the ISR, and the line is not in the evidence", REMADE),
+    ),
+    Suspect(
+        Sign.READ_BACK_LESS,
+        "hw-regression",
+        "broker {replica} read back high watermark {first}; its checkpoint file had had {end}",
+        "read back high watermark {first}",
+        ("the checkpoint was written again with a lower value, and the line is not in the evidence", REPLACED),
+        after=HW,
+    ),
+    Suspect(
         Sign.LED_WITHOUT_LAST_RECORDS,
         "committed-data-lost",
         "broker {replica} became leader ({role}) at offset {first}, but broker {witness} had been alone in the ISR "

@@ -280,7 +280,7 @@ def test_near_misses_of_a_log_end_of_a_leader_that_falls(tmp_path: Path) -> None
     lead = said(0, 1, "become_leader", leader_epoch=3, leo=50, hw=40, isr="1,2")
     near = {
         "grows": [lead, said(5, 1, "leo", leo=60), said(6, 1, "leo", leo=60)],
-        "follower": [FOLLOWS, said(5, 1, "leo", leo=60), said(6, 1, "leo", leo=45)],
+        "follower": [FOLLOWS, said(5, 1, "leo", leo=60), said(5, 1, "truncate", offset=45), said(6, 1, "leo", leo=45)],
         "role": [lead, said(5, 1, "leo", leo=60), said(6, 1, "become_leader", leader_epoch=4, leo=45, isr="1")],
         "order": [lead, said(5, 1, "append", offset=55, leo=60), said(6, 1, "append", offset=50, leo=55)],
         "other": [lead, said(5, 1, "leo", leo=60), said(6, 1, "leo", replica=2, leo=45)],

@@ -81,7 +81,7 @@ def test_a_value_that_went_back_is_suspected(
         [said(0, 1, "hw", hw=15), said(1, 2, "leo", leo=10)],
         [said(0, 1, "leo", leo=20, hw=10), said(1, 1, "truncate", offset=10), said(2, 1, "leo", leo=10)],
         [said(0, 1, "hw", hw=15), said(1, 1, "process_start"), said(2, 1, "hw", hw=12)],
-        [FOLLOWS, said(1, 1, "leo", leo=20), said(2, 1, "leo", leo=14)],
+        [FOLLOWS, said(1, 1, "leo", leo=20), said(1.5, 1, "truncate", offset=14), said(2, 1, "leo", leo=14)],
         [said(0, 1, "append", offset=10, leo=20), said(1, 1, "append", offset=5, leo=10)],
         [LED,
             said(1, 1, "epoch_entry", leader_epoch=3, offset=50), said(2, 1, "epoch_entry", leader_epoch=4, offset=50)],

@@ -684,16 +684,28 @@ def _high_watermark_fell(history: History) -> Iterator[Suspicion]:
 
 def _stated_lower(sign: Sign, history: History) -> Iterator[Suspicion]:
     """Yield values that a witness states below ones that it stated before."""
-    for one in history.went_back if history.facts.lives == 1 else ():
+    for one in history.disagreements if history.facts.lives == 1 else ():
         if one.sign is not sign:
             continue
         first, end = max(one.after, log_start_at(history.facts.log_starts, one.replica, one.refs[0].row)), one.before
-        if sign is Sign.LED_EARLIER_EPOCH:
-            yield Suspicion(sign, one.replica, one.witness, one.epoch, one.since, 0, None, one.time, one.refs)
+        if sign in _WITHOUT_OFFSETS:
+            yield Suspicion(
+                sign, one.replica, one.witness, one.epoch, one.since, 0, None, one.time, one.refs, isr=one.isr,
+            )  # fmt: skip
         elif first < end:
             yield Suspicion(
                 sign, one.replica, one.witness, one.epoch, one.since, first, end, one.time, one.refs, target=one.after,
             )  # fmt: skip
+
+
+_WITHOUT_OFFSETS = (Sign.LED_EARLIER_EPOCH, Sign.ELECTED_TWICE, Sign.LED_FROM_OUTSIDE_ISR)
+"""Signs of statements that are about no offsets."""
+
+
+def _led_from_outside(history: History) -> Iterator[Suspicion]:
+    """Yield leaders that are not in the last ISR stated before, by the lines of logs and of traces."""
+    yield from led_from_outside(history)
+    yield from _stated_lower(Sign.LED_FROM_OUTSIDE_ISR, history)
 
 
 def _appends_disagree(sign: Sign, history: History) -> Iterator[Suspicion]:
@@ -739,7 +751,10 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.LOG_END_FELL: partial(_stated_lower, Sign.LOG_END_FELL),
     Sign.EPOCH_ENTRIES_FALL: partial(_stated_lower, Sign.EPOCH_ENTRIES_FALL),
     Sign.LED_EARLIER_EPOCH: partial(_stated_lower, Sign.LED_EARLIER_EPOCH),
+    Sign.ELECTED_TWICE: partial(_stated_lower, Sign.ELECTED_TWICE),
+    Sign.MEMBER_BELOW_HIGH_WATERMARK: partial(_stated_lower, Sign.MEMBER_BELOW_HIGH_WATERMARK),
+    Sign.READ_BACK_LESS: partial(_stated_lower, Sign.READ_BACK_LESS),
     Sign.LED_WITHOUT_LAST_RECORDS: lacks_records_of_last_isr,
-    Sign.LED_FROM_OUTSIDE_ISR: led_from_outside,
+    Sign.LED_FROM_OUTSIDE_ISR: _led_from_outside,
 }
 """Every sign, and the function that finds it."""

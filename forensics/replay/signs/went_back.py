@@ -14,6 +14,7 @@ import polars as pl
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.log_numbers import LOG
 from forensics.replay.facts.statement_lines import Key, StatementLine, statement_lines
+from forensics.replay.signs.disagreement import Disagreement
 from forensics.replay.signs.sign import Sign
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
@@ -44,31 +45,6 @@ _ROLES = (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
 _ENTRIES = (Kind.EPOCH_ENTRY, Kind.EPOCH_ASSIGNED)
 
 
-@dataclass(frozen=True, slots=True)
-class WentBack:
-    """A value below an earlier one.
-
-    Attributes:
-        sign: the kind of sign.
-        replica: broker id of the replica.
-        witness: broker id that states both values.
-        epoch, since: leader epochs of the later and the earlier value, or -1.
-        before, after: the two values.
-        time: of the later one, microseconds since 1970 UTC, or None.
-        refs: the two lines.
-    """
-
-    sign: Sign
-    replica: int
-    witness: int
-    epoch: int
-    since: int
-    before: int
-    after: int
-    time: int | None
-    refs: tuple[Ref, Ref]
-
-
 @dataclass(slots=True)
 class _Known:
     """The highest values that one witness has stated of one replica, each with its line.
@@ -76,7 +52,6 @@ class _Known:
     Attributes:
         hw, leo: high watermark and log end offset since the last line that explains a lower one.
         leads: leader epoch in which the replica leads by its own last role, or None.
-        follows: it follows by its own last role, so a lower log end offset may be the result of a truncation.
         role: highest leader epoch of its own roles.
         entries: epoch entries, each a leader epoch and its first offset.
         highest: the highest leader epoch and the highest offset of these.
@@ -86,11 +61,10 @@ class _Known:
     hw: tuple[int, int | None, Ref] | None = None
     leo: tuple[int, int | None, Ref] | None = None
     leads: int | None = None
-    follows: bool = False
     role: tuple[int, int | None, Ref] | None = None
     entries: list[tuple[int, int, Ref]] = field(default_factory=list)
     highest: tuple[int, int] = (-1, -1)
-    found: dict[Sign, WentBack] = field(default_factory=dict)
+    found: dict[Sign, Disagreement] = field(default_factory=dict)
 
     def add(self, line: StatementLine) -> None:
         """Compare a line with those before, and store its values."""
@@ -122,7 +96,6 @@ class _Known:
         self._role_end(line)
         self.hw = self.leo = None
         self.entries.clear()
-        self.follows = line.kind == Kind.BECOME_FOLLOWER
         self.leads = line.leader_epoch if line.kind == Kind.BECOME_LEADER and line.broker == line.replica else None
         if self.leads is not None and line.hw is not None:
             self.hw = line.hw, line.time, Ref(row=line.row, note=f"high watermark {line.hw}")
@@ -150,7 +123,7 @@ class _Known:
             earlier = self.hw if line.hw is None else None
             if earlier is not None and end < earlier[0] and line.time != earlier[1]:
                 self._note(Sign.END_BELOW_HIGH_WATERMARK, line, earlier, end, ref)
-            elif not self.follows and self.leo is not None and end < self.leo[0]:
+            elif self.leo is not None and end < self.leo[0]:
                 self._note(Sign.LOG_END_FELL, line, self.leo, end, ref)
         if self.leo is None or end > self.leo[0]:
             self.leo = end, line.time, ref
@@ -194,7 +167,7 @@ class _Known:
         since: int = -1,
     ) -> None:
         before, _, first = earlier
-        one = WentBack(sign, line.replica, line.broker, epoch, since, before, after, line.time, (first, ref))
+        one = Disagreement(sign, line.replica, line.broker, epoch, since, before, after, line.time, (first, ref))
         self.found.setdefault(sign, one)
 
 
@@ -202,7 +175,7 @@ def _later(time: int | None, line: StatementLine) -> bool:
     return time is not None and line.time is not None and time <= line.time
 
 
-def went_back(rows: pl.DataFrame) -> dict[Key, list[WentBack]]:
+def went_back(rows: pl.DataFrame) -> dict[Key, list[Disagreement]]:
     """Return values that went back, by incarnation of each partition that has any.
 
     Args:
@@ -219,7 +192,7 @@ def went_back(rows: pl.DataFrame) -> dict[Key, list[WentBack]]:
         place = line.key, line.broker, line.replica
         file = (-1, TRACE) if line.message == TRACE else (line.source, line.message)
         known.setdefault((*place, *file), _Known()).add(line)
-    found: dict[Key, list[WentBack]] = {}
+    found: dict[Key, list[Disagreement]] = {}
     for (key, *_), one in sorted(known.items()):
         for back in one.found.values():
             found.setdefault(key, []).append(back)
