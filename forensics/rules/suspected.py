@@ -526,7 +526,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         "two-leaders-one-epoch",
         "{role} was given to two leaders: broker {witness}, and broker {replica}",
         "was elected leader of {role}",
-        ("one of the two was never told of it, and did not lead", REMADE),
+        ("one of the two never received it, and did not lead", REMADE),
         had="was elected leader of {role}",
         settle=("find out which of the two wrote records in {role}",),
     ),
