@@ -130,7 +130,8 @@ def _removal(history: History, truncation: Truncation) -> Removal:
 def _read_before(history: History, truncation: Truncation) -> CommittedProof:
     """Return what a truncation removed of records that consumer groups read.
 
-    Only records count that the leader of its epoch lacks: after that leader began, no consumer can have read them first.
+    Only records count that the leader of its epoch lacks: no consumer can have read them
+    first after that leader began.
     """
     epoch = history.epochs.get(truncation.epoch)
     if epoch is None or not epoch.lineage.entries or truncation.epoch in history.contested:
