@@ -409,6 +409,20 @@ SUSPECTS: tuple[Suspect, ...] = (
         settle=("find out whether the group had read up to offset {end}, or its position was set",),
     ),
     Suspect(
+        Sign.GROUP_BEYOND_LAST_LEADER,
+        "committed-data-lost",
+        "a consumer group moved on to position {end}, but the log of broker {replica}, which led last, ends at "
+        "{first}: committed {offsets} may be lost",
+        "a consumer group committed position {end}",
+        (
+            "its positions were set by hand, or copied from another cluster",
+            "a later leader, of which the evidence has no line, had more records",
+            REMADE,
+        ),
+        before="position",
+        settle=("find out whether the group had read up to offset {end}, or its position was set",),
+    ),
+    Suspect(
         Sign.EPOCH_BEGAN_EARLIER,
         "epoch-divergence",
         "broker {replica} became leader ({role}) at offset {first}, below offset {end}, where broker {witness} had "

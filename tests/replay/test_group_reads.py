@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,50 @@ def test_groups_that_read_lost_records_are_named_with_the_offset_to_restart_from
         "consumer group before committed position 14 last: the records from offset 10 on are lost",
         "consumer group of two words committed position 13 last: the records from offset 10 on are lost",
     ]
+
+
+def alone(folder: Path) -> Incident:
+    """Broker 1 led, restarted with log end offset 10, led again and stopped. Of broker 2 nothing is in the evidence."""
+    incident = Incident(folder, brokers=2)
+    incident.begins(10)
+    recovers = "INFO [Log partition=orders-0, dir=/d] Recovering unflushed segment 0 (kafka.log.Log)"
+    incident[1].starts(100).says(100, recovers).loads(100, 10)
+    incident.elects(101, 1, 1, [1])
+    incident[1].leads(101, 1, 10, 10, [1]).says(
+        200, "INFO [KafkaServer id=1] Starting controlled shutdown (kafka.server.KafkaServer)"
+    )
+    shutil.rmtree(folder / "broker-2")
+    return incident
+
+
+ABOVE = [Commit(20, 5), Commit(40, 12), Commit(60, 15)]
+
+
+def test_a_group_that_moved_on_beyond_the_last_leaders_log_is_a_suspected_loss(tmp_path: Path) -> None:
+    incident = alone(tmp_path)
+    commit(tmp_path, *ABOVE, brokers=[1])
+    assert incident.verdict(LOSS) == "unknown"
+    (found,) = incident.findings(LOSS)
+    assert (found.confidence, found.offsets) == (Confidence.SUSPECTED, ((10, 15),))
+    assert found.summary.startswith("a consumer group moved on to position 15, but the log of broker 1, which led last")
+
+
+@pytest.mark.parametrize(
+    "commits",
+    [
+        ABOVE[2:],  # one commit alone may have been set
+        [*ABOVE, Commit(70, 10)],  # it was reset to the end
+        [*ABOVE[:1], Commit(40, 10)],
+        [*ABOVE, Commit(205, 17)],  # later than the leader stopped: of another one
+        [*ABOVE, Commit(61, None)],
+        [Commit(0.2, 5), Commit(0.5, 15)],  # older than the topic
+    ],
+)
+def test_positions_that_are_no_sign(tmp_path: Path, commits: list[Commit]) -> None:
+    incident = alone(tmp_path)
+    commit(tmp_path, *commits, brokers=[1])
+    assert incident.verdict(LOSS) == "unknown"
+    assert incident.findings(LOSS) == []
 
 
 def test_names_of_groups_are_redacted(tmp_path: Path) -> None:

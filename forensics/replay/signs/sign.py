@@ -42,6 +42,7 @@ class Sign(StrEnum):
     LEADER_ENDS_BELOW_FOLLOWER = "the log of a leader ended below where a follower fetched"
     READER_BEYOND_LOG_END = "a reader asked for records above the end of the log"
     POSITION_BEYOND_LOG_END = "a consumer group committed a position above the end of the log"
+    GROUP_BEYOND_LAST_LEADER = "a consumer group moved on to a position above the end of the last leader's log"
     LOG_START_ABOVE_HIGH_WATERMARK = "the log of a leader started above the high watermark of a follower"
     EPOCH_BEGAN_EARLIER = "a leader epoch began below the start of the epoch before it"
     APPEND_REFUSED = "a leader sent records at offsets that its follower had already"

@@ -20,6 +20,7 @@ from forensics.replay.history import Epoch, History, Role, ShortenedLog, Truncat
 from forensics.replay.leadership.elections import isr_before
 from forensics.replay.lineage import Lineage, differences, intersect, subtract
 from forensics.replay.roles.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind, came_back
+from forensics.replay.signs.group_signs import beyond_last_leader
 from forensics.replay.signs.isr_signs import (
     fell_to_recovered_leader,
     fell_to_unclean_leader,
@@ -740,6 +741,7 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.LEADER_ENDS_BELOW_FOLLOWER: leader_is_shorter,
     Sign.READER_BEYOND_LOG_END: beyond_the_end,
     Sign.POSITION_BEYOND_LOG_END: committed_beyond,
+    Sign.GROUP_BEYOND_LAST_LEADER: beyond_last_leader,
     Sign.LOG_START_ABOVE_HIGH_WATERMARK: starts_above,
     Sign.EPOCH_BEGAN_EARLIER: _began_earlier,
     Sign.APPEND_REFUSED: append_refused,
