@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from forensics.model import isr, logs, replication
 from forensics.model.controller import Controller
+from forensics.model.groups import Groups
 from forensics.model.protocol import Protocol, UnknownName
 from forensics.model.replication import Answer
 from forensics.model.state import CHECKPOINTS, NO_EPOCH, Batch, Disk, EpochCache, Log, Record, Replica
@@ -102,6 +103,7 @@ class Cluster:
         self.lag_ms = protocol.lag_ms if lag_ms is None else lag_ms
         self.trace = trace if trace is not None else Trace(on=False)
         self.witness = Witness()
+        self.groups = Groups()
         self.now = 0
         self.broken: set[frozenset[int]] = set()
         self.brokers = Brokers({b: Broker(b, Replica(b)) for b in self.assigned})

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from forensics.model.cluster import PARTITION
+from forensics.model.groups import FOLDER as OFFSETS
+from forensics.model.groups import offsets_segment
 from forensics.model.run import Logging, Run
 from forensics.model.segments import segment
 from forensics.model.state import CHECKPOINTS, Checkpoint, Disk, Replica
@@ -122,6 +124,10 @@ def files(run: Run, logging: Logging) -> dict[str, bytes]:
         replica = run.cluster.brokers[broker].replica if broker in run.cluster.brokers else Replica(broker)
         for path, content in _data(run, words.scene, replica):
             found[f"{folder}/data/{path}"] = content
+    if run.cluster.groups.commits:
+        path = f"data/{OFFSETS}/{SEGMENT}"
+        commits = offsets_segment(run.cluster.groups.commits, run.cluster.topic, PARTITION, run.protocol)
+        found |= {f"broker-{broker}/{path}": commits for broker in run.cluster.assigned}
     for (broker, name), lines in said.items():
         found[f"broker-{broker}/logs/{name}"] = "\n".join(lines) + "\n"
     return {path: content.encode() if isinstance(content, str) else content for path, content in found.items()}

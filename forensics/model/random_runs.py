@@ -82,6 +82,9 @@ OPERATIONS: dict[str, Callable[[Cluster, Op], object]] = {
     "garble-file": lambda c, op: faults.garble_checkpoint(c, op.one, file_of(op)),
     "old-file": lambda c, op: faults.restore_checkpoint(c, op.one, file_of(op)),
     "lie-epochs": lambda c, op: while_down(c, op, lambda c, op: faults.lie_about_epochs(c, op.one, 1 + op.number)),
+    "consume": lambda c, op: c.groups.read(c, f"group-{op.number % 2}", 1 if op.number % 2 else 0),
+    "consume-from": lambda c, op: c.groups.read(c, f"group-{op.number % 2}", from_broker=op.one),
+    "set-group": lambda c, op: c.groups.set_by_hand(c, f"group-{op.number % 3}", op.number * 3),
     "back-up": lambda c, op: faults.back_up(c, op.one),
     "put-back": lambda c, op: while_down(c, op, lambda c, op: faults.put_back(c, op.one)),
 }
@@ -126,6 +129,19 @@ RESTORED: dict[str, int] = CRUEL | {"back-up": 6, "put-back": 5, "lie-epochs": 5
 
 OPEN_ENDED: dict[str, int] = CRUEL | {"produce-open": 12, "decide": 6}
 """Those, while producers have transactions open that hold the last stable offset back."""
+
+
+READ: dict[str, int] = CRUEL | {
+    "consume": 16,
+    "consume-from": 4,
+    "set-group": 2,
+    "produce": 20,
+    "power-loss": 8,
+    "restart": 14,
+}
+"""Those, with more power lost, while consumer groups read and commit. One reads a record at a time, and each may be
+reset by hand.
+"""
 
 
 def schedule(seed: int, steps: int, brokers: tuple[int, ...] = (1, 2, 3), weights: dict[str, int] = CRUEL) -> list[Op]:

@@ -62,6 +62,19 @@ def _batch_v2(batch: Batch) -> bytes:
     return struct.pack(">qi", batch.base, len(head) + len(checked)) + head + checked
 
 
+def keyed(offset: int, key: bytes, value: bytes, at: int, magic: Literal[1, 2]) -> bytes:
+    """Return one record with a key as a message or batch of its own, as a coordinator writes it."""
+    if magic == 1:
+        sized = struct.pack(">i", len(key)) + key + struct.pack(">i", len(value)) + value
+        body = struct.pack(">bbq", 1, 0, epoch_ms(at)) + sized
+        message = struct.pack(">I", zlib.crc32(body)) + body
+        return struct.pack(">qi", offset, len(message)) + message
+    times = (epoch_ms(at), epoch_ms(at))
+    checked = struct.pack(">hiqqqhii", 0, 0, *times, -1, -1, -1, 1) + _record(0, key, value)
+    head = struct.pack(">ibI", 0, 2, google_crc32c.value(checked))
+    return struct.pack(">qi", offset, len(head) + len(checked)) + head + checked
+
+
 @lru_cache(maxsize=65536)
 def encode(batch: Batch, magic: Literal[1, 2]) -> bytes:
     """Return one batch as it is in a segment."""
