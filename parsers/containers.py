@@ -38,6 +38,7 @@ from parsers.files.streams import (
     codec_of,
     problem_of,
 )
+from parsers.formats.log_directory import split_directory
 from parsers.formats.trace_jsonl import is_trace
 from parsers.takers import trace_files
 from parsers.text import exports, grep_output, shared_output
@@ -270,7 +271,15 @@ def _dumps(text: Source) -> Iterator[Source]:
             if line.startswith(b"Dumping ") and len(places) < limits.MEMBERS.value:
                 places.append((at, line[8:].decode("utf-8", "replace").strip()))
             at += len(line)
-    yield from _parts_of(text, "kafka-dump-log", places, at)
+    home = split_directory(text.parent)
+    if home is None or any(PurePosixPath(path).parent.name != text.parent for _, path in places):
+        yield from _parts_of(text, "kafka-dump-log", places, at)
+        return
+    # The dump is in the directory that it was made of: its batches are those of the other files there.
+    folder = str(PurePosixPath(text.path).parent)
+    names = [f"{text.name}:{PurePosixPath(path).name}" if len(places) > 1 else text.name for _, path in places]
+    there = [(begin, f"{folder}/{name}") for (begin, _), name in zip(places, names, strict=True)]
+    yield from _parts_of(text, "kafka-dump-log", there, at, inside=False)
 
 
 def _parts_of_trace(text: Source) -> Iterator[Source]:
@@ -288,7 +297,9 @@ def _parts_of_trace(text: Source) -> Iterator[Source]:
         yield from _parts_of(text, parts.container, parts.places, parts.at)
 
 
-def _parts_of(text: Source, container: str, places: Sequence[tuple[int, str]], at: int) -> Iterator[Source]:
+def _parts_of(
+    text: Source, container: str, places: Sequence[tuple[int, str]], at: int, *, inside: bool = True
+) -> Iterator[Source]:
     """Yield a text, then a source for each part of it.
 
     Args:
@@ -296,12 +307,13 @@ def _parts_of(text: Source, container: str, places: Sequence[tuple[int, str]], a
         container: what it is.
         places: where each part begins, and its path.
         at: where the last one ends.
+        inside: their paths are within the text; else they are paths as the text's own.
     """
     yield replace(text, container=container)
     stored = f"text in {text.stored}" if text.stored else "text"
     tape = Tape(text.open)
     for (begin, name), (end, _) in zip(places, [*places[1:], (at, "")], strict=True):
-        path, _ = _inside(text, name)
+        path = _inside(text, name)[0] if inside else name
         size = end - begin
         if text.place is not None:
             place = Place(text.place.file, text.place.offset + begin, size)

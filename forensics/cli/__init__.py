@@ -27,6 +27,7 @@ COMMANDS = {
     "compare": ("forensics.cli.compare", "Compare replicas by their segments and checkpoints on disk."),
     "salvage": ("forensics.cli.salvage", "Get lost records back from the copies that still have them."),
     "produce": ("forensics.cli.produce", "Write salvaged records to a new topic of a running cluster."),
+    "collect": ("forensics.cli.collect", "Pack the evidence of a host, or print a script for a cluster."),
     "inspect": ("forensics.cli.inspect", "Show the format and the contents of each file."),
     "trace": ("forensics.cli.trace", "Write what the evidence states as a trace (JSON lines)."),
     "rules": ("forensics.cli.explain", "List the rules, with the severity of a violation."),

@@ -1,0 +1,108 @@
+"""``forensics collect``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from forensics.cli.examples import example
+from forensics.cli.speaking import say
+from forensics.collect import plan as plans
+from forensics.collect.bundle import MANIFEST, Taken
+from forensics.collect.bundle import collect as packed
+from forensics.collect.choosing import Form
+from forensics.outputs import plain
+
+_SHOWN = 5
+
+
+@click.command(epilog=example("forensics collect /var/log/kafka /var/lib/kafka -o broker-1.tar.zst"))
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.option("-o", "--output", metavar="FILE", help="Bundle to write: .tar.zst, .tar.gz or .tar.")
+@click.option("--with-segments", is_flag=True, help="Pack segments with the records of users, not only their headers.")
+@click.option(
+    "--without-metadata",
+    is_flag=True,
+    help="Leave out the metadata log of KRaft. It holds dynamic settings and SCRAM credentials.",
+)
+@click.option("--plan", is_flag=True, help="Print a script that collects from all brokers, to be read and run.")
+@click.option(
+    "--host", "hosts", multiple=True, help="With --plan: a broker or controller: host, container or pod. Repeat it."
+)
+@click.option(
+    "--runtime",
+    type=click.Choice([one.name for one in plans.RUNTIMES]),
+    default=plans.RUNTIMES[0].name,
+    show_default=True,
+    help="With --plan: how the brokers run.",
+)
+@click.option(
+    "--data-dir",
+    "data",
+    multiple=True,
+    default=["/var/lib/kafka/data"],
+    show_default=True,
+    help="With --plan: a data directory (log.dirs) of the brokers. Can be repeated.",
+)
+@click.option(
+    "--log-dir",
+    "logs",
+    multiple=True,
+    default=["/var/log/kafka"],
+    show_default=True,
+    help="With --plan: a folder of log files of the brokers. Can be repeated.",
+)
+@click.option(
+    "--bootstrap-server",
+    "server",
+    default="localhost:9092",
+    show_default=True,
+    help="With --plan: address for Kafka's own commands, which run on the first host.",
+)
+def collect(
+    paths: tuple[str, ...],
+    output: str | None,
+    with_segments: bool,
+    without_metadata: bool,
+    plan: bool,
+    hosts: tuple[str, ...],
+    runtime: str,
+    data: tuple[str, ...],
+    logs: tuple[str, ...],
+    server: str,
+) -> None:
+    """Pack the evidence of a host, or print a script that collects it from a cluster.
+
+    The bundle has logs, checkpoints, settings without passwords, and batch headers in place of segments: no records of
+    users. `forensics scan` reads it as it is. Nothing is changed on the host.
+    """
+    if plan:
+        if paths or output is not None:
+            raise click.UsageError("--plan prints a script; name brokers with --host, and no PATH and no -o")
+        if not hosts:
+            raise click.UsageError("--plan needs the brokers: --host kafka-1 --host kafka-2")
+        say(plans.script(hosts, runtime=runtime, data=data, logs=logs, server=server))
+        return
+    if not paths or output is None:
+        raise click.UsageError("name folders of the host, and the bundle with -o FILE; or print a script with --plan")
+    found = packed(paths, Path(output), with_segments=with_segments, metadata=not without_metadata)
+    say("".join(f"{plain(line)}\n" for line in _said(found, output)))
+
+
+def _said(found: Sequence[Taken], output: str) -> Iterator[str]:
+    forms = Counter(one.form for one in found)
+    size = sum(one.packed for one in found)
+    yield f"{output}: {len(found) - forms[Form.LEFT_OUT]:,} files, {size / 1e6:,.1f} MB before compression"
+    if forms[Form.HEADERS]:
+        yield f"of {forms[Form.HEADERS]:,} segments the batch headers, without records (--with-segments packs them)"
+    if forms[Form.MASKED]:
+        yield f"of {forms[Form.MASKED]:,} files with settings all but passwords and the like"
+    if any(one.what == "metadata-log" and one.name for one in found):
+        yield "the metadata log as it is: it may hold dynamic settings and credentials (--without-metadata)"
+    reasons = Counter(one.what for one in found if one.form is Form.LEFT_OUT)
+    if reasons:
+        what = ", ".join(f"{count:,} {reason}" for reason, count in reasons.most_common(_SHOWN))
+        yield f"left out: {what}; {MANIFEST} in the bundle names each file"

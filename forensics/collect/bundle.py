@@ -1,0 +1,229 @@
+"""A bundle of evidence: the files of a host in a tar, without the users' records, and a manifest of what was taken.
+
+A file that a broker writes while it is read is packed as long as it was at first. Segments are packed as their batch
+headers (``headers``), settings without passwords. The manifest has the hash of each original file, the host's clock and
+its time zone, which no log states.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import re
+import socket
+import tarfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, Final, cast
+
+from forensics.collect import headers
+from forensics.collect.choosing import Form, form_of
+from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
+from forensics.outputs import as_json, beside
+from forensics.version import __version__
+from parsers.files.sources import Source
+from parsers.walk import files
+
+SCHEMA: Final = "forensics.collect/1"
+MANIFEST: Final = "collected.json"
+_SECRET: Final = re.compile(
+    rb"(?im)^(?P<name>(?:[^\r\n=:]*(?:password|secret|token|jaas|credential|private)[^\r\n=:]*"
+    rb"|[^\r\n=:]*\.key[ \t]*)[=:])(?:[^\r\n\\]|\\\r?\n|\\[^\r\n])*"
+)
+"""A setting whose value is a secret, with the lines that continue it."""
+_IN_MEMORY: Final = 8 << 20
+_STEP: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A file of the host, and what became of it.
+
+    Attributes:
+        path: of the file.
+        name: in the bundle; "" if it was left out.
+        form: in which it was packed.
+        what: its format, or why it was left out.
+        size: bytes of the original.
+        modified: time of its last change, seconds since 1970 UTC; None where it is unknown.
+        sha256: of the original, as far as it was read; None if it was left out.
+        packed: bytes in the bundle.
+    """
+
+    path: str
+    name: str
+    form: Form
+    what: str
+    size: int
+    modified: float | None
+    sha256: str | None = None
+    packed: int = 0
+
+
+def collect(paths: Sequence[str], target: Path, *, with_segments: bool = False, metadata: bool = True) -> list[Taken]:
+    """Pack the evidence below some paths, and return each file.
+
+    Args:
+        paths: folders and files of a host.
+        target: the bundle; its ending says how it is compressed: .tar, .tar.gz or .tar.zst.
+        with_segments: pack the users' records, too.
+        metadata: pack the metadata log of KRaft, which has dynamic settings and SCRAM credentials in it.
+
+    Raises:
+        UnreadableInput: a path does not exist, or nothing below the paths is evidence.
+        UnusableOutput: the bundle is there already, or has another ending.
+        UnwritableOutput: it cannot be written.
+    """
+    _check(target)
+    found: list[Taken] = []
+    with beside([target]) as (part,), _tar(part, target.name) as tar:
+        for source in _listed(paths):
+            found.append(_packed(tar, source, with_segments=with_segments, metadata=metadata))
+        if not any(one.name for one in found):
+            raise UnreadableInput(f"nothing below {', '.join(paths)} is evidence; name data directories and logs")
+        text = as_json(document(found, paths), indent=1) + "\n"
+        _add(tar, MANIFEST, io.BytesIO(text.encode()), len(text.encode()), time.time())
+    return found
+
+
+def _check(target: Path) -> None:
+    if not target.name.endswith(tuple(_WRITERS)):
+        raise UnusableOutput(f"{target}: name it .tar, .tar.gz or .tar.zst, as it is to be compressed")
+    if target.exists():
+        raise UnusableOutput(f"{target}: is there already; name a new file: nothing is ever written over")
+    if not target.absolute().parent.is_dir():
+        raise UnwritableOutput(f"{target}: there is no folder {target.absolute().parent}; make it first")
+
+
+def _listed(paths: Sequence[str]) -> Iterator[Source]:
+    try:
+        yield from files(paths)
+    except FileNotFoundError as error:
+        raise UnreadableInput(f"{error.args[0]}: no such file or folder") from None
+
+
+@contextlib.contextmanager
+def _plain(stream: IO[bytes]) -> Iterator[IO[bytes]]:
+    yield stream
+
+
+@contextlib.contextmanager
+def _gzip(stream: IO[bytes]) -> Iterator[IO[bytes]]:
+    import gzip
+
+    with gzip.GzipFile(fileobj=stream, mode="wb", mtime=0) as compressed:
+        yield cast(IO[bytes], compressed)
+
+
+@contextlib.contextmanager
+def _zstd(stream: IO[bytes]) -> Iterator[IO[bytes]]:
+    import zstandard
+
+    with zstandard.ZstdCompressor().stream_writer(stream, closefd=False) as compressed:
+        yield compressed
+
+
+_WRITERS: Final = {".tar": _plain, ".tar.gz": _gzip, ".tgz": _gzip, ".tar.zst": _zstd}
+
+
+@contextlib.contextmanager
+def _tar(part: Path, name: str) -> Iterator[tarfile.TarFile]:
+    writer = next(make for ending, make in _WRITERS.items() if name.endswith(ending))
+    with part.open("wb") as stream, writer(stream) as out, tarfile.open(fileobj=out, mode="w|") as tar:
+        yield tar
+
+
+def _packed(tar: tarfile.TarFile, source: Source, *, with_segments: bool, metadata: bool) -> Taken:
+    """Pack one file; a file that cannot be read is named as left out."""
+    try:
+        modified: float | None = Path(source.path).stat().st_mtime
+        form, what = form_of(source, with_segments=with_segments, metadata=metadata)
+        if form is Form.LEFT_OUT:
+            return Taken(source.path, "", form, what, source.size, modified)
+        with SpooledTemporaryFile(_IN_MEMORY) as content:
+            sha256 = _CONTENT[form](source, content)
+            size = content.tell()
+            content.seek(0)
+            name = _name(source.path) + (headers.ENDING if form is Form.HEADERS else "")
+            _add(tar, name, content, size, modified)
+    except OSError as error:
+        return Taken(source.path, "", Form.LEFT_OUT, error.strerror or str(error), source.size, None)
+    return Taken(source.path, name, form, what, source.size, modified, sha256, size)
+
+
+def _name(path: str) -> str:
+    """Return the name of a file in the bundle: its path, without what would lead out of a folder."""
+    parts = [part for part in Path(path).parts if part not in ("/", "..", ".")]
+    return "/".join(parts)
+
+
+def _add(tar: tarfile.TarFile, name: str, content: IO[bytes], size: int, modified: float | None) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mtime, entry.mode = size, int(modified or 0), 0o644
+    tar.addfile(entry, content)
+
+
+def _whole(source: Source, into: IO[bytes]) -> str:
+    """Write the bytes that a file had when it was found; return the hash of what was read."""
+    digest, left = hashlib.sha256(), source.size
+    with source.open() as stream:
+        while left > 0 and (data := stream.read(min(_STEP, left))):
+            digest.update(data)
+            into.write(data)
+            left -= len(data)
+    return digest.hexdigest()
+
+
+def _headers(source: Source, into: IO[bytes]) -> str:
+    for line in headers.lines(source):
+        into.write(line.encode())
+    return source.sha256()
+
+
+def _masked(source: Source, into: IO[bytes]) -> str:
+    with source.open() as stream:
+        data = stream.read(source.size)
+    into.write(_SECRET.sub(rb"\g<name>***", data))
+    return hashlib.sha256(data).hexdigest()
+
+
+_CONTENT: Final = {Form.WHOLE: _whole, Form.HEADERS: _headers, Form.MASKED: _masked}
+"""Writes a file in a form, and returns the hash of the original."""
+
+
+def document(found: Iterable[Taken], paths: Sequence[str]) -> dict[str, Any]:
+    """The contract ``forensics.collect/1`` as plain values."""
+    now = datetime.now(UTC)
+    return {
+        "schema": SCHEMA,
+        "tool": {"name": "forensics", "version": __version__},
+        "host": {
+            "name": socket.gethostname(),
+            "time": now.isoformat(timespec="milliseconds"),
+            "zone": os.environ.get("TZ") or time.strftime("%z"),
+        },
+        "paths": list(paths),
+        "files": [
+            {
+                "path": one.path,
+                "name": one.name or None,
+                "form": one.form,
+                "what": one.what,
+                "size": one.size,
+                "modified": None if one.modified is None else _iso(one.modified),
+                "sha256": one.sha256,
+                "packed": one.packed,
+            }
+            for one in found
+        ],
+    }
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

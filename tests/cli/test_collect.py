@@ -1,0 +1,213 @@
+"""``forensics collect``: a bundle without users' records and passwords that is judged like the host; and the script."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import shlex
+import subprocess
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from forensics.collect.plan import RUNTIMES
+from tests.cli.conftest import Run
+from tests.conftest import ROOT
+from tests.incident import batch
+
+SAMPLES = ROOT / "sample_traces"
+KIP101 = SAMPLES / "kip101-0.10.2.2"
+
+
+def members(bundle: Path) -> dict[str, bytes]:
+    """The files of a bundle."""
+    data = bundle.read_bytes()
+    if bundle.name.endswith(".zst"):
+        data = zstandard.ZstdDecompressor().decompressobj().decompress(data)
+    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+        return {one.name: tar.extractfile(one).read() for one in tar.getmembers()}  # type: ignore[union-attr]
+
+
+def verdicts(document: dict[str, Any]) -> dict[tuple[Any, ...], dict[str, str]]:
+    """The verdicts of a scan."""
+    return {
+        (one["topic"], one["partition"], one["incarnation"]): {r: v["verdict"] for r, v in one["verdicts"].items()}
+        for one in document["partitions"]
+    }
+
+
+def test_a_bundle_without_records_is_judged_like_the_host(run: Run, some_sample: Path, tmp_path: Path) -> None:
+    if some_sample.name.startswith("bundle-"):
+        pytest.skip("is an archive already")
+    bundle = tmp_path / "host.tar.zst"
+    ran = run("collect", some_sample, "-o", bundle)
+    assert ran.code == 0, ran.err
+    host, packed = (
+        run("scan", path, "--format", "json", "--fail-on", "never").document for path in (some_sample, bundle)
+    )
+    assert verdicts(packed) == verdicts(host)
+    assert [one["fingerprint"] for one in packed["findings"]] == [one["fingerprint"] for one in host["findings"]]
+
+
+@pytest.mark.parametrize("ending", [".tar", ".tar.gz", ".tgz", ".tar.zst"])
+def test_a_bundle_holds_no_record_of_a_user(run: Run, tmp_path: Path, ending: str) -> None:
+    bundle = tmp_path / f"host{ending}"
+    run("collect", KIP101, "-o", bundle)
+    found = members(bundle)
+    manifest = json.loads(found["collected.json"])
+    segments = [one for one in manifest["files"] if one["what"] == "segment"]
+    assert len(segments) == 3
+    for one in segments:
+        original = Path(one["path"]).read_bytes()
+        assert one["form"] == "headers"
+        assert b"baseOffset: 50 lastOffset: 50" in found[one["name"]]
+        values = re.findall(rb"[ab][0-9]{2}", original)
+        assert len(values) >= 40
+        assert not any(re.search(rb"\b" + value + rb"\b", found[one["name"]]) for value in {*values[:20]})
+    for one in manifest["files"]:
+        if one["form"] == "whole":
+            assert found[one["name"]] == Path(one["path"]).read_bytes()
+    assert {"README.md", "truth.json"} == {
+        Path(one["path"]).name for one in manifest["files"] if one["form"] == "left out"
+    }
+    assert set(found) == {"collected.json", *(one["name"] for one in manifest["files"] if one["name"])}
+    assert {"name", "time", "zone"} <= manifest["host"].keys()
+
+
+def test_records_are_packed_only_if_asked_for(run: Run, tmp_path: Path) -> None:
+    bundle = tmp_path / "host.tar"
+    run("collect", KIP101, "-o", bundle, "--with-segments")
+    found = members(bundle)
+    (name,) = (one for one in found if one.endswith("broker-1/data/orders-0/00000000000000000000.log"))
+    assert found[name] == (KIP101 / "broker-1/data/orders-0/00000000000000000000.log").read_bytes()
+
+
+def test_passwords_are_masked_and_the_rest_stays(run: Run, tmp_path: Path) -> None:
+    host = tmp_path / "host"
+    host.mkdir()
+    text = (
+        "broker.id=1\nlog.dirs=/d\nssl.keystore.location=/k.jks\nssl.keystore.password=hunter2\r\n"
+        'ssl.keystore.key = aaa\n  sasl.jaas.config=org.x.Login required \\\n   password="hunter3";\n'
+        "min.insync.replicas=2\n"
+        "#ssl.key.password=hunter4\nlistener.name.a.scram.sasl.jaas.config: b hunter5\nlog.retention.hours=1\n"
+    )
+    (host / "server.properties").write_text(text)
+    run("collect", host, "-o", tmp_path / "a.tar")
+    (masked,) = (
+        data.decode() for name, data in members(tmp_path / "a.tar").items() if name.endswith("server.properties")
+    )
+    assert "hunter2" not in masked
+    assert "hunter3" not in masked
+    assert "hunter5" not in masked
+    assert "aaa" not in masked
+    for kept in ("broker.id=1", "ssl.keystore.location=/k.jks", "min.insync.replicas=2", "log.retention.hours=1"):
+        assert kept in masked
+    assert "hunter4" not in masked
+    assert masked.count("***") == 5
+
+
+def test_a_rotated_log_is_packed_and_an_archive_is_not(run: Run, tmp_path: Path) -> None:
+    host = tmp_path / "host"
+    host.mkdir()
+    log = (KIP101 / "broker-1/logs/server.log").read_bytes()
+    (host / "server.log.1.gz").write_bytes(gzip.compress(log))
+    (host / "notes.gz").write_bytes(gzip.compress(b"remember the milk\n"))
+    with tarfile.open(host / "data.tar.gz", "w:gz") as tar:
+        tar.add(KIP101 / "broker-1/data", "data")
+    ran = run("collect", host, "-o", tmp_path / "a.tar")
+    found = {Path(name).name for name in members(tmp_path / "a.tar")}
+    assert found == {"collected.json", "server.log.1.gz"}
+    assert "1 archive, which may hold users' records" in ran.out
+    assert "1 not recognised" in ran.out
+
+
+def test_the_metadata_log_can_be_left_out(run: Run, tmp_path: Path) -> None:
+    ran = run("collect", SAMPLES / "unclean-3.9.1", "-o", tmp_path / "a.tar")
+    assert "the metadata log as it is: it may hold dynamic settings and credentials" in ran.out
+    assert any("__cluster_metadata-0/0" in name for name in members(tmp_path / "a.tar"))
+    run("collect", SAMPLES / "unclean-3.9.1", "-o", tmp_path / "b.tar", "--without-metadata")
+    assert not any(
+        re.search(r"__cluster_metadata-0/[0-9]+\.(log|checkpoint)", name) for name in members(tmp_path / "b.tar")
+    )
+
+
+def test_damage_of_a_segment_is_told_by_its_headers(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "broker-1" / "data" / "orders-0"
+    folder.mkdir(parents=True)
+    bad = bytearray(batch(5, 9, 0))
+    bad[-1] ^= 1
+    (folder / "00000000000000000000.log").write_bytes(batch(0, 4, 0) + bad + batch(10, 11, 0)[:40])
+    run("collect", tmp_path / "broker-1", "-o", tmp_path / "a.tar")
+    document = run("scan", tmp_path / "a.tar", "--format", "json", "--fail-on", "never").document
+    assert "segment-damage" in {one["rule"] for one in document["findings"]}
+    told = run("inspect", tmp_path / "a.tar").out
+    assert "batch checksum does not match" in told
+    assert "torn tail" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("-o", "x.tar"), "name folders of the host"),
+        ((str(KIP101),), "name folders of the host"),
+        ((str(KIP101), "-o", "x.rar"), "name it .tar, .tar.gz or .tar.zst"),
+        (("no/such", "-o", "x.tar"), "no/such: no such file or folder"),
+        ((str(ROOT / "docs"), "-o", "x.tar"), "is evidence; name data directories and logs"),
+        (("--plan",), "--plan needs the brokers"),
+        (("--plan", str(KIP101)), "no PATH and no -o"),
+    ],
+)
+def test_a_wrong_command_is_answered_in_one_sentence(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run("collect", *arguments)
+    assert ran.code == 2
+    assert said in " ".join(ran.err.split())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bundle_is_never_written_over(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.tar").write_text("mine")
+    assert run("collect", KIP101, "-o", tmp_path / "a.tar").code == 2
+    assert (tmp_path / "a.tar").read_text() == "mine"
+
+
+# -- the script --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("runtime", [one.name for one in RUNTIMES])
+def test_the_script_collects_what_a_scan_reads(run: Run, tmp_path: Path, runtime: str) -> None:
+    """Played with stand-ins for ssh, docker and kubectl: each host is a folder of a recorded cluster."""
+    hosts = tmp_path / "hosts"
+    text = run(
+        "collect", "--plan", "--runtime", runtime, *(word for n in (1, 2, 3) for word in ("--host", f"broker-{n}")),
+        "--data-dir", "data", "--log-dir", "logs",
+    ).out  # fmt: skip
+    subprocess.run(["sh", "-n"], input=text, text=True, check=True)
+    assert not re.search(r"(?m)^[^#]*\b(?:--alter|restart|delete|rm )", text), "nothing is changed"
+    stand_in = tmp_path / "bin" / {"systemd": "ssh"}.get(runtime, {"docker": "docker"}.get(runtime, "kubectl"))
+    stand_in.parent.mkdir()
+    stand_in.write_text(
+        "#!/bin/sh\n"
+        'case "$1" in exec|logs) [ "$1" = logs ] && exit 0; shift;; esac\n'
+        f'cd {shlex.quote(str(KIP101))}/"$1" || exit 1; shift\n'
+        '[ "$1" = -- ] && shift\n[ "$1" = sh ] && shift && shift\n[ "$1" = sudo ] && shift\n'
+        'case "$1" in journalctl) exit 0;; kafka-*) exit 0;; tar) exec "$@";; *) sh -c "$*";; esac\n'
+    )
+    stand_in.chmod(0o755)
+    (tmp_path / "bin" / "forensics").write_text("#!/bin/sh\n")
+    (tmp_path / "bin" / "forensics").chmod(0o755)
+    subprocess.run(
+        ["sh", "-s", str(hosts)],
+        input=text, text=True, check=True, env={"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin"}, cwd=tmp_path,
+    )  # fmt: skip
+    found = run("scan", hosts, "--format", "json", "--fail-on", "never").document
+    whole = run("scan", *(KIP101 / f"broker-{n}" for n in (1, 2, 3)), "--format", "json", "--fail-on", "never").document
+    assert {one["fingerprint"] for one in found["findings"]} == {one["fingerprint"] for one in whole["findings"]}
+    assert len((hosts / "host-1" / "clock.txt").read_text().splitlines()) == 3
