@@ -19,10 +19,10 @@ from typing import Any
 
 from forensics.case.brokers import Broker
 from forensics.replay.history import History
-from forensics.replay.played_results import Played
 from forensics.replay.roles.steps import RoleSpan
 from forensics.replay.signs.disagreement import Disagreement
 from forensics.replay.signs.unlike_appends import UnlikeAppends
+from forensics.replay.traces.results import Played
 from forensics.rules.finding import Judgement
 
 Way = Callable[[Any], Any]

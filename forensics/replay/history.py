@@ -20,10 +20,10 @@ from forensics.replay.signs.last_stable import NOT_STATED, LastStable
 from forensics.replay.signs.stated import NOTHING, Stated
 
 if TYPE_CHECKING:
-    from forensics.replay.played_results import Played
     from forensics.replay.roles.steps import RoleSpan
     from forensics.replay.signs.disagreement import Disagreement
     from forensics.replay.signs.unlike_appends import UnlikeAppends
+    from forensics.replay.traces.results import Played
 
 
 T = TypeVar("T")

@@ -44,20 +44,15 @@ from forensics.replay.facts.partition_lines import (
     thin,
 )
 from forensics.replay.facts.partition_rows import lagging, partition_rows
-from forensics.replay.facts.played_line import OfBrokers
 from forensics.replay.facts.printed_hws import PrintedHw, printed_hws
 from forensics.replay.facts.refusals import Complaint, complaints
+from forensics.replay.facts.trace_lines import OfBrokers
 from forensics.replay.history import BrokerFacts, EpochRollback, History
 from forensics.replay.leadership.epoch_rollback import stated_twice
 from forensics.replay.leadership.isr_removal_epochs import removals
 from forensics.replay.lineage import Range
 from forensics.replay.omissions.left_out import LeftOut, left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL
-from forensics.replay.played_alone import Alone, play_alone
-from forensics.replay.played_disorder import in_each_order
-from forensics.replay.played_holes import without_records
-from forensics.replay.played_partitions import appended, clean_starts, play
-from forensics.replay.played_results import Played
 from forensics.replay.protocol import Protocol
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.signs.disagreement import Disagreement
@@ -66,6 +61,11 @@ from forensics.replay.signs.stated import NOTHING, Stated, stated
 from forensics.replay.signs.traced_apart import traced_apart
 from forensics.replay.signs.unlike_appends import UnlikeAppends, unlike_appends
 from forensics.replay.signs.went_back import went_back
+from forensics.replay.traces.by_partition import appended, clean_starts, play
+from forensics.replay.traces.missing_offsets import without_records
+from forensics.replay.traces.results import Played
+from forensics.replay.traces.single_replicas import Alone, play_alone
+from forensics.replay.traces.wrong_times import in_each_order
 from parsers.details import BY_COMMAND, against_settings, log_properties
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
 from parsers.formats.metadata_log import ALLOWS

@@ -8,7 +8,7 @@ from dataclasses import replace
 from forensics.case import Case, Origin
 from forensics.replay.bare import shape
 from forensics.replay.history import History
-from forensics.replay.played_results import Played
+from forensics.replay.traces.results import Played
 from forensics.rules import (
     checkpoint_contradiction,
     committed_data_lost,

@@ -13,8 +13,8 @@ from forensics.replay.history import EpochRollback, History
 from forensics.replay.leadership.epoch_file import RefutedEntry, first_fall, refuted_entry
 from forensics.replay.leadership.epoch_rollback import begun_twice
 from forensics.replay.lineage import Range
-from forensics.replay.played_apart import Apart
-from forensics.replay.signs.stated import EpochStarts
+from forensics.replay.traces.broken_invariants import EpochStarts
+from forensics.replay.traces.unlike_logs import Apart
 from forensics.rules.causes import CauseId
 from forensics.rules.copying import copy_before_start
 from forensics.rules.finding import (

@@ -15,7 +15,7 @@ from forensics.replay.committed.log_below_checkpoint import (
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.history import History
 from forensics.replay.lineage import size
-from forensics.replay.signs.stated import HwAboveLeo
+from forensics.replay.traces.broken_invariants import HwAboveLeo
 from forensics.rules.causes import CauseId
 from forensics.rules.copying import copy_all
 from forensics.rules.finding import (

@@ -24,7 +24,7 @@ from forensics.replay.leadership.judged_elections import (
     last_isr,
 )
 from forensics.replay.omissions.last_leader import elections_complete, led_unnamed, maybe_controllers, roles_not_seen
-from forensics.replay.played_isr import InSync, OutsideIsr
+from forensics.replay.traces.in_sync_replicas import InSync, OutsideIsr
 from forensics.rules.finding import (
     HERE,
     NO_ISR,

@@ -55,13 +55,14 @@ BLIND_TO: dict[str, tuple[str, ...]] = {
 # The folders of replay, each with those whose modules it may use. Modules beside the folders belong to none.
 REPLAY_USES: dict[str, tuple[str, ...]] = {
     "facts": (),
+    "traces": ("facts",),
     "roles": ("facts",),
     "leadership": ("facts", "roles"),
     "high_watermarks": ("facts", "roles", "leadership"),
     "omissions": ("facts", "roles", "leadership", "high_watermarks"),
-    "committed": ("facts", "roles", "leadership", "high_watermarks", "omissions"),
-    "truncations": ("facts", "roles", "leadership", "high_watermarks", "omissions", "committed"),
-    "signs": ("facts", "roles", "leadership", "high_watermarks", "omissions", "committed"),
+    "committed": ("facts", "traces", "roles", "leadership", "high_watermarks", "omissions"),
+    "truncations": ("facts", "traces", "roles", "leadership", "high_watermarks", "omissions", "committed"),
+    "signs": ("facts", "traces", "roles", "leadership", "high_watermarks", "omissions", "committed"),
 }
 
 # Each fenced library, and the only modules (with those whose names begin so) that may import it.

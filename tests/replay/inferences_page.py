@@ -174,7 +174,7 @@ Without broker 1's files and lines, nothing states a high watermark above 50 of 
 {steps}
 
 [`log_ends`](../forensics/replay/roles/log_ends.py) answers how long a log was at some moment. A complete trace is
-also played line by line ([`played`](../forensics/replay/played.py)). It leaves nothing to infer, so that decides.
+also played line by line ([`traces`](../forensics/replay/traces)). It leaves nothing to infer, so that decides.
 
 The rules ask a finished history, and infer nothing themselves. What they ask is answered here:
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.played_orders import orders
+from forensics.replay.traces.line_orders import orders
 from forensics.rules.finding import Verdict
 from tests.rules.traced import Line, judged, said, text
 

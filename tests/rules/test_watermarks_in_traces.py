@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from forensics.replay.played_watermarks import STATING, Field, Whose
+from forensics.replay.traces.high_watermarks import STATING, Field, Whose
 from forensics.rules.finding import Judgement, Severity, Verdict
 from parsers.formats.trace_kinds import COLUMN_OF, OF_KIND, STATEMENTS
 from parsers.schema import Kind

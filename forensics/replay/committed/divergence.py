@@ -11,8 +11,8 @@ from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import Fork
 from forensics.replay.history import History, HwSource, HwStatement, Replica
 from forensics.replay.lineage import Range, intersect, subtract
-from forensics.replay.played_apart import Apart
 from forensics.replay.roles.steps import RoleSpan, StepKind
+from forensics.replay.traces.unlike_logs import Apart
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,9 @@ from forensics.replay.roles.log_ends import ended_whole, is_after_crash, log_end
 from forensics.replay.roles.steps import StepKind
 
 if TYPE_CHECKING:
-    from forensics.replay.played_committed import Commit
-    from forensics.replay.played_results import LedWithout, Played
     from forensics.replay.roles.steps import RoleSpan
+    from forensics.replay.traces.committed_records import Commit
+    from forensics.replay.traces.results import LedWithout, Played
 
 T = TypeVar("T")
 

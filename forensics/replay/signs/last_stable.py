@@ -16,7 +16,7 @@ import polars as pl
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import as_values
 from forensics.replay.facts.statement_lines import Key
-from forensics.replay.played_watermarks import ABOUT_HW, AT_LEAST, MAY_RAISE
+from forensics.replay.traces.high_watermarks import ABOUT_HW, AT_LEAST, MAY_RAISE
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 

@@ -19,6 +19,7 @@ import polars as pl
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.statement_lines import Key, StatementLine, statement_lines
+from forensics.replay.traces.broken_invariants import EpochStarts, HwAboveLeo
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -62,50 +63,13 @@ _BEGINS = (Kind.PROCESS_START, Kind.LOG_LOADED, *_BOTH)
 
 _EPOCHS = (Kind.EPOCH_ASSIGNED, Kind.EPOCH_ENTRY)
 _TRIMS = (Kind.LOG_START, Kind.LOG_START_CHECKPOINT, Kind.SEGMENTS_DELETED, Kind.COMPACTED)
+"""Kinds after which an epoch entry may name a later offset than the first record of its epoch had."""
 _ALSO = (Kind.STATE,)
 """Kinds that count here for their log start offset alone."""
-"""Kinds after which an epoch entry may name a later offset than the first record of its epoch had."""
 
 
 Span = tuple[int | None, int | None]
 """First and last moment, microseconds since 1970 UTC; None where there is no bound."""
-
-
-@dataclass(frozen=True, slots=True)
-class HwAboveLeo:
-    """A high watermark above the log end offset of the same replica at the same moment.
-
-    Attributes:
-        replica: broker id.
-        witness: broker that states both values.
-        epoch: leader epoch of the replica by its own last role, or -1.
-        high_watermark, end: the two values.
-        later: the high watermark is that of its checkpoint file, and the log end offset was stated after it.
-        time: microseconds since 1970 UTC, or None.
-        refs: the line of the high watermark, and that of the log end offset if it is another line.
-    """
-
-    replica: int
-    witness: int
-    epoch: int
-    high_watermark: int
-    end: int
-    later: bool
-    time: int | None
-    refs: tuple[Ref, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class EpochStarts:
-    """One leader epoch with several first offsets.
-
-    Attributes:
-        epoch: leader epoch.
-        starts: (first offset, replica whose epoch entry names it, the line), by offset.
-    """
-
-    epoch: int
-    starts: tuple[tuple[int, int, Ref], ...]
 
 
 @dataclass(frozen=True, slots=True)

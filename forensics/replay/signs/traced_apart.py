@@ -14,8 +14,8 @@ import polars as pl
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.isr import broker_set
-from forensics.replay.facts.played_line import PlayedLine, played_lines
 from forensics.replay.facts.statement_lines import Key
+from forensics.replay.facts.trace_lines import TraceLine, trace_lines
 from forensics.replay.signs.disagreement import Disagreement
 from forensics.replay.signs.sign import Sign
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -70,7 +70,7 @@ class _Partition:
     isr: dict[int, tuple[frozenset[int], Ref]] = field(default_factory=dict)
     found: dict[tuple[Sign, int, int], Disagreement] = field(default_factory=dict)
 
-    def take(self, line: PlayedLine) -> None:
+    def take(self, line: TraceLine) -> None:
         """Take one line."""
         replica = self.replicas.setdefault(line.broker, _Replica())
         handler = _HANDLERS.get(line.kind)
@@ -83,18 +83,18 @@ class _Partition:
         if line.kind in _STATE_HW and line.hw is not None and line.hw >= (replica.hw or (0,))[0]:
             replica.hw = line.hw, Ref(row=line.row, note=f"high watermark {line.hw}")
 
-    def _leads(self, replica: _Replica, line: PlayedLine) -> None:
+    def _leads(self, replica: _Replica, line: TraceLine) -> None:
         replica.epoch, replica.hw = (line.leader_epoch if line.leader_epoch is not None else -1), None
         self._choose(line.broker, line, elected=False)
 
-    def _ends_role(self, replica: _Replica, _: PlayedLine) -> None:
+    def _ends_role(self, replica: _Replica, _: TraceLine) -> None:
         replica.epoch, replica.hw, replica.loaded = -1, None, None
 
-    def _elects(self, _: _Replica, line: PlayedLine) -> None:
+    def _elects(self, _: _Replica, line: TraceLine) -> None:
         if line.leader is not None and line.leader >= 0:
             self._choose(line.leader, line, elected=True)
 
-    def _choose(self, leader: int, line: PlayedLine, *, elected: bool) -> None:
+    def _choose(self, leader: int, line: TraceLine, *, elected: bool) -> None:
         """Note the leader of an epoch. That two take it up is decided by the lines of their roles alone."""
         epoch = line.leader_epoch
         if epoch is None:
@@ -104,7 +104,7 @@ class _Partition:
         if known.leader != leader and (known.elected or elected):
             self._note(Sign.ELECTED_TWICE, line, leader, known.leader, (epoch, epoch), refs=(known.ref, ref))
 
-    def _believes(self, replica: _Replica, line: PlayedLine) -> None:
+    def _believes(self, replica: _Replica, line: TraceLine) -> None:
         """A leader states how long the log of a follower is, which has all below a high watermark stated before."""
         member, end, known = line.replica, line.leo, self.isr.get(replica.epoch)
         if replica.hw is None or known is None or member is None or end is None:
@@ -116,18 +116,18 @@ class _Partition:
                 Sign.MEMBER_BELOW_HIGH_WATERMARK, line, member, line.broker, (replica.epoch,) * 2, values, refs=refs
             )
 
-    def _writes(self, replica: _Replica, line: PlayedLine) -> None:
+    def _writes(self, replica: _Replica, line: TraceLine) -> None:
         if line.hw is not None:
             replica.checkpoint = line.hw, Ref(row=line.row, note=f"high watermark {line.hw} in the checkpoint")
 
-    def _loads(self, replica: _Replica, line: PlayedLine) -> None:
+    def _loads(self, replica: _Replica, line: TraceLine) -> None:
         self._ends_role(replica, line)
         replica.loaded = line.leo
 
-    def _shortens(self, replica: _Replica, _: PlayedLine) -> None:
+    def _shortens(self, replica: _Replica, _: TraceLine) -> None:
         replica.checkpoint = None
 
-    def _reads_back(self, replica: _Replica, line: PlayedLine) -> None:
+    def _reads_back(self, replica: _Replica, line: TraceLine) -> None:
         known, value = replica.checkpoint, line.hw
         if known is None or value is None:
             return
@@ -141,7 +141,7 @@ class _Partition:
     def _note(
         self,
         sign: Sign,
-        line: PlayedLine,
+        line: TraceLine,
         replica: int,
         witness: int,
         epochs: tuple[int, int],
@@ -169,7 +169,7 @@ class _Partition:
 _STATE_HW: Final = frozenset((Kind.BECOME_LEADER, Kind.HW, Kind.LEO, Kind.APPEND, Kind.ISR_SHRINK, Kind.ISR_EXPAND))
 """Kinds of line in which a leader states its own high watermark."""
 
-_HANDLERS: Final[dict[str, Callable[[_Partition, _Replica, PlayedLine], None]]] = {
+_HANDLERS: Final[dict[str, Callable[[_Partition, _Replica, TraceLine], None]]] = {
     Kind.BECOME_LEADER: _Partition._leads,
     Kind.BECOME_FOLLOWER: _Partition._ends_role,
     Kind.PROCESS_START: _Partition._ends_role,
@@ -197,7 +197,7 @@ def traced_apart(rows: pl.DataFrame) -> dict[Key, list[Disagreement]]:
     """
     stated = rows.filter(pl.col("kind").is_in(_READ) & (pl.col("message") == TRACE))
     found: dict[Key, _Partition] = {}
-    for line in played_lines(stated) if stated.height else ():
+    for line in trace_lines(stated) if stated.height else ():
         found.setdefault(line.key, _Partition()).take(line)
     results = ((key, one.result()) for key, one in found.items())
     return {key: one for key, one in results if one}

@@ -16,8 +16,8 @@ import polars as pl
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.statement_lines import Key, StatementLine, statement_lines
 from forensics.replay.lineage import Range, intersect, subtract
-from forensics.replay.played_entries import Entries
-from forensics.replay.played_log import Log, Piece, unlike
+from forensics.replay.traces.epoch_entries import Entries
+from forensics.replay.traces.replica_log import Log, Piece, unlike
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 

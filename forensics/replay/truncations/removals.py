@@ -21,7 +21,7 @@ from forensics.replay.facts.deletions import kept, log_start_at
 from forensics.replay.history import Epoch, History, HwSource, HwStatement, Truncation, TruncationReason
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, same, subtract
-from forensics.replay.played_results import TruncatedCommitted
+from forensics.replay.traces.results import TruncatedCommitted
 from forensics.replay.truncations.safe_truncations import is_safe
 
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from forensics.replay.facts.played_line import OfBrokers, PlayedLine, played_lines
 from forensics.replay.facts.statement_lines import Key
+from forensics.replay.facts.trace_lines import OfBrokers, TraceLine, trace_lines
 from forensics.replay.history import Regression, ShortenedLog
-from forensics.replay.played import ABOUT_LOGS, NotPlayed, Player, Replica
-from forensics.replay.played_committed import Commit
-from forensics.replay.played_log import Piece
-from forensics.replay.played_watermarks import ABOUT_HW
-from forensics.replay.signs.stated import HwAboveLeo
+from forensics.replay.traces.broken_invariants import HwAboveLeo
+from forensics.replay.traces.committed_records import Commit
+from forensics.replay.traces.high_watermarks import ABOUT_HW
+from forensics.replay.traces.player import ABOUT_LOGS, NotPlayed, Player, Replica
+from forensics.replay.traces.replica_log import Piece
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Alone:
 class _Player(Player):
     """Plays the lines of one replica."""
 
-    def _fetched(self, replica: Replica, first: int, end: int, line: PlayedLine) -> list[Piece]:
+    def _fetched(self, replica: Replica, first: int, end: int, line: TraceLine) -> list[Piece]:
         epoch = line.leader_epoch if line.leader_epoch is not None else -1
         batch = line.checksum if line.leader_epoch is not None else None
         return [Piece(first, end, (epoch, batch or ""), whole=batch is not None)]
@@ -60,8 +60,8 @@ def play_alone(rows: pl.DataFrame, complete: frozenset[int], brokers: OfBrokers,
     if not complete:
         return {}
     about = pl.col("kind").is_in([*ABOUT_LOGS, *ABOUT_HW]) & pl.col("broker").is_in([*complete])
-    lines: dict[tuple[Key, int], list[PlayedLine]] = {}
-    for line in played_lines(rows.filter(about)):
+    lines: dict[tuple[Key, int], list[TraceLine]] = {}
+    for line in trace_lines(rows.filter(about)):
         if line.key not in played:
             lines.setdefault((line.key, line.broker), []).append(line)
     found: dict[Key, Alone] = {}
@@ -74,7 +74,7 @@ def play_alone(rows: pl.DataFrame, complete: frozenset[int], brokers: OfBrokers,
     return found
 
 
-def _alone(own: list[PlayedLine], brokers: OfBrokers) -> Alone:
+def _alone(own: list[TraceLine], brokers: OfBrokers) -> Alone:
     """Return what the lines of one replica decide; nothing if they contradict themselves, or run backwards."""
     rows = [line.row for line in own]
     player = _Player({}, brokers)

@@ -9,11 +9,11 @@ from typing import Any, Final
 import polars as pl
 
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.played_line import OfBrokers
 from forensics.replay.facts.statement_lines import Key
-from forensics.replay.played_orders import disordered, orders
-from forensics.replay.played_partitions import lines_to_play, played_by
-from forensics.replay.played_results import Contradiction, Played
+from forensics.replay.facts.trace_lines import OfBrokers
+from forensics.replay.traces.by_partition import lines_to_play, played_by
+from forensics.replay.traces.line_orders import disordered, orders
+from forensics.replay.traces.results import Contradiction, Played
 
 _NOTHING: Final = Played((), (), (), (), (), ())
 

@@ -17,19 +17,19 @@ from types import MappingProxyType
 from typing import Final
 
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.played_line import OfBrokers, PlayedLine
+from forensics.replay.facts.trace_lines import OfBrokers, TraceLine
 from forensics.replay.history import Regression, RegressionKind, ShortenedBy, ShortenedLog
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, Range, intersect, merge, subtract
-from forensics.replay.played_apart import Apart, Held, apart_at_end
-from forensics.replay.played_committed import Commit, Records
-from forensics.replay.played_entries import Beginning, Entries, entry_start
-from forensics.replay.played_epochs import LedEpochs, epoch_ends
-from forensics.replay.played_isr import InSync
-from forensics.replay.played_log import BEFORE, Log, Piece, Undecided, Writer, lineage_of, of_append, unlike
-from forensics.replay.played_results import Contradiction, LedWithout, Played, TruncatedCommitted
-from forensics.replay.played_watermarks import ABOUT_HW, Whose, stated
-from forensics.replay.signs.stated import EpochStarts, HwAboveLeo
+from forensics.replay.traces.broken_invariants import EpochStarts, HwAboveLeo
+from forensics.replay.traces.committed_records import Commit, Records
+from forensics.replay.traces.epoch_entries import Beginning, Entries, entry_start
+from forensics.replay.traces.high_watermarks import ABOUT_HW, Whose, stated
+from forensics.replay.traces.in_sync_replicas import InSync
+from forensics.replay.traces.leader_epochs import LedEpochs, epoch_ends
+from forensics.replay.traces.replica_log import BEFORE, Log, Piece, Undecided, Writer, lineage_of, of_append, unlike
+from forensics.replay.traces.results import Contradiction, LedWithout, Played, TruncatedCommitted
+from forensics.replay.traces.unlike_logs import Apart, Held, apart_at_end
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -112,11 +112,11 @@ class Player:
         self.contradiction: Contradiction | None = None
         self.epochs = LedEpochs()
         self.checksums: dict[tuple[Writer, int, int], str] = {}
-        self.unlike_leader: list[tuple[PlayedLine, Piece, str]] = []
+        self.unlike_leader: list[tuple[TraceLine, Piece, str]] = []
         self.stopped = False
         self.deleted = 0
 
-    def take(self, line: PlayedLine) -> None:
+    def take(self, line: TraceLine) -> None:
         """Play one line.
 
         Raises:
@@ -137,7 +137,7 @@ class Player:
         known = {broker: one.log.end for broker, one in self.replicas.items() if one.known}
         self.in_sync.take(line, {**self.begins, **known})
 
-    def _changes(self, replica: Replica, line: PlayedLine) -> None:
+    def _changes(self, replica: Replica, line: TraceLine) -> None:
         """Take what a line states of its replica: what was so before it first."""
         stated_hws = [*stated(line)]
         for whose, hw in stated_hws:
@@ -154,7 +154,7 @@ class Player:
                 self._commits(replica, line, hw, whose)
             self._has_hw(replica, line, hw, whose)
 
-    def _has_end(self, replica: Replica, line: PlayedLine, before: int) -> None:
+    def _has_end(self, replica: Replica, line: TraceLine, before: int) -> None:
         """Note that the log of a replica has another end than before."""
         end = replica.log.end
         replica.asked.append(before)
@@ -168,7 +168,7 @@ class Player:
         if line.broker in self.brokers.keep_hw and line.kind in _TRUNCATIONS:
             replica.kept = max(replica.hw, replica.kept or 0)
 
-    def _contradicts(self, line: PlayedLine, text: str) -> None:
+    def _contradicts(self, line: TraceLine, text: str) -> None:
         """Note the first contradiction."""
         if self.contradiction is None:
             text = f"line {line.line}: broker {line.broker} {text}"
@@ -176,7 +176,7 @@ class Player:
 
     # -- roles --------------------------------------------------------------------------------------------------------
 
-    def _role(self, replica: Replica, line: PlayedLine) -> int:
+    def _role(self, replica: Replica, line: TraceLine) -> int:
         """Begin a role, and return its leader epoch."""
         self._led(replica, line)
         self._ends_at(replica, line)
@@ -187,7 +187,7 @@ class Player:
             raise Undecided(f"takes a role in leader epoch {epoch} after one in leader epoch {replica.epoch}")
         return epoch
 
-    def _leads(self, replica: Replica, line: PlayedLine) -> None:
+    def _leads(self, replica: Replica, line: TraceLine) -> None:
         replica.epoch, replica.leader, replica.passed = self._role(replica, line), line.broker, 0
         replica.leads, replica.led_by = True, line.broker
         replica.took_up = replica.log.end, Ref(row=line.row, note=f"leader epoch {replica.epoch}")
@@ -196,12 +196,12 @@ class Player:
         self.deleted = max(self.deleted, replica.deleted)
         self._led_without(line.broker, replica)
 
-    def _follows(self, replica: Replica, line: PlayedLine) -> None:
+    def _follows(self, replica: Replica, line: TraceLine) -> None:
         replica.epoch, replica.leader = self._role(replica, line), line.leader
         replica.led_by = line.leader
         self._asks_epoch(replica, line)
 
-    def _led(self, replica: Replica, line: PlayedLine) -> None:
+    def _led(self, replica: Replica, line: TraceLine) -> None:
         """A role ends; keep what a leader had that no high watermark has covered so far."""
         if replica.leads:
             tail = [*replica.log.within(replica.passed, replica.log.end)]
@@ -245,7 +245,7 @@ class Player:
 
     # -- the log ------------------------------------------------------------------------------------------------------
 
-    def _ends_at(self, replica: Replica, line: PlayedLine) -> None:
+    def _ends_at(self, replica: Replica, line: TraceLine) -> None:
         """A line states where the log ends."""
         end = replica.log.end
         if not replica.known:
@@ -255,7 +255,7 @@ class Player:
         elif line.leo is not None and line.leo > end:
             raise Undecided(f"states log end offset {line.leo}; by the lines before, its log ends at {end}")
 
-    def _begins_with(self, replica: Replica, end: int, line: PlayedLine) -> None:
+    def _begins_with(self, replica: Replica, end: int, line: TraceLine) -> None:
         """The first line about a log states what it holds."""
         replica.known = True
         start = replica.deleted = min(line.log_start or 0, end)
@@ -266,7 +266,7 @@ class Player:
                 replica.log.append(piece, entry)
             self.beginnings[line.broker] = Beginning(line, start, end).described(replica.log, replica.entries)
 
-    def _shorter(self, replica: Replica, end: int, kept: int, line: PlayedLine) -> None:
+    def _shorter(self, replica: Replica, end: int, kept: int, line: TraceLine) -> None:
         """A line states a lower log end offset than those before, and no line shows a reason.
 
         Args:
@@ -281,7 +281,7 @@ class Player:
         if replica.leads:
             self._led_without(line.broker, replica, while_leading=True)
 
-    def _loaded(self, replica: Replica, line: PlayedLine) -> None:
+    def _loaded(self, replica: Replica, line: TraceLine) -> None:
         self._led(replica, line)
         replica.leader = None
         replica.reloaded |= replica.known
@@ -289,7 +289,7 @@ class Player:
         self._found(replica, line)
         self._starts_at(replica, line)
 
-    def _found(self, replica: Replica, line: PlayedLine) -> None:
+    def _found(self, replica: Replica, line: TraceLine) -> None:
         """A line states the log as somebody found it, which may be shorter than it was."""
         end = line.leo if line.leo is not None else replica.log.end
         if replica.known and end < replica.log.end:
@@ -297,13 +297,13 @@ class Player:
             replica.log.truncate(end)
         self._ends_at(replica, line)
 
-    def _created(self, replica: Replica, line: PlayedLine) -> None:
+    def _created(self, replica: Replica, line: TraceLine) -> None:
         if replica.known and replica.log.end > 0:
             self._came_back(replica, 0, line, _SHORTENED_BY[line.kind])
         replica.log, replica.known, replica.checkpoint, replica.had_hw = Log(), True, None, None
         replica.deleted = 0
 
-    def _came_back(self, replica: Replica, end: int, line: PlayedLine, cause: ShortenedBy) -> None:
+    def _came_back(self, replica: Replica, end: int, line: TraceLine, cause: ShortenedBy) -> None:
         refs = (Ref(row=line.row, note=f"log end offset {end}"),)
         log = replica.log
         self.shortened.append(
@@ -312,7 +312,7 @@ class Player:
             )
         )
 
-    def _appends(self, replica: Replica, line: PlayedLine) -> None:
+    def _appends(self, replica: Replica, line: TraceLine) -> None:
         first, end = replica.log.end if line.offset is None else line.offset, line.leo
         if end is None or end <= first:
             raise NotPlayed
@@ -332,7 +332,7 @@ class Player:
             hw, stated_by = replica.led_at  # it may have been above the end of the log
             self._covers(replica, Commit(line.broker, replica.epoch, hw, line.time, stated_by))
 
-    def _again(self, replica: Replica, pieces: list[Piece], line: PlayedLine, end: int) -> list[Piece]:
+    def _again(self, replica: Replica, pieces: list[Piece], line: TraceLine, end: int) -> list[Piece]:
         """Return what an append adds at offsets that the log had already, below its end."""
         log, first = replica.log, pieces[0].first
         had = [*log.within(first, log.end)][::-1]
@@ -343,7 +343,7 @@ class Player:
             raise Undecided(f"appends from offset {first} on; by the lines before, its log ends at {log.end}")
         return [one._replace(first=max(one.first, log.end)) for one in pieces if one.end > log.end]
 
-    def _appended(self, replica: Replica, first: int, end: int, line: PlayedLine) -> list[Piece]:
+    def _appended(self, replica: Replica, first: int, end: int, line: TraceLine) -> list[Piece]:
         """Return the records of an append."""
         if not replica.leads:
             return self._fetched(replica, first, end, line)
@@ -352,7 +352,7 @@ class Player:
             raise Undecided(f"{leads}, and appends records of leader epoch {line.leader_epoch}")
         return [of_append(first, end, replica.epoch, line.checksum, line.row)]
 
-    def _fetched(self, replica: Replica, first: int, end: int, line: PlayedLine) -> list[Piece]:
+    def _fetched(self, replica: Replica, first: int, end: int, line: TraceLine) -> list[Piece]:
         """Return the records of a follower's append: those that its leader has there, unless they can be no such."""
         epoch, batches = line.leader_epoch, self._of_leader(replica, first, end)
         found = [piece._replace(first=max(piece.first, first), end=min(piece.end, end)) for piece in batches]
@@ -378,7 +378,7 @@ class Player:
         """Return whether records of a leader epoch may be among those that a leader has."""
         return epoch == replica.epoch or any(epoch == piece.writer[0] for piece in found)
 
-    def _checked(self, found: list[Piece], batches: Sequence[Piece], line: PlayedLine) -> list[Piece]:
+    def _checked(self, found: list[Piece], batches: Sequence[Piece], line: TraceLine) -> list[Piece]:
         """Return the records of a follower's append, which are of the leader epochs of its leader's: by checksum.
 
         Where the leader states none, the first follower that does names the checksum of its record batch.
@@ -423,7 +423,7 @@ class Player:
         leader = self.replicas.get(replica.leader) if replica.leader is not None else None
         return [] if leader is None else [*leader.log.overlapping(first, end)][::-1]
 
-    def _truncates(self, replica: Replica, line: PlayedLine) -> None:
+    def _truncates(self, replica: Replica, line: TraceLine) -> None:
         log, to = replica.log, line.offset
         if to is None:
             raise NotPlayed
@@ -441,7 +441,7 @@ class Player:
             self._led_without(line.broker, replica, while_leading=True)
 
     def _removes(
-        self, replica: Replica, line: PlayedLine, removed: list[Piece], change: tuple[int, int], lineage: Lineage
+        self, replica: Replica, line: TraceLine, removed: list[Piece], change: tuple[int, int], lineage: Lineage
     ) -> None:
         """Find the committed records that a truncation removed; ``change`` is its target and the log end before."""
         to, end = change
@@ -454,7 +454,7 @@ class Player:
             one = TruncatedCommitted(*role, to, end, ranges, lineage, commit, False, line.time, ref)
             self.truncated.append((one, removed))
 
-    def _begins_again(self, replica: Replica, line: PlayedLine) -> None:
+    def _begins_again(self, replica: Replica, line: TraceLine) -> None:
         if line.offset is None:
             raise NotPlayed
         log, lineage, end = replica.log, replica.log.lineage, replica.log.end
@@ -467,7 +467,7 @@ class Player:
         if replica.leads:
             self._led_without(line.broker, replica, while_leading=True)
 
-    def _starts_at(self, replica: Replica, line: PlayedLine) -> None:
+    def _starts_at(self, replica: Replica, line: TraceLine) -> None:
         """The beginning of a log was deleted. Each replica does that, so the records are not lost to it as a leader.
 
         Where a truncation made its log start at an offset, nothing was deleted.
@@ -481,13 +481,13 @@ class Player:
         if replica.leads:
             self.deleted = max(self.deleted, line.log_start)
 
-    def _ended(self, replica: Replica, line: PlayedLine) -> None:
+    def _ended(self, replica: Replica, line: TraceLine) -> None:
         self._found(replica, line)
         self._starts_at(replica, line)
 
     # -- high watermarks ----------------------------------------------------------------------------------------------
 
-    def _states_end(self, replica: Replica, line: PlayedLine) -> None:
+    def _states_end(self, replica: Replica, line: TraceLine) -> None:
         epoch = line.leader_epoch
         if epoch is not None and 0 <= replica.epoch != epoch:
             raise Undecided(f"states leader epoch {epoch}; its last role is of leader epoch {replica.epoch}")
@@ -495,13 +495,13 @@ class Player:
             self._ends_at(replica, line)
         self._starts_at(replica, line)
 
-    def _asks(self, replica: Replica, line: PlayedLine) -> None:
+    def _asks(self, replica: Replica, line: TraceLine) -> None:
         """A follower asks from its log end offset on. The line may come after what the answer brought."""
         if line.leo not in (None, *replica.asked):
             self._ends_at(replica, line)
         replica.asked = []
 
-    def _has_hw(self, replica: Replica, line: PlayedLine, hw: int, whose: Whose) -> None:
+    def _has_hw(self, replica: Replica, line: TraceLine, hw: int, whose: Whose) -> None:
         """Note what a replica has as its high watermark after a line."""
         if whose is Whose.LEAST:
             replica.hw = max(replica.hw, hw)
@@ -513,7 +513,7 @@ class Player:
             if whose is Whose.OWN and replica.leads:
                 self._as_leader(replica, line, hw, ref)
 
-    def _compare_with_end(self, replica: Replica, line: PlayedLine, hw: int, ref: Ref) -> None:
+    def _compare_with_end(self, replica: Replica, line: TraceLine, hw: int, ref: Ref) -> None:
         """Find a high watermark above the log end offset of its replica, which the lines before state."""
         end = replica.log.end
         if hw <= end:
@@ -523,7 +523,7 @@ class Player:
             above = HwAboveLeo(one, one, replica.epoch, hw, end, False, line.time, (ref, replica.ended))
             self.above.setdefault(one, above)
 
-    def _commits(self, replica: Replica, line: PlayedLine, hw: int, whose: Whose) -> None:
+    def _commits(self, replica: Replica, line: TraceLine, hw: int, whose: Whose) -> None:
         """Add the records that a stated high watermark covers to what is committed.
 
         That of a leader covers its own records. That of a follower comes from its leader, and covers those of its
@@ -575,7 +575,7 @@ class Player:
             if piece.first < piece.end:
                 self.committed.add(piece.writer, piece.first, piece.end, commit)
 
-    def _as_leader(self, replica: Replica, line: PlayedLine, hw: int, ref: Ref) -> None:
+    def _as_leader(self, replica: Replica, line: TraceLine, hw: int, ref: Ref) -> None:
         """A leader states its high watermark, which may not fall in its role."""
         if replica.led_at is not None and hw < replica.led_at[0]:
             before, first = replica.led_at
@@ -583,7 +583,7 @@ class Player:
             self.fallen.append(Regression(line.broker, replica.epoch, before, hw, kind, line.time, refs))
         replica.led_at = hw, ref
 
-    def _written(self, replica: Replica, line: PlayedLine) -> tuple[int, Ref] | None:
+    def _written(self, replica: Replica, line: TraceLine) -> tuple[int, Ref] | None:
         """Return the high watermark that the checkpoint file has as a process reads it, and its line; None for none.
 
         A clean stop writes the file (ReplicaManager.shutdown).
@@ -597,21 +597,21 @@ class Player:
             written.append((replica.had_hw[0], replica.had_hw[2]))
         return max(written, key=lambda one: one[0], default=None)
 
-    def _reads_hw(self, replica: Replica, line: PlayedLine) -> None:
+    def _reads_hw(self, replica: Replica, line: TraceLine) -> None:
         """A process reads the high watermark of its checkpoint file, and keeps it within its log."""
         before, ref = self._written(replica, line) or (0, Ref())
         if line.hw is not None and line.hw < min(before, replica.log.end):
             self._read_less(replica, line, before, line.hw, (ref, Ref(row=line.row, note=f"read back {line.hw}")))
 
-    def _read_less(self, replica: Replica, line: PlayedLine, before: int, after: int, refs: tuple[Ref, ...]) -> None:
+    def _read_less(self, replica: Replica, line: TraceLine, before: int, after: int, refs: tuple[Ref, ...]) -> None:
         kind = RegressionKind.CHECKPOINT
         self.fallen.append(Regression(line.broker, replica.epoch, before, after, kind, line.time, refs))
 
-    def _checkpoints(self, replica: Replica, line: PlayedLine) -> None:
+    def _checkpoints(self, replica: Replica, line: TraceLine) -> None:
         if line.hw is not None:
             replica.checkpoint = line.hw, Ref(row=line.row, note=f"high watermark {line.hw} in the checkpoint")
 
-    def _no_checkpoint(self, replica: Replica, line: PlayedLine) -> None:
+    def _no_checkpoint(self, replica: Replica, line: TraceLine) -> None:
         replica.hw = 0
         written = self._written(replica, line)
         if written is not None and replica.log.end > 0:
@@ -619,11 +619,11 @@ class Player:
             refs = (ref, Ref(row=line.row, note="no checkpointed high watermark"))
             self._read_less(replica, line, before, 0, refs)
 
-    def _asks_epoch(self, replica: Replica, line: PlayedLine) -> None:
+    def _asks_epoch(self, replica: Replica, line: TraceLine) -> None:
         leader = self.replicas.get(line.leader if line.leader is not None else replica.leader or -1)
         replica.leader_end = leader.log.end if leader is not None else 0
 
-    def _is_answered(self, replica: Replica, line: PlayedLine) -> None:
+    def _is_answered(self, replica: Replica, line: TraceLine) -> None:
         """Compare an answer, where a leader epoch ends, with the log of the leader that gave it."""
         number = line.leader if line.leader is not None else replica.leader
         leader = self.replicas.get(number) if number is not None else None
@@ -640,7 +640,7 @@ class Player:
                 f"by the lines before, it ends at {most}",
             )
 
-    def _entry(self, replica: Replica, line: PlayedLine) -> None:
+    def _entry(self, replica: Replica, line: TraceLine) -> None:
         """Compare an entry of a leader epoch with the records of the same log, and keep it."""
         epoch, offset = line.leader_epoch, line.offset
         if epoch is not None and epoch >= 0 and offset is not None:
@@ -657,7 +657,7 @@ class Player:
         if begun is not None:
             self.beginnings[line.broker] = begun.described(replica.log, replica.entries)
 
-    def _cannot_play(self, replica: Replica, line: PlayedLine) -> None:
+    def _cannot_play(self, replica: Replica, line: TraceLine) -> None:
         raise NotPlayed
 
     # -- the end ------------------------------------------------------------------------------------------------------
@@ -714,7 +714,7 @@ def _checkpointed(replica: Replica) -> tuple[int, ...]:
     return (0,) if replica.checkpoint is None else (replica.checkpoint[0],)
 
 
-def _among(apart: Sequence[Apart], line: PlayedLine, piece: Piece) -> bool:
+def _among(apart: Sequence[Apart], line: TraceLine, piece: Piece) -> bool:
     return any(one.has(line.broker, piece) for one in apart)
 
 
@@ -731,7 +731,7 @@ _TRUNCATIONS: Final = (Kind.TRUNCATE, Kind.TRUNCATE_FULL)
 
 ENTRIES: Final = (Kind.EPOCH_ENTRY, Kind.EPOCH_ASSIGNED)
 
-_HANDLERS: Final[dict[str, Callable[[Player, Replica, PlayedLine], None]]] = {
+_HANDLERS: Final[dict[str, Callable[[Player, Replica, TraceLine], None]]] = {
     Kind.BECOME_LEADER: Player._leads,
     Kind.BECOME_FOLLOWER: Player._follows,
     Kind.LOG_CREATED: Player._created,

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.played_line import PlayedLine
+from forensics.replay.facts.trace_lines import TraceLine
 from forensics.replay.history import HwAboveIsrMember
-from forensics.replay.played_watermarks import AT_LEAST, OWN_NOW
+from forensics.replay.traces.high_watermarks import AT_LEAST, OWN_NOW
 from parsers.schema import Kind
 
 
@@ -61,7 +61,7 @@ class InSync:
     open: set[int] = field(default_factory=set)
     behind: dict[tuple[int, int, int], HwAboveIsrMember] = field(default_factory=dict)
 
-    def take(self, line: PlayedLine, ends: Mapping[int, int]) -> None:
+    def take(self, line: TraceLine, ends: Mapping[int, int]) -> None:
         """Take one line.
 
         Args:
@@ -79,7 +79,7 @@ class InSync:
         if line.kind == Kind.ISR_SHRINK:
             self._propose(line)
 
-    def _elected(self, line: PlayedLine) -> None:
+    def _elected(self, line: TraceLine) -> None:
         leads = line.kind == Kind.BECOME_LEADER
         leader, epoch = line.broker if leads else line.leader, line.leader_epoch
         if epoch is None or epoch < self.epoch:
@@ -101,7 +101,7 @@ class InSync:
         elif leader is not None and leader != self.leader:
             self.leader, self.hw = None, None
 
-    def _judge(self, leader: int | None, epoch: int, line: PlayedLine) -> None:
+    def _judge(self, leader: int | None, epoch: int, line: TraceLine) -> None:
         """Judge the first line about a leader epoch."""
         if leader is None or leader < 0 or line.kind == Kind.PARTITION_CREATED or self.epoch < 0:
             return
@@ -111,33 +111,33 @@ class InSync:
             self.outside[epoch] = OutsideIsr(leader, epoch, self.isr, self._ref(line, leader))
 
     @staticmethod
-    def _ref(line: PlayedLine, leader: int) -> Ref:
+    def _ref(line: TraceLine, leader: int) -> Ref:
         return Ref(row=line.row, note=f"leader epoch {line.leader_epoch}: broker {leader}")
 
-    def _propose(self, line: PlayedLine) -> None:
+    def _propose(self, line: TraceLine) -> None:
         if line.broker != self.leader or line.isr is None:
             return
         self.proposed = members(line.isr)
         if not self.commits:
             self.isr, self.before = self.proposed, self.isr
 
-    def _commit(self, line: PlayedLine) -> None:
+    def _commit(self, line: TraceLine) -> None:
         if line.isr is not None:
             self.isr = members(line.isr)
         elif self.proposed is not None:
             self.isr = self.proposed
         self.proposed = None
 
-    def _reject(self, line: PlayedLine) -> None:
+    def _reject(self, line: TraceLine) -> None:
         if self.proposed is not None and not self.commits:
             self.isr = self.before
         self.proposed = None
 
-    def _state(self, line: PlayedLine) -> None:
+    def _state(self, line: TraceLine) -> None:
         if line.isr is not None and line.broker == self.leader:
             self.isr = members(line.isr)
 
-    def _compare(self, line: PlayedLine, ends: Mapping[int, int]) -> None:
+    def _compare(self, line: TraceLine, ends: Mapping[int, int]) -> None:
         """Compare the high watermark of the leader with the log of each member, as they are after a line."""
         leader, hw = self.leader, self.hw
         if leader is None or hw is None:
@@ -157,7 +157,7 @@ def members(isr: str) -> frozenset[int]:
     return frozenset(int(broker) for broker in isr.split(",") if broker)
 
 
-_HANDLERS: Final[dict[str, Callable[[InSync, PlayedLine], None]]] = {
+_HANDLERS: Final[dict[str, Callable[[InSync, TraceLine], None]]] = {
     Kind.BECOME_LEADER: InSync._elected,
     Kind.ELECTION: InSync._elected,
     Kind.UNCLEAN_ELECTION: InSync._elected,

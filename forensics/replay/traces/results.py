@@ -9,10 +9,10 @@ from typing import NamedTuple
 from forensics.replay.facts.directory import Ref
 from forensics.replay.history import Regression, ShortenedLog
 from forensics.replay.lineage import Lineage, Range
-from forensics.replay.played_apart import Apart
-from forensics.replay.played_committed import Commit
-from forensics.replay.played_isr import InSync
-from forensics.replay.signs.stated import EpochStarts, HwAboveLeo
+from forensics.replay.traces.broken_invariants import EpochStarts, HwAboveLeo
+from forensics.replay.traces.committed_records import Commit
+from forensics.replay.traces.in_sync_replicas import InSync
+from forensics.replay.traces.unlike_logs import Apart
 
 
 class Contradiction(NamedTuple):

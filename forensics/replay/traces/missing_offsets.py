@@ -8,10 +8,10 @@ from typing import Final
 import polars as pl
 
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.played_line import PlayedLine, played_lines
 from forensics.replay.facts.statement_lines import Key
+from forensics.replay.facts.trace_lines import TraceLine, trace_lines
 from forensics.replay.lineage import Range, intersect, merge
-from forensics.replay.played_log import Log, Piece
+from forensics.replay.traces.replica_log import Log, Piece
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -35,7 +35,7 @@ def without_records(
     own = pl.col("broker").is_in([*complete]) & (pl.col("message") == TRACE)
     changes = rows.filter(pl.col("kind").is_in([kind.value for kind in _CHANGES]) & own)
     logs: dict[tuple[Key, int], _Holes] = {}
-    for line in played_lines(changes) if complete else ():
+    for line in trace_lines(changes) if complete else ():
         if line.key not in doubted:
             logs.setdefault((line.key, line.broker), _Holes()).take(line)
     found: dict[Key, dict[int, tuple[Range, ...]]] = {}
@@ -52,7 +52,7 @@ class _Holes:
     log: Log = field(default_factory=Log)
     holes: list[Range] = field(default_factory=list)
 
-    def take(self, line: PlayedLine) -> None:
+    def take(self, line: TraceLine) -> None:
         if line.kind == Kind.APPEND:
             if line.checksum is not None and line.offset is not None and line.leo is not None:
                 writer = line.leader_epoch or 0, line.checksum

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from forensics.replay.facts.played_line import PlayedLine
-from forensics.replay.played_log import BEFORE, Log, Piece
+from forensics.replay.facts.trace_lines import TraceLine
+from forensics.replay.traces.replica_log import BEFORE, Log, Piece
 
 
 class Named(NamedTuple):
@@ -24,7 +24,7 @@ class Named(NamedTuple):
         text: what the line does, in words.
     """
 
-    line: PlayedLine
+    line: TraceLine
     piece: Piece
     text: str
 
@@ -64,7 +64,7 @@ class LedEpochs:
         """Note that a broker leads an epoch."""
         self.leaders.setdefault(epoch, set()).add(broker)
 
-    def name(self, line: PlayedLine, piece: Piece, text: str) -> None:
+    def name(self, line: TraceLine, piece: Piece, text: str) -> None:
         """Note that a line names the epoch of records."""
         self.named.append(Named(line, piece, text))
 

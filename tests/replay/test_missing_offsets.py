@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from forensics.replay.played_holes import without_records
+from forensics.replay.traces.missing_offsets import without_records
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import OBSERVATIONS, Kind
 

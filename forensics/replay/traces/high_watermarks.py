@@ -7,7 +7,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from forensics.replay.facts.played_line import PlayedLine
+from forensics.replay.facts.trace_lines import TraceLine
 from parsers.schema import Kind
 
 
@@ -76,7 +76,7 @@ AT_LEAST = frozenset(one.kind.value for one in STATING if one.whose is Whose.LEA
 """Kinds that state the least that the high watermark of a replica can be."""
 
 
-def stated(line: PlayedLine) -> Iterator[tuple[Whose, int]]:
+def stated(line: TraceLine) -> Iterator[tuple[Whose, int]]:
     """Yield each high watermark that a line states."""
     for one in _OF_KIND.get(line.kind, ()):
         value = line.leader_hw if one.column == "leader_hw" else line.hw

@@ -10,7 +10,7 @@ import polars as pl
 from forensics.replay.facts.statement_lines import Key
 
 
-class PlayedLine(NamedTuple):
+class TraceLine(NamedTuple):
     """The columns of an observation that a trace is played by."""
 
     topic: str
@@ -52,8 +52,8 @@ class OfBrokers(NamedTuple):
     keep_hw: Set[int] = frozenset()
 
 
-def played_lines(rows: pl.DataFrame) -> Iterator[PlayedLine]:
+def trace_lines(rows: pl.DataFrame) -> Iterator[TraceLine]:
     """Yield observations in the order of their times; those of the same time in the order of the trace."""
     values = rows.sort("row").with_columns(pl.col("time").cast(pl.Int64))
     values = values.with_columns(pl.col("time").forward_fill().over("broker").alias("_when"))
-    return map(PlayedLine._make, values.sort("_when", "source", "line").select(PlayedLine._fields).iter_rows())
+    return map(TraceLine._make, values.sort("_when", "source", "line").select(TraceLine._fields).iter_rows())

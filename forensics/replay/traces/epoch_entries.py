@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.played_line import PlayedLine
 from forensics.replay.facts.statement_lines import StatementLine
+from forensics.replay.facts.trace_lines import TraceLine
 from forensics.replay.lineage import Range, intersect, merge, subtract
-from forensics.replay.played_log import BEFORE, Log, Piece, Undecided
-from forensics.replay.signs.stated import EpochStarts
+from forensics.replay.traces.broken_invariants import EpochStarts
+from forensics.replay.traces.replica_log import BEFORE, Log, Piece, Undecided
 from parsers.schema import Kind
 
 _UNBOUNDED = 1 << 62
@@ -34,7 +34,7 @@ class Entries:
     found: dict[int, tuple[int, Ref]] = field(default_factory=dict)
     earlier: bool = False
 
-    def add(self, line: PlayedLine | StatementLine) -> None:
+    def add(self, line: TraceLine | StatementLine) -> None:
         """Take an entry."""
         if line.leader_epoch is None or line.offset is None or line.leader_epoch < 0:
             return
@@ -71,7 +71,7 @@ class Beginning:
         pieces: records with a known leader epoch, in order, each with the line of its entry.
     """
 
-    line: PlayedLine
+    line: TraceLine
     start: int
     end: int
     pieces: tuple[tuple[Piece, Ref], ...] = ()
@@ -122,7 +122,7 @@ def undescribed(beginnings: Mapping[int, Beginning], spans: Sequence[Range]) -> 
     return None
 
 
-def entry_start(log: Log, line: PlayedLine, *, reloaded: bool) -> EpochStarts | None:
+def entry_start(log: Log, line: TraceLine, *, reloaded: bool) -> EpochStarts | None:
     """Compare an entry of a leader epoch with the records of the same log; return two different starts of the epoch.
 
     Args:

@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from forensics.replay.facts.played_line import PlayedLine
 from forensics.replay.facts.statement_lines import Key
+from forensics.replay.facts.trace_lines import TraceLine
 from parsers.formats.trace_jsonl import NAME as TRACE
 
 MOST: Final = 64
@@ -61,7 +61,7 @@ def disordered(rows: pl.DataFrame) -> dict[Key, Disorder]:
     return {tuple(one[:3]): Disorder(*one[3:]) for one in found}
 
 
-def orders(lines: Sequence[PlayedLine]) -> list[list[PlayedLine]] | None:
+def orders(lines: Sequence[TraceLine]) -> list[list[TraceLine]] | None:
     """Return the orders in which the lines of a partition can have happened; None if there are too many.
 
     Args:
@@ -71,7 +71,7 @@ def orders(lines: Sequence[PlayedLine]) -> list[list[PlayedLine]] | None:
     untimed = [line for line in lines if line.time is None and line.message == TRACE]
     if None in each or len(untimed) > MOST:
         return None
-    found: list[list[PlayedLine]] = []
+    found: list[list[TraceLine]] = []
     for chosen in product(*(one for one in each if one is not None)):
         wrong = sorted(chain(untimed, *chosen), key=lambda line: line.row)
         rows = {line.row for line in wrong}
@@ -80,14 +80,14 @@ def orders(lines: Sequence[PlayedLine]) -> list[list[PlayedLine]] | None:
     return found if len(found) <= MOST else None
 
 
-def _of_each_broker(lines: Sequence[PlayedLine]) -> Iterator[list[list[PlayedLine]] | None]:
+def _of_each_broker(lines: Sequence[TraceLine]) -> Iterator[list[list[TraceLine]] | None]:
     """Yield the choices of lines with wrong times for each broker."""
     timed = sorted((line for line in lines if line.time is not None), key=lambda line: (line.broker, line.row))
     for _, own in groupby(timed, key=lambda line: line.broker):
         yield _wrong([*own])
 
 
-def _placed(lines: list[PlayedLine], wrong: Sequence[PlayedLine]) -> Iterator[list[PlayedLine]]:
+def _placed(lines: list[TraceLine], wrong: Sequence[TraceLine]) -> Iterator[list[TraceLine]]:
     """Yield the lines with more of them, each anywhere between its neighbours in the file."""
     if not wrong:
         yield lines
@@ -100,7 +100,7 @@ def _placed(lines: list[PlayedLine], wrong: Sequence[PlayedLine]) -> Iterator[li
         yield from _placed([*lines[:at], one, *lines[at:]], rest)
 
 
-def _wrong(own: Sequence[PlayedLine]) -> list[list[PlayedLine]] | None:
+def _wrong(own: Sequence[TraceLine]) -> list[list[TraceLine]] | None:
     """Return each choice of the fewest lines of a broker without which its times do not run backwards.
 
     Args:

@@ -8,14 +8,14 @@ from dataclasses import replace
 import polars as pl
 
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.played_line import OfBrokers, PlayedLine, played_lines
 from forensics.replay.facts.statement_lines import Key
+from forensics.replay.facts.trace_lines import OfBrokers, TraceLine, trace_lines
 from forensics.replay.lineage import Range
-from forensics.replay.played import ABOUT_LOGS, ENTRIES, NotPlayed, Player
-from forensics.replay.played_entries import Beginning, disputed, undescribed
-from forensics.replay.played_isr import ABOUT_ISR, members
-from forensics.replay.played_results import Contradiction, Played
-from forensics.replay.played_watermarks import ABOUT_HW
+from forensics.replay.traces.epoch_entries import Beginning, disputed, undescribed
+from forensics.replay.traces.high_watermarks import ABOUT_HW
+from forensics.replay.traces.in_sync_replicas import ABOUT_ISR, members
+from forensics.replay.traces.player import ABOUT_LOGS, ENTRIES, NotPlayed, Player
+from forensics.replay.traces.results import Contradiction, Played
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -41,7 +41,7 @@ def play(rows: pl.DataFrame, complete: frozenset[int], brokers: OfBrokers) -> di
     return {key: one for key, one in found.items() if one is not None}
 
 
-def lines_to_play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, list[PlayedLine]]:
+def lines_to_play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, list[TraceLine]]:
     """Return the lines of each partition that is played, in the order of their times; the arguments of ``play``."""
     if not complete:
         return {}
@@ -50,19 +50,19 @@ def lines_to_play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, lis
     partly = stated.filter(~pl.col("broker").is_in([*complete])).select(place).unique()
     whole = stated.select(place).unique().join(partly, on=place, how="anti")
     about = pl.col("kind").is_in([*ABOUT_LOGS, *ABOUT_HW, *ABOUT_ISR])
-    found: dict[Key, list[PlayedLine]] = {}
-    for line in played_lines(rows.filter(about).join(whole, on=place, how="semi")):
+    found: dict[Key, list[TraceLine]] = {}
+    for line in trace_lines(rows.filter(about).join(whole, on=place, how="semi")):
         found.setdefault(line.key, []).append(line)
     return {key: lines for key, lines in found.items() if _named(lines) <= complete}
 
 
-def _named(lines: Sequence[PlayedLine]) -> set[int]:
+def _named(lines: Sequence[TraceLine]) -> set[int]:
     """Return the brokers that lines name as a leader or as a member of the ISR."""
     leaders = {line.leader for line in lines if line.leader is not None and line.leader >= 0}
     return leaders.union(*(members(isr) for isr in {line.isr for line in lines if line.isr}))
 
 
-def played_by(lines: Sequence[PlayedLine], brokers: OfBrokers) -> Played | None:
+def played_by(lines: Sequence[TraceLine], brokers: OfBrokers) -> Played | None:
     """Return what the lines of one partition decide in their order; None if they do not say enough.
 
     Args:
@@ -86,7 +86,7 @@ def played_by(lines: Sequence[PlayedLine], brokers: OfBrokers) -> Played | None:
     return replace(found, apart=apart, contradiction=contradiction)
 
 
-def _played(player: Player, lines: Sequence[PlayedLine]) -> Played | None:
+def _played(player: Player, lines: Sequence[TraceLine]) -> Played | None:
     """Return what lines decide; None if they do not say enough."""
     try:
         for line in lines:
@@ -106,7 +106,7 @@ def _undescribed(begun: Beginning, spans: Sequence[Range]) -> Contradiction:
     return Contradiction(line.broker, text, line.time, Ref(row=line.row, note=text))
 
 
-def _begins(lines: Sequence[PlayedLine]) -> dict[int, int]:
+def _begins(lines: Sequence[TraceLine]) -> dict[int, int]:
     """Return the log end offset with which each replica begins, by the first line that states it."""
     known: dict[int, int] = {}
     for line in lines:

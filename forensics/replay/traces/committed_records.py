@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.lineage import Range, intersect, subtract
-from forensics.replay.played_log import Piece, Writer
+from forensics.replay.traces.replica_log import Piece, Writer
 
 
 class Commit(NamedTuple):

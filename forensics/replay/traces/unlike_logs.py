@@ -8,9 +8,9 @@ from itertools import combinations
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.lineage import Range, intersect, merge
-from forensics.replay.played_committed import Records
-from forensics.replay.played_epochs import LedEpochs
-from forensics.replay.played_log import Log, Piece, unlike
+from forensics.replay.traces.committed_records import Records
+from forensics.replay.traces.leader_epochs import LedEpochs
+from forensics.replay.traces.replica_log import Log, Piece, unlike
 
 
 @dataclass(frozen=True, slots=True)
