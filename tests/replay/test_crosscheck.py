@@ -13,6 +13,7 @@ from forensics.replay.facts.partition_facts import Fork, PartitionFacts
 from forensics.replay.high_watermarks.candidates import beyond_lines, next_start
 from forensics.replay.high_watermarks.crosscheck import (
     as_it_was,
+    confirmed,
     found_shorter_unexplained,
     may_have_left_isr,
     not_truncated,
@@ -31,7 +32,7 @@ from forensics.replay.history import (
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.protocol import Answer
-from forensics.replay.roles.steps import RoleSpan, Step, StepKind
+from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
 from forensics.rules.story import loss_cause
 from tests.covering import missing_within, whole
 
@@ -311,3 +312,34 @@ def test_of_an_epoch_that_nobody_names_no_lines_are_there(named: bool, later: tu
     history.coverage = whole(1, unnamed=() if named else (3,))
     shortened = ShortenedLog(1, 1, Interval.at(23), 21, Lineage(((0, 0),)), None, (LINE,))
     assert found_shorter_unexplained(history, shortened, 5) == (missing, None)
+
+
+@pytest.mark.parametrize(
+    ("hw", "changed", "missing"),
+    [
+        (31, {}, True),
+        (30, {}, False),
+        (31, {"epoch": 5}, False),  # another may have led in epoch 4, of which no line of broker 2 is there
+        (31, {"run": 2}, False),  # its next process began with what the checkpoint held
+        (31, {"start_hw": None}, False),
+    ],
+)
+def test_a_followers_high_watermark_is_no_higher_than_that_of_its_leader(
+    hw: int, changed: dict[str, object], missing: bool
+) -> None:
+    """Broker 2 led epochs 2 and 3, and followed in epoch 4 with high watermark 30."""
+    log = Lineage(((0, 0), (2, 20)))
+    history = History(PartitionFacts("orders", 0), coverage=whole(1, 2))
+    history.epochs = {number: Epoch(number, leader=2, lineage=log, leader_took_up=True) for number in (2, 3)}
+    after = RoleSpan(2, 4, 1, Role.FOLLOWER, 3, start_hw=Sample(30, LINE, None))
+    history.role_spans[2] = [
+        RoleSpan(2, 2, 1, Role.LEADER, 2),
+        RoleSpan(2, 3, 1, Role.LEADER, 2),
+        replace(after, **changed),  # type: ignore[arg-type]
+    ]
+    stated = HwStatement(1, 2, log, hw, HwSource.READ_BACK, None, (LINE,), earlier=True)
+    found, shown = confirmed(history, stated)
+    assert (shown.replica if shown is not None else None) == (1 if missing else None)
+    assert found.lineage == (Lineage.unknown() if missing else log)
+    history.coverage = whole(1)
+    assert confirmed(history, stated) == (stated, None), "broker 2 may have lines that are missing"

@@ -6,11 +6,12 @@ lines that explain a contradiction, and replay lowers the coverage by them.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
 from forensics.replay.coverage import MissingLines, Omission, Printed, Span
-from forensics.replay.history import Epoch, History, HwSource, HwStatement, ShortenedLog
+from forensics.replay.history import Epoch, History, HwSource, HwStatement, Role, ShortenedLog
 from forensics.replay.leadership.epoch_start import NO_DISK
 from forensics.replay.leadership.isr_removal_epochs import unaccounted
 from forensics.replay.lineage import UNKNOWN, Lineage, differences, same
@@ -38,7 +39,14 @@ LEADER_OF_OLDER_EPOCH = Omission(
     "KIP-101: a follower truncates to where its leader's epoch ends before it fetches",
 )
 
-OMISSIONS = (OTHER_RECORDS_ON_DISK, FOLLOWED_UNTRUNCATED, LEADER_OF_OLDER_EPOCH)
+HW_ABOVE_LEADERS = Omission(
+    "hw-above-leaders",
+    Span.WITHIN,
+    "its high watermark was {high_watermark}, but its leader in epoch {epoch}, broker {leader}, reached only {last}",
+    "a follower takes its high watermark from its leader (ReplicaFetcherThread.processPartitionData)",
+)
+
+OMISSIONS = (OTHER_RECORDS_ON_DISK, FOLLOWED_UNTRUNCATED, LEADER_OF_OLDER_EPOCH, HW_ABOVE_LEADERS)
 """Omissions shown by contradictions between lines and files, or between a follower and its leader."""
 
 
@@ -48,10 +56,15 @@ def confirmed(history: History, statement: HwStatement) -> tuple[HwStatement, Mi
     A replica that states a high watermark held the records below it. If its files hold other records, and no line says
     that it truncated its log since, lines are missing. The statement may then be about the log that the files show.
 
+    The leader of a follower had reached it, too. If that leader's lines show that it had not, the high watermark is of
+    a later role of the follower, of which lines are missing.
+
     Returns:
         The statement, with an unknown log from the first differing offset, and the missing lines; or unchanged and
         None.
     """
+    if (missing := _above_its_leaders(history, statement)) is not None:
+        return replace(statement, epoch=UNKNOWN, lineage=Lineage.unknown()), missing
     at = _parts_from_files(history, statement.replica, statement.lineage, statement.high_watermark)
     if at is None or _removed(history, statement, at):
         return statement, None
@@ -62,6 +75,35 @@ def confirmed(history: History, statement: HwStatement) -> tuple[HwStatement, Mi
         # The files do not confirm what its lines imply about the records below: its log may differ there already.
         at = max((start for _, start in statement.lineage.entries if start <= at), default=0)
     return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.known_below(at)), missing
+
+
+def _above_its_leaders(history: History, statement: HwStatement) -> MissingLines | None:
+    """Return the missing lines that explain a follower's high watermark above the last one of its leader, or None."""
+    epoch = history.epochs.get(statement.epoch)
+    if epoch is None or epoch.leader in (None, statement.replica) or epoch.other_leaders or history.epoch_rollbacks:
+        return None
+    last = _last_hw(history, epoch)
+    if last is None or statement.high_watermark <= last or not statement.refs:
+        return None
+    values = {"high_watermark": statement.high_watermark, "leader": epoch.leader, "last": last}
+    return HW_ABOVE_LEADERS.of(statement.replica, values, ref=statement.refs[0], epoch=epoch.epoch)
+
+
+def _last_hw(history: History, epoch: Epoch) -> int | None:
+    """Return the high watermark with which a leader stepped down, of an epoch and of those that it led right after.
+
+    The role that it had next, as a follower, begins with it. None if its lines do not show that.
+    """
+    leader, number = epoch.leader, epoch.epoch
+    if leader is None or not history.coverage.whole(leader) or leader in history.coverage.unclaimed:
+        return None
+    spans = [one for one in history.role_spans.get(leader, ()) if one.epoch >= number]
+    for one, two in itertools.pairwise(spans):
+        if one.role is not Role.LEADER or one.steps or two.run != one.run or two.epoch != one.epoch + 1:
+            return None
+        if two.role is Role.FOLLOWER:
+            return two.start_hw.value if two.start_hw is not None else None
+    return None
 
 
 def found_shorter_unexplained(
