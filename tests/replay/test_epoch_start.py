@@ -188,3 +188,13 @@ def test_what_stood_below_an_epoch_without_records_its_leaders_files_tell(
     leading.logs[1] = Lineage(((0, 0),))
     leading.begin(history.epochs[3], 1, RoleSpan(1, 3, 1, Role.LEADER, 1, start_end=21, start_low=21, end_low=21))
     assert history.epochs[3].lineage == Lineage(below).begin(3, 21)
+
+
+def test_with_lines_on_its_roles_missing_it_may_have_led_before_it_came_back() -> None:
+    """Broker 1 was elected to lead epoch 1, and its next process has a role in epoch 2."""
+    history = between({1, 2}, leader=1)
+    found = EpochStart(history, {1: []}, {}, {})
+    found.logs[1], found.previous[1] = Lineage(((0, 0),)), role(0, run=1)
+    assert found._found(1, role(2, run=2)) == Lineage(((0, 0),))
+    history.coverage = holed(history.coverage, 1)
+    assert found._found(1, role(2, run=2)) == Lineage(((0, 0), (UNKNOWN, 30)))
