@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from forensics.reports import html, json_report, jsonl, markdown, sarif, text, timesketch
+from forensics.reports import html, json_report, jsonl, markdown, openmetrics, sarif, text, timesketch
 from forensics.result import Result
 
 
@@ -39,6 +39,7 @@ REPORTS: tuple[Report, ...] = (
     Report("jsonl", "one finding a line, by the contract forensics.finding/1", jsonl.render),
     Report("sarif", "SARIF 2.1.0, for code hosts, editors and gates", sarif.render),
     Report("timesketch", "CSV of dated facts, for Timesketch and other timelines", timesketch.render),
+    Report("openmetrics", "OpenMetrics text, for alerts on repeated scans", openmetrics.render),
     Report("html", "the incident report, one page for a browser", html.render, whole=True),
 )
 """Every report, the default first."""
