@@ -12,7 +12,7 @@ from forensics.rules import trace_wording
 from forensics.rules.finding import all_of, brokers_text, offsets_text
 from forensics.rules.wants import Artefact, Question, Want
 
-CLIENTS = "committed consumer offsets or acknowledged producer offsets"
+CLIENTS = "committed consumer offsets (__consumer_offsets-* of any broker) or acknowledged producer offsets"
 """The offsets by which clients know how far a partition had committed."""
 
 _NAMED = 5

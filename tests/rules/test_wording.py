@@ -31,11 +31,15 @@ CALLED = {
 
 
 def test_every_source_of_a_high_watermark_has_words() -> None:
-    assert {*STATED} == {*HwSource} - {HwSource.ACKNOWLEDGED, HwSource.CONSUMED}
+    clients = {
+        HwSource.ACKNOWLEDGED: "acknowledged offset 49",
+        HwSource.CONSUMED: "sent offset 49",
+        HwSource.READ_BY_GROUP: "consumer group billing read offset 49",
+    }
+    assert {*STATED} == {*HwSource} - {*clients}
     log = Lineage(((3, 0),))
     for source in HwSource:
-        told = stated_text(HwStatement(1, 3, log, 50, source, None, ()))
-        clients = {HwSource.ACKNOWLEDGED: "acknowledged offset 49", HwSource.CONSUMED: "sent offset 49"}
+        told = stated_text(HwStatement(1, 3, log, 50, source, None, (), group="billing"))
         of_clients = f"{clients.get(source)} (leader epoch 3)"
         assert (of_clients if source in clients else "high watermark 50") in told
 
@@ -70,8 +74,8 @@ def test_a_sentence_names_its_partition_once_and_then_says_it() -> None:
     )
     assert want_text(want, "2 partitions", "it") == (
         "one of (a) broker 1's replication-offset-checkpoint or (b) its segments, copied before its next start, (c) "
-        "its log of that time with kafka.cluster.Partition at DEBUG, (d) committed consumer offsets or acknowledged "
-        "producer offsets of 2 partitions: how far broker 1 (leader of epoch 3) had committed before its log was "
+        "its log of that time with kafka.cluster.Partition at DEBUG, (d) committed consumer offsets "
+        "(__consumer_offsets-* of any broker) or acknowledged producer offsets of 2 partitions: how far broker 1 (leader of epoch 3) had committed before its log was "
         "created again"
     )
     assert names_partition(want)
