@@ -88,7 +88,7 @@ def _lost(one: Written) -> str:
 
 def _gone(holding: Holding, lost: Lost | None) -> list[str]:
     """Return which of the records no copy has, in words."""
-    end = max((copy.batches[-1].last + 1 for copy in holding.copies if copy.batches), default=0)
+    end = max((copy.end for copy in holding.copies), default=0)
     missing, beyond = intersect(holding.gone, [(0, end)]), subtract(holding.gone, [(0, end)])
     lines = [f"In no copy of this evidence: {_ranges(missing)}."] if missing else []
     if beyond:

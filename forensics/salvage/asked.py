@@ -53,7 +53,7 @@ def offsets_of(result: Result, findings: Sequence[Finding]) -> list[Range]:
     for one in findings:
         found += one.offsets
         if one.open_from is not None:
-            ends = [copy.batches[-1].last + 1 for copy in copies(result.case, one.topic, one.partition) if copy.batches]
+            ends = [copy.end for copy in copies(result.case, one.topic, one.partition, ())]
             found += [(one.open_from, end) for end in ends if end > one.open_from]
     return found
 

@@ -71,13 +71,15 @@ class Copy:
         broker: whose it is, or None.
         directory: where it is in the evidence.
         state: of the directory by its name: current, delete, future or stray.
-        batches: all of its batches, by offset.
+        end: next offset after its last batch.
+        batches: its batches around the offsets in question, and its control batches, by offset.
     """
 
     cluster: str | None
     broker: int | None
     directory: str
     state: str
+    end: int
     batches: tuple[Batch, ...] = field(repr=False)
 
     def within(self, ranges: Sequence[Range]) -> list[Batch]:
@@ -151,11 +153,17 @@ class Holding:
         return subtract(self.wanted, [span for side in self.sides for span in side.held(self.wanted)])
 
 
-def copies(case: Case, topic: str, partition: int) -> list[Copy]:
+def copies(case: Case, topic: str, partition: int, wanted: Sequence[Range]) -> list[Copy]:
     """Return the copies of a partition's log: live directories first, then by cluster, broker and name.
 
     A segment that compaction was writing, or that was to be removed, counts as a copy of its own.
+
+    Args:
+        case: the evidence.
+        topic, partition: which partition.
+        wanted: the offsets in question; a log may have millions of batches elsewhere.
     """
+    first, end = (wanted[0][0], wanted[-1][1]) if wanted else (0, 0)
     sources = (
         case.sources.filter((pl.col("format") == "segment") & (pl.col("topic") == topic))
         .filter(pl.col("partition") == partition)
@@ -174,10 +182,14 @@ def copies(case: Case, topic: str, partition: int) -> list[Copy]:
         .with_columns(pl.col("base_offset").fill_null(pl.col("last_offset")), pl.col("crc_ok").fill_null(value=True))
         .sort("base_offset", "source", "byte")
     )
+    near = (pl.col("last_offset") >= first) & (pl.col("base_offset") < end)
     found = []
     for (cluster, broker, directory, state, _), part in rows.group_by(_OF_COPY, maintain_order=True):
-        batches = tuple(map(Batch._make, part.select(*_COLUMNS, *_MORE).iter_rows()))
-        found.append(Copy(cluster, broker, directory, state or "current", batches))
+        chosen = part.filter(near | pl.col("control").fill_null(value=False))
+        batches = tuple(map(Batch._make, chosen.select(*_COLUMNS, *_MORE).iter_rows()))
+        last = part.filter("crc_ok").get_column("last_offset").max()
+        log_end = last + 1 if isinstance(last, int) else 0
+        found.append(Copy(cluster, broker, directory, state or "current", log_end, batches))
     return sorted(found, key=lambda one: (one.state != "current", one.cluster or "", _number(one), one.directory))
 
 
@@ -195,7 +207,7 @@ def holding(case: Case, topic: str, partition: int, wanted: Iterable[Range], clu
         cluster: only copies of this cluster, and of none that is known; None for all.
     """
     ranges = tuple(merge(wanted))
-    every = [one for one in copies(case, topic, partition) if cluster is None or one.cluster in (cluster, None)]
+    every = [one for one in copies(case, topic, partition, ranges) if cluster is None or one.cluster in (cluster, None)]
     within = [(copy, copy.within(ranges)) for copy in every]
     damaged = tuple(Damaged(copy, one) for copy, batches in within for one in batches if not one.intact)
     sides: list[_Side] = []
