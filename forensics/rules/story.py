@@ -345,15 +345,21 @@ def more_lines(history: History) -> Sequence[Want]:
     )
     again = (Want(Question.READABLE_TRACE),) if unread else ()
     return again + tuple(
-        Want(question, (of([broker], *_unclaimed_logs(history, broker)),), because=lines_missing(one))
+        Want(question, (of([broker], *(files or BOTH_LOGS)),), because=lines_missing(one) if files else _OTHER_KINDS)
         for question, broker, one in asked
+        for files in [_unclaimed_logs(history, broker)]
     )
+
+
+_OTHER_KINDS = Reason(
+    Shows.LINES, text="what it claims leaves other kinds open, such as those of the ISR and deletions"
+)
 
 
 def _unclaimed_logs(history: History, broker: int) -> Sequence[Artefact]:
     """Return the logs of which lines of a broker may be missing: both, except those that a trace claims to state."""
     claimed = history.coverage.claimed_partly.get(broker, frozenset())
-    return [file for what, file in LOG_FILES.items() if what not in claimed] or BOTH_LOGS
+    return [file for what, file in LOG_FILES.items() if what not in claimed]
 
 
 def _unread(history: History) -> set[int]:

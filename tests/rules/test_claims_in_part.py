@@ -183,3 +183,18 @@ def test_the_cluster_of_a_folder_is_called_by_its_folder(tmp_path: Path) -> None
     page = render(scan([str(tmp_path)]))
     assert "broker 1 of folder a" in page
     assert "cluster folder" not in page
+
+
+def test_a_claim_of_log_and_roles_is_asked_for_the_other_kinds(tmp_path: Path) -> None:
+    (tmp_path / "trace.jsonl").write_text(text([head(BOTH), *BEGUN]))
+    page = " ".join(render(scan([str(tmp_path)])).split())
+    assert "for them: what it claims leaves other kinds open, such as those of the ISR and deletions" in page
+    assert "its log existed before" not in page
+
+
+def test_a_truncation_is_where_the_log_ends_within_a_claim(tmp_path: Path) -> None:
+    """No line states the log end offset again; from 2.4 on the high watermark falls with the log."""
+    lines = [*BEGUN, said(3, 1, "truncate", offset=20), said(4, 1, "hw", hw=30)]
+    (finding,) = judged(tmp_path, [head(LOG), *lines])["hw-above-leo"].findings
+    assert (finding.replicas, finding.offsets) == ((1,), ((20, 30),))
+    assert judged(tmp_path, [head(), *lines])["hw-above-leo"].verdict is Verdict.UNKNOWN

@@ -42,6 +42,14 @@ def suspected(folder: Path, rule: str, lines: list[Line]) -> list[Finding]:
             "broker 1, the leader (leader epoch 1), had high watermark 10, and then stated that the log of broker 2, ",
         ),
         (
+            "hw-above-isr-member",
+            [
+                said(0, 1, "state", hw=10, isr="1,2", leader_epoch=1),
+                said(2, 1, "remote_leo", replica=2, leo=4),
+            ],
+            "broker 1, the leader (leader epoch 1), had high watermark 10, and then stated that the log of broker 2, ",
+        ),
+        (
             "hw-regression",
             [*READ, said(1, 1, "log_loaded", leo=12), said(2, 1, "hw_loaded", hw=4)],
             "broker 1 read back high watermark 4; its checkpoint file had had 10",

@@ -90,6 +90,21 @@ def test_a_follower_with_another_batch_of_the_same_epoch_diverges(named: dict[st
     assert found["committed-data-lost"].verdict is Verdict.CLEAN
 
 
+@pytest.mark.parametrize("batch", [{}, {"checksum": "a"}])
+@pytest.mark.parametrize("is_led", [True, False])
+def test_records_of_another_epoch_than_the_leader_s_diverge(
+    is_led: bool, batch: dict[str, Any], tmp_path: Path
+) -> None:
+    """Broker 2 states epoch 2 of records that are of epoch 3 in the log of its leader."""
+    led = [said(0, 1, "become_leader", leader_epoch=2, leo=0, isr="1,2")] if is_led else []
+    lines = [*led, *appends({"leader_epoch": 3}, {"leader_epoch": 2} | batch), said(4, 2, "hw", hw=10)]
+    found = answers(tmp_path, lines)
+    for rule in ("replica-divergence", "epoch-divergence"):
+        (finding,) = found[rule].findings
+        assert (finding.replicas, finding.offsets) == ((1, 2), ((0, 10),))
+    assert undecided(found) != is_led
+
+
 def test_another_batch_that_was_not_committed_leaves_nothing_clean(tmp_path: Path) -> None:
     found = answers(tmp_path, appends({"checksum": "a"}, {"checksum": "b"})[:-1])
     assert undecided(found)
@@ -198,3 +213,21 @@ def test_a_trace_that_is_handed_in_twice_is_counted_once(cluster: str | None, tm
         "an earlier copy of ",
         "the same bytes as ",
     ]
+
+
+def test_a_high_watermark_is_about_no_record_behind_a_later_truncation(tmp_path: Path) -> None:
+    """Broker 1 had all of epoch 3 committed, and truncates; what it appends then is of epoch 4, and not committed."""
+    lines = [
+        said(0, 1, "become_leader", leader_epoch=3, leo=0),
+        *(said(0, one, "become_follower", leader=1, leader_epoch=3, leo=0) for one in (2, 3)),
+        *(said(1, one, "append", offset=0, leo=5) for one in (1, 2)),
+        said(1, 3, "append", offset=0, leo=3),
+        said(2, 1, "hw", hw=5),
+        said(3, 3, "become_leader", leader_epoch=4, leo=3),
+        said(4, 1, "become_follower", leader=3, leader_epoch=4, leo=5),
+        said(4, 1, "truncate", offset=3),
+        *(said(5, one, "append", offset=3, leo=4) for one in (3, 1)),
+    ]
+    found = answers(tmp_path, lines, (1, 2, 3))
+    assert found["committed-data-lost"].findings[0].offsets == ((3, 5),)
+    assert {found[rule].verdict for rule in ("replica-divergence", "epoch-divergence")} == {Verdict.CLEAN}

@@ -143,6 +143,9 @@ class _Known:
     def begin(self, line: StatementLine) -> None:
         """Begin a new process or role, or a shortened log: earlier values no longer apply."""
         self.time = self.hw = self.leo = self.checkpoint = None
+        target = 0 if line.kind == Kind.LOG_CREATED else line.offset
+        if self.exact and line.kind in (Kind.TRUNCATE, Kind.LOG_CREATED) and target is not None:
+            self.time, self.leo = line.time, (target, Ref(row=line.row, note=f"log end offset {target}"))
         self.leads = line.kind == Kind.BECOME_LEADER and self.broker == self.replica
         if line.kind in _SHORTENS and self.keeps:
             self.truncated = line.offset if line.kind == Kind.TRUNCATE and line.offset is not None else -1

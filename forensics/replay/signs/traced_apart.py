@@ -76,6 +76,8 @@ class _Partition:
         handler = _HANDLERS.get(line.kind)
         if handler is not None:
             handler(self, replica, line)
+        if replica.epoch < 0 and line.isr is not None and line.kind in _MOMENTS and line.leader_epoch is not None:
+            replica.epoch = line.leader_epoch  # a leader alone states the ISR
         if replica.epoch < 0 or line.replica not in (None, line.broker):
             return
         if line.isr is not None and (isr := broker_set(line.isr)) is not None:
@@ -168,6 +170,9 @@ class _Partition:
 
 _STATE_HW: Final = frozenset((Kind.BECOME_LEADER, Kind.HW, Kind.LEO, Kind.APPEND, Kind.ISR_SHRINK, Kind.ISR_EXPAND))
 """Kinds of line in which a leader states its own high watermark."""
+
+_MOMENTS: Final = (Kind.HW, Kind.LEO, Kind.STATE)
+"""Kinds of line that state values at one moment."""
 
 _HANDLERS: Final[dict[str, Callable[[_Partition, _Replica, TraceLine], None]]] = {
     Kind.BECOME_LEADER: _Partition._leads,

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from forensics.replay.facts.trace_lines import TraceLine
 from forensics.replay.traces.replica_log import BEFORE, Log, Piece
+from parsers.schema import Kind
 
 
 class Named(NamedTuple):
@@ -76,11 +77,12 @@ class LedEpochs:
         """Yield the lines that name an epoch without a leader; none of a trace that states no leader.
 
         Args:
-            begun: log end offsets with which replicas begin. Up to the highest, epochs may be those of leaders before
-                the trace.
+            begun: log end offsets with which replicas begin. Below the highest, records may be of leaders before the
+                trace. An entry may be there as well, of an epoch without records.
         """
         first, until = min(self.leaders, default=0), max(begun, default=0)
         for one in self.named if self.leaders else ():
-            epoch, offset = one.piece.writer[0], one.piece.first
-            if epoch not in self.leaders and not (epoch < first and offset <= until):
+            epoch, has_records = one.piece.writer[0], one.line.kind == Kind.APPEND
+            before = epoch < first and one.piece.first + has_records <= until
+            if epoch not in self.leaders and not before:
                 yield one

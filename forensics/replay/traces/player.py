@@ -53,6 +53,8 @@ class Replica:
         took_up: log end offset as it took up its last role as leader, with the line.
         passed: offset up to which its records count as committed, while it leads.
         hw: last high watermark.
+        own_hw, own_checkpoint: the last high watermark and the last checkpointed one, as far as they are about the
+            records that its log has now.
         kept: the one that it may keep above its log since a truncation, up to 2.3; None once it has lowered it.
         had_hw: the last one that the replica itself stated, with the process and the line.
         checkpoint: last checkpointed high watermark with its line, of the present log.
@@ -74,6 +76,8 @@ class Replica:
     took_up: tuple[int, Ref] = (0, Ref())
     passed: int = 0
     hw: int = 0
+    own_hw: int = 0
+    own_checkpoint: int = 0
     kept: int | None = None
     had_hw: tuple[int, int, Ref] | None = None
     checkpoint: tuple[int, Ref] | None = None
@@ -163,6 +167,7 @@ class Player:
             replica.kept = None
             return
         replica.entries.truncate(end)
+        replica.own_hw, replica.own_checkpoint = min(replica.own_hw, end), min(replica.own_checkpoint, end)
         if replica.had_hw is not None:
             replica.had_hw = min(replica.had_hw[0], end), *replica.had_hw[1:]
         if line.broker in self.brokers.keep_hw and line.kind in _TRUNCATIONS:
@@ -370,7 +375,7 @@ class Player:
         if replica.epoch >= 0:  # else it may follow a leader from before the trace
             self.epochs.name(line, own, f"appends records of leader epoch {epoch}")
         if line.checksum is None:
-            self._contradicts(line, text)  # in any case these are other records than those of its leader
+            self.unlike_leader.append((line, own, text))  # in any case these are other records than those of its leader
         return [own]
 
     @staticmethod
@@ -504,10 +509,11 @@ class Player:
     def _has_hw(self, replica: Replica, line: TraceLine, hw: int, whose: Whose) -> None:
         """Note what a replica has as its high watermark after a line."""
         if whose is Whose.LEAST:
-            replica.hw = max(replica.hw, hw)
+            replica.hw, replica.own_hw = max(replica.hw, hw), max(replica.own_hw, hw)
         elif whose in (Whose.OWN, Whose.KEPT):
             ref = Ref(row=line.row, note=f"high watermark {hw}")
-            replica.hw, replica.had_hw = hw, (hw, line.run, ref)
+            replica.hw = replica.own_hw = hw
+            replica.had_hw = hw, line.run, ref
             if whose is Whose.OWN:
                 self._compare_with_end(replica, line, hw, ref)
             if whose is Whose.OWN and replica.leads:
@@ -609,10 +615,11 @@ class Player:
 
     def _checkpoints(self, replica: Replica, line: TraceLine) -> None:
         if line.hw is not None:
+            replica.own_checkpoint = line.hw
             replica.checkpoint = line.hw, Ref(row=line.row, note=f"high watermark {line.hw} in the checkpoint")
 
     def _no_checkpoint(self, replica: Replica, line: TraceLine) -> None:
-        replica.hw = 0
+        replica.hw = replica.own_hw = 0
         written = self._written(replica, line)
         if written is not None and replica.log.end > 0:
             before, ref = written
@@ -693,25 +700,21 @@ class Player:
 
     def _apart(self) -> tuple[Apart, ...]:
         """Return the pairs of replicas with different records at committed offsets."""
-        held = {broker: Held(one.log, max(one.hw, *_checkpointed(one))) for broker, one in self.replicas.items()}
+        held = {broker: Held(one.log, max(one.own_hw, one.own_checkpoint)) for broker, one in self.replicas.items()}
         return tuple(apart_at_end(held, self.committed, self.epochs))
 
     def _never_so(self, apart: Sequence[Apart]) -> None:
-        """Note the first line that cannot be so, unless its records are found to differ from those of another replica.
+        """Note the first line that cannot be so.
 
-        It appends other records than its leader wrote in that leader epoch, or names a leader epoch without a leader.
+        It names a leader epoch without a leader, so that the line of a role is missing. Or it appends other records
+        than its leader wrote in that leader epoch, and they are not found to differ from those of another replica.
         """
         found = [(line, text) for line, piece, text in self.unlike_leader if not _among(apart, line, piece)]
         begun = [one.end for one in self.beginnings.values()]
         for one in self.epochs.never_led(begun):
-            if not _among(apart, one.line, one.piece):
-                found.append((one.line, f"{one.text}, and no line says who led that epoch"))
+            found.append((one.line, f"{one.text}, and no line says who led that epoch"))
         if found:
             self._contradicts(*min(found, key=lambda one: one[0].row))
-
-
-def _checkpointed(replica: Replica) -> tuple[int, ...]:
-    return (0,) if replica.checkpoint is None else (replica.checkpoint[0],)
 
 
 def _among(apart: Sequence[Apart], line: TraceLine, piece: Piece) -> bool:
