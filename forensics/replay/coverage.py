@@ -35,8 +35,8 @@ So there are two kinds of questions, and each has methods of its own:
 
 * *May I conclude something from an absent line?* ``has`` answers for one topic, ``whole`` for both. Both answer for the
   spans that you name, and for *within* if you name none; name every span that your conclusion is about. ``throughout``
-  answers for both topics in all three spans, ``log_lines_complete`` for the log within one role. ``whole_replicas``
-  and ``replicas_with`` list the replicas for which the answer is yes.
+  answers for both topics in all three spans. ``log_lines_complete`` and ``role_lines_complete`` answer for one topic
+  within one role. ``whole_replicas`` and ``replicas_with`` list the replicas for which the answer is yes.
 * *What shows that lines are missing?* ``shown_missing``, ``shown_missing_by``, ``undated_from`` and
   ``missing_in`` answer that. Use them to say what to collect, or to conclude less. If they name no missing line,
   conclude nothing: of a silent broker they name none either. The test ``tests/house/test_silence.py`` lists the modules
@@ -399,6 +399,15 @@ class Coverage:
         return self.are_about(replica, Printed.LOG) and not self.missing_in(
             replica, epoch, run, since=since, until=until
         )
+
+    def role_lines_complete(self, replica: int, epoch: int, run: int) -> bool:
+        """Return whether an absent line is proof that a replica had no other role between one role and its next.
+
+        Lines that are missing at a known place in another role do not matter, as in ``log_lines_complete``.
+        """
+        if not self.places.get(replica):
+            return self.has(replica, Printed.ROLES)
+        return self.are_about(replica, Printed.ROLES) and not self.missing_in(replica, epoch, run)
 
     def undated_from(self, replica: int, epoch: int) -> int | None:
         """Return the first offset of a leader epoch from which the writer of a replica's records is unknown, because

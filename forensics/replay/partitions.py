@@ -175,6 +175,7 @@ class _Read:
         lives: incarnations of each partition.
         disks, forks, compared, left_out: by topic and partition: files, differences between segments, pairs of brokers
             whose segments were compared, lines that name no broker.
+        of_id: incarnation, by topic, partition and topic id.
         own, of_cluster, nodes: events by place and broker: about the broker's own replica, by controllers and metadata
             caches, in nodes of ZooKeeper.
         processes, failures: each broker's lines about its processes, and about log directories that failed.
@@ -195,6 +196,7 @@ class _Read:
     known_besides: Set[Place]
     lives: Mapping[tuple[str, int], Set[int]]
     disks: Mapping[tuple[str, int], dict[int, Disk]]
+    of_id: Mapping[tuple[str, int, str | None], int]
     forks: Mapping[tuple[str, int], list[Fork]]
     compared: Mapping[tuple[str, int], frozenset[tuple[int, int]]]
     left_out: Mapping[tuple[str, int], LeftOut]
@@ -246,7 +248,15 @@ class _Read:
             back.setdefault(place, []).extend(found)
         named = {place[:3] for events in by_broker for place in events}.union(complained, by_themselves, back)
         named |= _traced(rows)
-        present = {(topic, part, 0) for topic, part in disk if internal or topic != METADATA_TOPIC}
+        of_id: dict[tuple[str, int, str | None], int] = {
+            (*place[:2], topic_id): place[2] for place, topic_id in beside.topic_ids.items()
+        }
+        present = {
+            (*place, of_id.get((*place, one.topic_id), 0))
+            for place, replicas in disk.items()
+            if internal or place[0] != METADATA_TOPIC
+            for one in replicas.values()
+        }
         lives: dict[tuple[str, int], set[int]] = {}
         for topic, partition, incarnation in named | present:
             lives.setdefault((topic, partition), set()).add(incarnation)
@@ -257,6 +267,7 @@ class _Read:
             known_besides=named | beside.places,
             lives=lives,
             disks=disk,
+            of_id=of_id,
             forks=forked,
             compared=compared,
             left_out=left_out(case),
@@ -331,6 +342,7 @@ class _Read:
     ) -> PartitionFacts:
         topic, partition, incarnation = place
         live, brokers = incarnation == 0, self.case.brokers
+        pairs = self.compared.get((topic, partition), frozenset())
         properties, made = _made_with(events.values())
         facts = PartitionFacts(
             topic,
@@ -341,8 +353,8 @@ class _Read:
             lives=len(self.lives[topic, partition]),
             leaders_with_id=frozenset(self.beside.leaders_with_id.get(place, ())),
             disks=files,
-            forks=tuple(self.forks.get((topic, partition), ())) if live else (),
-            compared=self.compared.get((topic, partition), frozenset()) if live else frozenset(),
+            forks=tuple(one for one in self.forks.get((topic, partition), ()) if {one.left, one.right} <= files.keys()),
+            compared=frozenset(pair for pair in pairs if files.keys() >= {*pair}),
             removed=self.beside.removed.get(place, {}),
             properties=properties,
             properties_ref=made,
@@ -362,11 +374,13 @@ class _Read:
     def _files(self, place: Place) -> dict[int, Disk]:
         """Return the files of each replica of an incarnation: those of the present one, as files of others are gone.
 
-        A broker without a replica may still have a checkpoint of a deleted topic.
+        A broker that was down as the topic was deleted still has the directory of another topic id. A broker without a
+        replica may still have a checkpoint of a deleted topic.
         """
         topic, partition, incarnation = place
-        files = self.disks.get((topic, partition), {}) if incarnation == 0 else {}
-        if 1 not in self.lives[topic, partition]:
+        known = self.disks.get((topic, partition), {})
+        files = {b: d for b, d in known.items() if self.of_id.get((topic, partition, d.topic_id), 0) == incarnation}
+        if incarnation or 1 not in self.lives[topic, partition]:
             return files
         return {
             broker: disk

@@ -115,3 +115,18 @@ def test_a_replica_is_known_by_a_checkpoint_alone(sample_traces: Path, tmp_path:
     (found,) = scan([str(evidence)]).partitions
     assert found.history.members == {1, 2, 3}
     assert found.judgements["replica-divergence"].verdict is Verdict.UNKNOWN
+
+
+def test_the_directory_of_another_topic_id_is_of_another_topic(sample_traces: Path, tmp_path: Path) -> None:
+    """A broker that was down as the topic was deleted and created again still has the directory of the deleted one."""
+    evidence = Path(shutil.copytree(sample_traces / "flap-3.9.1", tmp_path / "evidence"))
+    shutil.rmtree(evidence / "broker-2/logs")
+    shutil.rmtree(evidence / "broker-2/data/orders-0")
+    shutil.copytree(sample_traces / "unclean-3.9.1/broker-1/data/orders-0", evidence / "broker-2/data/orders-0")
+    present, deleted = (one for one in scan([str(evidence)]).partitions if one.history.name == "orders-0")
+    assert [one.history.incarnation for one in (present, deleted)] == [0, 1]
+    assert [sorted(one.history.facts.disks) for one in (present, deleted)] == [[1, 3], [2]]
+    assert present.history.topic_id != deleted.history.topic_id
+    for one in (present, deleted):
+        assert not [finding for judged in one.judgements.values() for finding in judged.findings if finding.offsets]
+    assert present.judgements["replica-divergence"].verdict is Verdict.UNKNOWN  # broker 2's present copy is not there

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from forensics.replay.coverage import Place
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import Epoch, History, Role, TruncatesTo
@@ -197,4 +198,9 @@ def test_with_lines_on_its_roles_missing_it_may_have_led_before_it_came_back() -
     found.logs[1], found.previous[1] = Lineage(((0, 0),)), role(0, run=1)
     assert found._found(1, role(2, run=2)) == Lineage(((0, 0),))
     history.coverage = holed(history.coverage, 1)
+    assert found._found(1, role(2, run=2)) == Lineage(((0, 0), (UNKNOWN, 30)))
+    # Near miss: they are missing in a later role.
+    history.coverage = history.coverage.with_places(1, [Place(2, 2)])
+    assert found._found(1, role(2, run=2)) == Lineage(((0, 0),))
+    history.coverage = history.coverage.with_places(1, [Place(0, 1)])
     assert found._found(1, role(2, run=2)) == Lineage(((0, 0), (UNKNOWN, 30)))

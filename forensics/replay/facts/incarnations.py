@@ -259,7 +259,8 @@ def _several_ids(rows: pl.DataFrame) -> bool:
 def _by_id(rows: pl.DataFrame) -> pl.DataFrame:
     """Correct incarnation numbers by topic id, because brokers that missed an incarnation count fewer of them.
 
-    The id in a directory is that of the present incarnation. Other incarnations are ordered by their first line.
+    The id in a directory is that of the present incarnation. Other incarnations are ordered by their first line, and
+    directories without lines by how many brokers have them: one that was down has the directory of a deleted topic.
     """
     place = ["topic", "partition"]
     known = rows.filter(pl.col("_id").is_not_null())
@@ -268,8 +269,17 @@ def _by_id(rows: pl.DataFrame) -> pl.DataFrame:
         .agg(
             (pl.col("kind") == Kind.TOPIC_ID.value).filter(pl.col("time").is_null()).any().alias("_on_disk"),
             pl.col("time").min().alias("_first"),
+            pl.col("broker").n_unique().alias("_brokers"),
         )
-        .sort(*place, "_on_disk", "_first", "_id", descending=[False, False, True, True, False], nulls_last=True)
+        .sort(
+            *place,
+            "_on_disk",
+            "_first",
+            "_brokers",
+            "_id",
+            descending=[False, False, True, True, True, False],
+            nulls_last=True,
+        )
         .with_columns(pl.int_range(pl.len(), dtype=pl.Int32).over(place).alias("_of_id"))
         .select(*place, "_id", "_of_id")
     )

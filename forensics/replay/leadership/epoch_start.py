@@ -240,7 +240,7 @@ class EpochStart:
             for number, epoch in self.history.epochs.items()
         ) or self.history.coverage.unnamed_between(before.epoch, role_span.epoch)
         # It may have led in between, if its lines do not show its roles.
-        unseen = leaderless or not self.history.coverage.has(broker, Printed.ROLES)
+        unseen = leaderless or not self.history.coverage.role_lines_complete(broker, before.epoch, before.run)
         known = (unknown_from if unseen else passed_over)(self.history, before, role_span)
         last = before.last_step
         if last is not None and last.kind is StepKind.LOADED and (role_span.start_end or 0) > last.target:
