@@ -50,7 +50,9 @@ class Groups:
     commits: list[GroupCommit] = field(default_factory=list)
     _positions: dict[str, int] = field(default_factory=dict)
 
-    def read(self, cluster: Cluster, group: str, most: int = 0, from_broker: int | None = None) -> int:
+    def read(
+        self, cluster: Cluster, group: str, most: int = 0, from_broker: int | None = None, epoch: int | None = None
+    ) -> int:
         """Let a group read on and commit, and return how many records it got.
 
         A position beyond the log's end is reset to the end, as with ``auto.offset.reset=latest``.
@@ -60,6 +62,7 @@ class Groups:
             group: the group.
             most: records that it reads at most; 0 for all.
             from_broker: the broker that it believes to be the leader; None for the leader.
+            epoch: leader epoch that its client states whatever it read, as some do; None for that of the last record.
         """
         replica = cluster.replica(from_broker) if from_broker is not None else cluster.leader()
         if replica is None or replica.role != "leader" or not cluster.runs(replica.broker):
@@ -71,7 +74,7 @@ class Groups:
         records = [one for one in cluster.consume(from_broker=from_broker) if one.offset >= position]
         records = records[:most] if most else records
         if records:
-            self._commit(cluster, group, records[-1].offset + 1, records[-1].epoch)
+            self._commit(cluster, group, records[-1].offset + 1, records[-1].epoch if epoch is None else epoch)
         return len(records)
 
     def set_by_hand(self, cluster: Cluster, group: str, position: int) -> None:

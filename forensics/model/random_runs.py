@@ -84,6 +84,7 @@ OPERATIONS: dict[str, Callable[[Cluster, Op], object]] = {
     "lie-epochs": lambda c, op: while_down(c, op, lambda c, op: faults.lie_about_epochs(c, op.one, 1 + op.number)),
     "consume": lambda c, op: c.groups.read(c, f"group-{op.number % 2}", 1 if op.number % 2 else 0),
     "consume-from": lambda c, op: c.groups.read(c, f"group-{op.number % 2}", from_broker=op.one),
+    "consume-old": lambda c, op: c.groups.read(c, "old-client", epoch=0),
     "set-group": lambda c, op: c.groups.set_by_hand(c, f"group-{op.number % 3}", op.number * 3),
     "back-up": lambda c, op: faults.back_up(c, op.one),
     "put-back": lambda c, op: while_down(c, op, lambda c, op: faults.put_back(c, op.one)),
@@ -142,6 +143,10 @@ READ: dict[str, int] = CRUEL | {
 """Those, with more power lost, while consumer groups read and commit. One reads a record at a time, and each may be
 reset by hand.
 """
+
+
+READ_BY_OLD: dict[str, int] = READ | {"consume-old": 16}
+"""Those, and a group whose client states leader epoch 0 whatever it has read."""
 
 
 def schedule(seed: int, steps: int, brokers: tuple[int, ...] = (1, 2, 3), weights: dict[str, int] = CRUEL) -> list[Op]:

@@ -11,7 +11,7 @@ from benchmarks.groups import LOSS, STEPS, whole, without
 from forensics.model.cluster import Cluster
 from forensics.model.groups import offsets_segment
 from forensics.model.protocol import named
-from forensics.model.random_runs import READ
+from forensics.model.random_runs import READ, READ_BY_OLD
 from parsers.files.sources import Source
 from parsers.read import read
 from tests.conftest import EVERYTHING
@@ -46,6 +46,14 @@ def test_groups_decide_what_was_unknown(seed: int) -> None:
     assert before.kind == "unknown, violated"
     assert after.verdict == "violated"
     assert after.named
+
+
+def test_a_client_that_states_a_wrong_epoch_makes_no_answer_wrong() -> None:
+    """In each of these runs its commits seem to show a loss, if the time of a commit does not count."""
+    seeds = (*range(8000, 8050),) if EVERYTHING else (8004, 8005, 8034, 8036)
+    schedules = [batches.drawn(seed, STEPS, READ_BY_OLD, settled=seed % 2 == 0) for seed in seeds]
+    found = batches.answers(schedules, "epoch-279", "default")
+    assert [one.wrong for answers in found for one in answers if one.wrong] == []
 
 
 def played(protocol: str) -> Cluster:

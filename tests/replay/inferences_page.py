@@ -125,6 +125,10 @@ commit alone is inferred. A commit does not count in these cases:
 - A later commit of the group states a lower position in the same epoch, or an earlier one.
 - A tombstone follows it. Kafka writes one when a topic is deleted: what follows is about the next topic of that name.
 - It is older than the leader epoch, or the evidence shows several topics of the name.
+- It was made after the leader began that lacks the record. Some clients state an epoch that they have not read: sarama
+  repeats the one that it got with its first position, or states 0. If one commit of a group shows that, none counts.
+
+The last case compares the clocks of two brokers, the coordinator and that leader.
 
 A commit bounds the high watermark from below only. It shows losses, and never that nothing was lost.
 

@@ -85,6 +85,11 @@ def test_a_group_that_read_the_records_shows_the_loss(tmp_path: Path) -> None:
         "an epoch that had no record there": [Commit(60, 15, 1)],
         "an epoch that nobody knows": [Commit(60, 15, 7)],
         "another topic": [Commit(60, 15, 0, topic="refunds")],
+        "committed when the next leader had begun: the client repeats an epoch": [
+            Commit(60, 10, 0),
+            Commit(150, 15, 0),
+        ],
+        "of a group that repeats it later": [*READ, Commit(150, 18, 0)],
         "read in the later epoch": [Commit(20, 5, 0), Commit(150, 20, 1)],
     }.items(),
     ids=lambda one: one[0],

@@ -38,9 +38,8 @@ class AffectedGroup:
 def affected_groups(history: History, loss: Loss) -> tuple[AffectedGroup, ...]:
     """Return the groups that a loss concerns, by name.
 
-    The last commit of a group counts. If it states the epoch of the leader without the records, or a later one, the
-    group has read on since. If it states no epoch, its time decides. The clocks of two brokers may differ, so such a
-    group may have read on too.
+    The last commit of a group counts. If it states the epoch of the leader without the records, or a later one, or was
+    made later, the group has read on since. The clocks of two brokers may differ, so a group may have read on too.
     """
     others = (one for one in losses(history)[0] if one.epoch.epoch == loss.epoch.epoch)
     first = min(one.ranges[0][0] for one in (loss, *others))
@@ -53,7 +52,11 @@ def affected_groups(history: History, loss: Loss) -> tuple[AffectedGroup, ...]:
 
 
 def _is_before(position: GroupPosition, epoch: Epoch) -> bool:
-    """Return whether a commit was made before a leader epoch began, as far as it shows."""
-    if position.epoch is not None:
-        return position.epoch < epoch.epoch
-    return position.time is not None and epoch.time is not None and position.time < epoch.time
+    """Return whether a commit was made before a leader epoch began, as far as it shows. Some clients state an epoch
+    that they have not read, so its time counts too.
+    """
+    if position.epoch is not None and position.epoch >= epoch.epoch:
+        return False
+    if position.time is None or epoch.time is None:
+        return position.epoch is not None
+    return position.time < epoch.time

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from forensics.replay.committed.surviving_copies import holders, with_own
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.deletions import kept
+from forensics.replay.high_watermarks.group_reads import read_before
 from forensics.replay.history import Epoch, History, HwSource, HwStatement, Role, once
 from forensics.replay.interval import Interval
 from forensics.replay.leadership.elections import (
@@ -273,7 +274,9 @@ class _Gone:
         gone = subtract(gone, _served_all_the_same(history, statement.lineage, gone))
         for piece in statement.lineage.pieces(gone):
             epoch = _first_without(history, statement, piece[0])
-            if epoch is None or contested & {epoch.epoch, statement.lineage.epoch_at(piece[0])}:
+            if epoch is None or not read_before(statement, epoch):
+                continue
+            if contested & {epoch.epoch, statement.lineage.epoch_at(piece[0])}:
                 continue
             if epoch.epoch not in only_elected(history.coverage):
                 _add_to_its_log(self._read.setdefault(epoch.epoch, []), statement, piece)

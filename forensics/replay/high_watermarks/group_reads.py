@@ -7,8 +7,11 @@ leader epoch e shows that a record of epoch e at offset p - 1 was read.
 
 A position can be set by hand, and then no record need have been read. A position that somebody chose has no epoch: the
 command ``kafka-consumer-groups --reset-offsets``, ``Admin.alterConsumerGroupOffsets`` with an offset alone, ``seek``,
-and a reset to the start or the end of the log. Only an application that names an epoch itself is not told apart. So a
-finding that rests on such a commit alone is inferred, and commits without an epoch bound nothing here.
+and a reset to the start or the end of the log. Some clients state an epoch that they have not read: sarama commits the
+one that it fetched with its first position, or 0 (``OffsetCommitRequest.AddBlock``). So a commit counts only if it was
+made before the leader began that lacks the record, and if its group states no epoch whose log had ended below. An
+application that names an epoch itself is not told apart. So a finding that rests on a commit alone is inferred, and
+commits without an epoch bound nothing here.
 """
 
 from __future__ import annotations
@@ -27,7 +30,10 @@ def read_by_groups(history: History) -> list[HwStatement]:
     if history.epoch_rollbacks:
         return []
     found = []
+    stale = {one.group for one in history.facts.positions if _states_former_epoch(history, one)}
     for position in history.facts.positions:
+        if position.group in stale:
+            continue
         epoch = history.epochs.get(position.epoch) if position.epoch is not None else None
         if epoch is None or epoch.leader is None or not _can_have_been_read(history, position, epoch):
             continue
@@ -61,3 +67,21 @@ def _can_have_been_read(history: History, position: GroupPosition, epoch: Epoch)
         return False
     end = log_end(history, epoch.leader, epoch.epoch).high
     return end is None or position.position <= end
+
+
+def _states_former_epoch(history: History, position: GroupPosition) -> bool:
+    """Return whether a commit states another epoch than that of the record before its position.
+
+    A later leader had begun below the position when the commit was made. Nothing that such a group states counts.
+    """
+    number, time = position.epoch, position.time
+    if number is None or time is None:
+        return False
+    later = (epoch for epoch in history.epochs.values() if epoch.epoch > number and epoch.leader not in (None, -1))
+    begun = (epoch for epoch in later if epoch.time is not None and epoch.time <= time)
+    return any(epoch.start is not None and epoch.start < position.position for epoch in begun)
+
+
+def read_before(statement: HwStatement, epoch: Epoch) -> bool:
+    """Return whether a group committed before a leader epoch began, by the clocks of two brokers."""
+    return statement.time is not None and epoch.time is not None and statement.time < epoch.time

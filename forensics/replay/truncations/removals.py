@@ -18,6 +18,7 @@ from forensics.replay.committed.proof import (
 )
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import kept, log_start_at
+from forensics.replay.high_watermarks.group_reads import read_before
 from forensics.replay.history import Epoch, History, HwSource, HwStatement, Truncation, TruncationReason
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, same, subtract
@@ -141,7 +142,7 @@ def _read_before(history: History, truncation: Truncation) -> CommittedProof:
     used: list[HwStatement] = []
     for statement in history.read_by_groups:
         below = intersect(gone, [(0, statement.high_watermark)])
-        if statement.epoch < truncation.epoch and (read := same(truncation.lineage, statement.lineage, below)):
+        if read_before(statement, epoch) and (read := same(truncation.lineage, statement.lineage, below)):
             ranges += read
             used.append(statement)
     return CommittedProof(tuple(merge(ranges)), tuple(used))
