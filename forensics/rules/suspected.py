@@ -506,7 +506,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         Sign.BATCHES_DISAGREE,
         "replica-divergence",
         "broker {replica} and broker {witness} appended record batches with two checksums at {offsets} in {role}, "
-        "below the high watermarks of both",
+        "below the high watermark of one of them",
         "appended {offsets} with another checksum",
         (
             "lines in between are missing: one of the two truncated its log, and appended the records of the other",

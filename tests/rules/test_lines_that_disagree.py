@@ -50,6 +50,14 @@ def suspected(folder: Path, rule: str, lines: list[Line]) -> list[Finding]:
             "broker 1, the leader (leader epoch 1), had high watermark 10, and then stated that the log of broker 2, ",
         ),
         (
+            "replica-divergence",
+            [
+                *(said(at, at, "append", offset=0, leo=9, leader_epoch=3, checksum=f"of {at}") for at in (1, 2)),
+                said(3, 1, "hw", hw=5),
+            ],
+            "broker 1 and broker 2 appended record batches with two checksums at offsets 0 to 4 in leader epoch 3",
+        ),
+        (
             "hw-regression",
             [*READ, said(1, 1, "log_loaded", leo=12), said(2, 1, "hw_loaded", hw=4)],
             "broker 1 read back high watermark 4; its checkpoint file had had 10",
@@ -97,6 +105,10 @@ def test_lines_that_disagree_are_suspected(rule: str, lines: list[Line], says: s
                 said(3, 1, "remote_leo", replica=2, leo=4),
             ],
         ),
+        (
+            "replica-divergence",
+            [said(at, at, "append", offset=0, leo=9, leader_epoch=3, checksum=f"of {at}") for at in (1, 2)],
+        ),
         ("hw-regression", [*READ, said(1, 1, "log_loaded", leo=4), said(2, 1, "hw_loaded", hw=4)]),
         ("hw-regression", [READ[0], said(0, 1, "truncate", offset=4), READ[1], said(2, 1, "hw_loaded", hw=4)]),
         (
@@ -115,6 +127,7 @@ def test_lines_that_disagree_are_suspected(rule: str, lines: list[Line], says: s
             "elected twice alike",
             "fetched since",
             "not in the ISR",
+            "not committed",
             "a shorter log",
             "truncated",
             "truncated by a line",

@@ -49,7 +49,7 @@ class Sign(StrEnum):
     TRUNCATED_BELOW_STATED = "a replica truncated its log below a high watermark that it stated before"
     APPENDS_DISAGREE = "two replicas have records of two leader epochs at offsets that both have committed"
     BATCHES_DISAGREE = (
-        "two replicas appended different record batches of one leader epoch at offsets that both committed"
+        "two replicas appended different record batches of one leader epoch at offsets that one has committed"
     )
     HIGH_WATERMARK_FELL = "the high watermark of a leader fell within its leader epoch"
     END_BELOW_HIGH_WATERMARK = "a log ended below a high watermark that its broker stated before"

@@ -1,6 +1,7 @@
-"""Different records at one offset, by the appends or the epoch entries of two replicas, below both high watermarks.
+"""Different records at one offset, by the appends or the epoch entries of two replicas.
 
-They are of two leader epochs, or are record batches of one epoch with two checksums. A trace need not claim to state
+They are of two leader epochs, below the high watermarks of both. Or they are record batches of one epoch with two
+checksums, below the high watermark of one. A trace need not claim to state
 each change. Without that claim a truncation may be missing, after which one replica appended the records that the other
 has. So this suggests two lineages, which ``suspicions`` reports.
 """
@@ -109,17 +110,21 @@ def unlike_appends(rows: pl.DataFrame) -> dict[Key, list[UnlikeAppends]]:
 
 def _pairs(replicas: dict[int, _Replica]) -> Iterator[UnlikeAppends]:
     for (left, one), (right, two) in itertools.combinations(sorted(replicas.items()), 2):
-        for span, here, there in unlike(one.records(), two.records()):
-            if _differ(here, there):
-                yield _pair((left, right), span, (one, here), (two, there))
-                break
+        found = [
+            apart for apart in unlike(one.records(), two.records()) if apart[1].writer[0] != apart[2].writer[0]
+        ] or [*_batches_apart(one, two)]
+        for span, here, there in found[:1]:
+            yield _pair((left, right), span, (one, here), (two, there))
 
 
-def _differ(one: Piece, two: Piece) -> bool:
-    """Return whether records are shown to be different: by leader epoch, or as batches by checksum."""
-    (epoch, checksum), (other, stated) = one.writer, two.writer
-    batches = one[:2] == two[:2] and one.whole and two.whole
-    return epoch != other or (batches and checksum != stated)
+def _batches_apart(one: _Replica, two: _Replica) -> Iterator[tuple[Range, Piece, Piece]]:
+    """Yield record batches of one leader epoch with two checksums. A leader epoch has one record at an offset, so it is
+    enough that the high watermark of one replica is above it.
+    """
+    for span, here, there in unlike(one.log.pieces, two.log.pieces):
+        batches = here.whole and there.whole and here[:2] == there[:2] == span
+        if batches and here.writer[0] == there.writer[0] and span[0] < (end := max(one.hw, two.hw)):
+            yield (span[0], min(span[1], end)), here, there
 
 
 def _below(log: Log, end: int) -> list[Piece]:
