@@ -51,8 +51,13 @@ def is_text(source: Source, head: bytes) -> bool:
 
 
 def is_log(source: Source, head: bytes) -> bool:
-    """Return whether a file is known by its content alone: a log by its times, a trace by what it states."""
-    return trace_jsonl.is_trace(head) or is_text(source, head)
+    """Return whether a file is known by its content alone: a log by its times, a trace by what it states.
+
+    A file of a broker in a trace is neither: checkpoints of two brokers are often equal.
+    """
+    if trace_jsonl.is_trace(head):
+        return not trace_files.begins_file(head)
+    return is_text(source, head)
 
 
 def opening(head: bytes) -> bytes:
