@@ -249,6 +249,20 @@ def _renamed(names: dict[str, str], files: Files) -> Files:
     return {f"{names.get(broker_of(path), broker_of(path))}/{path.partition('/')[2]}": files[path] for path in files}
 
 
+def other_topic_id(evidence: Evidence, random: Random) -> list[Edit]:
+    """A broker has the directory of a topic of another id: it was down as the topic was deleted and created again."""
+    named = [path for path in evidence.paths if path.endswith("/partition.metadata")]
+    if not named:
+        return []
+    broker = broker_of(random.choice(named))
+    logs = _gone(path for path in evidence.paths if broker_of(path) == broker and is_log(path))
+    return [*logs, *_each([path for path in named if broker_of(path) == broker], "other id in", _with_other_id)]
+
+
+def _with_other_id(content: bytes) -> bytes:
+    return re.sub(rb"(topic_id: ).*", rb"\1AAAAAAAAAAAAAAAAAAAAAQ", content)
+
+
 WAYS: dict[str, Callable[[Evidence, Random], list[Edit]]] = {
     way.__name__: way
     for way in (
@@ -268,5 +282,6 @@ WAYS: dict[str, Callable[[Evidence, Random], list[Edit]]] = {
         clock_off,
         short_copies,
         no_names,
+        other_topic_id,
     )
 }

@@ -20,7 +20,7 @@ from forensics.replay.committed.proof import (
 from forensics.replay.committed.record_counts import records_lost, with_records
 from forensics.replay.committed.short_current_leader import in_no_copy, left_with_less
 from forensics.replay.confidence import Weakness, weak_points
-from forensics.replay.coverage import Span
+from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.compaction import NOT_CLEANED
 from forensics.replay.facts.deletions import may_be_deleted
 from forensics.replay.facts.log_dirs import moved_until
@@ -302,6 +302,20 @@ def _later_leaders(history: History, case: Case) -> list[Want]:
     return [Want(Question.LATER_LEADER_UNSEEN, (of([broker], Artefact.STATE_CHANGE_LOG),)) for broker in silent]
 
 
+def _leader_unseen(history: History, case: Case) -> list[Want]:
+    """Return a want for the log of the last leader, if neither its segments nor all lines on its roles are there.
+
+    Alone in the ISR it may have restarted without its records: no other replica noticed.
+    """
+    current = history.current
+    if current is None or current.leader is None or history.played is not None or on_disk(history, current.leader):
+        return []
+    others = (current.last_isr or frozenset()) - {current.leader}
+    if others or history.coverage.has(current.leader, Printed.ROLES, Span.WITHIN, Span.AFTER):
+        return []
+    return [Want(Question.ITS_FILES, (of([current.leader], Artefact.DATA_DIRECTORY),))]
+
+
 def _missing_lines(history: History, case: Case) -> list[Want]:
     """Return wants for lines that are shown to be missing."""
     return [*more_lines(history)]
@@ -316,6 +330,7 @@ _WANTS: tuple[Callable[[History, Case], list[Want]], ...] = (
     _order_or_writer,
     _of_leaders_files,
     _later_leaders,
+    _leader_unseen,
     _missing_lines,
 )
 """Everything that may leave the answer open, in the order in which reports name it."""

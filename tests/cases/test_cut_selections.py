@@ -17,6 +17,8 @@ SELECTIONS = [
     ("data/twice-3.8.1-replication", "without data of broker-3", "pay-0 leo-regression", "violated error"),
     # A log came back in another directory, and the lines of a member of the ISR are missing.
     ("data/mvdir-2.8.2", "without logs of broker-1", "pay-0 hw-regression", "unknown"),
+    # The leader was alone in the ISR, and nothing of it is in the evidence.
+    ("data/wipelead-3.9.1", "without broker-1", "payments.eu-west_1-0 committed-data-lost", "unknown"),
     # A loss is found although the lines of one replica are missing, and a cluster that lost nothing is called clean.
     ("data/fates-1.1.1", "without logs of broker-2", "orders-1 committed-data-lost", "violated critical"),
     ("data/frozenled-1.1.1", "random 28: span of all", "orders-0 committed-data-lost", "clean"),
