@@ -28,7 +28,7 @@ import polars as pl
 from forensics import tables
 from forensics.case import Reading
 from forensics.case.frames import case_of
-from forensics.case.order import zone_info
+from forensics.case.order import known_zone, zone_info
 from forensics.engines import local
 from forensics.errors import NothingMatched
 from forensics.replay.lineage import Range
@@ -210,6 +210,8 @@ class Scan:
         topic, _, number = partition.rpartition("-")
         if not topic or not number.isdecimal():
             raise NothingMatched(f"{partition!r} is no partition; use a topic and a number like orders-0")
+        if any(first >= end for first, end in offsets):
+            raise NothingMatched("a range of offsets ends before it begins, or where it does; use one like (50, 80)")
         findings = [] if offsets else asked.of_findings(self.result, topic, int(number))
         wanted = offsets or asked.offsets_of(self.result, findings)
         case, inputs = self.result.case, self.result.inputs
@@ -255,6 +257,7 @@ def scan(
     Raises:
         UnreadableInput: a path does not exist.
         NothingUnderstood: nothing in the input is a broker's.
+        NothingMatched: there is no such time zone.
 
     >>> found = scan("sample_traces/kip101-0.10.2.2")
     >>> found.worst, found.partitions
@@ -264,6 +267,10 @@ def scan(
     >>> found.salvage("orders-0")["lost"]
     {'offsets': [[50, 80]], 'gone': []}
     """
+    try:
+        known_zone(tz or "UTC")
+    except ValueError:
+        raise NothingMatched(f"{tz!r} is no time zone; use one like Europe/Berlin, UTC or +02:00") from None
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
     shifts = {broker: round(shift / timedelta(microseconds=1)) for broker, shift in (skew or {}).items()}
     reading = Reading(tz, shifts, _moment(since, tz), _moment(until, tz))

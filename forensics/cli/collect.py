@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from forensics.collect.choosing import Form
 from forensics.outputs import plain
 
 _SHOWN = 5
+_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:/-]*")
 
 
 @click.command(epilog=example("forensics collect /var/log/kafka /var/lib/kafka -o broker-1.tar.zst"))
@@ -82,6 +84,11 @@ def collect(
     if plan:
         if paths or output is not None:
             raise click.UsageError("--plan prints a script; name brokers with --host, and no PATH and no -o")
+        strange = next((host for host in hosts if not _HOST.fullmatch(host)), None)
+        if strange is not None:
+            raise click.UsageError(f"{strange!r} is no name of a host, a container or a pod")
+        if any(not folder.isprintable() for folder in (*data, *logs, server)):
+            raise click.UsageError("a folder or an address has characters that cannot be printed")
         if not hosts:
             raise click.UsageError("--plan needs the brokers: --host kafka-1 --host kafka-2")
         say(plans.script(hosts, runtime=runtime, data=data, logs=logs, server=server))

@@ -67,6 +67,8 @@ def produce(
 
     It compares the records in the topic with those in the file, and sends only the ones that follow. So it can be run
     again after an interruption, and no record is written twice. Any topic with other records is refused.
+
+    Exit code: 0 all records were sent that were to be sent, 1 some cannot be sent, 2 an error.
     """
     target_report = report if report is not None else str(Path(file).with_name("acknowledged.jsonl"))
     writable(target_report)
@@ -80,6 +82,8 @@ def produce(
                 target.close()
             put_text(target_report, _report_lines(made, topic))
     say("".join(f"{plain(line)}\n" for line in _said(made, topic, target_report)))
+    if made.impossible:
+        raise SystemExit(1)
 
 
 @contextlib.contextmanager

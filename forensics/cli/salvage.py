@@ -23,9 +23,10 @@ from forensics.result import Result
 from forensics.rules.finding import Finding
 from forensics.salvage import asked, recovered
 from forensics.salvage.asked import Lost
-from forensics.salvage.copies import Holding, holding
+from forensics.salvage.copies import Holding, copies, holding
 
 _NAME = re.compile(r"(?P<topic>[A-Za-z0-9._-]{1,249})-(?P<partition>[0-9]{1,10})")
+_MOST = 2**63 - 1  # offsets are a Java long
 _RANGE = re.compile(r"([0-9]{1,19})\.\.([0-9]{1,19})")
 
 
@@ -43,6 +44,8 @@ def _ranges(_context: click.Context, _parameter: click.Parameter, values: tuple[
         if found is None:
             raise click.BadParameter(f"{value!r} is no range of offsets; use one like 50..80, which ends before 80")
         first, end = int(found[1]), int(found[2])
+        if end > _MOST:
+            raise click.BadParameter(f"{value!r}: no offset is above {_MOST - 1}")
         if first >= end:
             raise click.BadParameter(f"{value!r} holds no offset: the end is not part of a range; use one like 50..80")
         ranges.append((first, end))
@@ -157,6 +160,8 @@ def _usable(case: Case, held: Holding, paths: Sequence[str]) -> None:
         raise UnreadableInput(f"{name}: several clusters have it; name one with --cluster: {', '.join(known)}")
     if held.copies:
         return
+    if held.cluster is not None and copies(case, held.topic, held.partition, ()):
+        raise UnreadableInput(f"no segment of {name} is of cluster {held.cluster}")
     there = case.sources.filter(pl.col("format") == "segment").select("topic", "partition").drop_nulls().unique()
     names = sorted(f"{topic}-{partition}" for topic, partition in there.iter_rows())
     near = difflib.get_close_matches(name, names, n=5, cutoff=0.3) or names[:5]

@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import io
 import os
-import re
 import socket
 import tarfile
 import time
@@ -22,7 +21,7 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final, cast
 
-from forensics.collect import headers
+from forensics.collect import headers, settings
 from forensics.collect.choosing import Form, form_of
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
 from forensics.outputs import as_json, beside
@@ -32,11 +31,6 @@ from parsers.walk import files
 
 SCHEMA: Final = "forensics.collect/1"
 MANIFEST: Final = "collected.json"
-_SECRET: Final = re.compile(
-    rb"(?im)^(?P<name>(?:[^\r\n=:]*(?:password|secret|token|jaas|credential|private)[^\r\n=:]*"
-    rb"|[^\r\n=:]*\.key[ \t]*)[=:])(?:[^\r\n\\]|\\\r?\n|\\[^\r\n])*"
-)
-"""A setting whose value is a secret, with the lines that continue it."""
 _IN_MEMORY: Final = 8 << 20
 _STEP: Final = 1 << 20
 
@@ -142,7 +136,9 @@ def _tar(part: Path, name: str) -> Iterator[tarfile.TarFile]:
 def _packed(tar: tarfile.TarFile, source: Source, *, with_segments: bool, metadata: bool) -> Taken:
     """Pack one file; a file that cannot be read is named as left out."""
     try:
-        modified: float | None = Path(source.path).stat().st_mtime
+        # The path that is shown may not be that on disk: names may be any bytes.
+        real = source.place.file if source.place is not None else source.path
+        modified: float | None = Path(real).stat().st_mtime
         form, what = form_of(source, with_segments=with_segments, metadata=metadata)
         if form is Form.LEFT_OUT:
             return Taken(source.path, "", form, what, source.size, modified)
@@ -189,7 +185,7 @@ def _headers(source: Source, into: IO[bytes]) -> str:
 def _masked(source: Source, into: IO[bytes]) -> str:
     with source.open() as stream:
         data = stream.read(source.size)
-    into.write(_SECRET.sub(rb"\g<name>***", data))
+    into.write(settings.masked(data))
     return hashlib.sha256(data).hexdigest()
 
 

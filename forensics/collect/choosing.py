@@ -10,6 +10,7 @@ from typing import Final
 from parsers import read
 from parsers.containers import Memory, expand
 from parsers.files.sources import Source
+from parsers.formats.dump_log_text import NAME as DUMP
 from parsers.formats.log_directory import split_directory
 from parsers.formats.segment import NAME as SEGMENT
 
@@ -31,11 +32,16 @@ _FORMS: Final[Mapping[str, Form]] = MappingProxyType(
         read.GC_LOG: Form.LEFT_OUT,
         SEGMENT: Form.HEADERS,
         "server-properties": Form.MASKED,
-        "log4j-config": Form.MASKED,
+        "log4j-config": Form.LEFT_OUT,  # appenders of mail and databases have passwords
+        DUMP: Form.LEFT_OUT,  # with --print-data-log it has users' records
     }
 )
 """The form of each format; what is of none is left out."""
 
+_INTERNAL: Final = frozenset(
+    ("__consumer_offsets", "__transaction_state", "__share_group_state", "__remote_log_metadata", "__cluster_metadata")
+)
+"""Topics of Kafka's own."""
 _OF_METADATA: Final = ("metadata-log", "metadata-snapshot")
 _COMPRESSED: Final = (".gz", ".tgz", ".zst", ".bz2", ".xz", ".lz4", ".zip", ".tar")
 
@@ -80,4 +86,4 @@ def _of_compressed(source: Source, *, with_segments: bool) -> tuple[Form, str]:
 def _is_internal(source: Source) -> bool:
     """Return whether a segment is of a topic of Kafka's own, such as the offsets of groups: no user's records."""
     directory = split_directory(source.parent)
-    return directory is not None and directory.topic.startswith("__")
+    return directory is not None and directory.topic in _INTERNAL

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+import polars as pl
+
 from parsers.encodings.compression import CODECS
 from parsers.files.sources import Source
 from parsers.formats.log_directory import split_segment_file
@@ -33,8 +35,10 @@ def lines(source: Source) -> Iterator[str]:
         yield f"Starting offset: {known.base_offset}\n"
     for row in scan.batches.select(_COLUMNS).iter_rows():
         yield _line(*row)
-    if scan.valid_bytes < scan.size:
-        yield f"Found {scan.size - scan.valid_bytes} invalid bytes at the end of {source.name}\n"
+    last = scan.batches.tail(1).select(pl.col("byte") + pl.col("size")).to_series()
+    read = int(last[0]) if last.len() else 0
+    if read < scan.size:
+        yield f"Found {scan.size - read} invalid bytes at the end of {source.name}\n"
 
 
 def _line(

@@ -28,7 +28,8 @@ class Runtime:
     Attributes:
         name: value of ``--runtime``.
         run: runs a command on the broker's host or in its container; with ``{host}`` and ``{command}`` in it.
-        pack: writes a folder of it as a tar to standard output; ``{host}`` and ``{folder}``.
+        pack: writes a folder of it as a tar to standard output; ``{host}``, and ``{folder}`` or ``{remote}``, the
+            command that does it, quoted once more for the shell at the other end.
         logs: prints what the process wrote to its console; ``{host}``.
     """
 
@@ -42,14 +43,14 @@ RUNTIMES: Final = (
     Runtime(
         "systemd",
         "ssh {host} {command}",
-        "ssh {host} sudo tar -cf - -C {folder} .",
+        "ssh {host} {remote}",
         "ssh {host} sudo journalctl -u kafka -u confluent-server -o short-iso-precise --no-pager",
     ),
     Runtime(
         "docker",
         "docker exec {host} sh -c {command}",
         "docker exec {host} tar -cf - -C {folder} .",
-        "docker logs --timestamps {host} 2>&1",
+        "docker logs --timestamps {host}",
     ),
     Runtime(
         "kubernetes",
@@ -140,12 +141,13 @@ def _of_host(how: Runtime, host: str, number: int, data: Sequence[str], logs: Se
     yield "# Its logs first: they are rotated away. Then its console, where a container has no files."
     for place, folder in enumerate(logs, 1):
         yield _unpacked(how, name, folder, f"{at}/logs{'' if place == 1 else f'-{place}'}")
-    yield f"{how.logs.format(host=name)} > {at}/console.log || true"
+    yield f"{how.logs.format(host=name)} > {at}/console.log 2>&1 || true"
     yield "# Its data directories: checkpoints are written over every five seconds, so the sooner the better."
     for place, folder in enumerate(data, 1):
         yield _unpacked(how, name, folder, f"{at}/data{'' if place == 1 else f'-{place}'}")
 
 
 def _unpacked(how: Runtime, name: str, folder: str, into: str) -> str:
-    packed = how.pack.format(host=name, folder=shlex.quote(folder))
+    remote = shlex.quote(f"sudo tar -cf - -C {shlex.quote(folder)} .")
+    packed = how.pack.format(host=name, folder=shlex.quote(folder), remote=remote)
     return f"mkdir -p {into} && {packed} | tar -xf - -C {into}"

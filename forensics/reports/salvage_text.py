@@ -82,7 +82,7 @@ def _lost(one: Written) -> str:
     if one.lost is None:
         return ""
     if not one.lost:
-        return ": other records than the lost ones"
+        return ": not known to be the lost records"
     return ": the lost records" if one.lost == one.held else f": with the lost records at {offsets_text(one.lost)}"
 
 
@@ -94,7 +94,11 @@ def _gone(holding: Holding, lost: Lost | None) -> list[str]:
     if beyond:
         lines.append(f"Beyond the end of every copy ({end}): {offsets_text(tuple(beyond))}.")
     if lost is not None and (gone := subtract(lost.gone, holding.gone)):
-        lines.append(f"Of the lost records, no copy has {_ranges(gone)}: what the copies have there was written later.")
+        lines.append(
+            f"No copy is known to have the lost records at {_ranges(gone)}. What copies have there may be others."
+        )
+    if lines and any(batch.first < end for _, batch in holding.damaged):
+        lines.append("Damaged batches may hold some of them: they are named below.")
     return lines or [f"Each of the {'lost records' if lost is not None else 'offsets'} is in a copy."]
 
 
@@ -102,9 +106,11 @@ def _next(written: Sequence[Written], into: str | None) -> list[str]:
     """Return what to do next."""
     if into is None:
         return ["Nothing was written. Name a new folder with -o to write the records."]
-    chosen = next((one for one in written if one.lost), written[0] if written else None)
+    chosen = next((one for one in written if one.lost or one.lost is None), None)
     if chosen is None:
-        return []
+        return (
+            ["No folder is known to have the lost records: look at what it has before you use it."] if written else []
+        )
     command = f"forensics produce {into}/{chosen.folder}/{RECORDS} --bootstrap-server HOST:PORT --topic NEW-TOPIC"
     return [f"To write the records to a new topic: {command}"]
 

@@ -11,10 +11,12 @@ from forensics.replay.committed.proof import Loss, losses
 from forensics.replay.history import History
 from forensics.replay.lineage import Range, intersect, merge, subtract
 from forensics.result import Result
-from forensics.rules.finding import Finding
-from forensics.salvage.copies import Batch, Holding, Side, copies
+from forensics.rules.finding import Finding, Severity
+from forensics.salvage.copies import Batch, Copy, Holding, Side, copies
+from parsers.formats.log_directory import DirectoryState
 
-OF_LOSS: Final = ("committed-data-lost", "replica-divergence", "truncation-below-committed")
+LOSS: Final = "committed-data-lost"
+OF_LOSS: Final = (LOSS, "replica-divergence", "truncation-below-committed")
 """Rules whose findings name records that a partition lost, or that its copies have in two versions."""
 
 
@@ -63,8 +65,8 @@ class Lost:
     """The part of the records that a partition lost which each side holds.
 
     Attributes:
-        offsets: of all lost records that were asked for.
-        held: for each side, those of them that it holds.
+        offsets: of all lost records that were asked for, by the findings.
+        held: for each side, those of them that it is known to hold.
     """
 
     offsets: tuple[Range, ...]
@@ -72,34 +74,52 @@ class Lost:
 
     @property
     def gone(self) -> list[Range]:
-        """Lost offsets that no side holds, although it may hold other records there."""
+        """Lost offsets that no side is known to hold, although it may hold other records there."""
         return subtract(self.offsets, [span for held in self.held for span in held])
 
 
 def lost(result: Result, holding: Holding, findings: Sequence[Finding]) -> Lost | None:
-    """Return what each side holds of the records that the partition lost; None where no finding is of a loss."""
-    places = {(one.cluster, one.topic, one.topic_id, one.partition, one.incarnation) for one in findings}
-    histories = [one.history for one in result.partitions if _place(one.history) in places]
-    known = [loss for history in histories for loss in losses(history)[0]]
-    offsets = intersect([span for loss in known for span in loss.ranges], holding.wanted)
+    """Return what each side holds of the records that the partition lost; None where no finding is of a loss.
+
+    A loss that is only suspected counts, too: then no copy is known to hold the records.
+    """
+    of_loss = [one for one in findings if one.rule == LOSS or (one.rule in OF_LOSS[2:] and _is_grave(one))]
+    offsets = intersect([span for one in of_loss for span in offsets_of(result, [one])], holding.wanted)
     if not offsets:
         return None
-    held = (merge(span for loss in known for span in _held(side, loss)) for side in holding.sides)
-    return Lost(tuple(offsets), tuple(tuple(intersect(spans, holding.wanted)) for spans in held))
+    places = {(one.cluster, one.topic, one.topic_id, one.partition, one.incarnation) for one in findings}
+    histories = [one.history for one in result.partitions if _place(one.history) in places]
+    known = [(history, loss) for history in histories for loss in losses(history)[0]]
+    held = (merge(span for history, loss in known for span in _held(side, history, loss)) for side in holding.sides)
+    return Lost(tuple(offsets), tuple(tuple(intersect(spans, offsets)) for spans in held))
+
+
+def _is_grave(one: Finding) -> bool:
+    """Return whether a truncation is not known to have been made good: the records may be lost."""
+    return one.severity.rank <= Severity.ERROR.rank
 
 
 def _place(history: History) -> tuple[str | None, str, str | None, int, int]:
     return history.cluster, history.topic, history.topic_id, history.partition, history.incarnation
 
 
-def _held(side: Side, loss: Loss) -> list[Range]:
+def _held(side: Side, history: History, loss: Loss) -> list[Range]:
     """Return the records of a loss that a side holds: by the epochs of its batches, else by whose copies it is."""
+    copies_ = [one for one in side.copies if _of_incarnation(one, history)]
     mine = [one for one in side.batches if intersect([one.offsets], loss.ranges)]
+    if not copies_ or not mine:
+        return []
     if any(one.leader_epoch is not None for one in mine):
         return [span for one in mine for span in _in_lineage(one, loss)]
-    brokers = {copy.broker for copy in side.copies if copy.state == "current"}
+    live = {(broker, history.replicas[broker].directory) for broker in loss.holders if broker in history.replicas}
+    brokers = {one.broker for one in copies_ if (one.broker, one.directory) in live}
     spans = [span for broker, ranges in loss.holders.items() if broker in brokers for span in ranges]
     return intersect(side.held(loss.ranges), spans)
+
+
+def _of_incarnation(copy: Copy, history: History) -> bool:
+    """Return whether a copy may be of a topic's incarnation: of an earlier one only deleted directories are left."""
+    return history.incarnation == 0 or copy.state == DirectoryState.DELETE
 
 
 def _in_lineage(batch: Batch, loss: Loss) -> list[Range]:

@@ -15,7 +15,7 @@ from forensics.replay.lineage import Range, intersect, merge, size, subtract
 
 _COLUMNS: Final = ("source", "byte", "size", "base_offset", "last_offset", "leader_epoch", "magic", "crc", "crc_ok")
 _MORE: Final = ("records", "timestamp_type", "transactional", "control", "producer_id", "producer_epoch")
-_OF_COPY: Final = ("cluster", "broker", "directory", "directory_state", "mark")
+_OF_COPY: Final = ("cluster", "broker", "directory", "directory_state")
 
 
 class Batch(NamedTuple):
@@ -156,7 +156,7 @@ class Holding:
 def copies(case: Case, topic: str, partition: int, wanted: Sequence[Range]) -> list[Copy]:
     """Return the copies of a partition's log: live directories first, then by cluster, broker and name.
 
-    A segment that compaction was writing, or that was to be removed, counts as a copy of its own.
+    Segments that were to be removed, or that compaction was writing, are not read.
 
     Args:
         case: the evidence.
@@ -173,7 +173,6 @@ def copies(case: Case, topic: str, partition: int, wanted: Sequence[Range]) -> l
             "broker",
             pl.col("path").str.replace(r"/?[^/]*$", "").alias("directory"),
             "directory_state",
-            pl.col("path").str.extract(r"\.log\.(deleted|cleaned|swap)", 1).fill_null("").alias("mark"),
         )
     )
     rows = (
@@ -184,7 +183,7 @@ def copies(case: Case, topic: str, partition: int, wanted: Sequence[Range]) -> l
     )
     near = (pl.col("last_offset") >= first) & (pl.col("base_offset") < end)
     found = []
-    for (cluster, broker, directory, state, _), part in rows.group_by(_OF_COPY, maintain_order=True):
+    for (cluster, broker, directory, state), part in rows.group_by(_OF_COPY, maintain_order=True):
         chosen = part.filter(near | pl.col("control").fill_null(value=False))
         batches = tuple(map(Batch._make, chosen.select(*_COLUMNS, *_MORE).iter_rows()))
         last = part.filter("crc_ok").get_column("last_offset").max()

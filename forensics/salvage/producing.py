@@ -8,6 +8,7 @@ repeated, whatever its report holds. Within a run the producer is idempotent (KI
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -21,8 +22,13 @@ from parsers.formats.records import Record
 _TOGETHER: Final = 1000
 """Records that are sent before their acknowledgements are waited for."""
 _LARGEST: Final = 1 << 30  # bytes of a request: the broker decides what it takes
-_CONFIGS: Final = {"retention.ms": "-1", "retention.bytes": "-1", "message.timestamp.type": "CreateTime"}
-"""Settings of a new topic: the timestamps are old, and retention would remove the records at once."""
+_CONFIGS: Final = {
+    "retention.ms": "-1",
+    "retention.bytes": "-1",
+    "message.timestamp.type": "CreateTime",
+    "max.message.bytes": str(100 << 20),
+}
+"""Settings of a new topic: timestamps are old, and retention would remove the records at once; records may be large."""
 _WAIT_MS: Final = 10_000
 
 
@@ -144,14 +150,14 @@ class KafkaTarget:
         NotProduced: no broker answers, or the topic cannot be used.
     """
 
-    def __init__(self, servers: str, topic: str, *, replication: int = -1, settings: Mapping[str, Any] = {}) -> None:
+    def __init__(self, servers: str, topic: str, *, replication: int = -1, settings: Mapping[str, str] = {}) -> None:
         import kafka
 
         self._kafka = kafka
         self._topic = topic
-        self._settings = {"bootstrap_servers": servers.split(","), **settings}
+        self._settings = {"bootstrap_servers": servers.split(","), **_typed(settings)}
         self._place = kafka.TopicPartition(topic, 0)
-        with _told(servers):
+        with _told(f"no broker at {servers} can be used", "look at --bootstrap-server and --config"):
             self.made = self._made(replication)
             self._producer = kafka.KafkaProducer(
                 enable_idempotence=True, acks="all", max_request_size=_LARGEST, **self._settings
@@ -189,13 +195,13 @@ class KafkaTarget:
     def send(self, record: Record) -> Callable[[], int]:
         """Send a record."""
         stamp = None if record.timestamp < 0 else record.timestamp
-        with _told(self._topic):
+        with _told(f"offset {record.offset}", _AGAIN):
             future = self._producer.send(
                 self._topic, record.value, record.key, list(record.headers), partition=0, timestamp_ms=stamp
             )
 
         def wait() -> int:
-            with _told(f"offset {record.offset}"):
+            with _told(f"offset {record.offset}", _AGAIN):
                 return int(future.get().offset)
 
         return wait
@@ -205,15 +211,48 @@ class KafkaTarget:
         self._producer.close()
 
 
+def _typed(settings: Mapping[str, str]) -> dict[str, Any]:
+    """Return settings of the client with the types of their defaults: a command line gives text."""
+    import kafka
+
+    defaults = kafka.KafkaProducer.DEFAULT_CONFIG
+    return {name: _value(text, defaults.get(name)) for name, text in settings.items()}
+
+
+def _value(text: str, default: object) -> object:
+    """Return a setting with the type of its default.
+
+    >>> _value("1000", 30000), _value("false", True), _value("SSL", "PLAINTEXT")
+    (1000, False, 'SSL')
+    """
+    if isinstance(default, bool):
+        return text.lower() in ("true", "1", "yes")
+    if isinstance(default, int | float) and re.fullmatch(r"-?[0-9]+", text):
+        return int(text)
+    return text
+
+
+_AGAIN: Final = "what was acknowledged is in the report; mend that and run it again"
+_LARGE: Final = "raise max.message.bytes of the topic, or message.max.bytes of the brokers, and run it again"
+
+
 @contextlib.contextmanager
-def _told(what: str) -> Iterator[None]:
-    """Make one sentence of an error of the client."""
-    from kafka.errors import KafkaError
+def _told(what: str, then: str) -> Iterator[None]:
+    """Make one sentence of an error of the client.
+
+    Args:
+        what: that failed.
+        then: what to do.
+
+    Raises:
+        NotProduced: it failed.
+    """
+    from kafka.errors import KafkaError, MessageSizeTooLargeError
 
     try:
         yield
-    except KafkaError as error:
+    except MessageSizeTooLargeError:
+        raise NotProduced(f"{what}: the record is larger than the topic allows; {_LARGE}") from None
+    except (KafkaError, ValueError, TypeError, OSError) as error:
         said = " ".join(str(error).split())
-        raise NotProduced(
-            f"{what}: {said or type(error).__name__}; what was acknowledged is in the report, run it again"
-        ) from None
+        raise NotProduced(f"{what}: {said or type(error).__name__}; {then}") from None

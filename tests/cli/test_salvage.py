@@ -117,7 +117,8 @@ def test_lost_records_of_which_no_copy_is_left_are_not_taken_for_the_later_ones(
     assert truth["expect"]["lost_committed"]
     text = run("salvage", case, "-p", "orders-0", "--dry-run")
     assert text.code == 1
-    assert "other records than the lost ones" in text.out
+    assert "not known to be the lost records" in text.out
+    assert "forensics produce" not in text.out
 
 
 def test_an_archive_gives_what_a_folder_gives(run: Run, tmp_path: Path) -> None:
@@ -207,6 +208,62 @@ def test_evidence_that_changed_since_it_was_read_is_no_record(
     assert not list(tmp_path.glob("*recovered*"))
 
 
+def test_a_lost_record_in_a_damaged_batch_is_gone(run: Run, tmp_path: Path) -> None:
+    """Replay knows nothing of what a damaged batch holds: the findings say what was lost."""
+    evidence = tmp_path / "evidence"
+    shutil.copytree(KIP101, evidence)
+    segment = evidence / "broker-1" / "data" / "orders-0" / SEGMENT
+    data = bytearray(segment.read_bytes())
+    data[1840 + 4 * 36 + 30] ^= 1
+    segment.write_bytes(data)
+    document = salvaged(run, evidence, "-p", "orders-0", "--dry-run", code=1)
+    assert document["lost"] == {"offsets": [[50, 80]], "gone": [[54, 55]]}
+    text = run("salvage", evidence, "-p", "orders-0", "--dry-run").out
+    assert "No copy is known to have the lost records at offset 54" in text
+    assert "Damaged batches may hold some of them" in text
+
+
+@pytest.mark.parametrize("gone", [(1,), (2, 3)])
+def test_without_a_broker_nothing_is_called_found_that_is_not(run: Run, tmp_path: Path, gone: tuple[int, ...]) -> None:
+    evidence = tmp_path / "evidence"
+    shutil.copytree(KIP101, evidence)
+    for broker in gone:
+        shutil.rmtree(evidence / f"broker-{broker}" / "data" / "orders-0")
+    ran = run("salvage", evidence, "-p", "orders-0", "--dry-run", "--format", "json")
+    lost = {tuple(one) for one in ran.document["lost"]["offsets"]}
+    assert lost == {(50, 80)}
+    held = [span for side in ran.document["sides"] for span in side["lost"]]
+    assert held == ([] if 1 in gone else held)
+    assert ran.code == (0 if held == [[50, 80]] else 1)
+
+
+def test_a_copy_in_another_directory_of_the_same_broker_is_not_the_lost_one(run: Run, tmp_path: Path) -> None:
+    """Without leader epochs it is by its directory that a copy is known as the one with the lost records."""
+    evidence = tmp_path / "evidence"
+    shutil.copytree(KIP101, evidence)
+    other = evidence / "broker-1" / "data2"
+    shutil.copytree(evidence / "broker-2" / "data" / "orders-0", other / "orders-0")
+    shutil.copy(evidence / "broker-1" / "data" / "meta.properties", other)
+    ran = run("salvage", evidence, "-p", "orders-0", "--dry-run", "--format", "json")
+    sides = {
+        frozenset(Path(copy["directory"]).parent.name for copy in side["copies"]): side["lost"]
+        for side in ran.document["sides"]
+    }
+    assert sum(bool(lost) for lost in sides.values()) <= 1
+    assert not next(lost for names, lost in sides.items() if "data2" in names)
+
+
+def test_a_log_of_a_topic_that_was_made_again_holds_nothing_that_was_lost_before(run: Run) -> None:
+    root = evidence_root()
+    incidents = root.parent / "incidents" if root is not None else None
+    if incidents is None or not (incidents / "incarn-4.1.1").is_dir():
+        pytest.skip(NO_EVIDENCE)
+    document = salvaged(run, incidents / "incarn-4.1.1", "-p", "cart-1", "--dry-run", code=1)
+    for side in document["sides"]:
+        if any(copy["state"] == "current" for copy in side["copies"]):
+            assert side["lost"] == []
+
+
 # -- the command line --------------------------------------------------------------------------------------------------
 
 
@@ -240,6 +297,9 @@ def test_nothing_is_written_over_and_nothing_into_evidence(run: Run, tmp_path: P
     assert ran.code == 2
     assert "is in the evidence" in ran.err
     assert not (KIP101 / "recovered").exists()
+    folder = KIP101 / "broker-1" / "data" / "orders-0"
+    ran = run("salvage", folder / SEGMENT, "-p", "orders-0", "--offsets", "50..80", "-o", folder / "y")
+    assert (ran.code, (folder / "y").exists()) == (2, False)
 
 
 def test_several_clusters_are_not_mixed(run: Run) -> None:
