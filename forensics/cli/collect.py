@@ -82,21 +82,26 @@ def collect(
     users. `forensics scan` reads it as it is. Nothing is changed on the host.
     """
     if plan:
-        if paths or output is not None:
-            raise click.UsageError("--plan prints a script; name brokers with --host, and no PATH and no -o")
-        strange = next((host for host in hosts if not _HOST.fullmatch(host)), None)
-        if strange is not None:
-            raise click.UsageError(f"{strange!r} is no name of a host, a container or a pod")
-        if any(not folder.isprintable() for folder in (*data, *logs, server)):
-            raise click.UsageError("a folder or an address has characters that cannot be printed")
-        if not hosts:
-            raise click.UsageError("--plan needs the brokers: --host kafka-1 --host kafka-2")
+        _check(paths, output, hosts, (*data, *logs, server))
         say(plans.script(hosts, runtime=runtime, data=data, logs=logs, server=server))
         return
     if not paths or output is None:
         raise click.UsageError("name folders of the host, and the bundle with -o FILE; or print a script with --plan")
     found = packed(paths, Path(output), with_segments=with_segments, metadata=not without_metadata)
     say("".join(f"{plain(line)}\n" for line in _said(found, output)))
+
+
+def _check(paths: Sequence[str], output: str | None, hosts: Sequence[str], words: Sequence[str]) -> None:
+    """Make sure that a script can be made of the options: each of them is pasted into a shell in the end."""
+    if paths or output is not None:
+        raise click.UsageError("--plan prints a script; name brokers with --host, and no PATH and no -o")
+    if not hosts:
+        raise click.UsageError("--plan needs the brokers: --host kafka-1 --host kafka-2")
+    strange = next((host for host in hosts if not _HOST.fullmatch(host)), None)
+    if strange is not None:
+        raise click.UsageError(f"{strange!r} is no name of a host, a container or a pod")
+    if any(not word.isprintable() for word in words):
+        raise click.UsageError("a folder or an address has characters that cannot be printed")
 
 
 def _said(found: Sequence[Taken], output: str) -> Iterator[str]:

@@ -28,8 +28,8 @@ class Runtime:
     Attributes:
         name: value of ``--runtime``.
         run: runs a command on the broker's host or in its container; with ``{host}`` and ``{command}`` in it.
-        pack: writes a folder of it as a tar to standard output; ``{host}``, and ``{folder}`` or ``{remote}``, the
-            command that does it, quoted once more for the shell at the other end.
+        pack: writes a folder of it as a tar to standard output, with ``{host}`` and ``{folder}``. ``{remote}`` is the
+            command quoted for the shell at the other end.
         logs: prints what the process wrote to its console; ``{host}``.
     """
 

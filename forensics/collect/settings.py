@@ -23,7 +23,7 @@ _KNOWN: Final = re.compile(
 """Names of settings whose values are packed."""
 
 _NOT: Final = re.compile(rb"(?i)password|secret|token|jaas|credential|private|\.key\b|user|auth")
-"""What no such name has in it."""
+"""Words that no such name has in it."""
 
 _NAME: Final = re.compile(rb"[ \t\f]*(?P<name>[A-Za-z][A-Za-z0-9._-]*)[ \t\f]*[=: \t\f]")
 _PLAIN: Final = re.compile(rb"[A-Za-z0-9._:/,\[\]()@%+-]*(?: [A-Za-z0-9._:/,\[\]()@%+-]+)*")

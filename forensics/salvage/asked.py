@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +16,8 @@ from forensics.salvage.copies import Batch, Copy, Holding, Side, copies
 from parsers.formats.log_directory import DirectoryState
 
 LOSS: Final = "committed-data-lost"
-OF_LOSS: Final = (LOSS, "replica-divergence", "truncation-below-committed")
+TRUNCATION: Final = "truncation-below-committed"
+OF_LOSS: Final = (LOSS, "replica-divergence", TRUNCATION)
 """Rules whose findings name records that a partition lost, or that its copies have in two versions."""
 
 
@@ -83,20 +84,26 @@ def lost(result: Result, holding: Holding, findings: Sequence[Finding]) -> Lost 
 
     A loss that is only suspected counts, too: then no copy is known to hold the records.
     """
-    of_loss = [one for one in findings if one.rule == LOSS or (one.rule in OF_LOSS[2:] and _is_grave(one))]
-    offsets = intersect([span for one in of_loss for span in offsets_of(result, [one])], holding.wanted)
+    of_loss = [one for one in findings if _is_of_loss(one)]
+    offsets = intersect(offsets_of(result, of_loss), holding.wanted)
     if not offsets:
         return None
-    places = {(one.cluster, one.topic, one.topic_id, one.partition, one.incarnation) for one in findings}
-    histories = [one.history for one in result.partitions if _place(one.history) in places]
-    known = [(history, loss) for history in histories for loss in losses(history)[0]]
+    known = list(_known(result, findings))
     held = (merge(span for history, loss in known for span in _held(side, history, loss)) for side in holding.sides)
     return Lost(tuple(offsets), tuple(tuple(intersect(spans, offsets)) for spans in held))
 
 
-def _is_grave(one: Finding) -> bool:
-    """Return whether a truncation is not known to have been made good: the records may be lost."""
-    return one.severity.rank <= Severity.ERROR.rank
+def _known(result: Result, findings: Sequence[Finding]) -> Iterator[tuple[History, Loss]]:
+    """Yield the losses of the partitions of some findings that replay is sure of."""
+    places = {(one.cluster, one.topic, one.topic_id, one.partition, one.incarnation) for one in findings}
+    for partition in result.partitions:
+        if _place(partition.history) in places:
+            yield from ((partition.history, loss) for loss in losses(partition.history)[0])
+
+
+def _is_of_loss(one: Finding) -> bool:
+    """Return whether a finding is of a loss: also a truncation that is not known to have been made good."""
+    return one.rule == LOSS or (one.rule == TRUNCATION and one.severity.rank <= Severity.ERROR.rank)
 
 
 def _place(history: History) -> tuple[str | None, str, str | None, int, int]:
@@ -107,14 +114,18 @@ def _held(side: Side, history: History, loss: Loss) -> list[Range]:
     """Return the records of a loss that a side holds: by the epochs of its batches, else by whose copies it is."""
     copies_ = [one for one in side.copies if _of_incarnation(one, history)]
     mine = [one for one in side.batches if intersect([one.offsets], loss.ranges)]
-    if not copies_ or not mine:
+    if not copies_:
         return []
     if any(one.leader_epoch is not None for one in mine):
         return [span for one in mine for span in _in_lineage(one, loss)]
-    live = {(broker, history.replicas[broker].directory) for broker in loss.holders if broker in history.replicas}
-    brokers = {one.broker for one in copies_ if (one.broker, one.directory) in live}
-    spans = [span for broker, ranges in loss.holders.items() if broker in brokers for span in ranges]
+    spans = [span for broker in _live(copies_, history) for span in loss.holders.get(broker, ())]
     return intersect(side.held(loss.ranges), spans)
+
+
+def _live(copies_: Sequence[Copy], history: History) -> set[int]:
+    """Return the brokers whose live directory is among some copies."""
+    live = {(broker, replica.directory) for broker, replica in history.replicas.items()}
+    return {one.broker for one in copies_ if one.broker is not None and (one.broker, one.directory) in live}
 
 
 def _of_incarnation(copy: Copy, history: History) -> bool:
