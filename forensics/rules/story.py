@@ -12,6 +12,7 @@ from forensics.case import Case
 from forensics.replay.committed.failed_directories import failed_directories
 from forensics.replay.committed.lost_by import LostBy, Why, ended_by, forked_by, lost_by
 from forensics.replay.coverage import Printed, Span
+from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import (
     Epoch,
@@ -27,7 +28,7 @@ from forensics.replay.inferences import Inferred
 from forensics.replay.lineage import Range, differences, merge
 from forensics.replay.omissions.files import NOT_READ
 from forensics.replay.roles.steps import StepKind
-from forensics.replay.truncations.removals import open_truncation
+from forensics.replay.truncations.removals import beyond_committed, open_truncation, removals
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, States, epoch_text, offsets_text
 from forensics.rules.wants import (
@@ -109,19 +110,34 @@ def truncation_fact(truncation: Truncation) -> Fact:
     )
 
 
-def times_stated(history: History, truncation: Truncation) -> int:
-    """Return how often a truncation was logged: a replica may be in a loop of truncations."""
-    return 1 + truncation.repeats + sum(1 + other.repeats for other in _again(history, truncation))
+def times_stated(history: History, truncation: Truncation, *, committed: bool) -> int:
+    """Return how often a truncation was logged: a replica may be in a loop of truncations.
+
+    Args:
+        history: the partition.
+        truncation: the first of them.
+        committed: it is told for the committed records that it removed; else for the others.
+    """
+    return 1 + truncation.repeats + sum(1 + other.repeats for other in _again(history, truncation, committed))
 
 
-def _again(history: History, truncation: Truncation) -> list[Truncation]:
-    """The same truncation at later lines, unless it removed other records at the same offsets."""
+def _again(history: History, truncation: Truncation, committed: bool) -> list[Truncation]:
+    """The same truncation at later lines, unless it removed other records, or the same once they were committed."""
     row = truncation.refs[0].row or 0
+    alike = _alike(history).get((truncation.replica, truncation.epoch, truncation.target), ())
+    apart = frozenset[Ref]() if committed else _of_committed_alone(history)
     return [
         other
-        for other in _alike(history).get((truncation.replica, truncation.epoch, truncation.target), ())
-        if (other.refs[0].row or 0) > row and not _removed_others(truncation, other)
+        for other in alike
+        if (other.refs[0].row or 0) > row and other.refs[0] not in apart and not _removed_others(truncation, other)
     ]
+
+
+@once
+def _of_committed_alone(history: History) -> frozenset[Ref]:
+    """Return the truncations that removed committed records and no others, by their lines."""
+    of_others = {one.refs[0] for one in history.truncations if beyond_committed(history, one)}
+    return frozenset({one.truncation.refs[0] for one in removals(history) if one.ranges} - of_others)
 
 
 def _removed_others(one: Truncation, other: Truncation) -> bool:
@@ -130,12 +146,12 @@ def _removed_others(one: Truncation, other: Truncation) -> bool:
     return bool(differences(one.lineage, other.lineage, one.target, end)[0])
 
 
-def repeats_facts(history: History, truncation: Truncation) -> list[Fact]:
+def repeats_facts(history: History, truncation: Truncation, *, committed: bool) -> list[Fact]:
     """Return how often a truncation was logged again, and when the last time."""
-    times = times_stated(history, truncation)
+    times = times_stated(history, truncation, committed=committed)
     if times == 1:
         return []
-    last = max((truncation, *_again(history, truncation)), key=lambda other: other.refs[0].row or 0)
+    last = max((truncation, *_again(history, truncation, committed)), key=lambda other: other.refs[0].row or 0)
     time, ref = last.last if last.last is not None else (last.time, last.refs[0])
     text = f"truncated its log to {truncation.target} for the last of {times:,} times in {epoch_text(truncation.epoch)}"
     return [Fact(text, broker=truncation.replica, time=time, refs=(ref,))]

@@ -153,7 +153,7 @@ def _facts(history: History, removed: Removal, became: Outcome) -> tuple[Fact, .
     """The facts in order: a leader without the records began before this truncation of its follower, or after it."""
     truncation = removed.truncation
     known = committed_facts(removed.statements, removed.ranges[-1][1])
-    cut = (truncation_fact(truncation), *repeats_facts(history, truncation))
+    cut = (truncation_fact(truncation), *repeats_facts(history, truncation, committed=True))
     if became.loss is None:
         return (*known, *cut)
     leads = leader_fact(became.loss.epoch, became.lost)
@@ -181,7 +181,7 @@ def _next(history: History, became: Outcome) -> tuple[str, ...]:
 
 def _finding(history: History, removed: Removal, became: Outcome) -> Finding:
     truncation, ranges, statement = removed.truncation, removed.ranges, removed.statements[0]
-    times = times_stated(history, truncation)
+    times = times_stated(history, truncation, committed=True)
     again = f" (logged {times:,} times)" if times > 1 else ""
     weak = {
         Weakness.END_BOUNDED: _bounded(truncation),

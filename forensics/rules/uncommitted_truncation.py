@@ -90,12 +90,12 @@ def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]
             f"broker {truncation.replica} truncated {what} from its log in {epoch_text(truncation.epoch)}. They had "
             "not been committed: only producers with acks=0 or acks=1 may miss them"
         ),
-        facts=(truncation_fact(truncation), *repeats_facts(history, truncation)),
+        facts=(truncation_fact(truncation), *repeats_facts(history, truncation, committed=False)),
         before={"log_end_offset": truncation.end} if truncation.before.is_exact else {},
         after={"log_end_offset": truncation.target},
         uncertain=uncertain,
         cause=CauseId.ACKS1_FAILOVER,
-        count=times_stated(history, truncation),
+        count=times_stated(history, truncation, committed=False),
     )
 
 

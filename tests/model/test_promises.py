@@ -17,6 +17,7 @@ from forensics.model.random_runs import (
     GENTLE,
     OPEN_ENDED,
     OPERATIONS,
+    READ_BY_OLD,
     RESTORED,
     RUINOUS,
     Op,
@@ -196,7 +197,7 @@ def test_no_loss_is_found_under_epochs(ops: list[Op]) -> None:
 
 
 def test_weights_name_operations() -> None:
-    assert {*RUINOUS, *OPEN_ENDED, *RESTORED} == set(OPERATIONS)
+    assert {*RUINOUS, *OPEN_ENDED, *RESTORED, *READ_BY_OLD} == set(OPERATIONS)
     assert set(GENTLE) < set(CRUEL) < set(RUINOUS)
     assert set(CRUEL) < set(RESTORED)
 
