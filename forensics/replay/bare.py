@@ -20,7 +20,7 @@ from forensics.replay.history import History
 _POINTERS: Final = ("checkpoint", "recovery_point", "cleaner_point")
 """Fields of ``Disk`` that checkpoint files of a log directory give."""
 _OF_FACTS: Final = ("topic", "partition", "cluster", "disks", "with_ids")
-_SETTINGS: Final = ("protocol", "protocol_known", "kraft", "eligible", "joins_below_epoch_start")
+_SETTINGS: Final = ("protocol", "protocol_known", "kraft", "maybe_kraft", "eligible", "joins_below_epoch_start")
 _OWN: Final = ("facts", "replicas", "role_spans", "coverage", "answers")
 
 _rest_of_disk: Final = attrgetter(*(one.name for one in fields(Disk) if one.name not in _POINTERS))

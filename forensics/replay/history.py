@@ -467,6 +467,7 @@ class History:
     members_behind: list[HwAboveIsrMember] = field(default_factory=list)
     protocol_known: bool = True  # versions or batches show how followers truncate; else 0.11 or later is assumed
     kraft: bool = False  # its brokers follow the metadata log
+    maybe_kraft: bool = False  # they may: nothing shows of one of them that it does not
     eligible: bool = False  # leaders may come from the eligible leader replicas (KIP-966)
     joins_below_epoch_start: Answer = Answer.NO  # whether a leader adds a follower to the ISR that early (KAFKA-7128)
     coverage: Coverage = field(default_factory=Coverage)  # what the absence of a line proves, for each replica

@@ -230,6 +230,7 @@ class _Pass:
             history.protocol = TruncatesTo.HIGH_WATERMARK
         history.protocol_known = not known or any(one.truncates_by_epoch is not Answer.OPEN for one in known)
         history.kraft = any(one.kraft is Answer.YES for one in known)
+        history.maybe_kraft = any(one.kraft is not Answer.NO for one in known)
         history.eligible = any(one.elects_from_elr is not Answer.NO for one in known)
         history.joins_below_epoch_start = some(one.joins_below_epoch_start for one in known)
         # A KRaft metadata log shows how a partition was created and which elections were unclean, but no other

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from forensics.outputs import plain
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.finding import Severity, Verdict
@@ -142,16 +143,16 @@ def _lines(result: Result) -> Iterator[str]:
 def _labels(labels: dict[str, str]) -> str:
     r"""Return labels as the format has them.
 
-    >>> _labels({}), _labels({"topic": 'a"b\n\\'})
-    ('', '{topic="a\\"b\\n\\\\"}')
+    >>> _labels({}), _labels({"topic": 'a"b\\'})
+    ('', '{topic="a\\"b\\\\"}')
     """
     if not labels:
         return ""
     return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items()) + "}"
 
 
-_ESCAPES: Final = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+_ESCAPES: Final = str.maketrans({"\\": "\\\\", '"': '\\"'})
 
 
 def _escaped(value: str) -> str:
-    return value.translate(_ESCAPES)
+    return plain(value).translate(_ESCAPES)

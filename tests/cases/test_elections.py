@@ -9,6 +9,7 @@ import pytest
 
 from forensics.engines.local import scan
 from forensics.result import Partition
+from forensics.rules.finding import Verdict
 
 
 def without(case: Path, room: Path, *patterns: str) -> Partition:
@@ -30,3 +31,16 @@ def test_the_isr_after_an_election_does_not_clean_it(name: str, evidence: Path, 
     (loss,) = found.judgements["committed-data-lost"].findings
     assert loss.cause == "unclean-election"
     assert all("ISR [1,2" not in fact.text for fact in loss.facts)
+
+
+def test_a_reassignment_without_lines_of_its_controller_is_no_unclean_election(
+    sample_traces: Path, tmp_path: Path
+) -> None:
+    """The change that ends it adds a replica to the ISR and elects it (PartitionChangeBuilder); no line names KRaft."""
+    for broker in (1, 3):
+        name = f"broker-{broker}"
+        shutil.copytree(sample_traces / "reassigned-3.9.1" / name / "logs", tmp_path / name / "logs")
+    (partition,) = (one for one in scan([str(tmp_path)]).partitions if one.history.topic == "orders")
+    assert not partition.history.kraft
+    assert partition.history.maybe_kraft
+    assert partition.judgements["unclean-election"].verdict is Verdict.UNKNOWN

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from forensics.reports.openmetrics import METRICS, render
@@ -67,3 +69,14 @@ def test_a_rule_that_is_switched_off_has_no_series_of_its_own(sample_traces: Pat
     tuned = tune(scanned(sample_traces / "kip101-0.10.2.2"), Tuning(disabled=frozenset({"committed-data-lost"})))
     found = series_of(render(tuned))
     assert not [name for name, _ in found if name == "forensics_lost_records"]
+
+
+def test_names_cannot_steer_who_looks_at_them(sample_traces: Path, scanned: Scanned) -> None:
+    result = scanned(sample_traces / "kip101-0.10.2.2")
+    history = copy.copy(result.partitions[0].history)
+    history.facts = replace(history.facts, topic='a\x1b[2J\u202e"b')
+    worst = replace(result.partitions[0], history=history)
+    text = render(replace(result, partitions=[worst]))
+    assert all(line.isprintable() for line in text.splitlines())
+    (topic,) = {dict(labels)["topic"] for name, labels in series_of(text) if name == "forensics_violated"}
+    assert topic == r"a\\x1b[2J\\u202e\"b"

@@ -161,7 +161,16 @@ def outside_isr(history: History, epoch: Epoch) -> bool:
         return False
     if epoch.unclean:
         return True
-    return not history.kraft and isr_changes_complete(history, epoch) and _not_among_the_last(history, epoch)
+    return (
+        _by_zookeeper(history, epoch) and isr_changes_complete(history, epoch) and _not_among_the_last(history, epoch)
+    )
+
+
+def _by_zookeeper(history: History, epoch: Epoch) -> bool:
+    """Return whether a controller that writes to ZooKeeper elected an epoch's leader, as far as anything shows it."""
+    if history.kraft:
+        return False
+    return not history.maybe_kraft or epoch.by_request or (epoch.elected and not epoch.changed)
 
 
 def from_isr(history: History, epoch: Epoch) -> bool:
