@@ -116,7 +116,7 @@ def times_stated(history: History, truncation: Truncation, *, committed: bool) -
     Args:
         history: the partition.
         truncation: the first of them.
-        committed: it is told for the committed records that it removed; else for the others.
+        committed: it is reported for the committed records that it removed; else for the others.
     """
     return 1 + truncation.repeats + sum(1 + other.repeats for other in _again(history, truncation, committed))
 
