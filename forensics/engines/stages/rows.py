@@ -52,24 +52,38 @@ RAW: Final[dict[str, dict[str, pl.DataType]]] = {
 }
 """Columns of what read tasks give, by table."""
 
-_DDL: Final = {pl.String: "string", pl.Int32: "int", pl.Int64: "bigint", pl.Boolean: "boolean", pl.Binary: "binary"}
+_DDL: Final = {
+    pl.String: "string",
+    pl.Int32: "int",
+    pl.Int64: "bigint",
+    pl.Boolean: "boolean",
+    pl.Binary: "binary",
+    pl.Datetime: "timestamp",
+}
 _ARROW: Final = {
     pl.String: pa.string(),
     pl.Int32: pa.int32(),
     pl.Int64: pa.int64(),
     pl.Boolean: pa.bool_(),
     pl.Binary: pa.binary(),
+    pl.Datetime: pa.timestamp("us", "UTC"),
 }
 
 
 def ddl(schema: Schema) -> str:
-    """A plain schema as Spark writes it."""
+    """A plain schema, or one of a table with lists and times, as Spark writes it.
+
+    >>> ddl({"a": pl.Int32(), "b": pl.List(pl.Struct({"c": pl.Datetime("us", "UTC")}))})
+    '`a` int, `b` array<struct<`c`: timestamp>>'
+    """
     return ", ".join(f"`{name}` {_ddl(dtype)}" for name, dtype in schema.items())
 
 
 def _ddl(dtype: pl.DataType) -> str:
     if isinstance(dtype, pl.Struct):
         return f"struct<{', '.join(f'`{field.name}`: {_ddl(_made(field.dtype))}' for field in dtype.fields)}>"
+    if isinstance(dtype, pl.List):
+        return f"array<{_ddl(_made(dtype.inner))}>"
     return _DDL[type(dtype)]
 
 
@@ -78,13 +92,15 @@ def _made(dtype: Any) -> pl.DataType:
 
 
 def arrow_schema(schema: Schema) -> Any:
-    """A plain schema as Arrow's."""
+    """The same as Arrow's."""
     return pa.schema([(name, _arrow(dtype)) for name, dtype in schema.items()])
 
 
 def _arrow(dtype: pl.DataType) -> Any:
     if isinstance(dtype, pl.Struct):
         return pa.struct([(field.name, _arrow(_made(field.dtype))) for field in dtype.fields])
+    if isinstance(dtype, pl.List):
+        return pa.list_(_arrow(_made(dtype.inner)))
     return _ARROW[type(dtype)]
 
 
@@ -100,7 +116,8 @@ def narrowed(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
 
 def _to_plain(name: str, given: pl.DataType, wanted: pl.DataType) -> pl.Expr:
     column = pl.col(name)
-    return column.dt.epoch("us") if isinstance(given, pl.Datetime) else column.cast(wanted)
+    is_time = isinstance(given, pl.Datetime) and not isinstance(wanted, pl.Datetime)
+    return column.dt.epoch("us") if is_time else column.cast(wanted)
 
 
 def restored(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
