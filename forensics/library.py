@@ -17,7 +17,7 @@ from __future__ import annotations
 import html as escapes
 import json
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
@@ -28,7 +28,7 @@ import polars as pl
 from forensics import tables
 from forensics.case import Reading
 from forensics.case.frames import case_of
-from forensics.case.order import known_zone, zone_info
+from forensics.case.order import known_zone, moment
 from forensics.engines import local
 from forensics.errors import NothingMatched
 from forensics.replay.lineage import Range
@@ -207,16 +207,13 @@ class Scan:
             NothingMatched: nothing was lost or forked, and no offsets are named.
             UnusableOutput: the folder is not new, or is in the evidence.
         """
-        topic, _, number = partition.rpartition("-")
-        if not topic or not number.isdecimal():
-            raise NothingMatched(f"{partition!r} is no partition; use a topic and a number like orders-0")
+        topic, number = asked.split_name(partition)
         if any(first >= end for first, end in offsets):
             raise NothingMatched("a range of offsets ends before it begins, or where it does; use one like (50, 80)")
-        findings = [] if offsets else asked.of_findings(self.result, topic, int(number))
-        wanted = offsets or asked.offsets_of(self.result, findings)
         case, inputs = self.result.case, self.result.inputs
-        held = holding(case, topic, int(number), wanted)
-        lost = asked.lost(self.result, held, findings) if findings else None
+        held, lost = (
+            (holding(case, topic, number, offsets), None) if offsets else asked.in_result(self.result, topic, number)
+        )
         written = recovered.recover(case, held, None if into is None else Path(into), lost, inputs)
         return recovered.document(case, held, written, lost)
 
@@ -273,16 +270,8 @@ def scan(
         raise NothingMatched(f"{tz!r} is no time zone; use one like Europe/Berlin, UTC or +02:00") from None
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
     shifts = {broker: round(shift / timedelta(microseconds=1)) for broker, shift in (skew or {}).items()}
-    reading = Reading(tz, shifts, _moment(since, tz), _moment(until, tz))
+    reading = Reading(tz, shifts, moment(since, tz), moment(until, tz))
     return Scan(local.scan([fspath(path) for path in given], reading=reading, topics=topics, jobs=jobs))
-
-
-def _moment(time: datetime | None, zone: str | None) -> int | None:
-    """Return microseconds since 1970 UTC."""
-    if time is None:
-        return None
-    known = time if time.tzinfo is not None else time.replace(tzinfo=zone_info(zone or "UTC"))
-    return round((known - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
 
 
 def judge(

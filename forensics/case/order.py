@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import timedelta, timezone, tzinfo
+from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -25,6 +25,7 @@ __all__ = [
     "is_fixed",
     "known_zone",
     "latest",
+    "moment",
     "ranks",
     "repeated",
     "to_utc",
@@ -111,6 +112,14 @@ def zone_info(zone: str) -> tzinfo:
     if offset := _OFFSET.fullmatch(zone):
         return timezone(int(f"{offset[1]}1") * timedelta(hours=int(offset[2]), minutes=int(offset[3])))
     return ZoneInfo(zone)
+
+
+def moment(time: datetime | None, zone: str | None) -> int | None:
+    """Return a time as microseconds since 1970 UTC; one without a zone is in the given one, else in UTC."""
+    if time is None:
+        return None
+    known = time if time.tzinfo is not None else time.replace(tzinfo=zone_info(zone or UTC))
+    return round((known - datetime(1970, 1, 1, tzinfo=zone_info(UTC))) / timedelta(microseconds=1))
 
 
 def utc(time: pl.Expr, zone: str, *, later: pl.Expr | None = None) -> pl.Expr:

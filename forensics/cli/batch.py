@@ -17,6 +17,7 @@ import click
 
 from forensics import tables
 from forensics.case import Reading
+from forensics.case.order import moment
 from forensics.cli import reading, speaking
 from forensics.cli.examples import example
 from forensics.cli.exits import NOT_JUDGED, failures_text
@@ -132,7 +133,7 @@ def batch(
 
     found = _Found()
     options = jobs.Options(
-        reading=Reading(zone, skews, reading.moment(since, zone), reading.moment(until, zone)),
+        reading=Reading(zone, skews, moment(since, zone), moment(until, zone)),
         topics=tuning.topics,
         split=SPLIT if split is None else split << 20,
         partitions=partitions,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 
 import click
 
-from forensics.case.order import known_zone, zone_info
+from forensics.case.order import known_zone
 from parsers import limits as table
 
 _UNITS = {
@@ -74,15 +74,6 @@ class Moment(click.ParamType[datetime]):
             return self.fail(
                 f"{value!r} is no time; use one like 2026-11-21T04:06:00 or 2026-11-21T04:06:00Z", param, ctx
             )
-
-
-def moment(time: datetime | None, zone: str | None) -> int | None:
-    """Microseconds since 1970 UTC."""
-    if time is None:
-        return None
-    if time.tzinfo is None:
-        time = time.replace(tzinfo=zone_info(zone or "UTC"))
-    return round((time - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
 
 
 since = click.option(

@@ -15,26 +15,23 @@ from forensics.cli import reading
 from forensics.cli.examples import example
 from forensics.cli.speaking import say
 from forensics.engines import local
-from forensics.errors import UnreadableInput
+from forensics.errors import NothingMatched, UnreadableInput
 from forensics.outputs import as_json
 from forensics.replay.lineage import Range
 from forensics.reports import salvage_text
-from forensics.result import Result
-from forensics.rules.finding import Finding
 from forensics.salvage import asked, recovered
 from forensics.salvage.asked import Lost
 from forensics.salvage.copies import Holding, copies, holding
 
-_NAME = re.compile(r"(?P<topic>[A-Za-z0-9._-]{1,249})-(?P<partition>[0-9]{1,10})")
 _MOST = 2**63 - 1  # offsets are a Java long
 _RANGE = re.compile(r"([0-9]{1,19})\.\.([0-9]{1,19})")
 
 
 def _partition(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, int]:
-    found = _NAME.fullmatch(value)
-    if found is None:
-        raise click.BadParameter(f"{value!r} is no partition; use a topic and a number like orders-0")
-    return found["topic"], int(found["partition"])
+    try:
+        return asked.split_name(value)
+    except NothingMatched as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def _ranges(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> list[Range]:
@@ -123,29 +120,15 @@ def _found(
     paths: Sequence[str], name: tuple[str, int], ranges: Sequence[Range], finding: str | None, cluster: str | None
 ) -> tuple[Case, Holding, Lost | None]:
     """Return the evidence, and what it holds of the offsets that the user or findings name."""
-    topic, partition = name
     if ranges:
-        case = local.take_in(paths)
-        held = holding(case, topic, partition, ranges, cluster)
-        _usable(case, held, paths)
-        return case, held, None
-    result, findings = _judged(paths, topic, partition, finding)
-    wanted = asked.offsets_of(result, findings)
-    held = holding(result.case, topic, partition, wanted, _cluster(cluster, findings))
-    _usable(result.case, held, paths)
-    return result.case, held, asked.lost(result, held, findings)
-
-
-def _judged(paths: Sequence[str], topic: str, partition: int, finding: str | None) -> tuple[Result, list[Finding]]:
-    """Return a scan of the topic, and the findings whose records are wanted."""
-    result = local.scan(paths, topics=[topic])
-    return result, asked.of_findings(result, topic, partition, finding)
-
-
-def _cluster(asked_for: str | None, findings: Sequence[Finding]) -> str | None:
-    """Return the cluster that is asked for, or the only one that findings name."""
-    named = {one.cluster for one in findings}
-    return asked_for or (named.pop() if len(named) == 1 else None)
+        case, lost = local.take_in(paths), None
+        held = holding(case, *name, ranges, cluster)
+    else:
+        result = local.scan(paths, topics=[name[0]])
+        case = result.case
+        held, lost = asked.in_result(result, *name, finding, cluster)
+    _usable(case, held, paths)
+    return case, held, lost
 
 
 def _usable(case: Case, held: Holding, paths: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ import click
 
 from forensics import tables
 from forensics.case import Reading
-from forensics.case.order import METADATA_TOPIC
+from forensics.case.order import METADATA_TOPIC, moment
 from forensics.cli import reading
 from forensics.cli.examples import example
 from forensics.cli.exits import NOT_JUDGED, failures_text
@@ -137,7 +137,7 @@ def scan(
     writable(output, page)
     if folder is not None:
         tables.usable(Path(folder))
-    how = Reading(zone, skews, reading.moment(since, zone), reading.moment(until, zone))
+    how = Reading(zone, skews, moment(since, zone), moment(until, zone))
     with shown() as progress:
         found = local.scan(
             paths,

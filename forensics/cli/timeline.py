@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.case import Case, Reading
+from forensics.case.order import moment
 from forensics.cli import reading
 from forensics.cli.examples import example
 from forensics.cli.speaking import page, say_pieces
@@ -81,7 +82,7 @@ def timeline(
     parts = [(history, _of(found, history)) for history in chosen]
     if around is not None:
         parts = _around(around, parts)
-    span = (reading.moment(since, zone), reading.moment(until, zone))
+    span = (moment(since, zone), moment(until, zone))
     frames = [replay(case, history) for history, _ in parts]
     if redacted:
         case, parts = _redacted(paths, case, parts)

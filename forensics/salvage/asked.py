@@ -12,13 +12,49 @@ from forensics.replay.history import History
 from forensics.replay.lineage import Range, intersect, merge, subtract
 from forensics.result import Result
 from forensics.rules.finding import Finding, Severity
-from forensics.salvage.copies import Batch, Copy, Holding, Side, copies
-from parsers.formats.log_directory import DirectoryState
+from forensics.salvage.copies import Batch, Copy, Holding, Side, copies, holding
+from parsers.formats.log_directory import DirectoryState, split_directory
 
 LOSS: Final = "committed-data-lost"
 TRUNCATION: Final = "truncation-below-committed"
 OF_LOSS: Final = (LOSS, "replica-divergence", TRUNCATION)
 """Rules whose findings name records that a partition lost, or that its copies have in two versions."""
+
+
+def split_name(name: str) -> tuple[str, int]:
+    """Return topic and number of a partition.
+
+    Raises:
+        NothingMatched: it is no name of a partition.
+
+    >>> split_name("orders-eu-12")
+    ('orders-eu', 12)
+    """
+    found = split_directory(name)
+    if found is None or found.state is not DirectoryState.CURRENT:
+        raise NothingMatched(f"{name!r} is no partition; use a topic and a number like orders-0")
+    return found.topic, found.partition
+
+
+def in_result(
+    result: Result, topic: str, partition: int, finding: str | None = None, cluster: str | None = None
+) -> tuple[Holding, Lost | None]:
+    """Return what the evidence holds of the records that findings name, and of those that the partition lost.
+
+    Args:
+        result: of a scan.
+        topic, partition: which partition.
+        finding: the beginning of a fingerprint, or a rule; None for all that name lost or forked records.
+        cluster: only copies of this cluster. Default: the one that the findings name, if it is one.
+
+    Raises:
+        NothingMatched: there is no such finding.
+    """
+    findings = of_findings(result, topic, partition, finding)
+    named = {one.cluster for one in findings}
+    only = cluster or (named.pop() if len(named) == 1 else None)
+    held = holding(result.case, topic, partition, offsets_of(result, findings), only)
+    return held, lost(result, held, findings)
 
 
 def of_findings(result: Result, topic: str, partition: int, finding: str | None = None) -> list[Finding]:
