@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import BinaryIO, Final
 
@@ -90,11 +90,15 @@ def check(columns: Collection[str]) -> None:
     Raises:
         UnreadableInput: one is missing.
     """
-    missing = [name for name in (*_OBSERVED, "topic", "partition") if name not in columns]
-    if missing:
-        raise UnreadableInput(f"observations: the column {missing[0]} is missing, which replay needs")
+    _have(columns, "observations", (*_OBSERVED, "topic", "partition"))
     if not {"path", "source"} & {*columns}:
         raise UnreadableInput(f"observations: {_NO_FILE}")
+
+
+def _have(columns: Collection[str], what: str, needed: Iterable[str]) -> None:
+    missing = next((name for name in needed if name not in columns), None)
+    if missing is not None:
+        raise UnreadableInput(f"{what}: the column {missing} is missing, which replay needs")
 
 
 def _named(
@@ -117,9 +121,7 @@ def _named(
     Raises:
         UnreadableInput: a column is missing.
     """
-    missing = [name for name in needed if name not in frame.columns]
-    if missing:
-        raise UnreadableInput(f"{what}: the column {missing[0]} is missing, which replay needs")
+    _have(frame.columns, what, needed)
     if "path" in frame.columns:
         return frame.with_columns(pl.col("path").cast(pl.String).fill_null("unknown").alias(_FILE))
     if "source" not in frame.columns or (by_path and sources is None):

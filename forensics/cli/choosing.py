@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import click
+
+FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
 
 
 class OneOf(click.ParamType[str]):
@@ -35,6 +38,13 @@ class OneOf(click.ParamType[str]):
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
         """Return the kind in capital letters."""
         return self.name.upper()
+
+
+def formats(*names: str, help: str) -> Callable[[FC], FC]:
+    """Return the option ``--format`` with its values, of which the first is the default."""
+    return click.option(
+        "--format", "format_name", type=click.Choice(names), default=names[0], show_default=True, help=help
+    )
 
 
 def did_you_mean(value: str, names: Sequence[str]) -> str:

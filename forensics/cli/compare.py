@@ -9,6 +9,7 @@ from collections.abc import Set
 import click
 
 from forensics.cli import reading
+from forensics.cli.choosing import formats
 from forensics.cli.examples import example
 from forensics.cli.exits import NOT_JUDGED
 from forensics.cli.speaking import say
@@ -21,14 +22,7 @@ from forensics.reports import comparison
 @click.command(epilog=example("forensics compare incident/ -p orders-0"))
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("-p", "--partition", "name", metavar="TOPIC-N", help="Compare only this partition, and show all of it.")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
+@formats("text", "json", help="Output format.")
 @reading.limits
 def compare(paths: tuple[str, ...], name: str | None, format_name: str) -> None:
     """Compare replicas by their segments and checkpoints on disk.

@@ -7,6 +7,7 @@ import sys
 import click
 
 from forensics.cli import reading
+from forensics.cli.choosing import formats
 from forensics.cli.examples import example
 from forensics.cli.speaking import say
 from forensics.engines import local
@@ -21,14 +22,7 @@ from forensics.reports import inspect_text
     is_flag=True,
     help="Print one line per file: relevant lines, understood lines, and what became of its bytes.",
 )
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Format of --coverage.",
-)
+@formats("text", "json", help="Format of --coverage.")
 @click.option("--rows", type=click.IntRange(0), default=20, show_default=True, help="Statements to show of each file.")
 @click.option(
     "--records",

@@ -12,6 +12,7 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.cli import reading
+from forensics.cli.choosing import formats
 from forensics.cli.examples import example
 from forensics.cli.speaking import say
 from forensics.engines import local
@@ -66,14 +67,7 @@ def _ranges(_context: click.Context, _parameter: click.Parameter, values: tuple[
 @click.option("--cluster", metavar="ID", help="Only copies of this cluster, where the evidence has several.")
 @click.option("-o", "--output", metavar="DIR", help="New folder for the records.")
 @click.option("--dry-run", is_flag=True, help="Say what there is and what is gone, and write nothing.")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Output format; json is what manifest.json holds.",
-)
+@formats("text", "json", help="Output format; json is what manifest.json holds.")
 @reading.limits
 def salvage(
     paths: tuple[str, ...],

@@ -13,6 +13,7 @@ import click
 from forensics.case import Case, Reading
 from forensics.case.order import moment
 from forensics.cli import reading
+from forensics.cli.choosing import formats
 from forensics.cli.examples import example
 from forensics.cli.speaking import page, say_pieces
 from forensics.engines import local
@@ -42,14 +43,7 @@ Part = tuple[History, list[Finding]]
 @click.option("--from", "since", type=reading.Moment(), help="First time to show; without a zone, that of --tz.")
 @click.option("--to", "until", type=reading.Moment(), help="Last time to show.")
 @click.option("--lines", "cite", is_flag=True, help="Name the file and line that show each change.")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "jsonl"]),
-    default="text",
-    show_default=True,
-    help="jsonl: one state of one replica per line.",
-)
+@formats("text", "jsonl", help="jsonl: one state of one replica per line.")
 @reading.zone
 @reading.skews
 @reading.limits

@@ -23,8 +23,8 @@ from typing import IO, Any, Final, cast
 
 from forensics.collect import headers, settings
 from forensics.collect.choosing import Form, form_of
-from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
-from forensics.outputs import as_json, beside
+from forensics.errors import UnreadableInput, UnusableOutput
+from forensics.outputs import as_json, beside, writable
 from forensics.version import __version__
 from parsers.files.sources import Source
 from parsers.walk import files
@@ -91,8 +91,7 @@ def _check(target: Path) -> None:
         raise UnusableOutput(f"{target}: name it .tar, .tar.gz or .tar.zst, as it is to be compressed")
     if target.exists():
         raise UnusableOutput(f"{target}: is there already; name a new file: nothing is ever written over")
-    if not target.absolute().parent.is_dir():
-        raise UnwritableOutput(f"{target}: there is no folder {target.absolute().parent}; make it first")
+    writable(str(target))
 
 
 def _listed(paths: Sequence[str]) -> Iterator[Source]:

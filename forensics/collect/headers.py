@@ -15,10 +15,26 @@ from parsers.formats.segment import read_segment
 ENDING: Final = ".headers.txt"
 """Added to the name of the segment."""
 
-_COLUMNS: Final = (
-    *("base_offset", "last_offset", "records", "base_sequence", "producer_id", "producer_epoch", "leader_epoch"),
-    *("transactional", "control", "byte", "timestamp_type", "max_timestamp", "size", "magic", "codec", "crc", "crc_ok"),
+_LINE: Final = pl.format(
+    "baseOffset: {} lastOffset: {} count: {} baseSequence: {} lastSequence: -1 producerId: {} producerEpoch: {} "
+    "partitionLeaderEpoch: {} isTransactional: {} isControl: {} position: {} {}: {} size: {} magic: {} "
+    "compresscodec: {} crc: {} isvalid: {}\n",
+    pl.coalesce("base_offset", "last_offset"),
+    "last_offset",
+    pl.coalesce("records", pl.col("last_offset") - pl.coalesce("base_offset", "last_offset") + 1),
+    *(pl.col(name).fill_null(-1) for name in ("base_sequence", "producer_id", "producer_epoch", "leader_epoch")),
+    "transactional",
+    "control",
+    "byte",
+    pl.when(pl.col("timestamp_type") == 1).then(pl.lit("LogAppendTime")).otherwise(pl.lit("CreateTime")),
+    pl.col("max_timestamp").fill_null(-1),
+    "size",
+    "magic",
+    pl.col("codec").replace_strict(CODECS, default="none", return_dtype=pl.String),
+    "crc",
+    pl.col("crc_ok").fill_null(value=True),
 )
+"""One batch as a line."""
 
 
 def lines(source: Source) -> Iterator[str]:
@@ -33,49 +49,8 @@ def lines(source: Source) -> Iterator[str]:
     yield f"Dumping {source.path}\n"
     if known is not None:
         yield f"Starting offset: {known.base_offset}\n"
-    for row in scan.batches.select(_COLUMNS).iter_rows():
-        yield _line(*row)
+    yield from scan.batches.select(_LINE.alias("line")).get_column("line")
     last = scan.batches.tail(1).select(pl.col("byte") + pl.col("size")).to_series()
     read = int(last[0]) if last.len() else 0
     if read < scan.size:
         yield f"Found {scan.size - read} invalid bytes at the end of {source.name}\n"
-
-
-def _line(
-    first: int | None,
-    last: int,
-    records: int | None,
-    sequence: int | None,
-    producer: int | None,
-    producer_epoch: int | None,
-    epoch: int | None,
-    transactional: bool,
-    control: bool,
-    byte: int,
-    of_append: int | None,
-    time: int | None,
-    size: int,
-    magic: int,
-    codec: int,
-    crc: int,
-    sound: bool | None,
-) -> str:
-    """Return one batch as a line."""
-    base = last if first is None else first
-    clock = "LogAppendTime" if of_append == 1 else "CreateTime"
-    return (
-        f"baseOffset: {base} lastOffset: {last} count: {records if records is not None else last - base + 1} "
-        f"baseSequence: {_number(sequence)} lastSequence: -1 producerId: {_number(producer)} "
-        f"producerEpoch: {_number(producer_epoch)} partitionLeaderEpoch: {_number(epoch)} "
-        f"isTransactional: {_flag(transactional)} isControl: {_flag(control)} position: {byte} "
-        f"{clock}: {_number(time)} size: {size} magic: {magic} compresscodec: {CODECS.get(codec, 'none')} crc: {crc} "
-        f"isvalid: {_flag(sound is not False)}\n"
-    )
-
-
-def _number(value: int | None) -> int:
-    return -1 if value is None else value
-
-
-def _flag(value: bool) -> str:
-    return "true" if value else "false"

@@ -17,7 +17,6 @@ _KNOWN: Final = re.compile(
     rb"|(?:log|message|metadata\.log|offsets|transaction\.state\.log|group|replica|controller\.quorum|leader|unclean"
     rb"|auto|default|delete|num|min|max|background|queued|fetch|socket|request|compression|zookeeper)\.[a-z0-9.]+"
     rb"|inter\.broker\.[a-z.]+|listeners|advertised\.listeners|controller\.listener\.names|eligible\.leader\.[a-z.]+"
-    rb"|(?:log4j\.)?(?:rootLogger|logger\.[A-Za-z0-9_.]+|additivity\.[A-Za-z0-9_.]+)"
     rb"|ssl\.(?:keystore|truststore)\.location)"
 )
 """Names of settings whose values are packed."""

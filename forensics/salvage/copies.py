@@ -13,8 +13,10 @@ import polars as pl
 from forensics.case import Case
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
 
-_COLUMNS: Final = ("source", "byte", "size", "base_offset", "last_offset", "leader_epoch", "magic", "crc", "crc_ok")
-_MORE: Final = ("records", "timestamp_type", "transactional", "control", "producer_id", "producer_epoch")
+_COLUMNS: Final = (
+    *("source", "byte", "size", "base_offset", "last_offset", "leader_epoch", "magic", "crc", "crc_ok", "records"),
+    *("timestamp_type", "transactional", "control", "producer_id", "producer_epoch"),
+)
 _OF_COPY: Final = ("cluster", "broker", "directory", "directory_state")
 
 
@@ -176,7 +178,7 @@ def copies(case: Case, topic: str, partition: int, wanted: Sequence[Range]) -> l
         )
     )
     rows = (
-        case.batches.select(*_COLUMNS, *_MORE)
+        case.batches.select(_COLUMNS)
         .join(sources, on="source", how="inner")
         .with_columns(pl.col("base_offset").fill_null(pl.col("last_offset")), pl.col("crc_ok").fill_null(value=True))
         .sort("base_offset", "source", "byte")
@@ -185,7 +187,7 @@ def copies(case: Case, topic: str, partition: int, wanted: Sequence[Range]) -> l
     found = []
     for (cluster, broker, directory, state), part in rows.group_by(_OF_COPY, maintain_order=True):
         chosen = part.filter(near | pl.col("control").fill_null(value=False))
-        batches = tuple(map(Batch._make, chosen.select(*_COLUMNS, *_MORE).iter_rows()))
+        batches = tuple(map(Batch._make, chosen.select(_COLUMNS).iter_rows()))
         last = part.filter("crc_ok").get_column("last_offset").max()
         log_end = last + 1 if isinstance(last, int) else 0
         found.append(Copy(cluster, broker, directory, state or "current", log_end, batches))

@@ -32,7 +32,8 @@ class Transactions:
 
     def __init__(self, batches: Iterable[Batch], content: Content) -> None:
         self._markers: dict[int, list[tuple[int, State]]] = defaultdict(list)
-        for one in sorted({(one.source, one.byte): one for one in batches if one.control and one.intact}.values()):
+        each_once = {one.identity: one for one in batches if one.control and one.intact}
+        for one in sorted(each_once.values()):
             for control in decode_batch(content.of(one)).controls:
                 if control.type in _ENDS:
                     self._markers[control.producer_id].append((control.offset, _ENDS[control.type]))
