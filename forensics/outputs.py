@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from forensics.errors import UnwritableOutput
 from parsers.encodings.json_text import STEERING, escaped
+from parsers.files.remote import is_remote
 from parsers.files.sources import Source
 
 _IN_TEXT: Final = re.compile(rf"[\x00-\x1f{STEERING}]")
@@ -235,6 +236,20 @@ def writable(*paths: str | None) -> None:
         special = path.exists() and not path.is_file()
         if not os.access(path if special else folder, os.W_OK):
             raise UnwritableOutput(f"{given}: permission denied to write there; name a file that can be written")
+
+
+def evidence_around(folder: Path, inputs: Iterable[str]) -> str | None:
+    """Return the path of the evidence in which a folder is, or None; of a file of a partition it is its directory."""
+    here = folder.resolve()
+    return next((path for path in inputs if not is_remote(path) and here.is_relative_to(_taken_in(path))), None)
+
+
+def _taken_in(path: str) -> Path:
+    from parsers.formats.log_directory import split_directory  # with all formats, which the list of commands lacks
+
+    real = Path(path).resolve()
+    is_of_partition = real.is_file() and split_directory(real.parent.name) is not None
+    return real.parent if is_of_partition else real
 
 
 def refuse(path: Path, evidence: Iterable[Source]) -> None:

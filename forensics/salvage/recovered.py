@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Final
 
 from forensics.case import Case
 from forensics.errors import UnusableOutput, UnwritableOutput
-from forensics.outputs import as_json
+from forensics.outputs import as_json, evidence_around
 from forensics.replay.lineage import Range, merge, size, subtract
 from forensics.salvage import records
 from forensics.salvage.asked import Lost
@@ -28,8 +28,6 @@ from forensics.salvage.content import Content
 from forensics.salvage.copies import Batch, Holding, Side
 from forensics.salvage.transactions import State, Transactions
 from forensics.version import __version__
-from parsers.files.remote import is_remote
-from parsers.formats.log_directory import split_directory
 from parsers.formats.records import Decoded, Record, decode_batch
 
 SCHEMA: Final = "forensics.salvage/1"
@@ -276,18 +274,10 @@ def refuse(into: Path, inputs: Iterable[str]) -> None:
     """
     if into.exists() and (not into.is_dir() or any(into.iterdir())):
         raise UnusableOutput(f"{into}: is there already; name a new folder: nothing is ever written over")
-    here = into.resolve()
-    for path in inputs:
-        if not is_remote(path) and here.is_relative_to(_folder(Path(path).resolve())):
-            raise UnusableOutput(
-                f"{into}: is in the evidence {path}, which is never written to; name a folder outside of it"
-            )
-
-
-def _folder(path: Path) -> Path:
-    """Return the folder of the evidence: of a file of a partition it is the partition's directory."""
-    is_of_partition = path.is_file() and split_directory(path.parent.name) is not None
-    return path.parent if is_of_partition else path
+    if (path := evidence_around(into, inputs)) is not None:
+        raise UnusableOutput(
+            f"{into}: is in the evidence {path}, which is never written to; name a folder outside of it"
+        )
 
 
 @contextlib.contextmanager

@@ -25,9 +25,9 @@ import polars as pl
 from forensics.engines.stages.rows import Schema
 from forensics.engines.stages.table import Table
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
+from forensics.outputs import evidence_around
 from forensics.version import __version__
 from parsers import limits
-from parsers.files import remote
 
 try:
     import fcntl
@@ -56,13 +56,11 @@ class Output:
         Raises:
             UnusableOutput: it is in one of the paths.
         """
-        here = self.folder.resolve()
-        for path in paths:
-            if not remote.is_remote(path) and here.is_relative_to(Path(path).resolve()):
-                raise UnusableOutput(
-                    f"{self.folder}: lies in the archive {path}, and evidence is never written to; name a folder "
-                    "outside of it"
-                )
+        if (path := evidence_around(self.folder, paths)) is not None:
+            raise UnusableOutput(
+                f"{self.folder}: lies in the archive {path}, and evidence is never written to; name a folder "
+                "outside of it"
+            )
 
     def writable(self) -> None:
         """Make sure, without writing, that the folder is one, and free, or can be made.
