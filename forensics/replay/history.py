@@ -346,7 +346,7 @@ class Epoch:
         leader_took_up: whether any evidence shows that the leader took it up, or lines of it are missing.
         other_leaders: other leaders stated for the same epoch.
         leader_lines: where it has several leaders, evidence of each of them: one line of each log of each broker.
-        two_by_one: one broker's own role lines, of one process, name two leaders of it.
+        two_by_one: brokers whose own role lines, of one process, name two leaders of it.
         unclean: evidence that the leader was elected from outside the ISR.
         standing: the ISR that may have been valid to its end, if its leader proposed another and does not confirm it.
         isr_from_leader: the leader itself states the ISR. Whether it states every change is a question to the coverage
@@ -373,7 +373,7 @@ class Epoch:
     leader_took_up: bool = False
     other_leaders: dict[int, Ref] = field(default_factory=dict)
     leader_lines: dict[int, tuple[Ref, ...]] = field(default_factory=dict)
-    two_by_one: bool = False
+    two_by_one: set[int] = field(default_factory=set)
     unclean: list[Ref] = field(default_factory=list)
     standing: frozenset[int] | None = None
     isr_from_leader: bool = False

@@ -44,3 +44,22 @@ def test_a_reassignment_without_lines_of_its_controller_is_no_unclean_election(
     assert not partition.history.kraft
     assert partition.history.maybe_kraft
     assert partition.judgements["unclean-election"].verdict is Verdict.UNKNOWN
+
+
+def test_lines_of_two_clusters_in_one_text_are_no_proof_of_two_leaders(sample_traces: Path, tmp_path: Path) -> None:
+    """Broker 1 of the one names broker 3 in epoch 2, and broker 1 of the other names broker 2."""
+    chosen = (("kip101-0.10.2.2", "leaderEpoch=2"), ("unclean-3.9.1", "epoch 2"))
+    lines = [
+        line
+        for name, words in chosen
+        for line in (sample_traces / name / "broker-1" / "logs" / "state-change.log").read_text().splitlines()
+        if words in line and "orders" in line
+    ]
+    text = tmp_path / "pasted.txt"
+    text.write_text("What I see:\n\n" + "\n".join(lines) + "\n\nAny idea?\n")
+    (partition,) = scan([str(text)]).partitions
+    assert len(partition.history.epochs[2].other_leaders) == 1
+    assert partition.history.epochs[2].two_by_one == {1}
+    judgement = partition.judgements["two-leaders-one-epoch"]
+    assert judgement.verdict is Verdict.UNKNOWN
+    assert all("two clusters" in doubt for finding in judgement.findings for doubt in finding.uncertain)

@@ -52,7 +52,11 @@ def two_ids(found: History) -> None:
 
 
 def by_one_process(found: History) -> None:
-    found.epochs[3].two_by_one = True
+    found.epochs[3].two_by_one = {1}
+
+
+def by_one_with_missing_lines(found: History) -> None:
+    found.epochs[3].two_by_one = {2}
 
 
 def later_than_a_day(found: History) -> None:
@@ -73,6 +77,7 @@ def followed(found: History) -> None:
         ((1,), one_id, Contest.PROVEN),
         ((1,), two_ids, Contest.SUSPECTED),
         ((1,), by_one_process, Contest.PROVEN),
+        ((1,), by_one_with_missing_lines, Contest.SUSPECTED),
         ((1,), later_than_a_day, Contest.UNDECIDED),
         ((1,), followed, Contest.UNDECIDED),
         ((1,), two_topics, Contest.UNDECIDED),

@@ -52,7 +52,9 @@ def _contested(history: History, epoch: Epoch, leaders: tuple[int, ...]) -> Cont
 
 
 def _contest(history: History, epoch: Epoch, leaders: tuple[int, ...], partly: tuple[int, ...]) -> Contest:
-    if partly and not epoch.two_by_one and not _of_one_id(history, epoch.epoch, leaders):
+    # Of a broker with missing lines nothing shows that its lines are of one process, and of one cluster.
+    by_one = not epoch.two_by_one <= {*partly}
+    if partly and not by_one and not _of_one_id(history, epoch.epoch, leaders):
         return Contest.SUSPECTED if _all_led_soon(history, epoch, leaders) else Contest.UNDECIDED
     return Contest.TWO_TOPICS if history.facts.lives > 1 and history.topic_id is None else Contest.PROVEN
 

@@ -154,7 +154,7 @@ def _add_second_leaders(epochs: Mapping[int, Epoch], role_spans: Mapping[int, Se
     """Add the leaders that a broker's own role lines name beside another one of the same epoch."""
     for role_span in itertools.chain.from_iterable(role_spans.values()):
         for leader, ref in role_span.rivals:
-            epochs[role_span.epoch].two_by_one = True
+            epochs[role_span.epoch].two_by_one.add(role_span.replica)
             _add_leader(epochs[role_span.epoch], leader, ref)
 
 
