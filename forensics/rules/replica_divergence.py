@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from forensics.case import Case
-from forensics.replay.committed.divergence import Divergence, WeighedFork, divergences, weighed_forks
-from forensics.replay.committed.proof import possible_losses
+from forensics.replay.committed.divergence import (
+    Divergence,
+    WeighedFork,
+    divergences,
+    possibly_committed,
+    weighed_forks,
+)
 from forensics.replay.history import History
 from forensics.replay.lineage import size
 from forensics.replay.omissions.last_leader import last_leader
@@ -149,23 +154,14 @@ def _damaged(history: History) -> list[Want]:
 
 
 def _undecided(history: History, one: WeighedFork) -> list[Want]:
-    """Return a want if one side may have been committed without a high watermark in the evidence.
-
-    Batches without a leader epoch (message formats v0 and v1) may be of any.
-    """
-    rest = one.rest
-    epochs = {one.fork.left_batch[2], one.fork.right_batch[2]}
-    return [
-        Want(
-            Question.COMMITTED_APART,
-            (of([possible_loss.before.leader], Artefact.SERVER_LOG, Artefact.HW_CHECKPOINT),),
-            offsets=offsets_of(rest),
-            epochs=((possible_loss.before.epoch, possible_loss.before.leader),),
-        )
-        for possible_loss in possible_losses(history)
-        if (None in epochs or possible_loss.before.epoch in epochs)
-        and any(possible_loss.end is None or first < possible_loss.end for first, _ in rest)
-    ][:1]
+    """Return a want if one side may have been committed without a high watermark in the evidence."""
+    possible_loss = possibly_committed(history, one)
+    if possible_loss is None:
+        return []
+    before = possible_loss.before
+    ways = (of([before.leader], Artefact.SERVER_LOG, Artefact.HW_CHECKPOINT),)
+    offsets, epochs = offsets_of(one.rest), ((before.epoch, before.leader),)
+    return [Want(Question.COMMITTED_APART, ways, offsets=offsets, epochs=epochs)]
 
 
 def _batch_fact(divergence: Divergence, broker: int) -> Fact:

@@ -248,6 +248,14 @@ def test_scenes_that_once_were_judged_wrongly(protocol: str, seed: int) -> None:
     right([drawn(seed, settled=False)], protocol, "replication")
 
 
+@pytest.mark.parametrize("protocol", ["epoch", "fetch-14704"])
+def test_a_record_that_a_later_leader_may_have_committed_is_not_called_uncommitted(protocol: str) -> None:
+    """It is of epoch 0, the leader of epoch 1 had it too, and the leader of epoch 3 wrote another one there."""
+    before = [Op("checkpoint", 1), Op("produce-zombie", 1), Op("fetch", 2), Op("power-loss", 2, 0, 6), Op("restart", 2)]
+    ops = (*before, Op("power-loss", 1), Op("restart", 1), Op("produce-zombie", 1), Op("stop", 2))
+    right([Schedule(Setting((1, 2), 1, False), ops, settled=False)], protocol, "default")
+
+
 @pytest.mark.parametrize("number", range(len(PROTOCOLS)), ids=[protocol.name for protocol in PROTOCOLS])
 def test_random_runs_with_transactions(number: int) -> None:
     """Markers take offsets, and what is open holds the last stable offset back, not the high watermark."""

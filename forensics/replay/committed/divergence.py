@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from forensics.replay.committed.proof import committed
+from forensics.replay.committed.proof import PossibleLoss, committed, possible_losses
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import Fork
 from forensics.replay.history import History, HwSource, HwStatement, Replica
-from forensics.replay.lineage import Range, intersect, subtract
+from forensics.replay.lineage import Range, apart, intersect, subtract
 from forensics.replay.roles.steps import RoleSpan, StepKind
 from forensics.replay.traces.unlike_logs import Apart
 
@@ -85,6 +85,28 @@ def _maybe_higher(history: History, fork: Fork, bounds: Mapping[int, int], insid
         # Records that the last leader wrote since its checkpoint, up to 5 s ago, may be committed too.
         unsure.update(dict.fromkeys(broker for broker in low if broker == history.current.leader))
     return unsure
+
+
+def possibly_committed(history: History, weighed: WeighedFork) -> PossibleLoss | None:
+    """Return the first leader change at which records of a difference were replaced that may have been committed.
+
+    Returns:
+        A leader that had one side's records, and the leader after it; None for none. The records may be older than that
+        leader's epoch: it commits all that is below its high watermark. Batches without a leader epoch (message
+        formats v0 and v1) may be of any.
+    """
+    return next((one for one in possible_losses(history) if _may_be_of(weighed, one)), None)
+
+
+def _may_be_of(weighed: WeighedFork, loss: PossibleLoss) -> bool:
+    """Return whether the log of the leader before a change may have had records of one side."""
+    fork, lineage = weighed.fork, loss.before.lineage
+    pieces = lineage.pieces(span for span in weighed.rest if loss.end is None or span[0] < loss.end)
+    had = {loss.before.epoch, *(lineage.epoch_at(first) for first, _ in pieces if loss.end is None or first < loss.end)}
+    epochs = [epoch for _, _, epoch in (fork.left_batch, fork.right_batch)]
+    return bool(pieces) and any(
+        epoch is None or (epoch <= loss.before.epoch and not all(apart(epoch, one) for one in had)) for epoch in epochs
+    )
 
 
 def divergences(history: History, weighed: Iterable[WeighedFork]) -> list[Divergence]:
