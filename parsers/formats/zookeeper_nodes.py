@@ -31,12 +31,22 @@ _FILE: Final = re.compile(
     r"(?:^|/)(?:brokers/topics/(?P<topic>[A-Za-z0-9._-]+)/partitions/(?P<partition>[0-9]{1,9})/state"
     r"|(?P<other>controller_epoch|controller))(?:\.json|\.txt)?$"
 )
-_PARTITION: Final = re.compile(
-    r"(?:^|/)(?!(?:broker|controller|host|kafka|node|server|state|zk|zookeeper)-)"
-    r"(?P<topic>[A-Za-z0-9._-]+?)(?:-(?P<partition>[0-9]{1,9})(?:[-._](?:state|zk|zookeeper))?|/(?P<below>[0-9]{1,9})/state)"
-    r"(?:[.](?:json|txt|log|out))?$"
+_TOPIC: Final = r"(?!(?:broker|controller|host|kafka|node|server|state|zk|zookeeper)-)(?P<topic>[A-Za-z0-9._-]+?)"
+_N: Final = r"(?P<partition>[0-9]{1,9})"
+_CALLED: Final = "(?:get|partition|state|zk|zookeeper|zookeeper-shell)"
+_PARTITION: Final = tuple(
+    re.compile(rf"(?:^|/){pattern}(?:[.](?:json|txt|log|out))?$")
+    for pattern in (
+        rf"brokers(?P<sep>[._-])topics(?P=sep)(?P<topic>[A-Za-z0-9._-]+)(?P=sep)partitions(?P=sep){_N}(?P=sep)state",
+        rf"(?P<topic>[A-Za-z0-9._-]+)/partitions/{_N}/{_CALLED}",
+        rf"{_TOPIC}-{_N}(?:[-._](?:state|zk|zookeeper))?",
+        rf"{_TOPIC}-{_N}/(?:[^/]*[-._])?{_CALLED}",
+        rf"{_TOPIC}/{_N}/state",
+    )
 )
-"""A path named after a partition: ``orders-0.json``, ``orders-0-state.txt``, ``orders/0/state``. No topic is a host."""
+"""Paths named after a partition: ``orders-0.json``, ``orders-0-state.txt``, ``orders-0/zk.txt``, ``orders/0/state``,
+``orders/partitions/0/state``, ``brokers_topics_orders_partitions_0_state``. No topic is a host.
+"""
 
 _OF_STATE: Final = ("controller_epoch", "leader", "version", "leader_epoch", "isr")
 """Fields of the state of a partition (``TopicPartitionStateZNode.encode``)."""
@@ -143,14 +153,14 @@ def _nodes(text: str, path: str) -> Iterator[Node]:
 
 def _of_partition(text: str, path: str) -> Iterator[Node]:
     """Yield the state node of a file that is named after its partition; nothing if it has several such nodes."""
-    named, states = _PARTITION.search(path), [*_states(text)]
+    named, states = next((found for one in _PARTITION if (found := one.search(path))), None), [*_states(text)]
     if named is None or len(states) != 1:
         return
     (line, content), version = states[0], None
     for one in text.splitlines()[line:]:
         stat = _STAT.match(one)
         version = int(stat["value"]) if stat is not None else version
-    yield Node(named["topic"], int(named["partition"] or named["below"]), None, content, line, version)
+    yield Node(named["topic"], int(named["partition"]), None, content, line, version)
 
 
 def _states(text: str) -> Iterator[tuple[int, str]]:

@@ -177,6 +177,11 @@ def test_an_object_that_does_not_end_is_a_notice() -> None:
         "saved/a.b-c-0.state.json",
         "a.b-c-0-zookeeper.txt",
         "topics/a.b-c/0/state.json",
+        "topics/a.b-c/partitions/0/state.json",
+        "saved/a.b-c-0/state.json",
+        "saved/a.b-c-0/zk-state.txt",
+        "brokers_topics_a.b-c_partitions_0_state",
+        "brokers-topics-a.b-c-partitions-0-state.json",
     ],
 )
 def test_as_a_file_that_is_named_after_its_partition(path: str) -> None:
@@ -189,7 +194,7 @@ def test_as_a_file_that_is_named_after_its_partition(path: str) -> None:
         assert reading.observations.select(COLUMNS).rows() == [expected]
 
 
-@pytest.mark.parametrize("path", ["state.json", "broker-1/state.json", "broker-1.json", "two-0.json"])
+@pytest.mark.parametrize("path", ["state.json", "broker-1/state.json", "broker-1.json", "prod-1/out.txt", "two-0.json"])
 def test_a_state_without_the_name_of_its_partition_is_a_notice(path: str) -> None:
     reading = read(source((STATE if path != "two-0.json" else f"{STATE}\n{OFFLINE}").encode(), path))
     assert (reading.format, reading.observations.height) == ("zookeeper-nodes", 0)
