@@ -149,6 +149,11 @@ def _refuted(own: pl.DataFrame) -> Iterator[Wrong]:
     for name in ("log_end_offset", "last_stable_offset"):
         below = (pl.col(name) < pl.col("log_start_offset")).fill_null(False)
         yield Wrong(own.filter(below), f'"{name}" is below "log_start_offset"')
+    # Only records below the high watermark are deleted (UnifiedLog.maybeIncrementLogStartOffset). Up to 2.4.0 a
+    # follower that truncated its whole log kept its high watermark (KAFKA-9491), so the line counts.
+    below = (pl.col("high_watermark") < pl.col("log_start_offset")).fill_null(False)
+    reason = '"high_watermark" is below "log_start_offset": no replica deletes records that are not committed'
+    yield Wrong(own.filter(below), reason, True)
     above = (pl.col("offset") > pl.col("log_end_offset")).fill_null(False)
     rows = own.filter((pl.col("kind") == Kind.TRUNCATE.value) & above)
     yield Wrong(rows, 'a line of kind truncate has an "offset" above its "log_end_offset", which is its end before')

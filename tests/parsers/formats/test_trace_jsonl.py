@@ -186,6 +186,11 @@ def test_what_is_wrong_is_told_and_the_rest_counts() -> None:
             '"last_stable_offset" is below "log_start_',
             False,
         ),
+        (
+            own(kind="state", high_watermark=4, log_start_offset=5),
+            '"high_watermark" is below "log_start_offset": no replica deletes',
+            True,
+        ),
         (own(kind="hw", high_watermark=3, topic=""), '"topic" is no name of a topic: 1 to 249 of the', False),
         (own(kind="hw", high_watermark=3, topic=".."), '"topic" is no name of a topic', False),
         (own(kind="hw", high_watermark=3, topic="a/../b\0"), '"topic" is no name of a topic', False),
@@ -219,11 +224,19 @@ def test_each_line_is_checked_against_its_kind(line: str, reason: str, counts: b
         own(kind="append", log_end_offset=4, detail="acks=all"),
         own(kind="truncate", offset=6, detail='said "high_watermark": 3, "high_watermark": 4'),
         own(kind="state", isr="1"),
+        own(kind="state", high_watermark=5, log_start_offset=5),
         own(kind="hw", high_watermark=3.0, topic="a" * 249, partition=0.0),
     ],
     ids=[
         *("unlike any field", "another witness", "none", "no leader", "an empty ISR", "of a log, late"),
-        *("nothing truncated", "acks", "a text with fields", "an ISR alone", "whole numbers with a point"),
+        *(
+            "nothing truncated",
+            "acks",
+            "a text with fields",
+            "an ISR alone",
+            "all deleted",
+            "whole numbers with a point",
+        ),
     ],
 )
 def test_near_misses_of_bad_lines(line: str) -> None:
