@@ -21,5 +21,6 @@ def test_tests_that_share_go_together(repository: Path) -> None:
         ("tests/a/test_b.py::test_c[7-sample_traces/kip101-0.10.2.2-True]", "kip101-0.10.2.2"),
     ):
         assert group(test) == wanted
-    alone = "tests/a/test_b.py::test_c[kip101-0.10.2.2]"
+    assert group("tests/a/test_b.py::test_c[kip101-0.10.2.2]") == "tests/a/test_b.py::test_c"
+    alone = "tests/model/test_b.py::test_c[kip101-0.10.2.2]"
     assert group(alone) == alone

@@ -17,7 +17,7 @@ from parsers.messages import MESSAGES
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, empty
 from parsers.text.extract import extract
-from parsers.text.frames import STOCK
+from parsers.text.frames import LEVELS, LOGGER, STOCK, THREAD
 from parsers.text.lines import Block
 
 VARIANTS = [(message, variant) for message in MESSAGES for variant in message.variants]
@@ -25,6 +25,13 @@ EXAMPLES = [(message, variant, example) for message, variant in VARIANTS for exa
 NO_COLUMN = {"tp", "bracketed", "last"}
 NOT_COMMON = re.compile(r"\\[0-9dDwWsSbBAZzpP]|(?<!\\)\(\?(?!:|P<[a-z_]+>)|(?<!\\)\$|\\[kg]|[*+?}]\+|\[\[:|&&|~~|--")
 """What only one of Python's ``re`` and Rust's ``regex`` takes, or takes otherwise."""
+
+
+BEFORE = re.compile(
+    rf"^(?:[0-9]+ --- )?(?:{THREAD} +)?(?:(?:{'|'.join(LEVELS)}) +)?"
+    rf"(?:\[?{LOGGER}\]?(?::[0-9]+)?(?: ?:| --?)? +)?"
+)
+"""What layouts print between the date and the message, beside the level."""
 
 
 def name(value: object) -> str | None:
@@ -62,10 +69,10 @@ def row(message: Message, variant: Variant, groups: dict[str, str | None], kind:
     return values if kind == message.kind else {**values, "kind": kind.value}
 
 
-def read(message: Message, text: str) -> tuple[Variant, list[dict[str, int | str]]] | None:
-    """The first wording that fits, and its rows."""
+def read(message: Message, text: str, *, bared: bool = False) -> tuple[Variant, list[dict[str, int | str]]] | None:
+    """The first wording that fits, and its rows; where something was taken off before it, not as people quote it."""
     for variant in message.variants:
-        if match := compiled(variant.regex).match(text):
+        if not (bared and variant.quoted) and (match := compiled(variant.regex).match(text)):
             outer = match.groupdict()
             rows = [row(message, variant, outer, message.kind)] if variant.own_row else []
             for each in variant.each:
@@ -217,6 +224,9 @@ def test_a_changed_line_is_read_or_noticed(data: st.DataObject) -> None:
         return
     text = text.lstrip(" ")  # as the frame does
     readings = [reading for other in wordings if (reading := read(other, text))]
+    if not readings:  # as a layout with thread and logger before the message prints it
+        bare = BEFORE.sub("", text)
+        readings = [reading for other in wordings if bare != text and (reading := read(other, bare, bared=True))]
     if readings:
         rows = [values for _, values in readings if values]
         assert got.observations.height == sum(len(values) for values in rows) or not rows
