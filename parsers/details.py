@@ -205,6 +205,18 @@ def last_known(detail: str | None) -> str | None:
     return found[1].replace(" ", "") if found is not None else None
 
 
+def elected_safely(detail: str | None) -> bool:
+    """Return whether a change to a leader from outside the ISR is one that makes leaders with all committed records.
+
+    Eligible leader replicas are such leaders (KIP-966). So is a replica that leads from the end of a reassignment on,
+    of which the change sets the replicas too (PartitionChangeBuilder).
+
+    >>> elected_safely("elected safely"), elected_safely("replicas=1,2"), elected_safely("elr=1")
+    (True, True, False)
+    """
+    return (detail or "").startswith((ELECTED_SAFELY, REPLICAS))
+
+
 def assigned(detail: str | None) -> tuple[int, ...]:
     """All replicas of a partition, by the detail of a cached or described state; none where it does not name them.
 

@@ -30,6 +30,7 @@ from forensics.replay.facts.forks import forks
 from forensics.replay.facts.group_positions import GroupPosition, group_positions
 from forensics.replay.facts.ids import Ids
 from forensics.replay.facts.incarnations import leaders_with_id, topic_ids
+from forensics.replay.facts.isr import members
 from forensics.replay.facts.log_dir_moves import Homes, carried, homes
 from forensics.replay.facts.partition_facts import Fork, PartitionFacts
 from forensics.replay.facts.partition_lines import (
@@ -513,10 +514,8 @@ def _traced(rows: pl.DataFrame) -> set[Place]:
 
 def _members(events: Iterable[Event]) -> set[int]:
     """Return brokers that are named as leader or member of the ISR."""
-    isrs = {event.isr for event in events if event.isr}
-    return {int(broker) for isr in isrs for broker in isr.split(",")} | {
-        event.leader for event in events if event.leader is not None
-    }
+    leaders = {event.leader for event in events if event.leader is not None}
+    return leaders.union(*map(members, {event.isr for event in events if event.isr}))
 
 
 def _cluster(case: Case) -> str | None:

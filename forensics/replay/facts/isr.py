@@ -6,11 +6,18 @@ import functools
 
 
 @functools.lru_cache(maxsize=4096)
-def broker_set(text: str | None) -> frozenset[int] | None:
-    """An ISR column as a set; None where nothing was printed."""
-    if text is None:
-        return None
+def members(text: str) -> frozenset[int]:
+    """Return the brokers of an ISR column.
+
+    >>> sorted(members("3,1")), members("")
+    ([1, 3], frozenset())
+    """
     return frozenset(int(part) for part in text.split(",") if part)
+
+
+def broker_set(text: str | None) -> frozenset[int] | None:
+    """Return the brokers of an ISR column; None where nothing was printed."""
+    return None if text is None else members(text)
 
 
 def isr_text(isr: frozenset[int]) -> str:

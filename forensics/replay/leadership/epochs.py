@@ -13,7 +13,7 @@ from forensics.replay.history import Epoch, Role
 from forensics.replay.leadership.elections import was_last_member
 from forensics.replay.leadership.isr_removal_epochs import accounted
 from forensics.replay.roles.steps import RoleSpan
-from parsers.details import CANDIDATE, ELECTED_SAFELY, REPLICAS, last_known, names_brokers
+from parsers.details import CANDIDATE, elected_safely, last_known, names_brokers
 from parsers.schema import Kind
 
 _AT_ONCE = 1_000_000
@@ -332,7 +332,7 @@ def _safe(event: Event) -> bool:
     """
     if event.kind != Kind.PARTITION_CHANGED or event.leader is None or event.leader < 0:
         return False
-    return (event.detail or "").startswith((ELECTED_SAFELY, REPLICAS))
+    return elected_safely(event.detail)
 
 
 def _add_follower_role(epoch: Epoch, role_span: RoleSpan) -> None:

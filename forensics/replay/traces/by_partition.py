@@ -8,12 +8,13 @@ from dataclasses import replace
 import polars as pl
 
 from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.isr import members
 from forensics.replay.facts.statement_lines import Key
 from forensics.replay.facts.trace_lines import OfBrokers, TraceLine, trace_lines
 from forensics.replay.lineage import Range
 from forensics.replay.traces.epoch_entries import Beginning, disputed, undescribed
 from forensics.replay.traces.high_watermarks import ABOUT_HW
-from forensics.replay.traces.in_sync_replicas import ABOUT_ISR, members
+from forensics.replay.traces.in_sync_replicas import ABOUT_ISR
 from forensics.replay.traces.player import ABOUT_LOGS, ENTRIES, NotPlayed, Player
 from forensics.replay.traces.results import Contradiction, Played
 from parsers.formats.trace_jsonl import NAME as TRACE

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.isr import members
 from forensics.replay.facts.trace_lines import TraceLine
 from forensics.replay.history import HwAboveIsrMember
 from forensics.replay.traces.high_watermarks import AT_LEAST, OWN_NOW
@@ -150,11 +151,6 @@ class InSync:
                     leader, self.epoch, member, hw, end, line.time, (ref,), removed=line.kind == Kind.ISR_SHRINK
                 )
                 self.behind.setdefault((leader, self.epoch, member), found)
-
-
-def members(isr: str) -> frozenset[int]:
-    """Return the broker ids of an ISR as lines state it."""
-    return frozenset(int(broker) for broker in isr.split(",") if broker)
 
 
 _HANDLERS: Final[dict[str, Callable[[InSync, TraceLine], None]]] = {
