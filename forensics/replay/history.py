@@ -537,6 +537,13 @@ class History:
         named = (epoch for epoch in self.epochs.values() if epoch.leader_took_up)
         return sorted((*named, *map(Epoch, self.coverage.unnamed)), key=lambda epoch: epoch.epoch)
 
+    def led_before(self, number: int) -> Epoch | None:
+        """Return the last leader epoch below a number for which a leader is known, or None.
+
+        Another broker may have led since then, in an epoch that no line names (``Coverage.unnamed_between``).
+        """
+        return next((e for n, e in reversed(self.epochs.items()) if n < number and e.leader not in (None, -1)), None)
+
     @property
     def contested(self) -> frozenset[int]:
         """Epochs with two leaders: an epoch does not show which of them wrote a record."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.directory import Disk
 from forensics.replay.history import Epoch, History, HwStatement
 from forensics.replay.lineage import Lineage, Range, intersect, merge, same, subtract
@@ -83,6 +84,8 @@ def with_own(
         since = _since(history, broker, row)
         if after.leader is None or any(step.kind not in (StepKind.TRUNCATED, StepKind.LOADED) for step in since):
             continue
+        if not history.coverage.has(broker, Printed.LOG, Span.WITHIN, Span.AFTER):
+            continue  # it may have truncated these records and fetched others, and the line is missing
         end = min([disk.end, statement.high_watermark, *(step.target for step in since)])
         own = intersect(
             intersect(ranges, [(disk.log_start, end)]), history.facts.diverging_ranges(broker, after.leader)

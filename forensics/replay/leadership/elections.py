@@ -189,7 +189,9 @@ def from_isr(history: History, epoch: Epoch) -> bool:
 
 
 def _led_between(history: History, before: Epoch, epoch: Epoch) -> bool:
-    """Return whether a broker led between two epochs. Its ISR is unknown."""
+    """Return whether a broker led between two epochs, or may have led without a line. Its ISR is unknown."""
+    if history.coverage.unnamed_between(before.epoch, epoch.epoch):
+        return True
     between = (one for number, one in history.epochs.items() if before.epoch < number < epoch.epoch)
     return any(one.leader is not None and one.leader >= 0 for one in between)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from forensics.replay.coverage import Doubt, Printed
+from forensics.replay.coverage import Doubt, Printed, Span
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import Fork
 from forensics.replay.history import BrokerFacts, Epoch, History, Role, TruncationReason
@@ -312,7 +312,7 @@ class EpochStart:
             return None
         if any(first < start for first, _ in disk.holes):
             return None
-        lowest = self._lowest(leader, number)
+        lowest = self._lowest_by_lines(leader, number)
         return Lineage(disk.lineage.entries).truncated(start) if lowest is None or lowest >= start else None
 
     def _prefix(self, number: int, start: int) -> Lineage | None:
@@ -479,7 +479,15 @@ class EpochStart:
         return not self._fenced(broker)
 
     def _lowest(self, broker: int, number: int) -> int | None:
-        """Return the lowest offset to which a replica truncated in an epoch or later, or None."""
+        """Return the lowest offset to which a replica truncated in an epoch or later, until its files were copied.
+
+        None if it did not; 0 if lines that would show it are missing, as ``shortened_to`` says.
+        """
+        after = self.history.coverage.has(broker, Printed.LOG, Span.AFTER)
+        return self._lowest_by_lines(broker, number) if after else 0
+
+    def _lowest_by_lines(self, broker: int, number: int) -> int | None:
+        """The same until the last line of the replica: its own files may show that nothing was removed afterwards."""
         later = (role_span for role_span in self.role_spans.get(broker, ()) if role_span.epoch >= number)
         return shortened_to(self.history, later)
 
@@ -492,4 +500,4 @@ class EpochStart:
             if role_span.epoch >= number:
                 return role_span.start_end is not None and role_span.start_end > offset
         # No line of it names the epoch: all it has is older, if all of its lines are there.
-        return self._is_whole(broker)
+        return self.history.coverage.whole(broker, Span.WITHIN, Span.AFTER)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 
+from forensics.replay.coverage import Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.history import History, Role
 from forensics.replay.interval import Interval
@@ -130,10 +131,14 @@ def _may_have_crashed(history: History, last: RoleSpan) -> bool:
 
 
 def _by_files(history: History, broker: int, *, grown: bool) -> Interval:
-    """The same of a replica whose files are the next that shows it. The last segment may be missing from a copy."""
+    """The same of a replica whose files are the next that shows it.
+
+    The last segment may be missing from a copy. Or the log was shortened after the last line in the evidence.
+    """
     replica, copy = history.replicas[broker], history.copies.get(broker)
-    whole = copy is None or copy.end is not False
-    return _bound(replica.end if whole else None, *replica.end_refs, grown=grown)
+    if (copy is not None and copy.end is False) or not history.coverage.whole(broker, Span.AFTER):
+        return Interval()
+    return _bound(replica.end, *replica.end_refs, grown=grown)
 
 
 def is_after_crash(step: Step) -> bool:

@@ -227,8 +227,7 @@ def open_truncation(history: History, truncation: Truncation) -> OpenTruncation 
         return OpenTruncation(truncation, None)
     if _excluded(history, truncation):
         return None
-    earlier = [e for n, e in history.epochs.items() if n < truncation.epoch and e.leader is not None and e.leader >= 0]
-    before = earlier[-1] if earlier else epoch
+    before = history.led_before(truncation.epoch) or epoch
     return OpenTruncation(truncation, before if before.leader is not None and before.leader >= 0 else None)
 
 

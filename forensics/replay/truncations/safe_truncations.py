@@ -24,10 +24,12 @@ def is_safe(history: History, truncation: Truncation) -> bool:
         or not _counted(history, truncation, epoch)
     ):
         return False
-    earlier = [e for n, e in history.epochs.items() if n < truncation.epoch and e.leader is not None and e.leader >= 0]
-    if not earlier or earlier[-1].epoch in history.contested or not _first(history, truncation, epoch):
+    before = history.led_before(truncation.epoch)
+    if before is None or before.epoch in history.contested or not _first(history, truncation, epoch):
         return False
-    most = committed_at_most(history, earlier[-1])
+    if history.coverage.unnamed_between(before.epoch, truncation.epoch):
+        return False  # a leader that no line names may have committed more
+    most = committed_at_most(history, before)
     return most is not None and most <= truncation.target
 
 
