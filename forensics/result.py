@@ -25,6 +25,7 @@ from parsers.text.broker_log import NAME as LOG
 
 if TYPE_CHECKING:
     from forensics.case import Case
+    from forensics.repaired.since import Repair
     from forensics.replay.facts.directory import Ref
     from forensics.replay.history import History
 
@@ -100,6 +101,7 @@ class Result:
         known: findings that a baseline hides: in the judgements, but not in ``findings``.
         changes: what the user's settings changed.
         problems: known problems that single lines state, whatever the verdicts are; errors first.
+        repair: what became of the findings of a baseline, if it was asked for.
     """
 
     inputs: tuple[str, ...]
@@ -110,6 +112,7 @@ class Result:
     known: list[Finding] = field(default_factory=list)
     changes: Changes = field(default_factory=Changes)
     problems: list[Problem] = field(default_factory=list)
+    repair: Repair | None = None
 
     @property
     def worst(self) -> Severity | None:
@@ -147,7 +150,7 @@ def finish(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Se
     """Order everything and attach the evidence behind each fact."""
     findings = [finding for _, judgements in judged for judgement in judgements for finding in judgement.findings]
     refs = {ref for finding in findings for ref in finding.refs}
-    evidence, times = _evidence(case, refs), times_of(case, refs)
+    evidence, times = evidence_of(case, refs), times_of(case, refs)
 
     def proven(one: Judgement) -> Judgement:
         found = tuple(proved(dated(finding, times), evidence) for finding in one.findings)
@@ -167,7 +170,7 @@ def times_of(case: Case, refs: Iterable[Ref]) -> dict[int, int]:
 def problems_of(case: Case) -> list[Problem]:
     """Known problems that the lines of a case state, with the first lines of each."""
     found = stated(case)
-    evidence = _evidence(case, {ref for one in found for ref in one.refs}) if found else {}
+    evidence = evidence_of(case, {ref for one in found for ref in one.refs}) if found else {}
     return [replace(one, evidence=tuple(evidence[ref] for ref in one.refs if ref in evidence)) for one in found]
 
 
@@ -179,7 +182,8 @@ def ordered(inputs: Sequence[str], case: Case, judged: Iterable[tuple[History, S
     return Result(tuple(inputs), case, partitions, sorted(whole, key=lambda finding: finding.order))
 
 
-def _evidence(case: Case, refs: set[Ref]) -> dict[Ref, Evidence]:
+def evidence_of(case: Case, refs: set[Ref]) -> dict[Ref, Evidence]:
+    """Return what is at places of the evidence, with the texts."""
     where = located(case, refs)
     texts = quotes.quote(case, where.values())
     hashes = {source: _hash(case, source) for source in {place.source for place in where.values()}}

@@ -7,16 +7,18 @@ disabled rule was not asked, a known finding is counted, and every report shows 
 from __future__ import annotations
 
 import difflib
-import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from forensics.case.topics import matches
-from forensics.errors import BadBaseline, BadConfiguration
-from forensics.result import Changes, Partition, Result
+from forensics.errors import BadConfiguration
+from forensics.repaired.former import FormerFinding
+from forensics.repaired.since import since
+from forensics.result import Changes, Partition, Result, evidence_of
 from forensics.rules import RULES
 from forensics.rules.finding import Finding, Judgement, Severity
 
@@ -41,7 +43,7 @@ class Tuning:
         fail_on: least severity that lets the exit code be 1; "unknown" (as "error", and where a question of that
             severity or above stays unknown); or "never".
         baseline: a former output (JSON or JSON lines) whose findings are known, or None.
-        known: those findings, as ``baseline`` reads them.
+        known: those findings, as ``former_findings`` reads them.
         config: the file all this comes from, or None.
     """
 
@@ -51,7 +53,7 @@ class Tuning:
     skip_topics: tuple[str, ...] = ()
     fail_on: str = "error"
     baseline: str | None = None
-    known: Mapping[str, Severity] = field(default_factory=dict)
+    known: tuple[FormerFinding, ...] = ()
     config: str | None = None
 
     def fails(self, worst: Severity | None, unknown: Severity | None) -> bool:
@@ -205,10 +207,9 @@ def tune(result: Result, tuning: Tuning) -> Result:
         partitions = _tuned(partitions, tuning)
         found = (f for p in partitions for judgement in p.judgements.values() for f in judgement.findings)
         told = sorted(found, key=lambda one: one.order)
-    new, known = told, list[Finding]()
-    if tuning.known:
-        new = [one for one in told if not _known(one, tuning.known)]
-        known = [one for one in told if _known(one, tuning.known)]
+    before = {one.fingerprint: one.severity for one in tuning.known}
+    new = [one for one in told if not _known(one, before)]
+    known = [one for one in told if _known(one, before)]
     return replace(
         result,
         partitions=partitions,
@@ -221,10 +222,18 @@ def tune(result: Result, tuning: Tuning) -> Result:
             topics=tuning.topics,
             skipped_topics=tuning.skip_topics,
             baseline=tuning.baseline,
-            gone=len(tuning.known.keys() - {one.fingerprint for one in told}) if tuning.known else 0,
+            gone=len(before.keys() - {one.fingerprint for one in told}),
         ),
         problems=[one for one in result.problems if one.topic is None or _wanted(one.topic, tuning)],
     )
+
+
+def with_repair(result: Result, tuning: Tuning) -> Result:
+    """Add what became of the findings of the baseline, if one is named; the rows of the result are in memory."""
+    if tuning.baseline is None:
+        return result
+    evidence = partial(evidence_of, result.case)
+    return replace(result, repair=since(tuning.baseline, tuning.known, result.partitions, result.findings, evidence))
 
 
 def _tuned(partitions: Iterable[Partition], tuning: Tuning) -> list[Partition]:
@@ -260,47 +269,3 @@ def _known(one: Finding, known: Mapping[str, Severity]) -> bool:
     """Return whether a baseline has a finding. If it became worse since then, it is new."""
     before = known.get(one.fingerprint)
     return before is not None and one.severity.rank >= before.rank
-
-
-def baseline(path: str) -> dict[str, Severity]:
-    """Severity of each known finding, by fingerprint.
-
-    Args:
-        path: what ``--format json`` or ``--format jsonl`` wrote, without ``--redact``: names are part of a fingerprint.
-
-    Raises:
-        BadBaseline: the file cannot be read, or is something else.
-    """
-    try:
-        text = Path(path).read_text("utf-8")
-    except OSError as error:
-        raise BadBaseline(f"{path}: {error.strerror}; name a file written with --format json or jsonl") from None
-    except UnicodeDecodeError:
-        raise BadBaseline(f"{path}: not text; name a file written with --format json or jsonl") from None
-    known: dict[str, Severity] = {}
-    for where, row in _rows(path, text):
-        try:
-            known[str(row["fingerprint"])] = Severity(row["severity"])
-        except (KeyError, TypeError, ValueError):
-            raise BadBaseline(f"{path}{where}: no fingerprint and severity of a finding{_ASK}") from None
-    return known
-
-
-_ASK = "; write it with --format json or jsonl"
-
-
-def _rows(path: str, text: str) -> Iterable[tuple[str, Any]]:
-    try:
-        document = json.loads(text)
-    except ValueError:
-        document = None
-    if isinstance(document, dict) and "findings" in document:
-        told = document["findings"], (document.get("tuning") or {}).get("known", [])
-        yield from ((f", finding {n}", row) for n, row in enumerate((row for rows in told for row in rows), start=1))
-        return
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            try:
-                yield f":{number}", json.loads(line)
-            except ValueError as error:
-                raise BadBaseline(f"{path}:{number}: not JSON ({error}){_ASK}") from None

@@ -180,7 +180,8 @@ def batch(
 
 def _settings(tuning: Tuning) -> str:
     """All that a user may tune, and that texts depend on."""
-    severities, known = ({rule: one.value for rule, one in of.items()} for of in (tuning.severities, tuning.known))
+    severities = {rule: one.value for rule, one in tuning.severities.items()}
+    known = {one.fingerprint: one.severity.value for one in tuning.known}
     chosen = [severities, sorted(tuning.disabled), tuning.topics, tuning.skip_topics, known]
     return json.dumps(chosen, sort_keys=True)
 

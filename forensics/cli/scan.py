@@ -25,7 +25,7 @@ from forensics.outputs import put_text, writable
 from forensics.reports import REPORTS, html, text
 from forensics.reports.redaction import redact
 from forensics.result import Result
-from forensics.tuning import Tuning, tune
+from forensics.tuning import Tuning, tune, with_repair
 
 _SHOWN = 12
 """Topics named where a filter fits none."""
@@ -56,6 +56,11 @@ def _bytes(_context: click.Context, _parameter: click.Parameter, value: str | No
     if not found:
         raise click.BadParameter(f"{value!r} is not a size; use one like 512m or 2g")
     return int(found[1]) << 10 * "_kmgt".index(found[2] or "_")
+
+
+def _needs_rows(page: str | None, folder: str | None, baseline: str | None) -> bool:
+    """Return whether all rows are needed at once: for a page, tables, or to compare the copies with a baseline."""
+    return page is not None or folder is not None or baseline is not None
 
 
 @click.command(epilog=example("forensics scan incident/ --topic 'orders*' --report incident.html"))
@@ -145,12 +150,11 @@ def scan(
             topics=tuning.topics,
             progress=progress,
             jobs=jobs,
-            # A page and tables need all rows at once.
-            memory=None if report.whole or page is not None or folder is not None else memory,
+            memory=None if report.whole or _needs_rows(page, folder, tuning.baseline) else memory,
             temporary=temporary,
             lasting=True,
         )
-    result = tune(found, tuning)
+    result = with_repair(tune(found, tuning), tuning)
     _named(result, skews, tuning)
     evidence = result.case.files
     if output == "-":

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from forensics import tuning
+from forensics.repaired.former import former_findings
 from forensics.tuning import FAIL_ON, Tuning
 
 
@@ -63,7 +64,7 @@ def _options() -> tuple[Callable[..., Any], ...]:
             metavar="FILE",
             envvar="FORENSICS_BASELINE",
             help="A former output of --format json or jsonl. Its findings are hidden and counted; the exit code is "
-            "about new ones.",
+            "about new ones. `scan` also says whether producers can go back after a repair.",
         ),
         click.option(
             "--config",
@@ -123,6 +124,6 @@ def _merged(
         skip_topics=skip_topics or base.skip_topics,
         fail_on=fail_on or base.fail_on,
         baseline=former,
-        known=tuning.baseline(former) if former is not None else {},
+        known=former_findings(former) if former is not None else (),
         config=base.config,
     )

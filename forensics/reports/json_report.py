@@ -11,6 +11,7 @@ from typing import Any, Final
 from forensics.case.brokers import Broker
 from forensics.case.coverage import coverage
 from forensics.outputs import NAME, Alike, Named, members_as_json
+from forensics.repaired.since import Repair
 from forensics.replay.history import Epoch, History
 from forensics.replay.lineage import UNKNOWN
 from forensics.result import Partition, Result
@@ -61,6 +62,7 @@ def _members(result: Result) -> Iterator[tuple[str, object]]:
     yield "problems", map(problem_document, result.problems)
     yield "notices", _notices(result)
     yield "tuning", _tuning(result)
+    yield "repair", _repair(result.repair)
     yield "clocks", map(_clock, case.skew.iter_rows(named=True))
 
 
@@ -283,10 +285,59 @@ def _tuning(result: Result) -> dict[str, Any]:
         "skip_topics": list(changes.skipped_topics),
         "baseline": changes.baseline,
         "known": [
-            {"fingerprint": one.fingerprint, "rule": one.rule, "severity": one.severity.value, "summary": one.summary}
+            {
+                "fingerprint": one.fingerprint,
+                "rule": one.rule,
+                "severity": one.severity.value,
+                "cluster": one.cluster,
+                "topic": one.topic,
+                "partition": one.partition,
+                "offsets": [list(piece) for piece in one.offsets],
+                "summary": one.summary,
+            }
             for one in result.known
         ],
         "gone": changes.gone,
+    }
+
+
+def _repair(repair: Repair | None) -> dict[str, Any] | None:
+    if repair is None:
+        return None
+    return {
+        "safe": repair.met.value,
+        "since": [
+            {
+                "fingerprint": one.former.fingerprint,
+                "rule": one.former.rule,
+                "severity": one.former.severity.value,
+                "cluster": one.former.cluster,
+                "topic": one.former.topic,
+                "partition": one.former.partition,
+                "offsets": [list(piece) for piece in one.former.offsets],
+                "outcome": one.outcome.value,
+            }
+            for one in repair.since
+        ],
+        "partitions": [
+            {
+                "cluster": one.cluster,
+                "topic": one.topic,
+                "partition": one.partition,
+                "safe": one.met.value,
+                "conditions": [
+                    {
+                        "id": point.condition.id,
+                        "text": point.condition.text,
+                        "met": point.met.value,
+                        "because": point.text,
+                        "evidence": [_evidence(piece) for piece in point.evidence],
+                    }
+                    for point in one.points
+                ],
+            }
+            for one in repair.partitions
+        ],
     }
 
 

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from forensics.outputs import plain
+from forensics.repaired.conditions import Met
+from forensics.repaired.since import Point
+from forensics.reports import repair
 from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import answers
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
@@ -44,6 +47,7 @@ def render(result: Result) -> str:
     lines = [f"# {escaped(sentence(said[0].text))}", ""]
     for one in said[1:]:
         lines += [escaped(sentence(one.text)), ""]
+    lines += _repair(result)
     groups = grouped(incidents(one for one in result.findings if one.severity is not Severity.INFO))
     for group in groups[:FULL]:
         lines += [*_incident(group, _called(group[0].lead, several=several)), ""]
@@ -54,6 +58,30 @@ def render(result: Result) -> str:
         lines += ["", f"… and {len(rest) - BRIEF:,} more: `--format json` has them all."]
     lines += ["", *_problems(result), "", *_collect(result, several=several), "", _source(result)]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
+
+
+def _repair(result: Result) -> list[str]:
+    """Return what became of the findings of a baseline, and the conditions for producers to go back, as a checklist."""
+    found = result.repair
+    if found is None:
+        return []
+    several = len(result.case.parts) > 1
+    lines = [f"## {escaped(sentence(repair.headline(found)))}", "", escaped(sentence(repair.counts(found))), ""]
+    lines += [f"- {outcome.value}: {rule} {escaped(places)}" for outcome, rule, places in repair.outcomes(found)]
+    for group in repair.alike(found.partitions)[:FULL]:
+        one, others = group[0], len(group) - 1
+        name = f"{one.name}{of_cluster(one.cluster) if several else ''}"
+        also = f", and {others:,} partition{'' if others == 1 else 's'} alike" if others else ""
+        lines += ["", f"Before producers go back to {escaped(name)}{also}:", ""]
+        lines += [f"- [ ] {escaped(sentence(repair.ABSENT))}"] if not one.points else []
+        lines += [_point(point) for point in one.points]
+    return [*lines, ""]
+
+
+def _point(point: Point) -> str:
+    box = "x" if point.met in (Met.YES, Met.NOT_APPLICABLE) else " "
+    doubt = "" if point.met in (Met.YES, Met.NO) else f" ({repair.WORDS[point.met]})"
+    return f"- [{box}]{doubt} {escaped(sentence(repair.point_text(point)))}"
 
 
 def escaped(text: str) -> str:

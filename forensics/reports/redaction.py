@@ -17,6 +17,7 @@ import polars as pl
 from forensics.case import Case, quotes
 from forensics.case.brokers import version_of
 from forensics.case.quotes import Place
+from forensics.repaired.since import Checked, Repair, Since
 from forensics.replay.history import History
 from forensics.result import Partition, Result
 from forensics.rules.finding import Action, Evidence, Finding
@@ -294,6 +295,28 @@ class Redactor:
                 skipped_topics=tuple(WITHHELD for _ in result.changes.skipped_topics),
                 baseline=self.path(result.changes.baseline) if result.changes.baseline is not None else None,
             ),
+            repair=self._repair(result.repair) if result.repair is not None else None,
+        )
+
+    def _repair(self, repair: Repair) -> Repair:
+        def former(one: Since) -> Since:
+            was = one.former
+            cluster = self._ids.get(was.cluster, WITHHELD) if was.cluster is not None else None
+            topic = (
+                self._topics.get(was.topic, WITHHELD) if was.topic is not None else None
+            )  # it may be of no file here
+            return replace(one, former=replace(was, cluster=cluster, topic=topic))
+
+        def checked(one: Checked) -> Checked:
+            points = (replace(p, text=self.text(p.text), evidence=self._pieces(p.evidence)) for p in one.points)
+            cluster = self._ids.get(one.cluster, WITHHELD) if one.cluster is not None else None
+            topic = self._topics.get(one.topic, WITHHELD)
+            return replace(one, cluster=cluster, topic=topic, points=tuple(points))
+
+        return Repair(
+            self.path(repair.baseline),
+            since=tuple(map(former, repair.since)),
+            partitions=tuple(map(checked, repair.partitions)),
         )
 
     def quote(self, case: Case, wanted: Iterable[Place]) -> dict[Place, str]:

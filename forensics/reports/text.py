@@ -19,8 +19,9 @@ from forensics.case import Case
 from forensics.case.coverage import coverage
 from forensics.case.origin import Origin
 from forensics.case.partial import excerpts_alone
+from forensics.repaired.since import Checked
 from forensics.replay.confidence import Confidence
-from forensics.reports import tally
+from forensics.reports import repair, tally
 from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import Tone, answers, counted
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
@@ -104,6 +105,7 @@ def render(result: Result, *, width: int | None = None, styled: bool = False) ->
     columns = width or shutil.get_terminal_size((110, 40)).columns
     page = _Page(result, min(max(columns, LEAST), MOST))
     page.answer()
+    page.repair()
     page.incidents()
     page.problems()
     page.information()
@@ -163,6 +165,35 @@ class _Page(Page):
         if words := confidence_text(self.result):
             self.put("", words, indent=2, style=Style.DIM)
         self.blank()
+
+    def repair(self) -> None:
+        """Print what became of the findings of a baseline, and the conditions for producers to go back."""
+        found = self.result.repair
+        if found is None:
+            return
+        self.put("", sentence(repair.headline(found)), indent=2, style=_TONES[repair.TONES[found.met]], whole=True)
+        self.put("  ", sentence(repair.counts(found)))
+        for outcome, rule, places in repair.outcomes(found):
+            self.put(f"  {outcome.value:<15}  {rule}  ", places)
+        self.blank()
+        for group in repair.alike(found.partitions)[:FULL]:
+            self.conditions(group)
+            self.blank()
+
+    def conditions(self, group: Sequence[Checked]) -> None:
+        """Print the conditions of one partition, and which others are alike."""
+        one = group[0]
+        self.put(f"{one.name}{self.of_cluster(one.cluster)}   ", "before producers go back", style=Style.BOLD)
+        if not one.points:
+            self.put("  ", sentence(repair.ABSENT))
+        for point in one.points:
+            style = _TONES[repair.TONES[point.met]]
+            self.put(f"  {repair.WORDS[point.met]:<9}  ", sentence(repair.point_text(point)), style=style)
+            for piece in point.evidence[:PROOF]:
+                self.piece(13, piece, (), one.name)
+        if len(group) > 1:
+            names = first_names([other.name for other in group[1:]], PROBLEMS)
+            self.put("  = ", f"the same holds in {_count(len(group) - 1, 'other partition')}: {names}")
 
     def incidents(self) -> None:
         """Print the incidents, worst first, equal ones of several partitions once."""

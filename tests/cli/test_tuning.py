@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from forensics.repaired.former import FormerFinding
 from forensics.reports.json_report import render
 from forensics.reports.redaction import redact
 from forensics.result import Partition, Result
@@ -319,7 +320,7 @@ def test_a_baseline_is_found_beside_its_configuration(here: Path, run: Run, samp
 
 def test_names_in_the_settings_are_redacted_too(sample_traces: Path, scanned: Scanned) -> None:
     result = scanned(sample_traces / LOSS)
-    known = {finding.fingerprint: finding.severity for finding in result.findings}
+    known = tuple(FormerFinding(finding.fingerprint, finding.severity) for finding in result.findings)
     tuned = tune(
         result,
         Tuning(topics=("orders*",), skip_topics=("secret",), config="ann/f.toml", baseline="ann/x.json", known=known),

@@ -37,6 +37,13 @@ BLIND_TO: dict[str, tuple[str, ...]] = {
         "forensics.model",
         "forensics.cli",
     ),
+    "forensics.repaired": (
+        "forensics.result",
+        "forensics.reports",
+        "forensics.engines",
+        "forensics.model",
+        "forensics.cli",
+    ),
     "forensics.salvage": ("forensics.reports", "forensics.engines", "forensics.model", "forensics.cli"),
     "forensics.rules": ("forensics.reports", "forensics.engines", "forensics.model", "forensics.cli"),
     "forensics.reports": ("forensics.engines", "forensics.model", "forensics.cli"),

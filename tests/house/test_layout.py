@@ -72,6 +72,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "terminal": "lines for a terminal",
             "redaction": "takes names out of a result before any report",
             "inspect_text": "says what files are, not a result",
+            "repair": "sentences that several reports print",
             "salvage_text": "says what was salvaged, not a result",
             "timeline_text": "shows one partition, not a result",
             "timeline_steps": "the steps of findings in a timeline, and its lines for programs",

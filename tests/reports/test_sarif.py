@@ -15,6 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from forensics.engines.local import scan
+from forensics.repaired.former import FormerFinding
 from forensics.reports.sarif import FINGERPRINT, render, uri
 from forensics.result import Result
 from forensics.rules import RULES
@@ -222,7 +223,7 @@ def test_a_loss_is_told(sample_traces: Path, scanned: Scanned) -> None:
 
 def test_what_is_known_is_suppressed_and_what_is_new_is_marked(sample_traces: Path, scanned: Scanned) -> None:
     result = scanned(sample_traces / "kip101-0.10.2.2")
-    known = {finding.fingerprint: finding.severity for finding in result.findings[1:]}
+    known = tuple(FormerFinding(one.fingerprint, one.severity) for one in result.findings[1:])
     log = log_of(tune(result, Tuning(baseline="known.json", known=known)))
     assert complaints(log) == []
     fails = results(log, "fail")

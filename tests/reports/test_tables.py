@@ -14,6 +14,7 @@ import pytest
 
 from forensics.engines.local import scan
 from forensics.errors import UnwritableOutput
+from forensics.repaired.former import FormerFinding
 from forensics.reports import json_report
 from forensics.reports.redaction import redact
 from forensics.result import Result
@@ -133,7 +134,7 @@ def test_rows_refer_to_rows(sample_traces: Path, scanned: Scanned, tmp_path: Pat
 
 def test_what_is_known_is_marked(sample_traces: Path, scanned: Scanned, tmp_path: Path) -> None:
     result = scanned(sample_traces / LOSS)
-    known = {finding.fingerprint: finding.severity for finding in result.findings[1:]}
+    known = tuple(FormerFinding(one.fingerprint, one.severity) for one in result.findings[1:])
     save(tune(result, Tuning(known=known, baseline="x")), tmp_path)
     found = read(tmp_path)["findings"]
     assert found.get_column("known").to_list() == [False] + [True] * len(known)

@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from forensics.replay.confidence import decides
 from forensics.replay.lineage import Range, size
-from forensics.reports import remarks
+from forensics.reports import remarks, repair
 from forensics.reports.advice import FORKED, LOST, NO_COPY, NOTHING, advisers, copies, each_first, merged, none_left
 from forensics.reports.answer import existing, open_rules, present
 from forensics.reports.html.missing import Missing, missing
@@ -275,6 +275,8 @@ def said_of_settings(result: Result) -> tuple[str, ...]:
             f"{plural(len(result.known), 'finding')} known before, by the baseline {changes.baseline}, told here all "
             f"the same{gone}"
         )
+    if result.repair is not None:
+        said.append(repair.headline(result.repair))
     ends = [
         f"{word} {clock(time, date=True)} UTC"
         for word, time in (("from", reading.since), ("to", reading.until))

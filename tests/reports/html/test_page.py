@@ -22,6 +22,7 @@ import pytest
 from forensics.case import Case, Reading, quotes
 from forensics.engines import local
 from forensics.errors import NothingUnderstood
+from forensics.repaired.former import FormerFinding
 from forensics.replay.lineage import size
 from forensics.reports import incidents, json_report, markdown
 from forensics.reports.advice import FORKED, LOST
@@ -321,7 +322,8 @@ def test_a_loss_stays_one_whatever_its_severity_is_set_to(results: Callable[[str
 
 def test_what_settings_changed_stands_beside_the_answer(results: Callable[[str], Result], folder: str) -> None:
     result = results(LOSS_AND_FORK)
-    known = {finding.fingerprint: finding.severity for finding in result.findings[:2]} | {"gone": Severity.ERROR}
+    found = [FormerFinding(one.fingerprint, one.severity) for one in result.findings[:2]]
+    known = (*found, FormerFinding("gone", Severity.ERROR))
     tuning = Tuning(disabled=frozenset({"segment-damage"}), topics=("ord*",), baseline="known.json", known=known)
     page = html.unescape(render(tune(result, tuning)))
     remarks = page[page.index('class="remarks"') : page.index('<dl class="tiles">')]

@@ -1,0 +1,130 @@
+"""A scan after a repair, held against the findings of the scan before it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from forensics.cli.scan import scan as command
+from forensics.reports.json_report import schema
+
+FORKED = "kip101-2.8.2-ibp0.10.2"
+
+
+def scan(*arguments: object) -> tuple[int, str]:
+    ran = CliRunner().invoke(command, list(map(str, arguments)), env={"COLUMNS": "120"})
+    assert ran.exception is None or isinstance(ran.exception, SystemExit), ran.output
+    return ran.exit_code, ran.stdout
+
+
+def document(*arguments: object) -> dict[str, Any]:
+    found = dict(json.loads(scan(*arguments, "--format", "json")[1]))
+    jsonschema.validate(found, schema())
+    return found
+
+
+def conditions(found: Mapping[str, Any]) -> dict[str, str]:
+    (partition,) = found["repair"]["partitions"]
+    return {one["id"]: one["met"] for one in partition["conditions"]}
+
+
+@pytest.fixture(scope="module")
+def forked(sample_traces: Path) -> Path:
+    return sample_traces / FORKED
+
+
+@pytest.fixture(scope="module")
+def before(forked: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a scan found while the replicas were forked."""
+    file = tmp_path_factory.mktemp("before") / "before.json"
+    assert scan(forked, "--format", "json", "-o", file)[0] == 1
+    return file
+
+
+@pytest.fixture(scope="module")
+def repaired(forked: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data directories after broker 1 was emptied and has fetched all from the leader, broker 3."""
+    folder = tmp_path_factory.mktemp("after") / "after"
+    for broker in (1, 2, 3):
+        shutil.copytree(forked / f"broker-{broker}" / "data", folder / f"broker-{broker}" / "data")
+        shutil.copy(forked / f"broker-{broker}" / "server.properties", folder / f"broker-{broker}")
+    log = "data/orders-0/00000000000000000000.log"
+    shutil.copy(forked / "broker-3" / log, folder / "broker-1" / log)
+    return folder
+
+
+def test_what_is_there_still_is_told_and_keeps_producers_away(forked: Path, before: Path) -> None:
+    code, text = scan(forked, "--baseline", before)
+    assert code == 0
+    assert "NOT YET: keep producers away from 1 partition: orders-0." in text
+    assert "still found      committed-data-lost  orders-0 (offsets 30 to 47)" in text
+    assert (
+        "NO         All replicas hold the same records from the log start to the high watermark: brokers 1 and 2"
+        in text
+    )
+    assert "broker-1/data/orders-0/00000000000000000000.log byte" in text
+
+
+def test_after_a_repair_producers_can_go_back(repaired: Path, before: Path) -> None:
+    code, text = scan(repaired, "--baseline", before)
+    assert code == 0
+    assert "PRODUCERS CAN GO BACK to orders-0: every condition held when these copies were taken." in text
+    found = document(repaired, "--baseline", before)
+    assert set(conditions(found).values()) == {"yes", "not applicable"}
+    outcomes = {one["rule"]: one["outcome"] for one in found["repair"]["since"]}
+    assert outcomes["replica-divergence"] == "gone"
+    assert outcomes["committed-data-lost"] == "not shown", "no line of the time is there any more"
+
+
+def test_a_finding_that_is_new_keeps_them_away(repaired: Path, before: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "again"
+    shutil.copytree(repaired, folder)
+    file = folder / "broker-2/data/orders-0/00000000000000000000.log"
+    content = bytearray(file.read_bytes())
+    content[60] ^= 1
+    file.write_bytes(content)
+    found = document(folder, "--baseline", before)
+    assert found["repair"]["safe"] == "no"
+    assert conditions(found)["nothing-new"] == "no"
+    assert {one["rule"] for one in found["findings"]} >= {"segment-damage"}
+
+
+def test_a_partition_of_which_nothing_is_there_is_not_shown(before: Path, sample_traces: Path) -> None:
+    other = sample_traces / "traps-0.10.2.2"
+    code, text = scan(other, "--baseline", before, "--topic", "purged")
+    assert code == 0
+    assert "NOT SHOWN" in text
+    assert "Nothing in the evidence is about this partition" in text
+
+
+def test_a_baseline_without_findings_has_nothing_to_check(sample_traces: Path, tmp_path: Path) -> None:
+    healthy = sample_traces / "written" / "healthy"
+    (tmp_path / "none.json").write_text('{"findings": []}')
+    code, text = scan(healthy, "--baseline", tmp_path / "none.json")
+    assert code == 0
+    assert "NOTHING TO CHECK" in text
+
+
+def test_markdown_is_a_checklist(repaired: Path, forked: Path, before: Path) -> None:
+    open_, done = (scan(folder, "--baseline", before, "--format", "markdown")[1] for folder in (forked, repaired))
+    assert "- [ ] All replicas hold the same records" in open_
+    assert "- [x] All replicas hold the same records" in done
+    assert "- [ ]" not in done
+
+
+def test_no_name_is_told_when_redacted(forked: Path, before: Path) -> None:
+    found = document(forked, "--baseline", before, "--redact")
+    assert "orders" not in json.dumps(found["repair"])
+    assert {one["topic"] for one in found["repair"]["partitions"]} == {"topic1"}
+    assert "orders" not in scan(forked, "--baseline", before, "--redact")[1]
+
+
+def test_without_a_baseline_nothing_is_held_against_another_scan(sample_traces: Path) -> None:
+    assert document(sample_traces / "written" / "healthy")["repair"] is None
