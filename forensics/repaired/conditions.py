@@ -14,7 +14,7 @@ from typing import Final
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.history import History, Replica
 from forensics.replay.lineage import Lineage, Range, differences, intersect, merge
-from forensics.rules.finding import Finding, all_of, brokers_text, offsets_text
+from forensics.rules.finding import Finding, Severity, all_of, brokers_text, offsets_text
 
 
 class Met(StrEnum):
@@ -46,7 +46,7 @@ class Known:
     """Facts about a partition that are not in its own history.
 
     Attributes:
-        new: findings of severity error or critical that the earlier scan does not have.
+        new: findings that neither the earlier scan has, nor its finding of the same rule at these offsets continues.
         replicas: brokers that the earlier findings concern.
     """
 
@@ -118,11 +118,12 @@ def _disks(history: History) -> dict[int, Disk]:
 
 
 def _nothing_new(_history: History, known: Known) -> Answer:
-    if not known.new:
-        return Answer(Met.YES)
-    rules = tuple(dict.fromkeys(one.rule for one in known.new))
-    refs = tuple(one.refs[0] for one in known.new if one.refs)
-    return Answer(Met.NO, f"new are {', '.join(rules)}", refs)
+    """Return whether something critical is new. What is milder may be of the repair itself, as a log that was emptied."""
+    critical = [one for one in known.new if one.severity is Severity.CRITICAL]
+    rules = ", ".join(dict.fromkeys(one.rule for one in critical or known.new))
+    if critical:
+        return Answer(Met.NO, f"new are {rules}", tuple(one.refs[0] for one in critical if one.refs))
+    return Answer(Met.YES, f"new, but not critical: {rules}" if rules else "")
 
 
 def _every_copy(history: History, known: Known) -> Answer:
@@ -337,7 +338,7 @@ def _one_directory(history: History, _known: Known) -> Answer | None:
 
 
 CONDITIONS: Final[tuple[Condition, ...]] = (
-    Condition("nothing-new", "No error is new since the earlier scan", _nothing_new),
+    Condition("nothing-new", "Nothing critical is new since the earlier scan", _nothing_new),
     Condition("every-copy", "The copy of each replica is in the evidence", _every_copy),
     Condition(
         "same-records", "All replicas hold the same records from the log start to the high watermark", _same_records

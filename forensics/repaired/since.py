@@ -12,7 +12,7 @@ from forensics.repaired.conditions import CONDITIONS, Answer, Condition, Known, 
 from forensics.repaired.former import FormerFinding
 from forensics.replay.facts.directory import Ref
 from forensics.replay.history import History
-from forensics.replay.lineage import merge
+from forensics.replay.lineage import intersect, merge
 from forensics.rules.finding import Evidence, Finding, Judgement, Severity, Verdict
 from forensics.rules.replica_divergence import ID as DIVERGENCE
 
@@ -87,7 +87,7 @@ class Repair:
     Attributes:
         baseline: file with the earlier findings.
         since: each of them above information, by place.
-        partitions: the partitions that they are about, or where something is new, by name.
+        partitions: the partitions that they are about, or where something critical is new, by name.
     """
 
     baseline: str
@@ -126,9 +126,10 @@ def since(
         evidence_of: returns what is at places of the evidence.
     """
     loud = [one for one in former if one.severity is not Severity.INFO]
-    alarms = [one for one in new if one.severity.rank <= Severity.ERROR.rank]  # a warning may be of the repair itself
+    alarms = [one for one in new if one.severity is not Severity.INFO and not _continues(one, loud)]
     there = sorted((one for one in partitions if not one.history.incarnation), key=_place)
-    told: tuple[FormerFinding | Finding, ...] = (*loud, *alarms)
+    critical = [one for one in alarms if one.severity is Severity.CRITICAL]
+    told: tuple[FormerFinding | Finding, ...] = (*loud, *critical)
     asked = [one for one in there if any(_is_of(one, finding) for finding in told)]
     checked = [*_checked(asked, loud, alarms, evidence_of), *_absent(loud, there)]
     fingerprints = {f.fingerprint for one in partitions for j in one.judgements.values() for f in j.findings}
@@ -136,6 +137,19 @@ def since(
         baseline,
         tuple(Since(one, _outcome(one, fingerprints, there)) for one in loud),
         tuple(sorted(checked, key=lambda one: (one.cluster or "", one.topic, one.partition))),
+    )
+
+
+def _continues(one: Finding, former: Iterable[FormerFinding]) -> bool:
+    """Return whether an earlier finding of the same rule in the same partition is about some of the same offsets.
+
+    More evidence of the same incident may name other replicas or offsets, which are part of a fingerprint.
+    """
+    return any(
+        (was.rule, was.topic, was.partition) == (one.rule, one.topic, one.partition)
+        and len({was.cluster, one.cluster} - {None}) < 2
+        and (was.offsets == one.offsets or bool(intersect(was.offsets, one.offsets)))
+        for was in former
     )
 
 

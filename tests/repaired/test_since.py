@@ -83,7 +83,7 @@ def test_after_a_repair_producers_can_go_back(repaired: Path, before: Path) -> N
     assert outcomes["committed-data-lost"] == "not shown", "no line of the time is there any more"
 
 
-def test_a_finding_that_is_new_keeps_them_away(repaired: Path, before: Path, tmp_path: Path) -> None:
+def test_damage_keeps_them_away(repaired: Path, before: Path, tmp_path: Path) -> None:
     folder = tmp_path / "again"
     shutil.copytree(repaired, folder)
     file = folder / "broker-2/data/orders-0/00000000000000000000.log"
@@ -92,8 +92,28 @@ def test_a_finding_that_is_new_keeps_them_away(repaired: Path, before: Path, tmp
     file.write_bytes(content)
     found = document(folder, "--baseline", before)
     assert found["repair"]["safe"] == "no"
+    assert conditions(found)["sound-segments"] == "no"
+    (partition,) = found["repair"]["partitions"]
+    assert partition["conditions"][0]["because"] == "new, but not critical: segment-damage"
+
+
+def test_what_is_critical_and_new_keeps_them_away(forked: Path, tmp_path: Path) -> None:
+    (tmp_path / "none.json").write_text('{"findings": []}')
+    found = document(forked, "--baseline", tmp_path / "none.json")
     assert conditions(found)["nothing-new"] == "no"
-    assert {one["rule"] for one in found["findings"]} >= {"segment-damage"}
+
+
+def test_a_loss_of_which_more_is_known_now_is_not_new(forked: Path, before: Path, tmp_path: Path) -> None:
+    """Its fingerprint is another one, because the earlier scan found fewer of its offsets."""
+    known = json.loads(before.read_text())
+    for row in known["findings"]:
+        row["fingerprint"] = row["fingerprint"][::-1]
+        row["offsets"] = [[30, 40]]
+    (tmp_path / "fewer.json").write_text(json.dumps(known))
+    found = document(forked, "--baseline", tmp_path / "fewer.json")
+    assert conditions(found)["nothing-new"] == "yes"
+    assert {one["outcome"] for one in found["repair"]["since"]} == {"found otherwise"}
+    assert found["findings"]
 
 
 def test_a_partition_of_which_nothing_is_there_is_not_shown(before: Path, sample_traces: Path) -> None:
