@@ -118,7 +118,7 @@ def _disks(history: History) -> dict[int, Disk]:
 
 
 def _nothing_new(_history: History, known: Known) -> Answer:
-    """Return whether something critical is new. What is milder may be of the repair itself, as a log that was emptied."""
+    """Return whether something critical is new. Milder things may be of the repair, such as a log that was emptied."""
     critical = [one for one in known.new if one.severity is Severity.CRITICAL]
     rules = ", ".join(dict.fromkeys(one.rule for one in critical or known.new))
     if critical:
