@@ -44,7 +44,8 @@ offset different leader epochs, below both high watermarks.""",
         """\
 In a trace: one leader epoch has entries with two start offsets, in one replica or in two. If
 the trace claims to state every change of both replicas, its log lines are compared as batches
-are.""",
+are. Two records of one leader epoch at one offset, by their checksums, contradict it too: one
+leader writes each epoch, and it writes each offset once.""",
     ),
     matters=(
         """\
@@ -69,9 +70,10 @@ in 2.1 to 2.5, which skipped epoch 0. Entries are at or beyond the log end offse
     ),
     versions=(
         """\
-0.11 and later with message format v2. Up to 1.1, an unclean election, or two elections in quick
-succession, can leave a follower with records that its leader never had (KIP-279). The leader
-epochs then fall after these records.""",
+0.11 and later with message format v2. Older records have no leader epochs, so their files never
+contradict. A trace has the epoch of each append. Up to 1.1, an unclean election, or two
+elections in quick succession, can leave a follower with records that its leader never had
+(KIP-279). The leader epochs then fall after these records.""",
     ),
     to_do=(
         """\
