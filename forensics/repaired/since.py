@@ -128,16 +128,19 @@ def since(
     loud = [one for one in former if one.severity is not Severity.INFO]
     alarms = [one for one in new if one.severity is not Severity.INFO and not _continues(one, loud)]
     there = sorted((one for one in partitions if not one.history.incarnation), key=_place)
-    critical = [one for one in alarms if one.severity is Severity.CRITICAL]
-    told: tuple[FormerFinding | Finding, ...] = (*loud, *critical)
-    asked = [one for one in there if any(_is_of(one, finding) for finding in told)]
-    checked = [*_checked(asked, loud, alarms, evidence_of), *_absent(loud, there)]
+    checked = [*_checked(_asked(there, loud, alarms), loud, alarms, evidence_of), *_absent(loud, there)]
     fingerprints = {f.fingerprint for one in partitions for j in one.judgements.values() for f in j.findings}
     return Repair(
         baseline,
         tuple(Since(one, _outcome(one, fingerprints, there)) for one in loud),
         tuple(sorted(checked, key=lambda one: (one.cluster or "", one.topic, one.partition))),
     )
+
+
+def _asked(there: Iterable[Judged], former: Iterable[FormerFinding], new: Iterable[Finding]) -> list[Judged]:
+    """Return the partitions with an earlier finding, or with a new one that is critical."""
+    told = (*former, *(one for one in new if one.severity is Severity.CRITICAL))
+    return [one for one in there if any(_is_of(one, finding) for finding in told)]
 
 
 def _continues(one: Finding, former: Iterable[FormerFinding]) -> bool:
