@@ -139,7 +139,8 @@ def since(
 
 def _asked(there: Iterable[Judged], former: Iterable[FormerFinding], new: Iterable[Finding]) -> list[Judged]:
     """Return the partitions with an earlier finding, or with a new one that is critical."""
-    told = (*former, *(one for one in new if one.severity is Severity.CRITICAL))
+    critical = (one for one in new if one.severity is Severity.CRITICAL)
+    told: tuple[FormerFinding | Finding, ...] = (*former, *critical)
     return [one for one in there if any(_is_of(one, finding) for finding in told)]
 
 
