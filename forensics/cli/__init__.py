@@ -23,6 +23,7 @@ from parsers.containment import Defect, contained
 
 COMMANDS = {
     "scan": ("forensics.cli.scan", "Find lost, truncated or forked committed data in evidence."),
+    "watch": ("forensics.cli.watch", "Scan logs and directories as they grow; report new findings."),
     "timeline": ("forensics.cli.timeline", "Show the replicas of a partition side by side over time."),
     "compare": ("forensics.cli.compare", "Compare replicas by their segments and checkpoints on disk."),
     "salvage": ("forensics.cli.salvage", "Get lost records back from the copies that still have them."),

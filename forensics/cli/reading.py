@@ -76,6 +76,21 @@ class Moment(click.ParamType[datetime]):
             )
 
 
+class Duration(click.ParamType[float]):
+    """An amount of time, such as 10s or 1h30m, as seconds."""
+
+    name = "TIME"
+
+    def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The seconds."""
+        if isinstance(value, int | float):
+            return value
+        micros = _micros(value)
+        if micros is None or micros <= 0:
+            return self.fail(f"{value!r} is no amount of time; use one like 10s, 5m or 1h30m", param, ctx)
+        return micros / 1e6
+
+
 since = click.option(
     "--from", "since", type=Moment(), help="Leave out lines logged before this time. Without a zone, that of --tz."
 )

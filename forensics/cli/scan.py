@@ -49,7 +49,8 @@ def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
             raise NothingMatched(f"every topic in the evidence is left out by {skipped}; there are: {there}")
 
 
-def _bytes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> int:
+def size_of_memory(_context: click.Context, _parameter: click.Parameter, value: str | None) -> int:
+    """Return the value of ``--memory`` in bytes."""
     if value is None:
         return half_of_memory()
     found = re.fullmatch(r"([0-9]+)([kmgt]?)b?", value.strip().lower())
@@ -102,7 +103,7 @@ def _needs_rows(page: str | None, folder: str | None, baseline: str | None) -> b
 )
 @click.option(
     "--memory",
-    callback=_bytes,
+    callback=size_of_memory,
     metavar="SIZE",
     help="Memory for all processes together, such as 2g. Rows of larger evidence wait on disk. Default: half of all.",
 )

@@ -10,6 +10,7 @@ import itertools
 import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -114,6 +115,14 @@ def render(result: Result, *, width: int | None = None, styled: bool = False) ->
     page.coverage()
     page.totals()
     page.remarks()
+    return printed(page.lines, styled=styled)
+
+
+def stories(result: Result, findings: Sequence[Finding], *, width: int | None = None, styled: bool = False) -> str:
+    """Return the incidents of some findings of a result alone, as the summary shows them; arguments as ``render``."""
+    columns = width or shutil.get_terminal_size((110, 40)).columns
+    page = _Page(replace(result, findings=list(findings)), min(max(columns, LEAST), MOST))
+    page.incidents()
     return printed(page.lines, styled=styled)
 
 

@@ -44,6 +44,7 @@ BLIND_TO: dict[str, tuple[str, ...]] = {
         "forensics.model",
         "forensics.cli",
     ),
+    "forensics.watching": ("forensics.reports", "forensics.engines", "forensics.model", "forensics.cli"),
     "forensics.salvage": ("forensics.reports", "forensics.engines", "forensics.model", "forensics.cli"),
     "forensics.rules": ("forensics.reports", "forensics.engines", "forensics.model", "forensics.cli"),
     "forensics.reports": ("forensics.engines", "forensics.model", "forensics.cli"),
