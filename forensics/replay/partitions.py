@@ -514,8 +514,13 @@ def _traced(rows: pl.DataFrame) -> set[Place]:
 
 def _members(events: Iterable[Event]) -> set[int]:
     """Return brokers that are named as leader or member of the ISR."""
-    leaders = {event.leader for event in events if event.leader is not None}
-    return leaders.union(*map(members, {event.isr for event in events if event.isr}))
+    leaders, isrs = set[int](), set[str]()
+    for event in events:
+        if event.leader is not None:
+            leaders.add(event.leader)
+        if event.isr:
+            isrs.add(event.isr)
+    return leaders.union(*map(members, isrs))
 
 
 def _cluster(case: Case) -> str | None:
