@@ -22,9 +22,9 @@ def without(coverage: Coverage, broker: int, what: Printed) -> Coverage:
     return replace(coverage, printed=printed)
 
 
-def holed(coverage: Coverage, *brokers: int) -> Coverage:
-    """The same with lines missing within those of some brokers."""
-    return coverage.lowered(LINES_MISSING.of(broker, ref=Ref(row=1)) for broker in brokers)
+def holed(coverage: Coverage, *brokers: int, placed: bool = False) -> Coverage:
+    """The same with lines missing within those of some brokers: at a place that the coverage has too, or at any."""
+    return coverage.lowered(replace(LINES_MISSING.of(broker, ref=Ref(row=1)), placed=placed) for broker in brokers)
 
 
 def missing_within(history: History) -> set[int]:

@@ -162,6 +162,7 @@ class MissingLines:
             counts as partly covered.
         undated_from: first offset from which the writing leader of the records is unknown, because these lines are
             missing; None if it is known.
+        placed: ``Coverage.places`` has the place at which they are missing. If not, they may be missing in any role.
     """
 
     replica: int
@@ -171,6 +172,7 @@ class MissingLines:
     ref: Ref | None = None
     epoch: int | None = None
     undated_from: int | None = None
+    placed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,10 +393,10 @@ class Coverage:
     ) -> bool:
         """Return whether an absent line about a replica's log is proof within one of its roles, or a part of it.
 
-        This is narrower than ``has``: lines that are missing at a known place in another role do not matter. If no
-        place is known, they may be missing in any role. The arguments are those of ``missing_in``.
+        This is narrower than ``has``: lines that are missing at a known place in another role do not matter. If the
+        place of any is unknown, they may be missing in any role. The arguments are those of ``missing_in``.
         """
-        if not self.places.get(replica):
+        if not self._is_placed(replica):
             return self.has(replica, Printed.LOG)
         return self.are_about(replica, Printed.LOG) and not self.missing_in(
             replica, epoch, run, since=since, until=until
@@ -405,9 +407,14 @@ class Coverage:
 
         Lines that are missing at a known place in another role do not matter, as in ``log_lines_complete``.
         """
-        if not self.places.get(replica):
+        if not self._is_placed(replica):
             return self.has(replica, Printed.ROLES)
         return self.are_about(replica, Printed.ROLES) and not self.missing_in(replica, epoch, run)
+
+    def _is_placed(self, replica: int) -> bool:
+        """Return whether lines are missing within those of a replica, and the place of all of them is known."""
+        within = (one for one in self.known_missing.get(replica, ()) if one.span is Span.WITHIN)
+        return bool(self.places.get(replica)) and all(one.placed for one in within)
 
     def undated_from(self, replica: int, epoch: int) -> int | None:
         """Return the first offset of a leader epoch from which the writer of a replica's records is unknown, because

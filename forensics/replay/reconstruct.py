@@ -254,11 +254,14 @@ class _Pass:
         spans = {broker: role_spans[broker] for broker in whose}
         roles = Roles(spans, history.epochs, self.facts, linked(self.events), ends, history.facts.removed)
         missed = missed_epochs(roles, rising=not history.epoch_rollbacks and not served_again(role_spans))
-        for one in history.coverage.counted(missed.values()):
+        for one in history.coverage.counted(itertools.chain.from_iterable(missed.values())):
             self._add_place(one)
-        self._collect_without(missed.values())
+        self._collect_without(first for first, *_ in missed.values())
         self._set_unnamed()
-        self._collect_without(passed_over(history))
+        passed = [*passed_over(history)]
+        for one in history.coverage.counted(passed):
+            self._add_place(one)
+        self._collect_without(passed)
         self._set_unnamed()
 
     def _collect_without(self, missing: Iterable[MissingLines]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from benchmarks.same.corpus import recorded
 from benchmarks.same.cuts import planned
 from benchmarks.withheld.trial import answers, last_line, wrong
+from forensics.engines.local import scan
 
 SELECTIONS = [
     # Without lines of broker 2, which led two epochs, its high watermark is of no known log.
@@ -37,3 +38,19 @@ def test_an_answer_to_a_part_is_not_denied_by_the_whole(
     assert not [str(one) for one in wrong(whole, part, last_line(left)) if one.kind.isupper()]
     (judged,) = (judgement for where, judgement in part.items() if str(where) == place)
     assert " ".join([judged.verdict, *sorted({one.severity.value for one in judged.findings})]) == expected
+
+
+def test_an_epoch_begins_where_segments_part_only_if_every_role_of_its_leader_is_known(tmp_path: Path) -> None:
+    """All of the evidence shows that broker 3 began epoch 8 at 63. Its segments differ from 24 on: it had fetched
+    another log in epochs 4 to 6, of which its lines are missing.
+    """
+    (case,) = (one for one in recorded() if one.name == "data/chaos7-0.10.2.2")
+    files = case.files()
+    (selected,) = (one for one in planned(files, case.name, quick=True) if one.name == "random 4: span of all")
+    for path, content in selected.left(files).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    (orders,) = (one.history for one in scan([str(tmp_path)]).partitions if one.history.name == "orders-1")
+    begins = orders.epochs[8].begins
+    assert (begins.exact, begins.high) == (None, None)
+    assert begins.low <= 63

@@ -92,8 +92,12 @@ def test_lines_that_are_missing_at_no_known_place_may_be_missing_in_any_role() -
     roles = [(1, 3, 0), (1, 4, 0)]
     assert [whole(1).log_lines_complete(*role) for role in roles] == [True, True]
     assert [coverage.log_lines_complete(*role) for role in roles] == [False, False]
-    placed = coverage.with_places(1, [Place(3, 0, 20)])
+    placed = holed(whole(1), 1, placed=True).with_places(1, [Place(3, 0, 20)])
     assert [placed.log_lines_complete(*role) for role in roles] == [False, True]
+    assert [placed.role_lines_complete(*role) for role in roles] == [False, True]
+    others = coverage.with_places(1, [Place(3, 0, 20)])  # others are missing besides, and nothing shows where
+    assert [others.log_lines_complete(*role) for role in roles] == [False, False]
+    assert [others.role_lines_complete(*role) for role in roles] == [False, False]
 
 
 def test_no_place_counts_where_a_trace_claims_to_state_every_change() -> None:

@@ -200,7 +200,7 @@ def test_with_lines_on_its_roles_missing_it_may_have_led_before_it_came_back() -
     history.coverage = holed(history.coverage, 1)
     assert found._found(1, role(2, run=2)) == Lineage(((0, 0), (UNKNOWN, 30)))
     # Near miss: they are missing in a later role.
-    history.coverage = history.coverage.with_places(1, [Place(2, 2)])
+    history.coverage = holed(whole(1, 2, 3), 1, placed=True).with_places(1, [Place(2, 2)])
     assert found._found(1, role(2, run=2)) == Lineage(((0, 0),))
     history.coverage = history.coverage.with_places(1, [Place(0, 1)])
     assert found._found(1, role(2, run=2)) == Lineage(((0, 0), (UNKNOWN, 30)))

@@ -95,4 +95,4 @@ def test_a_log_does_not_grow_while_nobody_leads(loaded: int, missing: bool) -> N
     epochs = {0: Epoch(0, leader=1, leader_took_up=True), 1: Epoch(1, leader=-1)}
     found = missed_epochs(Roles(spans, epochs, {2: BrokerFacts()}, {}, {}, {}), rising=True)
     why = "its log grew beyond 20 in epoch 1, but no line shows a role in it"
-    assert [(one.replica, one.epoch, one.text) for one in found.values()] == ([(2, 1, why)] if missing else [])
+    assert [(one.replica, one.epoch, one.text) for [one] in found.values()] == ([(2, 1, why)] if missing else [])

@@ -47,7 +47,7 @@ def untold(
 ) -> dict[int, tuple[int | None, str]]:
     """The epoch at which each replica's lines are missing, and what shows it."""
     roles = Roles(spans, epochs, facts, before_it or {}, ends or {}, removed or {})
-    return {broker: (one.epoch, one.text) for broker, one in missed_epochs(roles, rising=True).items()}
+    return {broker: (one.epoch, one.text) for broker, (one, *_) in missed_epochs(roles, rising=True).items()}
 
 
 def step(detail: str, run: int = 1) -> Event:
@@ -94,6 +94,26 @@ NEW = [  # 2.8 and later: the same in other words; 2.8 names no leader that is f
     event(Kind.BECOME_FOLLOWER, run=2, leader=3, leader_epoch=4, leo=8, previous_epoch=4),
     event(Kind.FETCHER_ADDED, run=2, leader=3, leader_epoch=4, offset=8),
 ]
+
+
+def test_each_epoch_without_a_line_of_an_elected_member_is_a_place_at_which_lines_are_missing() -> None:
+    spans = {1: [RoleSpan(1, number, 0, Role.FOLLOWER, 2, refs=[Ref(row=number)]) for number in (0, 2, 4)]}
+    isr = [(frozenset({1, 2}), Ref(row=9))]
+    epochs = {number: Epoch(number, leader=2, isr=isr, isr_elected=True, leader_took_up=True) for number in range(5)}
+    found = missed_epochs(Roles(spans, epochs, {1: BrokerFacts()}, {}, {}, {}), rising=True)
+    assert {broker: [one.epoch for one in missing] for broker, missing in found.items()} == {1: [1, 3]}
+
+
+@pytest.mark.parametrize("server_log", [True, False])
+def test_a_leader_states_a_change_of_its_isr_in_server_log_alone(server_log: bool) -> None:
+    """Others state another ISR of its epoch than its role line did. Without its server.log that shows nothing."""
+    printed = frozenset({Printed.ROLES, Printed.LOG} if server_log else {Printed.ROLES})
+    isr = [(frozenset({1, 2}), Ref(row=9))]
+    others = {frozenset({1})}
+    epoch = Epoch(1, leader=1, isr=isr, isr_from_leader=True, by_request=True, isrs_stated_by_others=others)
+    spans = {1: [RoleSpan(1, 1, 0, Role.LEADER, 1, refs=[Ref(row=9)])]}
+    roles = Roles(spans, {1: epoch}, {1: BrokerFacts(lines=LinesAtHand(printed))}, {}, {}, {})
+    assert [*missed_epochs(roles, rising=True)] == ([1] if server_log else [])
 
 
 def test_a_leader_without_records_gives_up_its_epoch() -> None:

@@ -129,7 +129,7 @@ def test_no_omission_counts_inside_of_a_claim(tmp_path: Path) -> None:
         assert [step for span in history.role_spans[2] for step in span.steps] == []
         places[complete] = len(history.coverage.places.get(2, ()))
         assert history.coverage.throughout(2) == complete
-    assert places == {True: 0, False: 1}
+    assert (places[True], places[False] > 0) == (0, True)
 
 
 SHORT = "2026-01-01T10:00:01Z"

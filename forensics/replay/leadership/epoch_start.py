@@ -375,9 +375,10 @@ class EpochStart:
         """Without epochs in the log: the leader wrote its own records where its segments part from an older log.
 
         Used if the log has no epochs. The leader fetched only from logs that agree with the older one before it led. So
-        it began to write at the first differing offset, unless it truncated below that later.
+        it began to write at the first differing offset, unless it truncated below that later. If lines of it are
+        missing at any time, it may have fetched from another log in a role that no line shows.
         """
-        if self._lowest(leader, epoch.epoch) is not None:
+        if not self.history.coverage.throughout(leader) or self._lowest(leader, epoch.epoch) is not None:
             return known
         for fork in self.history.facts.forks:
             if leader not in (fork.left, fork.right):

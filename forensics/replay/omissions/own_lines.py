@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from forensics.replay.coverage import MissingLines, Omission, Printed, Span
 from forensics.replay.facts.directory import Ref
@@ -285,7 +285,7 @@ class Gap:
     def of(self, replica: int) -> MissingLines:
         """Return these as missing lines of a replica."""
         text = self.shown_by.of(replica, self.values).text
-        return self.shown_by.of(replica, self.values, ref=Ref(row=self.row, note=text))
+        return replace(self.shown_by.of(replica, self.values, ref=Ref(row=self.row, note=text)), placed=True)
 
 
 class OwnLines:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 
 from forensics.replay.coverage import MissingLines, Omission, Span
 from forensics.replay.history import History
@@ -43,4 +44,5 @@ def _between(history: History, broker: int, one: RoleSpan, two: RoleSpan) -> Mis
     before, after = history.epochs[one.epoch], history.epochs[two.epoch]
     if not (before.by_request and after.by_request) or at_once(before, after):
         return None
-    return EPOCH_PASSED_OVER.of(broker, {"before": one.epoch, "after": two.epoch}, ref=two.refs[0], epoch=between[0])
+    values = {"before": one.epoch, "after": two.epoch}
+    return replace(EPOCH_PASSED_OVER.of(broker, values, ref=two.refs[0], epoch=between[0]), placed=True)

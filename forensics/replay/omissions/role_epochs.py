@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from forensics.replay.coverage import Coverage, MissingLines, Omission, Span
+from forensics.replay.coverage import Coverage, MissingLines, Omission, Printed, Span
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import BrokerFacts, Epoch, Role
@@ -66,6 +66,10 @@ class Roles:
     def protocol(self, broker: int) -> Protocol:
         """Return a broker's behaviour where releases differ."""
         return self.facts.get(broker, NO_FACTS).protocol
+
+    def logs(self, broker: int) -> bool:
+        """Return whether what a broker logs about its replica's log and ISR, in server.log, is in the evidence."""
+        return Printed.LOG in self.facts.get(broker, NO_FACTS).lines.printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,37 +203,37 @@ def only_elected(coverage: Coverage) -> frozenset[int]:
     return frozenset(one.epoch for one in missing if one.epoch is not None)
 
 
-def missed_epochs(roles: Roles, *, rising: bool) -> dict[int, MissingLines]:
-    """Return the first leader epoch in which each replica had a role without a line of its own.
+def missed_epochs(roles: Roles, *, rising: bool) -> dict[int, list[MissingLines]]:
+    """Return the leader epochs in which each replica had a role without a line of its own, the first one first.
 
-    Its lines continue before and after that epoch, or end there.
+    Its lines continue before and after such an epoch, or end there.
 
     Args:
         roles: roles by all lines.
         rising: leader epochs rise in the order of the leaders; otherwise a returning leader is no evidence.
     """
-    found: dict[int, _Sign] = {}
+    found: dict[int, dict[int, _Sign]] = {}
     for sign in itertools.chain(_in_epochs(roles), _shorter(roles), _grown(roles), _nameless(roles)):
-        if sign.broker not in found or sign.epoch < found[sign.broker].epoch:
-            found[sign.broker] = sign
+        found.setdefault(sign.broker, {}).setdefault(sign.epoch, sign)
     weaker = (_begin_late, _regrown) if rising else (_begin_late,)
     for detect in weaker:
         for sign in detect(roles):
-            found.setdefault(sign.broker, sign)
-    return {broker: _missing(roles, sign) for broker, sign in sorted(found.items())}
+            found.setdefault(sign.broker, {sign.epoch: sign})
+    return {
+        broker: [_missing(roles, sign) for _, sign in sorted(signs.items())] for broker, signs in sorted(found.items())
+    }
 
 
 def _missing(roles: Roles, sign: _Sign) -> MissingLines:
     last = [role_span for role_span in roles.spans[sign.broker] if role_span.epoch <= sign.epoch][-1]
-    return sign.shown_by.of(sign.broker, sign.values, ref=last.refs[-1], epoch=sign.epoch)
+    return replace(sign.shown_by.of(sign.broker, sign.values, ref=last.refs[-1], epoch=sign.epoch), placed=True)
 
 
 def _in_epochs(roles: Roles) -> Iterator[_Sign]:
-    """Yield the first epoch of each replica in which others name a role of it."""
+    """Yield the epochs of each replica in which others name a role of it."""
     for broker, spans in sorted(roles.spans.items()):
         parts = (_part(roles, broker, spans, epoch) for epoch in roles.epochs.values())
-        signs = (sign for part in parts if part is not None for sign in _signs(roles, part))
-        yield from itertools.islice(signs, 1)
+        yield from (sign for part in parts if part is not None for sign in _signs(roles, part))
 
 
 def _part(roles: Roles, broker: int, spans: Sequence[RoleSpan], epoch: Epoch) -> _Part | None:
@@ -265,14 +269,16 @@ def _elected_member(roles: Roles, part: _Part) -> _Sign | None:
 def _not_reconciled(roles: Roles, part: _Part) -> _Sign | None:
     """The replica joined the ISR with a longer log than its leader had at the start, and no truncation is logged."""
     leaders = roles.spans.get(part.epoch.leader if part.epoch.leader is not None else -1, ())
-    if part.joined and part.here and fences(roles.facts, part.broker) and _untruncated(part.here, leaders):
+    fetched = part.joined and part.here and fences(roles.facts, part.broker) and roles.logs(part.broker)
+    if fetched and _untruncated(part.here, leaders):
         return _Sign(part.broker, part.number, NOT_RECONCILED, {})
     return None
 
 
 def _isr_not_stated(roles: Roles, part: _Part) -> _Sign | None:
     """It led, and others know an ISR of that epoch which it never stated."""
-    if part.broker == part.epoch.leader and part.here and (isr := _isr_of_others(part.epoch)):
+    logged = roles.logs(part.broker)
+    if logged and part.broker == part.epoch.leader and part.here and (isr := _isr_of_others(part.epoch)):
         return _Sign(part.broker, part.number, ISR_NOT_STATED, {"isr": isr_text(isr)})
     return None
 
