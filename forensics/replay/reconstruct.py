@@ -464,7 +464,8 @@ class _Reconstruction(HwAttribution):
             # It may have gone before it was reconciled: what it is found with later need not be its leader's.
             log = log.known_below(role_span.start_low)
         elif epoch.lineage.entries and at is not None:
-            log = self._fetched_on(role_span, epoch, log, at, grew=not removed and self._grew(broker, role_span))
+            grew = not removed and self._grew(broker, role_span) and not self._followed_on(role_span)
+            log = self._fetched_on(role_span, epoch, log, at, grew=grew)
         elif at is not None:
             log = log.known_below(at)  # of an unknown leader
         self.logs[broker] = self._with_entries(broker, role_span, log)
@@ -488,7 +489,7 @@ class _Reconstruction(HwAttribution):
             epoch: its epoch.
             log: its log before.
             at: where it began to fetch.
-            grew: it fetched, and no line shows that it truncated before.
+            grew: it had to reconcile with the leader and then fetched, and no line shows that it truncated before.
         """
         broker = role_span.replica
         log = self._answered_before(role_span, epoch, log, at)
@@ -567,6 +568,18 @@ class _Reconstruction(HwAttribution):
         """
         sets = [isr for isr, _ in epoch.isr] if epoch.isr_from_leader else []
         return self._grew(broker, role_span) or (any(broker in isr for isr in sets) and broker not in sets[0])
+
+    def _followed_on(self, role_span: RoleSpan) -> bool:
+        """Return whether the process of a follower had the same leader before, apart from epochs without a leader.
+
+        Up to 2.0.0 it then neither truncates nor restarts its fetcher (KAFKA-7164).
+        """
+        spans = self.role_spans[role_span.replica]
+        at = next(position for position, one in enumerate(spans) if one is role_span)
+        before = next((one for one in reversed(spans[:at]) if one.role is not Role.OFFLINE), None)
+        if before is None or before.role is not Role.FOLLOWER or before.run != role_span.run:
+            return False
+        return before.leader is not None and before.leader == role_span.leader
 
     def _grew(self, broker: int, role_span: RoleSpan) -> bool:
         """Return whether a follower's lines or its log show that it fetched."""

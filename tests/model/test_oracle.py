@@ -256,6 +256,12 @@ def test_a_record_that_a_later_leader_may_have_committed_is_not_called_uncommitt
     right([Schedule(Setting((1, 2), 1, False), ops, settled=False)], protocol, "default")
 
 
+def test_a_follower_that_keeps_its_leader_is_not_taken_to_lack_a_truncation() -> None:
+    """Up to 2.0.0 it does not reconcile again in the leader's next epoch: it fetches, and its leader refuses it."""
+    [[cut, lost, _]] = answers([drawn(30_103)], "epoch", "replication")
+    assert (cut.kind, lost.kind) == ("violated", "violated")
+
+
 @pytest.mark.parametrize("number", range(len(PROTOCOLS)), ids=[protocol.name for protocol in PROTOCOLS])
 def test_random_runs_with_transactions(number: int) -> None:
     """Markers take offsets, and what is open holds the last stable offset back, not the high watermark."""

@@ -32,6 +32,7 @@ from forensics.replay.history import (
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.protocol import Answer
+from forensics.replay.reconstruct import _Reconstruction
 from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
 from forensics.rules.story import loss_cause
 from tests.covering import missing_within, whole
@@ -45,6 +46,28 @@ def role_span(epoch: int, *steps: Step, run: int = 1, role: Role = Role.FOLLOWER
 
 def truncation(target: int, row: int) -> Step:
     return Step(StepKind.TRUNCATED, target, None, target + 1, TruncationReason.LEADER_EPOCH, None, (Ref(row=row),))
+
+
+def follows(epoch: int, leader: int = 2, run: int = 1) -> RoleSpan:
+    return RoleSpan(1, epoch, run, Role.FOLLOWER, leader, refs=[LINE])
+
+
+@pytest.mark.parametrize(
+    ("before", "on"),
+    [
+        ([follows(1)], True),
+        ([follows(1), RoleSpan(1, 2, 1, Role.OFFLINE, -1, refs=[LINE])], True),
+        ([follows(1, run=0)], False),
+        ([follows(1, leader=3)], False),
+        ([RoleSpan(1, 1, 1, Role.LEADER, 1, refs=[LINE])], False),
+        ([], False),
+    ],
+    ids=["same leader", "an epoch without a leader between", "another process", "another leader", "led", "nothing"],
+)
+def test_a_process_that_keeps_its_leader_need_not_reconcile_with_it_again(before: list[RoleSpan], on: bool) -> None:
+    spans = [*before, follows(3)]
+    history = History(PartitionFacts("orders", 0), role_spans={1: spans}, replicas={1: Replica(1)}, coverage=whole(1))
+    assert _Reconstruction(history, history.role_spans, {}, {})._followed_on(spans[-1]) is on
 
 
 @pytest.mark.parametrize(
