@@ -181,9 +181,15 @@ def _add_shared(found: dict[int, Broker], observations: pl.DataFrame) -> None:
 
 def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
     """Mark the brokers for which a trace claims to state every change, and those of which it states the release."""
-    claimed = observations.filter(pl.col("kind") == Kind.TRACE.value).get_column("broker").drop_nulls()
-    for number in found.keys() & set(claimed.to_list()):
-        claim, found[number].log_within = _part(observations.filter(pl.col("broker") == number))
+    claims = observations.filter(pl.col("kind") == Kind.TRACE.value)
+    for number in found.keys() & set(claims.get_column("broker").drop_nulls().to_list()):
+        others = [one.id for one in found.values() if one.cluster == found[number].cluster]
+        lines = observations.filter(
+            pl.col("broker").is_in(others),
+            pl.col("message") == TRACE,
+            pl.col("kind") != Kind.TRACE.value,
+        )
+        claim, found[number].log_within = _part(claims.filter(pl.col("broker") == number), lines.get_column("time"))
         found[number].complete = claim is not None and claim.everything
         found[number].claim = None if found[number].complete else claim
     told = (pl.col("kind") == Kind.BROKER_VERSION.value) & (pl.col("message") == TRACE)
@@ -191,19 +197,19 @@ def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
         found[number].configured = True
 
 
-def _part(rows: pl.DataFrame) -> tuple[PartClaim | None, tuple[int | None, int | None] | None]:
+def _part(claims: pl.DataFrame, times: pl.Series) -> tuple[PartClaim | None, tuple[int | None, int | None] | None]:
     """Return the claim of traces about one broker, and the span in which it is about its logs.
 
-    A claim for a span holds for all of the trace if all lines of the broker are within it. Else the first is None.
+    A claim for a span holds for the whole history if no line of its cluster's traces is outside of the span, whichever
+    broker it is about. Else the first is None: what is missing of the broker is not a line that could be looked at.
     """
-    is_claim = pl.col("kind") == Kind.TRACE.value
-    stated = dict(rows.filter(is_claim).select("detail", pl.col("time").cast(pl.Int64)).iter_rows())
+    stated = dict(claims.select("detail", pl.col("time").cast(pl.Int64)).iter_rows())
     since, until = stated.get(Claim.SINCE.value), stated.get(Claim.UNTIL.value)
-    times = rows.filter(~is_claim & (pl.col("message") == TRACE)).get_column("time").cast(pl.Int64).drop_nulls()
     everything = Claim.ALL.value in stated
     log, roles = (everything or what.value in stated for what in (Claim.LOG, Claim.ROLES))
     within = (since, until) if log else None
-    first, last = times.min(), times.max()
+    known = times.cast(pl.Int64)
+    first, last = known.min(), known.max()
     before = since is not None and isinstance(first, int) and first < since
     after = until is not None and isinstance(last, int) and last > until
     return None if before or after else PartClaim(everything, log, roles), within

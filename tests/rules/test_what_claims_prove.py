@@ -62,6 +62,43 @@ def test_a_leader_epoch_that_no_role_has_is_a_contradiction(tmp_path: Path) -> N
     assert "broker 1 states leader epoch 7; its last role is of leader epoch 3" in found
 
 
+# -- spans -------------------------------------------------------------------------------------------------------------
+
+AHEAD = [
+    *LEADS,
+    said(3, 1, "append", offset=0, leo=20),
+    said(4, 2, "append", offset=0, leo=10),
+    said(5, 1, "hw", hw=20),
+]
+"""The high watermark of broker 1 is above all that is stated of broker 2."""
+
+
+def test_a_span_ends_for_a_replica_that_has_no_line_behind_it(tmp_path: Path) -> None:
+    """Broker 2 may have fetched the rest in a line after the span: that it has none there is what is not claimed."""
+    until: Any = {"replicas": [2], "to": "2026-01-01T10:00:04.500Z"}
+    found = {
+        name: judged(tmp_path / name, [head(complete=claim), *AHEAD])["hw-above-isr-member"].verdict
+        for name, claim in (
+            ("whole", True),
+            ("ends", [until, 1]),
+            ("later", [{**until, "to": "2026-01-01T10:00:05Z"}, 1]),
+        )
+    }
+    assert found == {"whole": Verdict.VIOLATED, "ends": Verdict.UNKNOWN, "later": Verdict.VIOLATED}
+
+
+def test_what_a_span_leaves_out_is_never_clean(tmp_path: Path) -> None:
+    """Broker 2 truncated committed records before its span begins, in lines that were dropped."""
+    cut = [said(5, 2, "truncate", offset=4), said(6, 2, "append", offset=4, leo=10)]
+    after = [said(7, 1, "append", offset=10, leo=12), said(8, 2, "append", offset=10, leo=12), said(9, 1, "hw", hw=12)]
+    whole = judged(tmp_path / "whole", [head(), *HEALTHY, *cut, *after])["truncation-below-committed"]
+    assert whole.findings[0].offsets == ((4, 10),)
+    since: Any = {"replicas": [2], "from": "2026-01-01T10:00:07.500Z"}
+    kept = [line for line in HEALTHY if line["witness"] == 1]
+    part = judged(tmp_path / "part", [head(complete=[since, 1]), *kept, *after])
+    assert part["truncation-below-committed"].verdict is Verdict.UNKNOWN
+
+
 # -- times -------------------------------------------------------------------------------------------------------------
 
 
