@@ -271,7 +271,7 @@ HEADER: Final[dict[str, dict[str, Any]]] = {
     "release": {"type": "string", "pattern": "^[0-9]+([.][0-9]+)+", "description": "release of Kafka of all replicas"},
     "protocol": {
         "enum": ["hw", "epoch"],
-        "description": 'how a new follower truncates: "hw" to its own high watermark, "epoch" by leader epoch (KIP-101)',
+        "description": 'how a new follower truncates: "hw" to its high watermark, "epoch" by leader epoch (KIP-101)',
     },
     "cluster": {
         "type": "string",
