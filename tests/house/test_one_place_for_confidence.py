@@ -8,8 +8,6 @@ import pkgutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import forensics
 
 WEIGHS = "forensics.replay.confidence"
@@ -30,12 +28,15 @@ def members(source: str) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("module", sorted(_modules()))
-def test_no_other_module_decides_what_is_proven(module: str) -> None:
-    found = importlib.util.find_spec(module)
-    assert found is not None
-    assert found.origin is not None
-    assert members(Path(found.origin).read_text(encoding="utf-8")) == []
+def test_no_other_module_decides_what_is_proven() -> None:
+    deciding = {}
+    for module in _modules():
+        found = importlib.util.find_spec(module)
+        assert found is not None
+        assert found.origin is not None
+        if lines := members(Path(found.origin).read_text(encoding="utf-8")):
+            deciding[module] = lines
+    assert deciding == {}
 
 
 def test_the_check_sees_a_member() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import parsers.messages
 from parsers.messages import MESSAGES
-from parsers.messages.catalogue import Each, Example, Message, Variant
+from parsers.messages.catalogue import Each, Message, Variant
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, empty
 from parsers.text.extract import extract
 from parsers.text.frames import LEVELS, LOGGER, STOCK, THREAD
@@ -126,73 +126,78 @@ def test_messages_are_well_formed(message: Message) -> None:
         assert any(literal in text for text in texts), f"no example of {literal!r}"
 
 
-@pytest.mark.parametrize(("message", "variant"), VARIANTS, ids=name)
-def test_variants_are_well_formed(message: Message, variant: Variant) -> None:
-    assert variant.until is None or version(variant.since) <= version(variant.until)
-    assert (0, 8) <= version(variant.since) <= (5, 0)
-    assert variant.examples, "every wording needs an example"
-    assert variant.source_ref
-    assert variant.own_row or variant.each or not any(example.values for example in variant.examples)
-    assert set(variant.fixed) <= set(OBSERVATIONS) - {"kind", "message", "time", "line", "byte"}
-    used = set().union(*(groups_of(regex) for regex in regexes(variant)))
-    assert used <= set(OBSERVATIONS) - {"kind", "message", "time", "line", "byte"} | NO_COLUMN
-    assert not used & set(variant.fixed), "a value is either printed or implied"
-    for regex in [variant.regex, *(variant.regex + each.regex for each in variant.each)]:
-        ways = [way for way in ("tp", "bracketed", "topic") if f"(?P<{way}>" in regex]
-        assert len(ways) < 2, "one way to name the partition must not undo another"
+@pytest.mark.parametrize("message", MESSAGES, ids=name)
+def test_variants_are_well_formed(message: Message) -> None:
+    for variant in message.variants:
+        assert variant.until is None or version(variant.since) <= version(variant.until)
+        assert (0, 8) <= version(variant.since) <= (5, 0)
+        assert variant.examples, "every wording needs an example"
+        assert variant.source_ref
+        assert variant.own_row or variant.each or not any(example.values for example in variant.examples)
+        assert set(variant.fixed) <= set(OBSERVATIONS) - {"kind", "message", "time", "line", "byte"}
+        used = set().union(*(groups_of(regex) for regex in regexes(variant)))
+        assert used <= set(OBSERVATIONS) - {"kind", "message", "time", "line", "byte"} | NO_COLUMN
+        assert not used & set(variant.fixed), "a value is either printed or implied"
+        for regex in [variant.regex, *(variant.regex + each.regex for each in variant.each)]:
+            ways = [way for way in ("tp", "bracketed", "topic") if f"(?P<{way}>" in regex]
+            assert len(ways) < 2, "one way to name the partition must not undo another"
 
 
-@pytest.mark.parametrize(("message", "variant"), VARIANTS, ids=name)
-def test_patterns_are_common_to_both_engines_and_cheap(message: Message, variant: Variant) -> None:
-    assert variant.regex.startswith("^")
-    assert not variant.regex.startswith(("^.*", "^(?:.*", "^(?P<detail>.*"))
-    for regex in regexes(variant):
-        assert not NOT_COMMON.search(regex), NOT_COMMON.findall(regex)
-        assert regex.count("^") == regex.count("[^") + regex.startswith("^")
-        groups = pl.select(pl.lit("").str.extract_groups(regex)).to_series().struct.fields if groups_of(regex) else []
-        assert set(groups) == groups_of(regex)
+@pytest.mark.parametrize("message", MESSAGES, ids=name)
+def test_patterns_are_common_to_both_engines_and_cheap(message: Message) -> None:
+    for variant in message.variants:
+        assert variant.regex.startswith("^")
+        assert not variant.regex.startswith(("^.*", "^(?:.*", "^(?P<detail>.*"))
+        for regex in regexes(variant):
+            assert not NOT_COMMON.search(regex), NOT_COMMON.findall(regex)
+            assert regex.count("^") == regex.count("[^") + regex.startswith("^")
+            groups = (
+                pl.select(pl.lit("").str.extract_groups(regex)).to_series().struct.fields if groups_of(regex) else []
+            )
+            assert set(groups) == groups_of(regex)
 
 
 # -- examples ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("message", "variant", "example"), EXAMPLES, ids=name)
-def test_examples_are_read(message: Message, variant: Variant, example: Example) -> None:
-    assert example.origin in ("real", "rendered")
-    assert "\n" not in example.text
-    reading = read(message, example.text)
-    assert reading is not None, "no wording fits"
-    assert reading[0] is variant, "an earlier wording fits"
-    assert reading[1] == [dict(values) for values in example.values]
+@pytest.mark.parametrize("message", MESSAGES, ids=name)
+def test_examples_are_read(message: Message) -> None:
+    for variant, example in ((one, two) for one in message.variants for two in one.examples):
+        assert example.origin in ("real", "rendered")
+        assert "\n" not in example.text
+        reading = read(message, example.text)
+        assert reading is not None, "no wording fits"
+        assert reading[0] is variant, "an earlier wording fits"
+        assert reading[1] == [dict(values) for values in example.values]
 
 
-@pytest.mark.parametrize(("message", "variant", "example"), EXAMPLES, ids=name)
-def test_examples_are_found_once_and_belong_to_one_message(
-    message: Message, variant: Variant, example: Example
-) -> None:
-    assert [literal in example.text for literal in message.literals].count(True) == 1
-    for other in MESSAGES:
-        if other is not message and other.thrown is message.thrown:
-            assert read(other, example.text) is None, f"{other.id} reads it as well"
+@pytest.mark.parametrize("message", MESSAGES, ids=name)
+def test_examples_are_found_once_and_belong_to_one_message(message: Message) -> None:
+    for example in (two for one in message.variants for two in one.examples):
+        assert [literal in example.text for literal in message.literals].count(True) == 1
+        for other in MESSAGES:
+            if other is not message and other.thrown is message.thrown:
+                assert read(other, example.text) is None, f"{other.id} reads it as well"
 
 
-@pytest.mark.parametrize(("message", "variant", "example"), EXAMPLES, ids=name)
-def test_both_engines_see_the_same(message: Message, variant: Variant, example: Example) -> None:
-    match = re.match(variant.regex, example.text)
-    assert match is not None
-    text = pl.Series([example.text])
-    assert text.str.contains(variant.regex)[0]
-    if names := groups_of(variant.regex):
-        theirs = text.str.extract_groups(variant.regex)[0]
-        assert {group: theirs[group] for group in names} == match.groupdict()
-    for each in variant.each:
-        ours = [part.group(0) for part in re.finditer(each.regex, example.text)]
-        assert pl.select(pl.lit(example.text).str.extract_all(unnamed(each))).item().to_list() == ours
-        for part in ours:
-            theirs = pl.Series([part]).str.extract_groups(each.regex)[0]
-            again = re.search(each.regex, part)
-            assert again is not None, "a part must be readable apart from its surroundings"
-            assert theirs == again.groupdict()
+@pytest.mark.parametrize("message", MESSAGES, ids=name)
+def test_both_engines_see_the_same(message: Message) -> None:
+    for variant, example in ((one, two) for one in message.variants for two in one.examples):
+        match = re.match(variant.regex, example.text)
+        assert match is not None
+        text = pl.Series([example.text])
+        assert text.str.contains(variant.regex)[0]
+        if names := groups_of(variant.regex):
+            theirs = text.str.extract_groups(variant.regex)[0]
+            assert {group: theirs[group] for group in names} == match.groupdict()
+        for each in variant.each:
+            ours = [part.group(0) for part in re.finditer(each.regex, example.text)]
+            assert pl.select(pl.lit(example.text).str.extract_all(unnamed(each))).item().to_list() == ours
+            for part in ours:
+                theirs = pl.Series([part]).str.extract_groups(each.regex)[0]
+                again = re.search(each.regex, part)
+                assert again is not None, "a part must be readable apart from its surroundings"
+                assert theirs == again.groupdict()
 
 
 def unnamed(each: Each) -> str:
