@@ -31,6 +31,7 @@ from forensics.case.frames import case_of
 from forensics.case.order import known_zone, moment
 from forensics.engines import local
 from forensics.errors import NothingMatched
+from forensics.repaired.former import former_findings
 from forensics.replay.lineage import Range
 from forensics.replay.timeline import timeline as states
 from forensics.reports import REPORTS
@@ -39,6 +40,7 @@ from forensics.rules import RULES
 from forensics.rules.glossary import explained
 from forensics.salvage import asked, recovered
 from forensics.salvage.copies import holding
+from forensics.tuning import Tuning, tune, with_repair
 
 if TYPE_CHECKING:
     from forensics.reports.html.notebook import Figure
@@ -187,6 +189,27 @@ class Scan:
         rest = f"<p>and {more:,} more</p>" if more else ""
         table = f"<table><tr>{_cells(columns, 'th')}</tr>{rows}</table>{rest}" if rows else ""
         return f"<p><b>{escapes.escape(self.answer)}</b></p>{table}"
+
+    # -- after a repair ---------------------------------------------------------------------------------------------
+
+    def against(self, baseline: str | PathLike[str]) -> Scan:
+        """Return this scan held against an earlier one. In ``findings``, ``known`` marks what the earlier one has.
+
+        Args:
+            baseline: what ``forensics scan --format json`` or ``--format jsonl`` wrote.
+
+        Raises:
+            BadBaseline: the file is something else.
+        """
+        path = fspath(baseline)
+        tuning = Tuning(baseline=path, known=former_findings(path))
+        return Scan(with_repair(tune(self.result, tuning), tuning))
+
+    @property
+    def safe(self) -> str | None:
+        """Whether producers can go back after a repair: yes, no or unknown; None unless ``against`` returned this."""
+        repair = self.result.repair
+        return None if repair is None else repair.met.value
 
     # -- records ----------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
+from forensics import scan as scanned
 from forensics.cli.scan import scan as command
 from forensics.reports.json_report import schema
 
@@ -148,3 +149,12 @@ def test_no_name_is_told_when_redacted(forked: Path, before: Path) -> None:
 
 def test_without_a_baseline_nothing_is_held_against_another_scan(sample_traces: Path) -> None:
     assert document(sample_traces / "written" / "healthy")["repair"] is None
+
+
+def test_the_library_holds_a_scan_against_an_earlier_one(repaired: Path, forked: Path, before: Path) -> None:
+    found = scanned(forked).against(before)
+    assert found.safe == "no"
+    assert found.findings.get_column("known").to_list() == [True] * 4
+    assert scanned(repaired).against(before).safe == "yes"
+    assert scanned(repaired).safe is None
+    assert "PRODUCERS CAN GO BACK" in scanned(repaired).against(before).text()
