@@ -207,7 +207,7 @@ class Scan:
 
     @property
     def safe(self) -> str | None:
-        """Return yes, no or unknown: can producers go back after a repair? None unless ``against`` returned this scan."""
+        """Return whether producers can go back: yes, no or unknown; None unless ``against`` returned this scan."""
         repair = self.result.repair
         return None if repair is None else repair.met.value
 
