@@ -344,7 +344,8 @@ def missing_logs(history: History) -> Sequence[Want]:
     for broker in wanted:
         if broker not in within and broker not in unread and not history.coverage.whole(broker):
             files = [file for what, file in LOG_FILES.items() if not history.coverage.has(broker, what)]
-            absent.append(Want(Question.ITS_LINES, (of([broker], *files),)))
+            if _unclaimed_logs(history, broker):
+                absent.append(Want(Question.ITS_LINES, (of([broker], *files),)))
     return (*absent, *more_lines(history))
 
 
@@ -361,15 +362,12 @@ def more_lines(history: History) -> Sequence[Want]:
     )
     again = (Want(Question.READABLE_TRACE),) if unread else ()
     return again + tuple(
-        Want(question, (of([broker], *(files or BOTH_LOGS)),), because=lines_missing(one) if files else _OTHER_KINDS)
+        Want(question, (of([broker], *files),), because=lines_missing(one))
+        if files
+        else Want(Question.WIDER_CLAIM, (of([broker]),))
         for question, broker, one in asked
         for files in [_unclaimed_logs(history, broker)]
     )
-
-
-_OTHER_KINDS = Reason(
-    Shows.LINES, text="what it claims leaves other kinds open, such as those of the ISR and deletions"
-)
 
 
 def _unclaimed_logs(history: History, broker: int) -> Sequence[Artefact]:
@@ -402,7 +400,8 @@ def _data_of(history: History, broker: int) -> Want:
     Where a trace claims to state each change of its log, it need not claim the roles, which show whose the records are.
     """
     if Printed.LOG in history.coverage.claimed_partly.get(broker, ()):
-        return Want(Question.ITS_LINES, (of([broker], Artefact.STATE_CHANGE_LOG),))
+        roles = _unclaimed_logs(history, broker)
+        return Want(Question.ITS_LINES if roles else Question.WIDER_CLAIM, (of([broker], *roles),))
     return Want(Question.ITS_FILES, (of([broker], Artefact.DATA_DIRECTORY),))
 
 

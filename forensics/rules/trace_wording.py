@@ -14,6 +14,10 @@ from forensics.rules.wants import Artefact, Question
 
 _LOG, _ROLES = "append, truncate and hw", "become_leader and become_follower"
 _ALL = f"become_leader, become_follower, {_LOG}"
+WIDER_CLAIM = (
+    '"complete" without "kinds" for {brokers} in the first line of the trace: what it claims leaves other kinds of '
+    "line open, such as those of the ISR and deletions"
+)
 _CLAIMED = 'and "complete" in the first line for them'
 
 OF_FILES = frozenset(
@@ -47,6 +51,7 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
         ),
         Question.EARLIER_LINES: f"every line of {{brokers}} of the kinds {{its_kinds}}, {_CLAIMED}: {{because}}",
         Question.LATER_LINES: "later lines of {brokers} of the kinds {its_kinds}: {because}",
+        Question.WIDER_CLAIM: WIDER_CLAIM,
         Question.ANY_LINES: f"lines of the kinds {_ALL} about {{partition}}",
         Question.UNNAMED_EPOCHS: (
             f"lines of {{brokers}} of the kinds {_ROLES} and log_loaded between leader epochs {{epoch}} and "

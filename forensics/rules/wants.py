@@ -52,6 +52,7 @@ class Question(StrEnum):
     LINES_BETWEEN = "lines-between"  # some are missing between those in the evidence
     EARLIER_LINES = "earlier-lines"
     LATER_LINES = "later-lines"
+    WIDER_CLAIM = "wider-claim"  # a trace claims to state some kinds of them, and no others
     ANY_LINES = "any-lines"  # no replica is known
     UNNAMED_EPOCHS = "unnamed-epochs"  # whether its log was loaded in leader epochs that no line names
     # -- what it holds ------------------------------------------------------------------------------------------------

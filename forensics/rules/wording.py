@@ -39,6 +39,7 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
         ),
         Question.EARLIER_LINES: "{brokers}'s earlier server.log and state-change.log: {because}",
         Question.LATER_LINES: "{brokers}'s later server.log and state-change.log: {because}",
+        Question.WIDER_CLAIM: trace_wording.WIDER_CLAIM,
         Question.ANY_LINES: "server.log and state-change.log of the replicas of {partition}",
         Question.UNNAMED_EPOCHS: (
             "{brokers}'s server.log and state-change.log between leader epochs {epoch} and {last_epoch}, with rotated "
