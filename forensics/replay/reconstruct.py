@@ -252,7 +252,8 @@ class _Pass:
         history.epochs = leadership.collect(role_spans, self.cluster_events, disks, whose)
         ends = {broker: disk.end for broker, disk in disks.items() if disk.end is not None}
         spans = {broker: role_spans[broker] for broker in whose}
-        roles = Roles(spans, history.epochs, self.facts, linked(self.events), ends, history.facts.removed)
+        known = linked(self.events), ends, history.facts.removed, history.coverage.unclaimed
+        roles = Roles(spans, history.epochs, self.facts, *known)
         missed = missed_epochs(roles, rising=not history.epoch_rollbacks and not served_again(role_spans))
         for one in history.coverage.counted(itertools.chain.from_iterable(missed.values())):
             self._add_place(one)

@@ -279,3 +279,43 @@ def test_a_leader_that_takes_up_its_next_role_with_less_is_suspected(
     lines = [*HEALTHY, *between, said(7, 1, "become_follower", leader_epoch=4, leader=2, leo=end, hw=6)]
     suspected = judged(tmp_path, [head(complete=False), *lines])["leo-regression"].findings
     assert [one.offsets for one in suspected if one.confidence == "suspected"] == [((6, 10),)] * found
+
+
+AWAY = [
+    said(0, 1, "become_leader", leader_epoch=1, leo=0, hw=0, isr="1,2"),
+    said(0, 2, "become_follower", leader_epoch=1, leader=1, leo=0, hw=0),
+    said(1, 1, "append", offset=0, leo=20),
+    said(1, 2, "append", offset=0, leo=10),
+    said(2, 1, "hw", hw=5),
+    said(3, 2, "become_leader", leader_epoch=2, leo=10, hw=5, isr="2"),
+    said(4, 2, "append", offset=10, leo=18),
+    said(5, 2, "hw", hw=18),
+]
+"""Broker 2 takes over from broker 1, and commits eight records of its own."""
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        [said(7, 1, "truncate", offset=10), said(8, 1, "append", offset=10, leo=18), said(9, 1, "hw", hw=18)],
+        [said(7, 1, "truncate", offset=10), said(9, 1, "hw", hw=18)],
+        [said(9, 1, "hw", hw=18)],
+        [said(6, 1, "hw", hw=15, leo=20), said(7, 1, "truncate", offset=10)],
+    ],
+)
+def test_a_line_that_is_dropped_does_not_make_a_failover_a_loss(later: list[Line], tmp_path: Path) -> None:
+    """Broker 1 followed broker 2, and no line states it: the high watermark is of the records of leader epoch 2."""
+    answers = judged(tmp_path, [{"kind": "trace", "replicas": [1, 2], "release": "3.1.0"}, *AWAY, *later])
+    for rule in ("committed-data-lost", "truncation-below-committed", "replica-divergence"):
+        assert answers[rule].verdict is Verdict.UNKNOWN, rule
+    wanted = said(6, 1, "become_follower", leader_epoch=2, leader=2, leo=20, hw=5)
+    answers = judged(tmp_path, [head(), *AWAY, wanted, *later])
+    assert answers["committed-data-lost"].verdict is Verdict.CLEAN
+
+
+def test_a_high_watermark_that_was_stated_before_the_next_leader_is_of_the_leader_that_states_it(
+    tmp_path: Path,
+) -> None:
+    lines = [*AWAY[:4], said(2, 1, "hw", hw=18), *AWAY[5:]]
+    (lost,) = judged(tmp_path, [{"kind": "trace", "replicas": [1, 2]}, *lines])["committed-data-lost"].findings
+    assert lost.offsets == ((10, 18),)

@@ -54,6 +54,7 @@ class Roles:
             applies several changes of a partition as one (TopicDelta).
         ends: log end offset of each replica whose files are in the evidence.
         removed: by epoch without a leader, the replicas that a controller had just removed from the ISR.
+        unclaimed: replicas that only a trace describes which does not claim to state every change of them.
     """
 
     spans: Mapping[int, Sequence[RoleSpan]]
@@ -62,6 +63,7 @@ class Roles:
     before_it: Linked
     ends: Mapping[int, int]
     removed: Mapping[int, frozenset[int]]
+    unclaimed: frozenset[int] = frozenset()
 
     def protocol(self, broker: int) -> Protocol:
         """Return a broker's behaviour where releases differ."""
@@ -143,6 +145,12 @@ JOINED_ISR = Omission(
     "it joined the ISR in epoch {epoch}, but no line shows a role in it",
     "a replica fetches from the leader that the controller named, in that epoch (KIP-320)",
 )
+MAY_HAVE_FOLLOWED = Omission(
+    "may-have-followed",
+    Span.WITHIN,
+    "it states lines after leader epoch {epoch} had begun, but no role in it",
+    "the first line of a trace of a Partition says what it is complete about (docs/trace-format.md)",
+)
 FETCHED_BEYOND = Omission(
     "fetched-beyond",
     Span.WITHIN,
@@ -187,6 +195,7 @@ OMISSIONS = (
     LED,
     ELECTED,
     JOINED_ISR,
+    MAY_HAVE_FOLLOWED,
     FETCHED_BEYOND,
     LEADER_SHORTER,
     GREW_WITHOUT_ROLE,
@@ -312,7 +321,20 @@ def _joined_isr(roles: Roles, part: _Part) -> _Sign | None:
     return None
 
 
-_OF_A_PART = (_elected_member, _not_reconciled, _isr_not_stated, _led, _joined_isr)
+def _may_have_followed(roles: Roles, part: _Part) -> _Sign | None:
+    """It states lines after another one led an epoch, and the trace does not claim to state its roles."""
+    leader, broker = part.epoch.leader, part.broker
+    if broker not in roles.unclaimed or part.here or not part.before or leader in (-1, broker):
+        return None
+    led = (one for one in roles.spans.get(leader, ()) if one.epoch == part.number) if leader is not None else ()
+    begun = next((one.time for one in led if one.role is Role.LEADER), None)
+    last = part.before[-1].acted_time
+    if begun is not None and last is not None and last < begun:
+        return None
+    return _Sign(broker, part.number, MAY_HAVE_FOLLOWED, {})
+
+
+_OF_A_PART = (_elected_member, _not_reconciled, _isr_not_stated, _led, _joined_isr, _may_have_followed)
 """Checks of a replica and an epoch, in this order; the first result counts."""
 
 

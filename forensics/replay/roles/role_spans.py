@@ -61,6 +61,8 @@ class Reader(Watermarks):
                 self._lose_track(event)
             if event.time is not None:
                 self.now.last_time = event.time
+                if event.run == self.now.run and not self.at_rest:
+                    self.now.acted_time = event.time
         self._close()
         return self.role_spans
 

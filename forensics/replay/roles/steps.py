@@ -146,6 +146,7 @@ class RoleSpan:
         shut_down: when its process last logged that it was shutting down, microseconds since 1970 UTC.
         dir_failed: line of its failed log directory, if no line since shows which log it has.
         is_alone: at its end it was still alone in the ISR; a merely proposed ISR does not count.
+        acted_time: its last line before its log was loaded or its process ended, microseconds since 1970 UTC.
         log_before: its log at the start of the role span, filled by replay.
         log: its log once reconciled with the leader of the epoch, filled by replay.
     """
@@ -178,6 +179,7 @@ class RoleSpan:
     held_back: bool = False
     shut_down: int | None = None
     dir_failed: Ref | None = None
+    acted_time: int | None = None
     log_before: Lineage = field(default_factory=Lineage)
     log: Lineage = field(default_factory=Lineage)
 

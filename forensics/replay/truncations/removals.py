@@ -17,6 +17,7 @@ from forensics.replay.committed.proof import (
     stated_by,
 )
 from forensics.replay.committed.surviving_copies import holders
+from forensics.replay.coverage import Printed
 from forensics.replay.facts.deletions import kept, log_start_at
 from forensics.replay.high_watermarks.group_reads import read_before
 from forensics.replay.history import Epoch, History, HwSource, HwStatement, Truncation, TruncationReason
@@ -152,10 +153,13 @@ def _below_own_hw(history: History, truncation: Truncation) -> CommittedProof:
     """Return what a truncation removed below a high watermark that the same replica had stated before.
 
     A replica that was away while its topic was created again reads back the high watermark of another topic. A topic
-    id rules that out.
+    id rules that out. A trace that claims nothing may leave out the role in which a replica stated it, and as a
+    follower it may have adopted it from its leader before it truncated (KAFKA-14704).
     """
-    own = truncation.own_hw
+    own, coverage, replica = truncation.own_hw, history.coverage, truncation.replica
     if own is None or truncation.epoch in history.contested or (own.restored and history.topic_id is None):
+        return CommittedProof((), ())
+    if replica in coverage.unclaimed and not coverage.has(replica, Printed.ROLES):
         return CommittedProof((), ())
     first = (
         max(own.first, log_start_at(history.facts.log_starts, truncation.replica, own.ref.row)) if own.restored else 0
