@@ -319,3 +319,11 @@ def test_a_high_watermark_that_was_stated_before_the_next_leader_is_of_the_leade
     lines = [*AWAY[:4], said(2, 1, "hw", hw=18), *AWAY[5:]]
     (lost,) = judged(tmp_path, [{"kind": "trace", "replicas": [1, 2]}, *lines])["committed-data-lost"].findings
     assert lost.offsets == ((10, 18),)
+
+
+@pytest.mark.parametrize("between", [[], [{"time": "2026-01-01T10:00:02Z", "witness": 2, "kind": "process_start"}]])
+def test_an_old_checkpoint_is_not_compared_with_a_later_log_end_offset(between: list[Line], tmp_path: Path) -> None:
+    """The log may have been created again in between: without a claim no line need say so."""
+    lines = [said(1, 2, "hw_checkpoint", hw=13), *between, said(4, 2, "isr_expand", isr="1,2", leo=0, hw=0)]
+    answer = judged(tmp_path, [{"kind": "trace", "replicas": [1, 2]}, *lines])["hw-above-leo"]
+    assert answer.verdict is Verdict.UNKNOWN

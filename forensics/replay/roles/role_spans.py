@@ -60,11 +60,15 @@ class Reader(Watermarks):
             if event.row in missing:
                 self._lose_track(event)
             if event.time is not None:
-                self.now.last_time = event.time
-                if event.run == self.now.run and not self.at_rest:
-                    self.now.acted_time = event.time
+                self._passes(event.run, event.time)
         self._close()
         return self.role_spans
+
+    def _passes(self, run: int, time: int) -> None:
+        """Note the time of a line, and that of the last one in a role."""
+        self.now.last_time = time
+        if run == self.now.run and not self.at_rest:
+            self.now.acted_time = time
 
     # -- roles ------------------------------------------------------------------------------------------------------
 

@@ -174,7 +174,7 @@ class _Known:
     def hold(self, line: StatementLine, *, exact: bool) -> None:
         """Forget the values before a line if others may have been reached in between."""
         if not (self.exact and exact) and (line.time is None or line.time != self.time):
-            self.hw = self.leo = None
+            self.hw = self.leo = self.checkpoint = None
         self.exact = exact
 
     def _imply(self, line: StatementLine) -> None:

@@ -153,8 +153,8 @@ def _below_own_hw(history: History, truncation: Truncation) -> CommittedProof:
     """Return what a truncation removed below a high watermark that the same replica had stated before.
 
     A replica that was away while its topic was created again reads back the high watermark of another topic. A topic
-    id rules that out. A trace that claims nothing may leave out the role in which a replica stated it, and as a
-    follower it may have adopted it from its leader before it truncated (KAFKA-14704).
+    id rules that out. A trace that claims nothing may leave out the role in which a replica stated it. As a follower
+    it may have adopted it from its leader before it truncated (KAFKA-14704).
     """
     own, coverage, replica = truncation.own_hw, history.coverage, truncation.replica
     if own is None or truncation.epoch in history.contested or (own.restored and history.topic_id is None):
