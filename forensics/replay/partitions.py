@@ -64,7 +64,7 @@ from forensics.replay.signs.unlike_appends import UnlikeAppends, unlike_appends
 from forensics.replay.signs.went_back import went_back
 from forensics.replay.traces.by_partition import appended, clean_starts, play
 from forensics.replay.traces.missing_offsets import without_records
-from forensics.replay.traces.results import Played
+from forensics.replay.traces.results import NO_DECISION, Played
 from forensics.replay.traces.single_replicas import Alone, play_alone
 from forensics.replay.traces.wrong_times import in_each_order
 from parsers.details import BY_COMMAND, against_settings, log_properties
@@ -141,6 +141,9 @@ class _Beside:
         brokers = OfBrokers(clean_starts(case.observations), keep)
         claimed = [one.id for one in case.brokers.values() if one.complete or one.claim is not None]
         played = in_each_order(play(rows, case.complete, brokers), rows, case.complete, claimed, brokers)
+        alone = play_alone(rows, case.complete, brokers, played.keys())
+        wrong = {place: one.contradiction for place, one in alone.items() if one.contradiction is not None}
+        played |= {place: replace(NO_DECISION, contradiction=one) for place, one in wrong.items()}
         doubted = frozenset(place for place, one in played.items() if one.contradiction is not None)
         return _Beside(
             topic_ids=topic_ids(rows),
@@ -153,7 +156,7 @@ class _Beside:
             last_stable=last_stable(rows, case.complete, doubted),
             unlike_appends=unlike_appends(rows),
             played=played,
-            alone=play_alone(rows, case.complete, brokers, played.keys()),
+            alone=alone,
             doubted=doubted,
             appended=appended(rows),
         )

@@ -327,3 +327,76 @@ def test_an_old_checkpoint_is_not_compared_with_a_later_log_end_offset(between: 
     lines = [said(1, 2, "hw_checkpoint", hw=13), *between, said(4, 2, "isr_expand", isr="1,2", leo=0, hw=0)]
     answer = judged(tmp_path, [{"kind": "trace", "replicas": [1, 2]}, *lines])["hw-above-leo"]
     assert answer.verdict is Verdict.UNKNOWN
+
+
+# -- lines that cannot be ----------------------------------------------------------------------------------------------
+
+AGAIN = [
+    said(5, 1, "become_leader", leader_epoch=4, leo=10, hw=10, isr="1,2"),
+    said(5, 2, "become_follower", leader_epoch=4, leader=1, leo=10, hw=10),
+]
+
+
+@pytest.mark.parametrize(
+    ("later", "text"),
+    [
+        (
+            [*AGAIN, said(6, 2, "become_follower", leader_epoch=3, leader=7, leo=10, hw=10)],
+            "line 10: broker 2 takes a role in leader epoch 3 after one in leader epoch 4",
+        ),
+        (
+            [said(5, 1, "follower_fetched", leader=2, leader_epoch=3, leo=10)],
+            "line 8: broker 1 asks a leader as a follower does; it leads in leader epoch 3",
+        ),
+        (
+            [said(5, 2, "epoch_request", leader=7, leader_epoch=3)],
+            "line 8: broker 2 asks broker 7; in leader epoch 3 it follows broker 1",
+        ),
+        (
+            [said(5, 2, "follower_fetched", leader_epoch=4, leo=10)],
+            "line 8: broker 2 fetches in leader epoch 4; its last role is of leader epoch 3",
+        ),
+        (
+            [said(5, 1, "log_start", log_start=12)],
+            "line 8: broker 1 states log start offset 12; by the lines before, its log ends at 10",
+        ),
+        (
+            [said(5, 1, "log_start", log_start=7), said(6, 1, "log_start", log_start=3)],
+            "line 9: broker 1 states log start offset 3; by the lines before, its log starts at 7",
+        ),
+        (
+            [said(5, 1, "append", offset=10, leo=20), said(6, 1, "log_start", log_start=12)],
+            "line 9: broker 1 states log start offset 12; by the lines before, its high watermark is 10",
+        ),
+        (
+            [said(5, 1, "remote_leo", replica=2, leo=12)],
+            "line 8: broker 1 states that the log of broker 2 ends at 12; by its own lines, it never ended above 10",
+        ),
+    ],
+)
+def test_a_line_that_cannot_be_is_named_and_nothing_is_clean(later: list[Line], text: str, tmp_path: Path) -> None:
+    lines = [head(), *HEALTHY, *later]
+    assert contradictions(tmp_path, lines) == [text]
+    assert Verdict.CLEAN not in {one.verdict for rule, one in judged(tmp_path, lines).items() if rule != "evidence-gap"}
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        [said(5, 2, "follower_fetched", leader=1, leader_epoch=3, leo=10)],
+        [said(5, 1, "log_start", log_start=7), said(6, 1, "log_start", log_start=7)],
+        [said(5, 1, "log_start", log_start=10), said(5, 2, "log_start", log_start=10)],
+        [said(5, 1, "remote_leo", replica=2, leo=10)],
+        [
+            said(5, 2, "log_start", log_start=7),
+            said(6, 2, "process_start"),
+            said(6, 2, "unclean_restart"),
+            said(7, 2, "log_loaded", leo=10),
+            said(8, 2, "log_start", log_start=3),
+        ],
+    ],
+)
+def test_near_misses_of_lines_that_cannot_be(later: list[Line], tmp_path: Path) -> None:
+    answers = judged(tmp_path, [head(), *HEALTHY, *later])
+    assert answers["evidence-gap"].findings == ()
+    assert answers["committed-data-lost"].verdict is Verdict.CLEAN

@@ -12,6 +12,7 @@ from forensics.replay.facts.isr import members
 from forensics.replay.facts.statement_lines import Key
 from forensics.replay.facts.trace_lines import OfBrokers, TraceLine, trace_lines
 from forensics.replay.lineage import Range
+from forensics.replay.traces.contradictions import beliefs
 from forensics.replay.traces.epoch_entries import Beginning, disputed, undescribed
 from forensics.replay.traces.high_watermarks import ABOUT_HW
 from forensics.replay.traces.in_sync_replicas import ABOUT_ISR
@@ -39,7 +40,11 @@ def play(rows: pl.DataFrame, complete: frozenset[int], brokers: OfBrokers) -> di
         brokers: what is known of the brokers.
     """
     found = {key: played_by(lines, brokers) for key, lines in lines_to_play(rows, complete).items()}
-    return {key: one for key, one in found.items() if one is not None}
+    played = {key: one for key, one in found.items() if one is not None}
+    for key, belief in beliefs(rows).items() if played else ():
+        if key in played and played[key].contradiction is None:
+            played[key] = replace(played[key], contradiction=belief)
+    return played
 
 
 def lines_to_play(rows: pl.DataFrame, complete: frozenset[int]) -> dict[Key, list[TraceLine]]:

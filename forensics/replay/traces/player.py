@@ -23,6 +23,7 @@ from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, Range, intersect, merge, subtract
 from forensics.replay.traces.broken_invariants import EpochStarts, HwAboveLeo
 from forensics.replay.traces.committed_records import Commit, Records
+from forensics.replay.traces.contradictions import of_log_start, of_request
 from forensics.replay.traces.epoch_entries import Beginning, Entries, entry_start
 from forensics.replay.traces.high_watermarks import ABOUT_HW, Whose, stated
 from forensics.replay.traces.in_sync_replicas import InSync
@@ -173,9 +174,9 @@ class Player:
         if line.broker in self.brokers.keep_hw and line.kind in _TRUNCATIONS:
             replica.kept = max(replica.hw, replica.kept or 0)
 
-    def _contradicts(self, line: TraceLine, text: str) -> None:
-        """Note the first contradiction."""
-        if self.contradiction is None:
+    def _contradicts(self, line: TraceLine, text: str | None) -> None:
+        """Note the first contradiction; None is none."""
+        if self.contradiction is None and text is not None:
             text = f"line {line.line}: broker {line.broker} {text}"
             self.contradiction = Contradiction(line.broker, text, line.time, Ref(row=line.row, note=text))
 
@@ -478,6 +479,8 @@ class Player:
         Where a truncation made its log start at an offset, nothing was deleted.
         """
         log = replica.log
+        limits = replica.leads and replica.led_at is not None and line.broker not in self.brokers.keep_hw
+        self._contradicts(line, of_log_start(replica, line, max(replica.hw, replica.passed) if limits else None))
         if line.log_start is None or line.log_start <= log.start:
             return
         log.start = replica.deleted = line.log_start
@@ -502,6 +505,7 @@ class Player:
 
     def _asks(self, replica: Replica, line: TraceLine) -> None:
         """A follower asks from its log end offset on. The line may come after what the answer brought."""
+        self._contradicts(line, of_request(replica, line))
         if line.leo not in (None, *replica.asked):
             self._ends_at(replica, line)
         replica.asked = []
@@ -630,6 +634,10 @@ class Player:
         leader = self.replicas.get(line.leader if line.leader is not None else replica.leader or -1)
         replica.leader_end = leader.log.end if leader is not None else 0
 
+    def _requests_epoch(self, replica: Replica, line: TraceLine) -> None:
+        self._contradicts(line, of_request(replica, line))
+        self._asks_epoch(replica, line)
+
     def _is_answered(self, replica: Replica, line: TraceLine) -> None:
         """Compare an answer, where a leader epoch ends, with the log of the leader that gave it."""
         number = line.leader if line.leader is not None else replica.leader
@@ -751,7 +759,7 @@ _HANDLERS: Final[dict[str, Callable[[Player, Replica, TraceLine], None]]] = {
     Kind.TRUNCATE: Player._truncates,
     Kind.TRUNCATE_FULL: Player._begins_again,
     Kind.LOG_START: Player._starts_at,
-    Kind.EPOCH_REQUEST: Player._asks_epoch,
+    Kind.EPOCH_REQUEST: Player._requests_epoch,
     Kind.EPOCH_REPLY: Player._is_answered,
     Kind.EPOCH_ENTRY: Player._entry,
     Kind.EPOCH_ASSIGNED: Player._entry,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.history import Regression, ShortenedLog
@@ -111,3 +111,7 @@ class Played:
     epoch_starts: tuple[EpochStarts, ...] = ()
     isr: InSync | None = None
     contradiction: Contradiction | None = None
+
+
+NO_DECISION: Final = Played((), (), (), (), (), ())
+"""No decision."""

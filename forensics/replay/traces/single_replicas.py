@@ -19,6 +19,7 @@ from forensics.replay.traces.committed_records import Commit
 from forensics.replay.traces.high_watermarks import ABOUT_HW
 from forensics.replay.traces.player import ABOUT_LOGS, NotPlayed, Player, Replica
 from forensics.replay.traces.replica_log import Piece
+from forensics.replay.traces.results import Contradiction
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,13 @@ class Alone:
         above: the first high watermark of each replica that is above its log.
         fallen: high watermarks that fell.
         shortened: logs that became shorter.
+        contradiction: the first line that contradicts those of its replica before, if any.
     """
 
     above: tuple[HwAboveLeo, ...] = ()
     fallen: tuple[Regression, ...] = ()
     shortened: tuple[ShortenedLog, ...] = ()
+    contradiction: Contradiction | None = None
 
 
 class _Player(Player):
@@ -69,13 +72,16 @@ def play_alone(rows: pl.DataFrame, complete: frozenset[int], brokers: OfBrokers,
         one = _alone(own, brokers)
         before = found.get(key, Alone())
         found[key] = Alone(
-            (*before.above, *one.above), (*before.fallen, *one.fallen), (*before.shortened, *one.shortened)
+            (*before.above, *one.above),
+            (*before.fallen, *one.fallen),
+            (*before.shortened, *one.shortened),
+            before.contradiction or one.contradiction,
         )
     return found
 
 
 def _alone(own: list[TraceLine], brokers: OfBrokers) -> Alone:
-    """Return what the lines of one replica decide; nothing if they contradict themselves, or run backwards."""
+    """Return what the lines of one replica decide; nothing else if they contradict themselves, or run backwards."""
     rows = [line.row for line in own]
     player = _Player({}, brokers)
     try:
@@ -83,6 +89,8 @@ def _alone(own: list[TraceLine], brokers: OfBrokers) -> Alone:
             player.take(line)
     except NotPlayed:
         return Alone()
-    if player.contradiction is not None or rows != sorted(rows):
+    if rows != sorted(rows):
         return Alone()
+    if player.contradiction is not None:
+        return Alone(contradiction=player.contradiction)
     return Alone(tuple(player.above.values()), tuple(player.fallen), tuple(player.shortened))

@@ -13,9 +13,7 @@ from forensics.replay.facts.statement_lines import Key
 from forensics.replay.facts.trace_lines import OfBrokers
 from forensics.replay.traces.by_partition import lines_to_play, played_by
 from forensics.replay.traces.line_orders import disordered, orders
-from forensics.replay.traces.results import Contradiction, Played
-
-_NOTHING: Final = Played((), (), (), (), (), ())
+from forensics.replay.traces.results import NO_DECISION, Contradiction, Played
 
 
 def in_each_order(
@@ -50,13 +48,13 @@ def _common(results: Sequence[Played | None], disorder: Contradiction) -> Played
     """Return what the orders have in common; with the disorder as a contradiction, if they do not decide alike."""
     known = [one for one in results if one is not None]
     if not known or len(known) < len(results):
-        return replace(_NOTHING, contradiction=disorder)
+        return replace(NO_DECISION, contradiction=disorder)
     sound = [one for one in known if one.contradiction is None]
     if not sound:
         return known[0]
     common = {name: _of_all(sound, name) for name in _ANSWERS}
     alike = all(value is not _UNLIKE for value in common.values())
-    kept = {name: getattr(_NOTHING, name) if value is _UNLIKE else value for name, value in common.items()}
+    kept = {name: getattr(NO_DECISION, name) if value is _UNLIKE else value for name, value in common.items()}
     return Played(**kept, contradiction=None if alike else disorder)
 
 
