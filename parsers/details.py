@@ -159,6 +159,7 @@ class Claim(StrEnum):
     ALL = "all"
     LOG = "log"  # every change of its log and its high watermark
     ROLES = "roles"  # every change of its role
+    NOTHING = "nothing"  # it makes no such claim of the replica
     SINCE = "since"  # only from the time of the row on
     UNTIL = "until"  # only up to the time of the row
 

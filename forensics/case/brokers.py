@@ -202,17 +202,22 @@ def _part(claims: pl.DataFrame, times: pl.Series) -> tuple[PartClaim | None, tup
 
     A claim for a span holds for the whole history if no line of its cluster's traces is outside of the span, whichever
     broker it is about. Else the first is None: what is missing of the broker is not a line that could be looked at.
+    Where several traces have a first line about the broker, only what each of them claims is claimed.
     """
     stated = dict(claims.select("detail", pl.col("time").cast(pl.Int64)).iter_rows())
     since, until = stated.get(Claim.SINCE.value), stated.get(Claim.UNTIL.value)
-    everything = Claim.ALL.value in stated
-    log, roles = (everything or what.value in stated for what in (Claim.LOG, Claim.ROLES))
+    heads = claims.group_by("source", "line").agg(pl.col("detail")).get_column("detail").to_list()
+    everything, log, roles = (
+        all(Claim.ALL.value in head or what.value in head for head in heads)
+        for what in (Claim.ALL, Claim.LOG, Claim.ROLES)
+    )
     within = (since, until) if log else None
     known = times.cast(pl.Int64)
     first, last = known.min(), known.max()
     before = since is not None and isinstance(first, int) and first < since
     after = until is not None and isinstance(last, int) and last > until
-    return None if before or after else PartClaim(everything, log, roles), within
+    nothing = before or after or not (everything or log or roles)
+    return None if nothing else PartClaim(everything, log, roles), within
 
 
 def _statements(observations: pl.DataFrame) -> pl.DataFrame:

@@ -211,9 +211,12 @@ def _of_header(said: Header, line: int, witnesses: Sequence[int]) -> pl.DataFram
 
 
 def _claims(said: Header, replica: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the claims about one replica."""
+    """Yield the rows of the claims about one replica; one row that nothing is claimed if there are none."""
     stated = {"kind": Kind.TRACE, "witness": replica}
-    for claim in (one for one in said.complete if one.replica == replica):
+    own = [one for one in said.complete if one.replica == replica]
+    if not own:
+        yield {**stated, "detail": Claim.NOTHING.value}
+    for claim in own:
         yield from ({**stated, "detail": what.value} for what in claim.about)
         for end, text in ((Claim.SINCE, claim.since), (Claim.UNTIL, claim.until)):
             if text is not None:
@@ -276,7 +279,9 @@ def write_trace(
         rows = rows.with_columns(pl.coalesce("witness", "broker").alias("witness"))
     claims = rows.filter(pl.col("kind") == Kind.TRACE.value).select("witness", "detail", "time").drop_nulls("witness")
     claimed = [
-        _claim_of(broker, part) for (broker,), part in sorted(claims.partition_by("witness", as_dict=True).items())
+        _claim_of(broker, part)
+        for (broker,), part in sorted(claims.partition_by("witness", as_dict=True).items())
+        if Claim.NOTHING.value not in part.get_column("detail")
     ]
     if claimed or replicas or cluster is not None or with_files:
         known = replicas or claims.get_column("witness").unique().sort().to_list()

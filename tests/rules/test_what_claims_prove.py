@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from forensics.engines.local import scan
 from forensics.rules.finding import Verdict
-from tests.rules.traced import LEADS, Line, judged, said
+from tests.rules.traced import LEADS, Line, judged, said, text
 
 HEALTHY = [
     *LEADS,
@@ -400,3 +401,33 @@ def test_near_misses_of_lines_that_cannot_be(later: list[Line], tmp_path: Path) 
     answers = judged(tmp_path, [head(), *HEALTHY, *later])
     assert answers["evidence-gap"].findings == ()
     assert answers["committed-data-lost"].verdict is Verdict.CLEAN
+
+
+@pytest.mark.parametrize("second", [False, [1]], ids=["nothing", "one replica"])
+@pytest.mark.parametrize("files", [1, 2])
+def test_a_claim_is_about_the_lines_of_its_own_trace(second: Any, files: int, tmp_path: Path) -> None:
+    """The second trace leaves out that broker 2 appended what its leader committed."""
+    later = [
+        said(50, 1, "append", offset=10, leo=20),
+        said(51, 1, "hw", hw=20),
+        said(52, 2, "become_leader", leader_epoch=4, isr="2"),
+    ]
+    whole = [text([head(), *HEALTHY]), text([head(complete=second), *later])]
+    for number, content in enumerate(whole if files == 2 else ["".join(whole)]):
+        (tmp_path / f"{'ab'[number]}.jsonl").write_text(content)
+    (partition,) = scan([str(tmp_path)]).partitions
+    for rule in ("committed-data-lost", "hw-above-isr-member"):
+        assert partition.judgements[rule].verdict is Verdict.UNKNOWN, rule
+
+
+def test_an_append_that_is_left_out_does_not_make_an_election_a_loss(tmp_path: Path) -> None:
+    """Where the log of broker 2 ended as it was elected, only an absent line would show."""
+    lines = [*HEALTHY, said(5, 1, "append", offset=10, leo=20), said(6, 1, "hw", hw=20)]
+    elected = said(7, 2, "become_leader", leader_epoch=4, isr="2")
+    for fields in ({}, {"release": "3.9.1"}, {"complete": [{"from": HEALTHY[0]["time"], "to": HEALTHY[-1]["time"]}]}):
+        first = {"kind": "trace", "replicas": [1, 2], **fields}
+        assert judged(tmp_path, [first, *lines, elected])["committed-data-lost"].verdict is Verdict.UNKNOWN
+    (lost,) = judged(tmp_path, [{"kind": "trace", "replicas": [1, 2]}, *lines, elected | {"leo": 10}])[
+        "committed-data-lost"
+    ].findings
+    assert lost.offsets == ((10, 20),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 
-from forensics.replay.coverage import Place
+from forensics.replay.coverage import Place, Printed
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import broker_set
@@ -148,7 +148,8 @@ class Reader(Watermarks):
         before = self.now
         served = before.role is not Role.OFFLINE and (before.leader is None or before.leader >= 0)
         restarted = event.run != before.run and before.epoch != -1 and not self.at_rest  # no line shows what it loaded
-        if self.growing or restarted or (served and not self.sampled and not self.at_rest):
+        unseen = self._may_have_grown(event) or (served and not self.sampled and not self.at_rest)
+        if self.growing or restarted or unseen:
             self.end = None
         if restarted:
             self.had, self.had_ref, self.low, self.low_ref = self.low, self.low_ref, 0, None
@@ -165,6 +166,13 @@ class Reader(Watermarks):
         self.own_first = self.own_hw = None
         self.restored = now.start_hw if self.log_unsure != event.run else None
         self.growing = role is Role.LEADER
+
+    def _may_have_grown(self, event: Event) -> bool:
+        """Return whether a trace does not claim to state each change of the log, so that an append may be left out."""
+        lines = self.facts.lines
+        return (
+            event.message == TRACE and not lines.claimed and not (lines.claimed_within and Printed.LOG in lines.printed)
+        )
 
     def _close(self) -> None:
         now = self.now

@@ -278,11 +278,12 @@ def test_the_first_line_says_of_what_the_others_are() -> None:
         ("broker_system", 2, "kafka"),
         ("broker_version", 2, "3.9.1"),
         ("broker_config", 2, "min.insync.replicas=2"),
+        ("trace", 2, "nothing"),
         ("hw", 1, None),
     ]
     # What was read is written with the same claim.
     assert json.loads(next(write_trace(reading.observations))) == {
-        "schema": SCHEMA, "kind": "trace", "system": "kafka", "replicas": [1], "complete": [1],
+        "schema": SCHEMA, "kind": "trace", "system": "kafka", "replicas": [1, 2], "complete": [1],
     }  # fmt: skip
 
 
