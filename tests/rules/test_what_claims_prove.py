@@ -431,3 +431,46 @@ def test_an_append_that_is_left_out_does_not_make_an_election_a_loss(tmp_path: P
         "committed-data-lost"
     ].findings
     assert lost.offsets == ((10, 20),)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        # Broker 1 followed broker 2 in between, and returns with another log.
+        [
+            said(0, 1, "become_leader", leader_epoch=0, leo=0, hw=0, isr="1,2,3"),
+            said(1, 1, "leo", leo=5),
+            said(2, 2, "become_leader", leader_epoch=1),
+            said(2, 3, "become_follower", leader_epoch=1, leo=0),
+            said(3, 1, "become_leader", leader_epoch=2, leo=4, hw=2),
+            said(4, 3, "become_follower", leader_epoch=2, leo=2, hw=2),
+        ],
+        # Broker 1 follows broker 2, asks from offset 0, and no line says that it truncated.
+        [
+            said(0, 1, "become_leader", leader_epoch=0, leo=0, hw=0, isr="1,2"),
+            said(1, 1, "append", offset=0, leo=5),
+            said(2, 1, "become_follower", leader_epoch=1, leo=5),
+            said(2, 2, "become_leader", leader_epoch=1, leo=0, hw=0),
+            said(3, 2, "append", offset=0, leo=2),
+            said(3, 1, "follower_fetched", leo=0),
+            said(4, 1, "follower_fetched", leo=2),
+            said(5, 2, "hw", hw=2),
+            said(6, 1, "become_leader", leader_epoch=2, leo=4, hw=2),
+        ],
+        # Broker 2 leads in leader epoch 1, and no line of its own says so: its high watermark is of that epoch.
+        [
+            said(0, 1, "become_leader", leader_epoch=0, leo=0, hw=0, isr="1,2"),
+            said(0, 2, "become_follower", leader=1, leader_epoch=0, leo=0, hw=0),
+            said(1, 1, "append", offset=0, leo=5),
+            said(2, 1, "become_follower", leader=2, leader_epoch=1, leo=5),
+            said(2, 1, "truncate", offset=0),
+            said(3, 2, "append", offset=1, leo=2, leader_epoch=1),
+            said(4, 2, "hw", hw=2),
+        ],
+    ],
+)
+def test_lines_that_are_dropped_are_no_proof_before_leader_epochs(lines: list[Line], tmp_path: Path) -> None:
+    first = {"kind": "trace", "system": "a model", "release": "0.10.2.2", "replicas": [1, 2, 3]}
+    answers = judged(tmp_path, [first, *lines])
+    for rule in ("committed-data-lost", "truncation-below-committed"):
+        assert answers[rule].verdict is Verdict.UNKNOWN, rule

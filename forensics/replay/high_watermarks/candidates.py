@@ -150,18 +150,33 @@ def _maybe_begun_before(history: History, statement: HwStatement) -> list[Epoch]
         return []
     later = [epoch for epoch in history.taken_up if epoch.epoch > statement.epoch]
     if until is not None:
-        return [epoch for epoch in later if epoch.epoch <= until]
+        return [epoch for epoch in later if epoch.epoch <= until and not _begun_after(history, epoch, statement)]
     # A member of its ISR was given this epoch, so lines are missing.
     member = any(broker in isr for epoch in later for isr, _ in epoch.isr)
     return later if member or not history.coverage.has(broker, Printed.ROLES, Span.AFTER) else []
+
+
+def _begun_after(history: History, epoch: Epoch, statement: HwStatement) -> bool:
+    """Return whether the leader of an epoch states that it took it up after a high watermark was stated."""
+    led = (one for one in history.role_spans.get(epoch.leader if epoch.leader is not None else -1, ()))
+    begun = next((one.time for one in led if one.epoch == epoch.epoch and one.role is Role.LEADER), None)
+    return None not in (begun, statement.time) and (begun or 0) > (statement.time or 0)
+
+
+_LAST = 1 << 31
+"""More than any leader epoch."""
 
 
 def _maybe_begun(history: History, statement: HwStatement) -> int | None:
     """Return the next role of a replica if it may have begun before the replica stated a high watermark; or None.
 
     A trace that claims nothing may leave out the line with which a role begins. Then the first line on it is one that
-    states no log end offset and no high watermark of its own, such as a request of the controller.
+    states no log end offset and no high watermark of its own, such as a request of the controller. Where a line of a
+    role is known to be left out, any epoch before the next role counts.
     """
+    if not history.coverage.has(statement.replica, Printed.ROLES):
+        later = (one.epoch for one in history.role_spans.get(statement.replica, ()) if one.epoch > statement.epoch)
+        return min(later, default=_LAST) - 1
     for one, two in itertools.pairwise(history.role_spans.get(statement.replica, ())):
         stated = {ref.row for ref in (two.start_ref, two.start_hw.ref if two.start_hw else None) if ref is not None}
         if one.epoch == statement.epoch and stated.isdisjoint(ref.row for ref in two.refs):

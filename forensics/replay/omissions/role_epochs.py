@@ -145,8 +145,8 @@ JOINED_ISR = Omission(
     "it joined the ISR in epoch {epoch}, but no line shows a role in it",
     "a replica fetches from the leader that the controller named, in that epoch (KIP-320)",
 )
-MAY_HAVE_FOLLOWED = Omission(
-    "may-have-followed",
+MAY_HAVE_SERVED = Omission(
+    "may-have-served",
     Span.WITHIN,
     "it states lines after leader epoch {epoch} had begun, but no role in it",
     "the first line of a trace of a Partition says what it is complete about (docs/trace-format.md)",
@@ -195,7 +195,7 @@ OMISSIONS = (
     LED,
     ELECTED,
     JOINED_ISR,
-    MAY_HAVE_FOLLOWED,
+    MAY_HAVE_SERVED,
     FETCHED_BEYOND,
     LEADER_SHORTER,
     GREW_WITHOUT_ROLE,
@@ -321,20 +321,20 @@ def _joined_isr(roles: Roles, part: _Part) -> _Sign | None:
     return None
 
 
-def _may_have_followed(roles: Roles, part: _Part) -> _Sign | None:
-    """It states lines after another one led an epoch, and the trace does not claim to state its roles."""
+def _may_have_served(roles: Roles, part: _Part) -> _Sign | None:
+    """It states lines after an epoch began, and the trace does not claim to state its roles."""
     leader, broker = part.epoch.leader, part.broker
-    if broker not in roles.unclaimed or part.here or not part.before or leader in (-1, broker):
+    if broker not in roles.unclaimed or part.here or not part.before or leader == -1:
         return None
     led = (one for one in roles.spans.get(leader, ()) if one.epoch == part.number) if leader is not None else ()
     begun = next((one.time for one in led if one.role is Role.LEADER), None)
-    last = part.before[-1].acted_time
-    if begun is not None and last is not None and last < begun:
+    last, returned = part.before[-1].acted_time, part.spans[-1].epoch > part.number
+    if not returned and begun is not None and last is not None and last < begun:
         return None
-    return _Sign(broker, part.number, MAY_HAVE_FOLLOWED, {})
+    return _Sign(broker, part.number, MAY_HAVE_SERVED, {})
 
 
-_OF_A_PART = (_elected_member, _not_reconciled, _isr_not_stated, _led, _joined_isr, _may_have_followed)
+_OF_A_PART = (_elected_member, _not_reconciled, _isr_not_stated, _led, _joined_isr, _may_have_served)
 """Checks of a replica and an epoch, in this order; the first result counts."""
 
 

@@ -583,6 +583,7 @@ class Reader(Watermarks):
     def _appended(self, event: Event) -> None:
         self.traced = self.traced or event.message == TRACE
         if event.leo is not None and event.leo >= 0:
+            self._note_shorter(event, event.leo)
             # Every append is printed at this level, so the end stays exact.
             self._note_own_records(event, event.leo)
             self.growing = event.kind == Kind.FETCH_REFUSED
@@ -591,7 +592,14 @@ class Reader(Watermarks):
             self.now.fetched |= event.previous_epoch in (None, event.leader_epoch)
         self._hw(event)
 
+    def _note_shorter(self, event: Event, end: int) -> None:
+        """Note that a trace that claims nothing leaves out what shortened the log."""
+        if end < self.low and self._may_have_grown(event):
+            self._lose_track(event)
+
     def _at_least(self, event: Event) -> None:
+        if event.leo is not None and event.kind == Kind.FOLLOWER_FETCHED:
+            self._note_shorter(event, event.leo)
         if event.leo is not None and event.leo > self.low:
             self._reaches(event.leo, event)
             self.end, self.growing = None, True
