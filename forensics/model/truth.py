@@ -55,6 +55,7 @@ class Witness:
     cuttings: list[Cutting] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
     acked: list[Batch] = field(default_factory=list)
+    newest: int = -1
 
     def hw_passed(self, log: Log, low: int, high: int) -> None:
         """A leader's HW went from ``low`` to ``high``: the records between are committed."""
@@ -74,12 +75,16 @@ class Witness:
             self.cuttings.append(Cutting(at, broker, to, end, gone))
 
     def leads(self, at: int, replica: Replica, *, clean: bool) -> None:
-        """A replica became leader of a new epoch with the log it has."""
+        """A replica became leader of an epoch with the log it has.
+
+        One that takes its epoch up after a later one was led loses nothing: nobody follows it any more.
+        """
         log = replica.log
+        self.newest = max(self.newest, replica.leader_epoch)
         missing = tuple(record for record in self.committed if not log.has(record))
         known = {record for loss in self.losses for record in loss.records}
         missing = tuple(record for record in missing if record not in known)
-        if missing:
+        if missing and replica.leader_epoch == self.newest:
             self.losses.append(Loss(at, replica.broker, replica.leader_epoch, log.end, clean, missing))
         self.hw_passed(log, 0, replica.hw)
 

@@ -474,3 +474,46 @@ def test_lines_that_are_dropped_are_no_proof_before_leader_epochs(lines: list[Li
     answers = judged(tmp_path, [first, *lines])
     for rule in ("committed-data-lost", "truncation-below-committed"):
         assert answers[rule].verdict is Verdict.UNKNOWN, rule
+
+
+# -- leaders and in-sync replicas --------------------------------------------------------------------------------------
+
+
+def test_a_leader_of_a_superseded_epoch_loses_nothing(tmp_path: Path) -> None:
+    """Broker 3 was paused, and takes up leader epoch 4 when broker 2 leads in leader epoch 5 with all records."""
+    late = said(9, 3, "become_leader", leader_epoch=4, leo=6, hw=6, isr="3")
+    lines = [
+        *HEALTHY,
+        said(0, 3, "become_follower", leader=1, leader_epoch=3, leo=0),
+        said(2, 3, "append", offset=0, leo=6),
+        said(5, 2, "become_leader", leader_epoch=5, leo=10, hw=10, isr="1,2"),
+        said(6, 1, "become_follower", leader=2, leader_epoch=5, leo=10, hw=10),
+    ]
+    answers = judged(tmp_path / "late", [head(replicas=[1, 2, 3]), *lines, late])
+    assert answers["committed-data-lost"].verdict is Verdict.CLEAN
+    newest = late | {"leader_epoch": 6}
+    (lost,) = judged(tmp_path / "newest", [head(replicas=[1, 2, 3]), *lines, newest])["committed-data-lost"].findings
+    assert lost.offsets == ((6, 10),)
+
+
+@pytest.mark.parametrize(("outcome", "verdict"), [("isr_rejected", Verdict.CLEAN), (None, Verdict.VIOLATED)])
+def test_an_isr_that_was_refused_never_counted(outcome: str | None, verdict: Verdict, tmp_path: Path) -> None:
+    lines = [
+        *HEALTHY,
+        said(0, 3, "become_follower", leader=1, leader_epoch=3, leo=0),
+        said(2, 3, "append", offset=0, leo=8),
+        said(5, 1, "isr_expand", isr="1,2,3", isr_before="1,2"),
+        *([said(6, 1, outcome)] if outcome else []),
+    ]
+    answers = judged(tmp_path, [head(replicas=[1, 2, 3]), *lines])
+    assert answers["hw-above-isr-member"].verdict is verdict
+
+
+@pytest.mark.parametrize(("system", "verdict"), [("etcd", Verdict.CLEAN), ("kafka", Verdict.VIOLATED)])
+def test_only_kafka_stores_the_high_watermark_as_it_stops(system: str, verdict: Verdict, tmp_path: Path) -> None:
+    """The commit index of Raft is kept in memory alone."""
+    back = [said(5, 2, "process_start"), said(5, 2, "clean_restart"), said(6, 2, "log_loaded", leo=10)]
+    first = {"kind": "trace", "system": system, "protocol": "epoch", "replicas": [1, 2], "complete": True}
+    lines = [line if line["kind"] != "hw" else {**line, "hw": 10} for line in HEALTHY]
+    answers = judged(tmp_path, [first, *lines, *back, said(7, 2, "hw_loaded", hw=0)])
+    assert answers["hw-regression"].verdict is verdict

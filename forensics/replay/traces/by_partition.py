@@ -15,7 +15,7 @@ from forensics.replay.lineage import Range
 from forensics.replay.traces.contradictions import beliefs
 from forensics.replay.traces.epoch_entries import Beginning, disputed, undescribed
 from forensics.replay.traces.high_watermarks import ABOUT_HW
-from forensics.replay.traces.in_sync_replicas import ABOUT_ISR
+from forensics.replay.traces.in_sync_replicas import ABOUT_ISR, refused
 from forensics.replay.traces.player import ABOUT_LOGS, ENTRIES, NotPlayed, Player
 from forensics.replay.traces.results import Contradiction, Played
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -75,15 +75,15 @@ def played_by(lines: Sequence[TraceLine], brokers: OfBrokers) -> Played | None:
         lines: the lines.
         brokers: what is known of the brokers.
     """
-    commits = any(line.kind == Kind.ISR_COMMIT for line in lines)
-    first = Player(_begins(lines), brokers, commits=commits)
+    commits, rejected = any(line.kind == Kind.ISR_COMMIT for line in lines), refused(lines)
+    first = Player(_begins(lines), brokers, commits=commits, refused=rejected)
     found = _played(first, lines)
     spans = disputed(first.beginnings)
     if found is None or not spans:
         return found
     # Records with which replicas begin are taken as alike, except those to which their entries give other epochs.
     known = {broker: begun.named(spans) for broker, begun in first.beginnings.items()}
-    second = _played(Player(_begins(lines), brokers, commits=commits, known=known), lines)
+    second = _played(Player(_begins(lines), brokers, commits=commits, refused=rejected, known=known), lines)
     without = undescribed(first.beginnings, spans)
     if without is None or second is None:
         return second

@@ -6,7 +6,7 @@ the changes that leaders propose count as committed. An election is judged by th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -40,9 +40,9 @@ class InSync:
 
     Attributes:
         commits: the trace states when a change of the ISR is committed.
+        refused: rows of lines that propose an ISR which is refused afterwards.
         isr: the committed ISR; None before any is stated.
         proposed: the ISR that the leader proposed last.
-        before: the ISR before that.
         epoch: the newest leader epoch that somebody was elected in.
         leader: who leads in it.
         hw: the last high watermark that it has stated as its leader; None before any.
@@ -52,9 +52,9 @@ class InSync:
     """
 
     commits: bool
+    refused: Collection[int] = ()
     isr: frozenset[int] | None = None
     proposed: frozenset[int] | None = None
-    before: frozenset[int] | None = None
     epoch: int = -1
     leader: int | None = None
     hw: int | None = None
@@ -119,8 +119,8 @@ class InSync:
         if line.broker != self.leader or line.isr is None:
             return
         self.proposed = members(line.isr)
-        if not self.commits:
-            self.isr, self.before = self.proposed, self.isr
+        if not self.commits and line.row not in self.refused:
+            self.isr = self.proposed
 
     def _commit(self, line: TraceLine) -> None:
         if line.isr is not None:
@@ -130,8 +130,6 @@ class InSync:
         self.proposed = None
 
     def _reject(self, line: TraceLine) -> None:
-        if self.proposed is not None and not self.commits:
-            self.isr = self.before
         self.proposed = None
 
     def _state(self, line: TraceLine) -> None:
@@ -151,6 +149,22 @@ class InSync:
                     leader, self.epoch, member, hw, end, line.time, (ref,), removed=line.kind == Kind.ISR_SHRINK
                 )
                 self.behind.setdefault((leader, self.epoch, member), found)
+
+
+_OUTCOMES: Final = (Kind.ISR_SHRINK, Kind.ISR_EXPAND, Kind.ISR_COMMIT, Kind.ISR_REJECTED)
+
+
+def refused(lines: Iterable[TraceLine]) -> frozenset[int]:
+    """Return the rows of lines that propose an ISR, where the next line of the leader about it says it was refused."""
+    last: dict[int, TraceLine] = {}
+    found: set[int] = set()
+    for line in lines:
+        if line.kind in _OUTCOMES:
+            before = last.get(line.broker)
+            if line.kind == Kind.ISR_REJECTED and before is not None and before.kind in _OUTCOMES[:2]:
+                found.add(before.row)
+            last[line.broker] = line
+    return frozenset(found)
 
 
 _HANDLERS: Final[dict[str, Callable[[InSync, TraceLine], None]]] = {

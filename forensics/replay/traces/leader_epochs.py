@@ -65,6 +65,10 @@ class LedEpochs:
         """Note that a broker leads an epoch."""
         self.leaders.setdefault(epoch, set()).add(broker)
 
+    def superseded(self, epoch: int) -> bool:
+        """Return whether a later epoch is led, so that nobody follows the leader of this one any more."""
+        return epoch < max(self.leaders, default=-1)
+
     def name(self, line: TraceLine, piece: Piece, text: str) -> None:
         """Note that a line names the epoch of records."""
         self.named.append(Named(line, piece, text))

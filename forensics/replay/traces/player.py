@@ -11,7 +11,7 @@ which records a follower appended, is played up to there: what it claims does no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
@@ -99,13 +99,14 @@ class Player:
         brokers: OfBrokers = _UNKNOWN,
         *,
         commits: bool = False,
+        refused: Collection[int] = (),
         known: Mapping[int, Sequence[tuple[Piece, Ref]]] = MappingProxyType({}),
     ) -> None:
         self.begins, self.brokers, self.known = begins, brokers, known
         self.beginnings: dict[int, Beginning] = {}
         self.replicas: dict[int, Replica] = {}
         self.left_open: dict[tuple[int, int], list[Piece]] = {}
-        self.in_sync = InSync(commits)
+        self.in_sync = InSync(commits, refused)
         self.isr_stated = False
         self.committed, self.lost = Records(), Records()
         self.truncated: list[tuple[TruncatedCommitted, list[Piece]]] = []
@@ -219,15 +220,25 @@ class Player:
     ) -> None:
         """Find the committed records that a leader does not have as it begins its epoch, or as its log is shortened.
 
-        A leader that takes its epoch up late need not have what a later one committed.
+        One whose epoch is superseded loses nothing: nobody follows it any more.
 
         Args:
             broker, replica: the leader.
             while_leading: its log is shortened in this role.
             alone: the only high watermark that counts: the others were known when the leader began.
         """
-        lacking: list[Piece] = []
-        commits: list[Commit] = []
+        found = [] if self.epochs.superseded(replica.epoch) else [*self._lacking(replica, alone)]
+        lacking, commits = [piece for piece, _ in found], {commit for _, commit in found}
+        for piece, commit in found:
+            self.lost.add(piece.writer, piece.first, piece.end, commit)
+        if lacking:
+            ordered = tuple(sorted(commits, key=lambda one: (-one.high_watermark, one.replica, one.epoch)))
+            ranges, lineage = tuple(merge(piece[:2] for piece in lacking)), lineage_of(sorted(lacking))
+            role = broker, replica.epoch, *replica.took_up
+            self.without.append((LedWithout(*role, ranges, lineage, ordered, {}, while_leading), lacking))
+
+    def _lacking(self, replica: Replica, alone: Commit | None) -> Iterator[tuple[Piece, Commit]]:
+        """Yield committed records that a leader does not have, and that no leader before it lost."""
         own = Records()
         for piece in replica.log.pieces:
             own.found.setdefault(piece.writer, []).append(((piece.first, piece.end), _NOBODY))
@@ -236,18 +247,7 @@ class Player:
             for span, commit in spans:
                 counts = alone in (None, commit) and commit.epoch <= replica.epoch
                 for first, end in subtract([span], known) if counts else ():
-                    lacking.append(Piece(first, end, writer, whole=False))
-                    commits.append(commit)
-        for piece, commit in zip(lacking, commits, strict=True):
-            self.lost.add(piece.writer, piece.first, piece.end, commit)
-        if lacking:
-            ordered = sorted({*commits}, key=lambda one: (-one.high_watermark, one.replica, one.epoch))
-            lineage = lineage_of(sorted(lacking))
-            ranges = tuple(merge(piece[:2] for piece in lacking))
-            found = LedWithout(
-                broker, replica.epoch, *replica.took_up, ranges, lineage, tuple(ordered), {}, while_leading
-            )
-            self.without.append((found, lacking))
+                    yield Piece(first, end, writer, whole=False), commit
 
     # -- the log ------------------------------------------------------------------------------------------------------
 
