@@ -77,7 +77,7 @@ class Witness:
     def leads(self, at: int, replica: Replica, *, clean: bool) -> None:
         """A replica became leader of an epoch with the log it has.
 
-        One that takes its epoch up after a later one was led loses nothing: nobody follows it any more.
+        One that takes its epoch up after a later one was led loses nothing: no replica follows it any more.
         """
         log = replica.log
         self.newest = max(self.newest, replica.leader_epoch)

@@ -158,9 +158,16 @@ def _maybe_begun_before(history: History, statement: HwStatement) -> list[Epoch]
 
 def _begun_after(history: History, epoch: Epoch, statement: HwStatement) -> bool:
     """Return whether the leader of an epoch states that it took it up after a high watermark was stated."""
-    led = (one for one in history.role_spans.get(epoch.leader if epoch.leader is not None else -1, ()))
-    begun = next((one.time for one in led if one.epoch == epoch.epoch and one.role is Role.LEADER), None)
-    return None not in (begun, statement.time) and (begun or 0) > (statement.time or 0)
+    spans = history.role_spans.get(epoch.leader if epoch.leader is not None else -1, ())
+    led = (one for one in spans if one.epoch == epoch.epoch and one.role is Role.LEADER and _states_its_start(one))
+    begun = next((one.time for one in led), None)
+    return begun is not None and statement.time is not None and begun > statement.time
+
+
+def _states_its_start(role: RoleSpan) -> bool:
+    """Return whether the first line on a role states a log end offset or a high watermark of its replica."""
+    stated = {ref.row for ref in (role.start_ref, role.start_hw.ref if role.start_hw else None) if ref is not None}
+    return not stated.isdisjoint(ref.row for ref in role.refs)
 
 
 _LAST = 1 << 31
@@ -174,14 +181,13 @@ def _maybe_begun(history: History, statement: HwStatement) -> int | None:
     states no log end offset and no high watermark of its own, such as a request of the controller. Where a line of a
     role is known to be left out, any epoch before the next role counts.
     """
-    if not history.coverage.has(statement.replica, Printed.ROLES):
-        later = (one.epoch for one in history.role_spans.get(statement.replica, ()) if one.epoch > statement.epoch)
-        return min(later, default=_LAST) - 1
     for one, two in itertools.pairwise(history.role_spans.get(statement.replica, ())):
-        stated = {ref.row for ref in (two.start_ref, two.start_hw.ref if two.start_hw else None) if ref is not None}
-        if one.epoch == statement.epoch and stated.isdisjoint(ref.row for ref in two.refs):
+        if one.epoch == statement.epoch and not _states_its_start(two):
             return two.epoch
-    return None
+    if history.coverage.has(statement.replica, Printed.ROLES):
+        return None
+    later = (one.epoch for one in history.role_spans.get(statement.replica, ()) if one.epoch > statement.epoch)
+    return min(later, default=_LAST) - 1
 
 
 def _start_below(epochs: Iterable[Epoch], hw: int) -> int | None:

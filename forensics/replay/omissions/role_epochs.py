@@ -322,9 +322,14 @@ def _joined_isr(roles: Roles, part: _Part) -> _Sign | None:
 
 
 def _may_have_served(roles: Roles, part: _Part) -> _Sign | None:
-    """It states lines after an epoch began, and the trace does not claim to state its roles."""
+    """It states lines after an epoch began, and the trace does not claim to state its roles.
+
+    A leader that leads on has the same log.
+    """
     leader, broker = part.epoch.leader, part.broker
     if broker not in roles.unclaimed or part.here or not part.before or leader == -1:
+        return None
+    if leader == broker and part.before[-1].role is Role.LEADER:
         return None
     led = (one for one in roles.spans.get(leader, ()) if one.epoch == part.number) if leader is not None else ()
     begun = next((one.time for one in led if one.role is Role.LEADER), None)

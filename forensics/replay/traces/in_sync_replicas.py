@@ -155,7 +155,7 @@ _OUTCOMES: Final = (Kind.ISR_SHRINK, Kind.ISR_EXPAND, Kind.ISR_COMMIT, Kind.ISR_
 
 
 def refused(lines: Iterable[TraceLine]) -> frozenset[int]:
-    """Return the rows of lines that propose an ISR, where the next line of the leader about it says it was refused."""
+    """Return the rows of lines that propose an ISR, where the next line of the leader about it states a refusal."""
     last: dict[int, TraceLine] = {}
     found: set[int] = set()
     for line in lines:

@@ -66,7 +66,7 @@ class LedEpochs:
         self.leaders.setdefault(epoch, set()).add(broker)
 
     def superseded(self, epoch: int) -> bool:
-        """Return whether a later epoch is led, so that nobody follows the leader of this one any more."""
+        """Return whether a later epoch is led, so that no replica follows the leader of this one any more."""
         return epoch < max(self.leaders, default=-1)
 
     def name(self, line: TraceLine, piece: Piece, text: str) -> None:

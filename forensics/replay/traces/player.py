@@ -220,7 +220,7 @@ class Player:
     ) -> None:
         """Find the committed records that a leader does not have as it begins its epoch, or as its log is shortened.
 
-        One whose epoch is superseded loses nothing: nobody follows it any more.
+        One whose epoch is superseded loses nothing: no replica follows it any more.
 
         Args:
             broker, replica: the leader.
