@@ -41,8 +41,8 @@ HELP = Help(
     finds=(
         """\
 The segments of two replicas hold different records at the same offsets. The records have
-different leader epochs, or batches of equal offsets have different checksums. The offsets are
-below the high watermark of both replicas.""",
+different leader epochs, or batches of equal offsets have different checksums. Both records were
+committed: each is below the high watermark of its replica, or of another one with the same record.""",
     ),
     matters=(
         """\
@@ -64,8 +64,8 @@ replica.""",
     not_when=(
         """\
 One replica has no batch at these offsets: compaction, retention, delete-records, or it has not
-caught up. Compaction rewrote a batch of the same leader epoch. The offsets are above the high
-watermark of one replica: an old leader truncates such records when it follows the new leader.""",
+caught up. Compaction rewrote a batch of the same leader epoch. One of the records was not
+committed: an old leader truncates such records when it follows the new leader.""",
         """\
 A batch is damaged: ``segment-damage`` reports it. It cannot be compared, so the answer is unknown.""",
     ),

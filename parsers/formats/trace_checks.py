@@ -106,6 +106,7 @@ def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
         yield Wrong(rows.filter((pl.col(name) < 0).fill_null(False)), f'"{name}" is negative')
     yield from _twice(own)
     yield from _refuted(own)
+    yield from _odd_isr(own)
     yield from _acks(own)
     yield from _null(own)
     yield from _misspelt(own)
@@ -167,6 +168,28 @@ def _refuted(own: pl.DataFrame) -> Iterator[Wrong]:
         ids = pl.col(name).str.split(",")
         twice = (ids.list.n_unique() < ids.list.len()).fill_null(False)
         yield Wrong(own.filter(twice), f'"{name}" names a broker twice')
+
+
+_ISR_OF: Final = (
+    (Kind.ISR_SHRINK, "isr", "isr_before", '"isr" has a broker that is not in "isr_before"'),
+    (Kind.ISR_EXPAND, "isr_before", "isr", '"isr" lacks a broker of "isr_before"'),
+)
+"""Lines that change an ISR: the field whose brokers are all in the other one, and what is wrong otherwise."""
+
+
+def _odd_isr(own: pl.DataFrame) -> Iterator[Wrong]:
+    """Lines whose ISR cannot be: a smaller one with more brokers, a larger one with fewer, and one without its leader.
+
+    They count, because the next line about the ISR may be right.
+    """
+    for kind, less, more, reason in _ISR_OF:
+        without = pl.col(less).str.split(",").list.set_difference(pl.col(more).str.split(",")).list.len() > 0
+        rows = own.filter((pl.col("kind") == kind.value) & without.fill_null(False))
+        yield Wrong(rows, f"a line of kind {kind.value}: {reason}", True)
+    leader = pl.coalesce("replica", "witness").cast(pl.String)
+    away = ~pl.col("isr").str.split(",").list.contains(leader)
+    rows = own.filter((pl.col("kind") == Kind.BECOME_LEADER.value) & away.fill_null(False) & (pl.col("isr") != ""))
+    yield Wrong(rows, 'a line of kind become_leader: "isr" lacks the leader', True)
 
 
 def _twice(own: pl.DataFrame) -> Iterator[Wrong]:
