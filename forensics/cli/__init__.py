@@ -18,7 +18,6 @@ from forensics.cli.examples import example
 from forensics.cli.exits import INTERRUPTED, NOBODY_READS, TERMINATED
 from forensics.errors import ForensicsError, UnwritableOutput
 from forensics.outputs import plain
-from forensics.version import __version__
 from parsers.containment import Defect, contained
 
 COMMANDS = {
@@ -70,12 +69,22 @@ class Commands(click.Group):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
 
+def _versions(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
+    if asked:
+        from forensics.cli.versions import versions  # which loads the catalogue of messages
+
+        click.echo(versions())
+        context.exit()
+
+
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "FORENSICS"},
     epilog=example("forensics scan incident/ --report incident.html"),
 )
-@click.version_option(__version__, prog_name="forensics")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_versions, help="Show versions and end."
+)
 def cli() -> None:
     """Did Kafka's replication lose or fork committed data? forensics reads what brokers left behind.
 

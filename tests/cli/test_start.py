@@ -10,8 +10,10 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from forensics.cli import COMMANDS, cli
+from forensics.version import __version__
 
 SLOW = ("polars", "numpy", "pyarrow", "pyspark", "plotly", "kafka", "forensics.case", "forensics.replay")
 
@@ -77,4 +79,15 @@ def test_help_is_never_cut_and_ends_with_an_example(name: str, width: int) -> No
     assert all("".join(one.split()) in "".join(body.split()) for one in helps)
     assert all(
         isinstance(one, click.Argument) or (isinstance(one, click.Option) and one.help) for one in command.params
+    )
+
+
+def test_the_version_names_what_an_answer_depends_on() -> None:
+    ran = CliRunner().invoke(cli, ["--version"])
+    assert ran.exit_code == 0
+    program, libraries, knowledge = ran.stdout.splitlines()
+    assert program == f"forensics {__version__}"
+    assert re.fullmatch(r"Python 3\S+, polars [0-9]\S+, pyarrow [0-9]\S+, plotly [0-9]\S+, pyspark [0-9]\S+", libraries)
+    assert re.fullmatch(
+        r"[0-9]+ rules \([0-9a-f]{8}\), [0-9]+ log messages in [0-9]+ wordings \([0-9a-f]{8}\)", knowledge
     )
