@@ -12,6 +12,7 @@ from forensics.engines.local import scan
 from forensics.replay.facts.disks import rising
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.result import Partition
+from parsers.schema import DamageKind
 from tests.incident import Incident
 
 BATCHES = [(first, first + 9, 0) for first in range(0, 60, 10)] + [
@@ -146,3 +147,16 @@ def test_what_is_deleted_by_request_is_no_divergence(
                 f"INFO [Log partition=orders-0, dir=/data] Incrementing log start offset to {deleted} (kafka.log.Log)",
             )
     assert [finding.offsets for finding in incident.findings("replica-divergence")] == differing
+
+
+@pytest.mark.parametrize(("other", "damaged"), [(0, False), (1, True)], ids=["the same epoch", "another epoch"])
+def test_an_epoch_below_the_one_before_is_no_flipped_bit_if_another_replica_has_it_too(
+    other: int, damaged: bool, tmp_path: Path
+) -> None:
+    """Up to 1.1 a follower may fetch records of epoch 0 behind its own of epoch 1 (KIP-279), and does not note it."""
+    incident = Incident(tmp_path, brokers=2)
+    incident[1].segment([(0, 3, 0), (4, 6, other)])
+    incident[2].segment([(0, 3, 1), (4, 6, 0)])
+    incident[2].epochs((1, 0))
+    found = [finding for finding in incident.findings("segment-damage") if finding.replicas == (2,)]
+    assert [DamageKind.LONE_EPOCH in finding.summary for finding in found] == ([True] if damaged else [])

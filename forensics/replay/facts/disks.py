@@ -450,7 +450,9 @@ def _lone(case: Case, batches: pl.DataFrame) -> pl.DataFrame:
     """Return batches whose leader epoch contradicts the batches before and behind, and is not in the epoch file.
 
     No checksum covers the epoch, so one flipped bit changes it. Epochs do not fall along a log. If more than one batch
-    falls, or if the replica's ``leader-epoch-checkpoint`` has the epoch, it is not a flipped bit.
+    falls, or if the replica's ``leader-epoch-checkpoint`` has the epoch, it is not a flipped bit. Nor is it if another
+    replica has the same batch with the same epoch. Up to 1.1 a broker does not note an epoch below the one before it
+    (LeaderEpochFileCache.assign).
 
     Returns:
         Columns of ``PLACE``, ``source``, ``byte``, ``leader_epoch``, ``base_offset``, ``last_offset``.
@@ -462,12 +464,17 @@ def _lone(case: Case, batches: pl.DataFrame) -> pl.DataFrame:
         (epoch > after) & (before.is_null() | (epoch > before))
     )
     known = case.observations.filter(pl.col("kind") == Kind.EPOCH_ENTRY.value).select(*PLACE, "leader_epoch").unique()
-    return (
+    found = (
         batches.filter(pl.col("magic") >= 2)
         .sort(*PLACE, "base_offset", "source", "byte")
         .filter((agree & falls).fill_null(value=False))
         .join(known, on=[*PLACE, "leader_epoch"], how="anti", maintain_order="left")
-        .select(*PLACE, "source", "byte", "leader_epoch", "base_offset", "last_offset")
+    )
+    batch = ["topic", "partition", "base_offset", "last_offset", "crc", "leader_epoch"]
+    copies = batches.join(found.select(batch).unique(), on=batch, how="semi").group_by(batch)
+    borne_out = copies.agg(pl.col("broker").n_unique().alias("copies")).filter(pl.col("copies") > 1)
+    return found.join(borne_out, on=batch, how="anti", maintain_order="left").select(
+        *PLACE, "source", "byte", "leader_epoch", "base_offset", "last_offset"
     )
 
 
