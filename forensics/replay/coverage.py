@@ -29,14 +29,16 @@ other role". You may not conclude "it did not truncate".
 is the time until its first line. *After* is the time from its last line until the evidence was copied. If *before* is
 whole, you may conclude that the broker logged nothing about the replica before its first line here. The coverage knows
 spans, leader epochs and processes, and no clock: a question about a time from t1 to t2 is a question about *within*,
-and about *before* or *after* too if it reaches beyond the replica's lines.
+and about *before* or *after* too if it reaches beyond the replica's lines. A file is copied after the last line. So
+"its log was no longer than its files are now, because no line shows a truncation" is a question about *after* too.
 
 So there are two kinds of questions, and each has methods of its own:
 
 * *May I conclude something from an absent line?* ``has`` answers for one topic, ``whole`` for both. Both answer for the
   spans that you name, and for *within* if you name none; name every span that your conclusion is about. ``throughout``
   answers for both topics in all three spans. ``log_lines_complete`` and ``role_lines_complete`` answer for one topic
-  within one role. ``whole_replicas`` and ``replicas_with`` list the replicas for which the answer is yes.
+  within one role: if the places of all missing lines are known, those in other roles do not count. ``whole_replicas``
+  and ``replicas_with`` list the replicas for which the answer is yes.
 * *What shows that lines are missing?* ``shown_missing``, ``shown_missing_by``, ``undated_from`` and
   ``missing_in`` answer that. Use them to say what to collect, or to conclude less. If they name no missing line,
   conclude nothing: of a silent broker they name none either. The test ``tests/house/test_silence.py`` lists the modules
@@ -62,8 +64,9 @@ counts, because a trace need not hold what Kafka logs besides. If it claims that
 that topic. A trace that claims nothing (``unclaimed``) is presumed whole as a log is. But it need not state every value
 that a broker's log would show: code that compares two of its values must take it that something happened in between.
 
-A file (segment, checkpoint) states what it holds, and a conclusion from that needs no coverage. An absent file shows
-nothing: coverage is about lines, and does not say that a replica has no files.
+A file (segment, checkpoint) states what it held when it was copied, and a conclusion from that needs no coverage. What
+its log held before needs the lines in between. An absent file shows nothing: coverage is about lines, and does not say
+that a replica has no files.
 """
 
 from __future__ import annotations
