@@ -268,3 +268,11 @@ def test_a_junk_drawer_is_seen() -> None:
 
 def test_a_long_file_is_seen() -> None:
     assert too_long({"long.py": "x\n" * (LONGEST + 1), "fits.py": "x\n" * LONGEST}) == [f"long.py: {LONGEST + 1} lines"]
+
+
+def test_the_list_for_hosts_without_spark_is_all_but_spark(repository: Path) -> None:
+    declared = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    lines = (repository / "packaging" / "jump-host.txt").read_text(encoding="utf-8").splitlines()
+    listed = [line for line in lines if not line.startswith("#")]
+    assert listed == [one for one in declared if not one.startswith(("pyspark", "pandas"))]
+    assert len(listed) == len(declared) - 2
