@@ -472,8 +472,8 @@ def _lone(case: Case, batches: pl.DataFrame) -> pl.DataFrame:
     )
     batch = ["topic", "partition", "base_offset", "last_offset", "crc", "leader_epoch"]
     copies = batches.join(found.select(batch).unique(), on=batch, how="semi").group_by(batch)
-    borne_out = copies.agg(pl.col("broker").n_unique().alias("copies")).filter(pl.col("copies") > 1)
-    return found.join(borne_out, on=batch, how="anti", maintain_order="left").select(
+    shared = copies.agg(pl.col("broker").n_unique().alias("copies")).filter(pl.col("copies") > 1)
+    return found.join(shared, on=batch, how="anti", maintain_order="left").select(
         *PLACE, "source", "byte", "leader_epoch", "base_offset", "last_offset"
     )
 
