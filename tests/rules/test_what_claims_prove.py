@@ -517,3 +517,13 @@ def test_only_kafka_stores_the_high_watermark_as_it_stops(system: str, verdict: 
     lines = [line if line["kind"] != "hw" else {**line, "hw": 10} for line in HEALTHY]
     answers = judged(tmp_path, [first, *lines, *back, said(7, 2, "hw_loaded", hw=0)])
     assert answers["hw-regression"].verdict is verdict
+
+
+@pytest.mark.parametrize(("complete", "verdict"), [(True, Verdict.VIOLATED), (False, Verdict.UNKNOWN)])
+def test_epoch_entries_of_one_replica_may_be_of_two_processes_without_a_claim(
+    complete: bool, verdict: Verdict, tmp_path: Path
+) -> None:
+    """A process that lost its epoch file builds it again from the records that are left."""
+    entries = [said(5, 1, "epoch_entry", leader_epoch=3, offset=0), said(6, 1, "epoch_entry", leader_epoch=3, offset=1)]
+    answers = judged(tmp_path, [head(complete=complete), *HEALTHY, *entries])
+    assert answers["epoch-divergence"].verdict is verdict

@@ -281,7 +281,7 @@ def _take(partition: _Partition, line: StatementLine, keep: frozenset[int], *, e
     if line.kind in _ALSO:
         return
     if line.kind in _EPOCHS:
-        _begins(partition, line)
+        _begins(partition, line, exact=exact)
         return
     if line.kind == Kind.LOG_LOADED:
         partition.reloaded[line.replica] = None
@@ -316,11 +316,12 @@ def _starts_later(line: StatementLine, *, created: bool) -> bool:
     return line.kind in _TRIMS or begins_at > 0
 
 
-def _begins(partition: _Partition, line: StatementLine) -> None:
+def _begins(partition: _Partition, line: StatementLine, *, exact: bool) -> None:
     """Add an entry of a leader epoch with its first offset.
 
     A process that was killed may have lost its epoch file. It rebuilds the file from the records that it recovers, so
-    the first entry then begins with these (LeaderEpochFileCache, LogLoader.recover).
+    the first entry then begins with these (LeaderEpochFileCache, LogLoader.recover). Where not every change is stated,
+    the line of that process may be missing before a second first offset of one replica.
     """
     epoch = line.leader_epoch
     if epoch is None or line.offset is None or epoch < 0:
@@ -330,6 +331,8 @@ def _begins(partition: _Partition, line: StatementLine) -> None:
     if rebuilt:
         partition.reloaded[line.replica] = epoch
     starts = partition.starts.setdefault(epoch, {})
+    others = (at for at, (replica, *_) in starts.items() if replica == line.replica)
+    rebuilt |= not exact and any(at != line.offset for at in others)
     if line.offset not in starts or starts[line.offset][2]:
         ref = Ref(row=line.row, note=f"leader epoch {epoch} from offset {line.offset}")
         starts[line.offset] = line.replica, ref, rebuilt
