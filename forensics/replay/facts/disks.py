@@ -470,12 +470,13 @@ def _lone(case: Case, batches: pl.DataFrame) -> pl.DataFrame:
         .filter((agree & falls).fill_null(value=False))
         .join(known, on=[*PLACE, "leader_epoch"], how="anti", maintain_order="left")
     )
+    given = [*PLACE, "source", "byte", "leader_epoch", "base_offset", "last_offset"]
+    if found.is_empty():  # as with most of very many batches
+        return found.select(given)
     batch = ["topic", "partition", "base_offset", "last_offset", "crc", "leader_epoch"]
     copies = batches.join(found.select(batch).unique(), on=batch, how="semi").group_by(batch)
     shared = copies.agg(pl.col("broker").n_unique().alias("copies")).filter(pl.col("copies") > 1)
-    return found.join(shared, on=batch, how="anti", maintain_order="left").select(
-        *PLACE, "source", "byte", "leader_epoch", "base_offset", "last_offset"
-    )
+    return found.join(shared, on=batch, how="anti", maintain_order="left").select(given)
 
 
 def _epochs(batches: pl.DataFrame, place: Sequence[str] = PLACE) -> pl.DataFrame:
