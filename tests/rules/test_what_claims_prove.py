@@ -476,6 +476,12 @@ def test_lines_that_are_dropped_are_no_proof_before_leader_epochs(lines: list[Li
         assert answers[rule].verdict is Verdict.UNKNOWN, rule
 
 
+def test_a_second_leader_of_an_epoch_that_also_fetches_is_a_finding(tmp_path: Path) -> None:
+    second = [said(5, 2, "become_leader", leader_epoch=3, leo=10), said(6, 2, "follower_fetched", leo=10)]
+    answer = judged(tmp_path, [head(), *HEALTHY, *second])["two-leaders-one-epoch"]
+    assert answer.verdict is Verdict.VIOLATED
+
+
 # -- leaders and in-sync replicas --------------------------------------------------------------------------------------
 
 

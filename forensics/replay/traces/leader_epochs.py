@@ -65,6 +65,10 @@ class LedEpochs:
         """Note that a broker leads an epoch."""
         self.leaders.setdefault(epoch, set()).add(broker)
 
+    def contested(self, epoch: int) -> bool:
+        """Return whether several brokers led an epoch: a broker of it may do what a follower does, too."""
+        return len(self.leaders.get(epoch, ())) > 1
+
     def superseded(self, epoch: int) -> bool:
         """Return whether a later epoch is led, so that no replica follows the leader of this one any more."""
         return epoch < max(self.leaders, default=-1)

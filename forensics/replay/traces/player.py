@@ -505,7 +505,7 @@ class Player:
 
     def _asks(self, replica: Replica, line: TraceLine) -> None:
         """A follower asks from its log end offset on. The line may come after what the answer brought."""
-        self._contradicts(line, of_request(replica, line))
+        self._requests(replica, line)
         if line.leo not in (None, *replica.asked):
             self._ends_at(replica, line)
         replica.asked = []
@@ -635,8 +635,13 @@ class Player:
         replica.leader_end = leader.log.end if leader is not None else 0
 
     def _requests_epoch(self, replica: Replica, line: TraceLine) -> None:
-        self._contradicts(line, of_request(replica, line))
+        self._requests(replica, line)
         self._asks_epoch(replica, line)
+
+    def _requests(self, replica: Replica, line: TraceLine) -> None:
+        """Note a request that its replica cannot send, unless its leader epoch has two leaders: that is a finding."""
+        if not self.epochs.contested(replica.epoch):
+            self._contradicts(line, of_request(replica, line))
 
     def _is_answered(self, replica: Replica, line: TraceLine) -> None:
         """Compare an answer, where a leader epoch ends, with the log of the leader that gave it."""
