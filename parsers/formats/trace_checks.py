@@ -341,6 +341,7 @@ class Header(NamedTuple):
         settings: of the brokers, by name.
         complete: what is stated of each broker without gaps.
         reasons: errors in it.
+        files: what was read in files follows, and each trace among them with its own claim.
     """
 
     system: str | None = None
@@ -351,6 +352,7 @@ class Header(NamedTuple):
     settings: tuple[tuple[str, str], ...] = ()
     complete: tuple[Claimed, ...] = ()
     reasons: tuple[str, ...] = ()
+    files: bool = False
 
 
 def header(text: str) -> Header:
@@ -366,7 +368,9 @@ def header(text: str) -> Header:
     reasons += _claims_nothing(replicas) if claims and not claimed else _of_others(claimed, replicas)
     settings = tuple((key, _setting(value)) for key, value in given.get("settings", {}).items())
     system, release, protocol, cluster = map(given.get, ("system", "release", "protocol", "cluster"))
-    return Header(system, release, protocol, cluster, replicas, settings, claimed, tuple(reasons))
+    return Header(
+        system, release, protocol, cluster, replicas, settings, claimed, tuple(reasons), given.get("files", False)
+    )
 
 
 _GROUPS: Final = "; ".join(f"the {what}: {', '.join(kinds)}" for what, kinds in CLAIMED_BY.items())

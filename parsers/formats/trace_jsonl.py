@@ -214,7 +214,7 @@ def _claims(said: Header, replica: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of the claims about one replica; one row that nothing is claimed if there are none."""
     stated = {"kind": Kind.TRACE, "witness": replica}
     own = [one for one in said.complete if one.replica == replica]
-    if not own:
+    if not own and not said.files:
         yield {**stated, "detail": Claim.NOTHING.value}
     for claim in own:
         yield from ({**stated, "detail": what.value} for what in claim.about)
