@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from forensics.case import Origin
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import Epoch, History, Role
@@ -59,6 +60,12 @@ def by_one_with_missing_lines(found: History) -> None:
     found.epochs[3].two_by_one = {2}
 
 
+def by_one_in_a_trace(found: History) -> None:
+    """A trace that contradicts itself claims nothing, so that lines of each broker may be missing."""
+    found.epochs[3].two_by_one = {2}
+    found.origin = Origin.TRACE
+
+
 def later_than_a_day(found: History) -> None:
     found.role_spans[2][0].time = 2 * DAY + 1
 
@@ -78,6 +85,7 @@ def followed(found: History) -> None:
         ((1,), two_ids, Contest.SUSPECTED),
         ((1,), by_one_process, Contest.PROVEN),
         ((1,), by_one_with_missing_lines, Contest.SUSPECTED),
+        ((1,), by_one_in_a_trace, Contest.PROVEN),
         ((1,), later_than_a_day, Contest.UNDECIDED),
         ((1,), followed, Contest.UNDECIDED),
         ((1,), two_topics, Contest.UNDECIDED),

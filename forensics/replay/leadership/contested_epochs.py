@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from forensics.case import Origin
 from forensics.replay.history import Epoch, History, Role
 
 _ONE_TOPIC = 24 * 3_600_000_000
@@ -52,9 +53,10 @@ def _contested(history: History, epoch: Epoch, leaders: tuple[int, ...]) -> Cont
 
 
 def _contest(history: History, epoch: Epoch, leaders: tuple[int, ...], partly: tuple[int, ...]) -> Contest:
-    # Of a broker with missing lines nothing shows that its lines are of one process, and of one cluster.
-    by_one = not epoch.two_by_one <= {*partly}
-    if partly and not by_one and not _of_one_id(history, epoch.epoch, leaders):
+    # A line of a trace names its cluster. Of the lines that a broker logged, nothing shows that they are of one process
+    # and of one cluster if some are missing.
+    in_doubt = {*partly} if history.origin is Origin.FILES else set[int]()
+    if partly and epoch.two_by_one <= in_doubt and not _of_one_id(history, epoch.epoch, leaders):
         return Contest.SUSPECTED if _all_led_soon(history, epoch, leaders) else Contest.UNDECIDED
     return Contest.TWO_TOPICS if history.facts.lives > 1 and history.topic_id is None else Contest.PROVEN
 
