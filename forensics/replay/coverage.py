@@ -1,8 +1,13 @@
-"""Coverage: for each replica, whether an absent log line proves that its broker did not log it.
+"""Coverage: for each replica, whether an absent log line shows that its broker did not log it.
 
-A line in the evidence always counts. An absent line proves something only if no line of that kind and time is missing.
+A line in the evidence always counts. An absent line shows something only if no line of that kind and time is missing.
 For example, "broker 2 did not truncate its log in leader epoch 3, because no line shows it" needs every line that
 broker 2 logged about its replica's log then. Code that concludes something from an absent line must ask here first.
+
+From "it did not log this" it is a second step to "this did not happen". The coverage answers the first alone. The step
+is sound for what Kafka always logs, by its release and log levels: roles and truncations are, a high watermark
+that rises is not. An ``Omission`` or a row of ``protocol`` names the class of Kafka that logs it. A log can also become
+shorter without a truncation (power lost, recovery, another disk): that is a question to ``roles/log_ends``.
 
 **Whole is a presumption.** Nothing can show that a log file is complete. A span of a replica's lines is presumed whole
 until something in the evidence shows that a line is missing. If the missing line leaves no trace elsewhere, the span is
@@ -13,8 +18,8 @@ The answer depends on the broker, on the topic (its roles or its log), and on th
 *Which broker?* Each broker logs about its own replica. For each span of time below, its lines about that replica are
 one of these:
 
-* **whole**: its logs are in the evidence, and nothing shows that a line is missing in this span. An absent line is
-  proof.
+* **whole**: both files below are in the evidence, and nothing shows that a line is missing in this span. An absent
+  line counts as proof.
 * **partly**: a log of it is in the evidence, and something shows that a line is missing in this span: then absent lines
   prove nothing about either topic. Or one of the two files below is not in the evidence: then absent lines prove
   nothing about the topic of that file.
@@ -23,22 +28,39 @@ one of these:
 
 *About what?* Kafka logs two topics about a replica, to two files: the roles it was given (``state-change.log``), and
 what happened to its log (``server.log``). If only ``state-change.log`` is there, you may conclude "it was given no
-other role". You may not conclude "it did not truncate".
+other role". You may not conclude "it did not truncate". A file in which no line is about this partition shows nothing
+about it: it may begin after the partition was made, or be of another log level.
 
-*When?* There are three spans. *Within* is the time from the replica's first line in the evidence to its last. *Before*
-is the time until its first line. *After* is the time from its last line until the evidence was copied. If *before* is
+*When?* There are three spans of one replica's lines, those of both files together. *Within* is the time from its first
+line in the evidence to its last. *Before* is the time until its first line. *After* is the time from its last line
+until the evidence was copied. If one file begins later than the other, its own lines before are missing *within*, and
+an omission is to show that. If *before* is
 whole, you may conclude that the broker logged nothing about the replica before its first line here. The coverage knows
 spans, leader epochs and processes, and no clock: a question about a time from t1 to t2 is a question about *within*,
 and about *before* or *after* too if it reaches beyond the replica's lines. A file is copied after the last line. So
 "its log was no longer than its files are now, because no line shows a truncation" is a question about *after* too.
+
+Conclusions about a replica r, and the question that each needs:
+
+* *It did not truncate between its role in epoch 3 and the next one:* ``log_lines_complete(r, 3, run)``.
+* *It had no role between these two:* ``role_lines_complete(r, 3, run)``.
+* *It had no role after its last one:* ``has(r, ROLES, WITHIN, AFTER)``, and no doubt ``RAN_ON`` or ``STOP_UNSEEN``.
+* *Its log was never longer than its copy:* ``has(r, LOG, BEFORE, WITHIN, AFTER)``; since its first line: no BEFORE.
+* *No line states a later high watermark:* ``whole(r, WITHIN, AFTER)``, because such lines are in both files. It may
+  still have risen.
+* *The ISR did not change while r led:* ``whole(r)``, and no doubt ``ISR_CHANGED`` or ``STATE_CHANGED`` of the epoch
+  after.
+* *No other broker led this epoch:* ``has`` for the roles of each other replica, and no doubt ``LEADER``.
+* *There was no later leader epoch:* nothing answers it. One may have existed of which no line is left.
 
 So there are two kinds of questions, and each has methods of its own:
 
 * *May I conclude something from an absent line?* ``has`` answers for one topic, ``whole`` for both. Both answer for the
   spans that you name, and for *within* if you name none; name every span that your conclusion is about. ``throughout``
   answers for both topics in all three spans. ``log_lines_complete`` and ``role_lines_complete`` answer for one topic
-  within one role: if the places of all missing lines are known, those in other roles do not count. ``whole_replicas``
-  and ``replicas_with`` list the replicas for which the answer is yes.
+  within one role: if the places of all missing lines are known, those in other roles do not count. So they may be true
+  where ``has`` is false. The last role ends with the replica's last line: what came later is a question about *after*.
+  ``whole_replicas`` and ``replicas_with`` list the replicas for which the answer is yes.
 * *What shows that lines are missing?* ``shown_missing``, ``shown_missing_by``, ``undated_from`` and
   ``missing_in`` answer that. Use them to say what to collect, or to conclude less. If they name no missing line,
   conclude nothing: of a silent broker they name none either. The test ``tests/house/test_silence.py`` lists the modules
@@ -47,10 +69,10 @@ So there are two kinds of questions, and each has methods of its own:
 Three more things bind a conclusion that the answers above allow:
 
 * ``unnamed``: leader epochs that must have existed and that no line of any broker names. A conclusion about several
-  epochs must check them too.
+  epochs must check them too, and leave open whatever depends on who led in such an epoch.
 * A *doubt* about one leader epoch: a line may be missing, but nothing shows it. It does not lower the coverage. Ask the
   coverage first, then ``in_doubt``. If there is a doubt, leave that epoch undecided. The module ``doubts`` finds them;
-  each ``Doubt`` says which conclusion it concerns.
+  each ``Doubt`` says which conclusion it concerns, and whether it is about one process of one replica.
 * ``elections``: whether lines of the controllers that elect leaders are in the evidence. It is no licence by itself.
 
 Coverage starts from the lines in the evidence (``LinesAtHand``; replay makes it when it reads the lines, and keeps it
@@ -80,7 +102,7 @@ from forensics.replay.facts.directory import Ref
 
 
 class Extent(StrEnum):
-    """The share of a broker's lines about its replica that is in the evidence."""
+    """How much of a broker's lines about its replica is in the evidence."""
 
     WHOLE = "whole"
     PARTLY = "partly"
@@ -197,15 +219,16 @@ class Place:
 class Doubt(StrEnum):
     """A reason why a line may be missing although nothing shows it, and the conclusion that it concerns."""
 
-    # Who was in the ISR at an election: the ISR changed near it more often than lines and epochs account for.
+    # Who was in the ISR at the election of the epoch: the ISR changed near it more often than lines and epochs show.
     ISR_CHANGED = "isr changed"
-    # The same, where no line of the election numbers the partition's state.
+    # The same, where no line of the election has the partition epoch (zkVersion), by which changes are counted.
     STATE_CHANGED = "state changed"
-    # Who led in an epoch: no line states it.
+    # Who led in the epoch: no line states it.
     LEADER = "leader"
-    # That a replica had no role in a later epoch: by the clocks of two brokers its process still ran then.
+    # That a replica had no role in this later epoch: by the clocks of two brokers its process (run) still ran then.
     RAN_ON = "ran on"
-    # The same: its process closed its log cleanly, and no line shows that it shut down.
+    # That a replica had no role after this epoch: its process (run) closed its log cleanly, and no line shows that it
+    # shut down.
     STOP_UNSEEN = "stop unseen"
 
 
@@ -216,7 +239,8 @@ class Doubtful:
     Attributes:
         doubt: the reason.
         epoch: the leader epoch.
-        replica, run: the replica and the process of its broker whose lines may be missing; None if no certain one.
+        replica, run: the replica and the process of its broker whose lines may be missing, for ``RAN_ON`` and
+            ``STOP_UNSEEN``; None for the others.
     """
 
     doubt: Doubt
@@ -250,7 +274,7 @@ ALL_LINES = LinesAtHand()
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Proof value of absent lines, for each replica of one partition.
+    """The proof in absent lines, for each replica of one partition.
 
     Attributes:
         printed: what each broker's logs about its replica are about: roles, log or both. Nothing for a broker of which
@@ -283,7 +307,7 @@ class Coverage:
 
         Args:
             lines: the lines of each broker, for any replica.
-            about: what each broker's lines on this partition are about.
+            about: what each broker's lines on this partition are about; of a file without such a line, nothing.
         """
         printed = {replica: BOTH if one.claimed else one.printed & about[replica] for replica, one in lines.items()}
         claimed = frozenset(replica for replica, one in lines.items() if one.claimed)
@@ -346,14 +370,14 @@ class Coverage:
         """
         return replica is not None and what in self.printed.get(replica, frozenset())
 
-    def is_shown_missing(self, replica: int | None, *spans: Span) -> bool:
+    def is_shown_missing(self, replica: int | None, span: Span, *spans: Span) -> bool:
         """Return whether something shows that lines of a replica are missing in any of these spans.
 
         False is no licence: nothing shows that of a silent broker either.
         """
         if replica is None or replica not in self.known_missing:  # as with most of very many partitions
             return False
-        return any(one.span in spans for one in self.known_missing[replica])
+        return any(one.span in (span, *spans) for one in self.known_missing[replica])
 
     def shown_missing(self, span: Span, *spans: Span) -> dict[int, MissingLines]:
         """Replicas of which something shows that lines are missing in any of these spans, and what does, first found.
@@ -433,7 +457,13 @@ class Coverage:
         return sorted(n for n in self.unnamed if after < n and (before is None or n < before)) if self.unnamed else []
 
     def in_doubt(self, doubt: Doubt, epoch: int, replica: int | None = None, run: int | None = None) -> bool:
-        """Return whether there is such a doubt about a leader epoch. Ask it after the coverage: False is no licence."""
+        """Return whether there is such a doubt about a leader epoch. Ask it after the coverage: False is no licence.
+
+        Args:
+            doubt: the reason.
+            epoch: the leader epoch that it is about.
+            replica, run: to be given for ``RAN_ON`` and ``STOP_UNSEEN``, which are about one process, and for no other.
+        """
         return Doubtful(doubt, epoch, replica, run) in self.doubts
 
     def doubtful(self, doubt: Doubt) -> list[int]:
