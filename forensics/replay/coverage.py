@@ -475,15 +475,16 @@ class Coverage:
         return [one for one in found if one.replica not in self.claimed]
 
     def lowered(self, found: Iterable[MissingLines]) -> Coverage:
-        """Return the coverage with more lines known to be missing. An omission counts once for each replica."""
+        """Return the coverage with more lines known to be missing. An omission counts once for each replica.
+
+        But one without a place among several makes the places unknown, and each names the records without a writer.
+        """
         counted = self.counted(found)
         if not counted:
             return self
         missing = {replica: list(known) for replica, known in self.known_missing.items()}
         for one in counted:
-            known = missing.setdefault(one.replica, [])
-            if all(other.shown_by != one.shown_by for other in known):
-                known.append(one)
+            _add(missing.setdefault(one.replica, []), one)
         ordered = {replica: tuple(known) for replica, known in sorted(missing.items())}
         return replace(self, known_missing=ordered)
 
@@ -511,3 +512,13 @@ class Coverage:
         """Return the coverage with leader epochs that must have existed although no line names them."""
         unnamed = frozenset(epochs)
         return replace(self, unnamed=unnamed) if unnamed != self.unnamed else self
+
+
+def _add(known: list[MissingLines], one: MissingLines) -> None:
+    """Add missing lines to those that are known of a replica, the first of an omission for all of it."""
+    alike = [at for at, other in enumerate(known) if other.shown_by == one.shown_by]
+    undated = one.undated_from is not None and all(known[at].epoch != one.epoch for at in alike)
+    if not alike or undated:
+        known.append(one)
+    elif not one.placed:
+        known[alike[0]] = replace(known[alike[0]], placed=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from string import Formatter
 
@@ -98,6 +99,25 @@ def test_lines_that_are_missing_at_no_known_place_may_be_missing_in_any_role() -
     others = coverage.with_places(1, [Place(3, 0, 20)])  # others are missing besides, and nothing shows where
     assert [others.log_lines_complete(*role) for role in roles] == [False, False]
     assert [others.role_lines_complete(*role) for role in roles] == [False, False]
+
+
+GONE = Omission("gone", Span.WITHIN, "lines of leader epoch {epoch} are gone", "a test")
+
+
+def test_one_omission_without_a_place_among_others_leaves_all_roles_open() -> None:
+    placed = replace(GONE.of(1, epoch=3), placed=True)
+    coverage = whole(1).lowered([placed]).with_places(1, [Place(3, 0, 20)])
+    assert coverage.log_lines_complete(1, 4, 0)
+    for further in (coverage.lowered([GONE.of(1, epoch=5)]), whole(1).lowered([GONE.of(1, epoch=5), placed])):
+        assert not further.with_places(1, [Place(3, 0, 20)]).log_lines_complete(1, 4, 0)
+        assert len(further.known_missing[1]) == 1
+
+
+def test_each_epoch_whose_records_have_no_known_writer_is_kept() -> None:
+    found = [GONE.of(1, epoch=3, undated_from=10), GONE.of(1, epoch=5, undated_from=30), GONE.of(1, epoch=5)]
+    coverage = whole(1).lowered(found).lowered(found)
+    assert [coverage.undated_from(1, epoch) for epoch in (3, 4, 5)] == [10, None, 30]
+    assert len(coverage.known_missing[1]) == 2
 
 
 def test_no_place_counts_where_a_trace_claims_to_state_every_change() -> None:
