@@ -79,7 +79,7 @@ The rules compare such bounds, record by record:
 
 - **committed data lost**: a later leader's log has another leader epoch, or nothing, at a committed offset;
 - **truncation below the committed offset**: a replica removed committed records from its log;
-- **replica divergence**: two replicas have different records at an offset below both high watermarks.
+- **replica divergence**: two replicas have different records at one offset, and both were committed.
 
 A rule is *violated* if the evidence proves it for some offsets. It is *clean* if the evidence excludes it for every
 offset. Otherwise it is *unknown*, and the answer names the file that would settle it.
