@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 EVERYTHING = bool(os.environ.get("CI"))
 """Runs what is done to many cases alike on all of them; else on a share."""
-SHARE = 8
+SHARE = 12
 SPARK = tuple(f"tests/engines/test_spark{name}.py" for name in ("", "_connect", "_source"))
 """Files with tests that start Spark."""
 
@@ -191,7 +191,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Runs a test that asks for ``evidence_case``, ``sample`` or ``trace`` once for each recorded cluster.
 
     ``evidence_case`` is a folder of the evidence, ``sample`` one of the samples, ``trace`` either. ``some_sample`` and
-    ``some_trace`` are every eighth of them, each test another eighth, and all with CI=1.
+    ``some_trace`` are every twelfth of them, each test another twelfth, and all with CI=1.
     """
     for name in ("sample", "some_sample", "trace", "some_trace"):
         if name in metafunc.fixturenames:

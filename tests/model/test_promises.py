@@ -29,7 +29,7 @@ from forensics.model.random_runs import (
 )
 from tests.conftest import EVERYTHING
 
-RUNS = 3_000 if EVERYTHING else 1_000
+RUNS = 3_000 if EVERYTHING else 500
 ALL_FIXED = replace(
     EPOCH,
     truncates_by="epoch-279",
