@@ -13,6 +13,7 @@ from typing import Final
 
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.history import History, Replica
+from forensics.replay.leadership.epoch_file import refuted_entry
 from forensics.replay.lineage import Lineage, Range, differences, intersect, merge
 from forensics.rules.finding import Finding, Severity, all_of, brokers_text, offsets_text
 
@@ -197,8 +198,8 @@ def _continuous_epochs(history: History, _known: Known) -> Answer | None:
     for broker, disk in disks.items():
         if disk.falls:
             return Answer(Met.NO, f"leader epochs fall along the log of broker {broker}", (disk.falls[0].ref,))
-        if (wrong := _refuted(disk)) is not None:
-            return Answer(Met.NO, f"broker {broker}: {wrong[0]}", (wrong[1],))
+        if (refuted := _refuted(broker, disk)) is not None:
+            return refuted
     if (unlike := _unlike_starts(history)) is not None:
         return unlike
     epochs = [epoch for lineage in _lineages(history).values() for epoch, _ in lineage.entries if epoch >= 0]
@@ -215,21 +216,16 @@ def _lineages(history: History) -> dict[int, Lineage]:
     return {b: disks[b].lineage if b in disks else copy.lineage for b, copy in _copies(history).items()}
 
 
-def _refuted(disk: Disk) -> tuple[str, Ref] | None:
-    """Return the first entry of an epoch file that its own batches refute, in words, and its place."""
-    batches = {epoch: start for epoch, start in disk.lineage.entries if epoch >= 0 and start > disk.log_start}
-    for epoch, start, ref in disk.entries:
-        own = batches.get(epoch, start)
-        if own < start:
-            return (
-                f"leader-epoch-checkpoint starts leader epoch {epoch} at offset {start:,}, its records at {own:,}",
-                ref,
-            )
-    named = {epoch for epoch, _, _ in disk.entries}
-    left_out = sorted(batches.keys() - named) if disk.entries and not disk.entries_cut else []
-    if left_out:
-        return f"leader-epoch-checkpoint lacks leader epoch {left_out[0]}", disk.entries[-1][2]
-    return None
+def _refuted(broker: int, disk: Disk) -> Answer | None:
+    """Return that the batches of a replica contradict its epoch file, if they do."""
+    refuted = refuted_entry(disk)
+    if refuted is None:
+        return None
+    if refuted.epoch not in {epoch for epoch, _, _ in disk.entries}:
+        has = f"lacks leader epoch {refuted.epoch}"
+    else:
+        has = f"has leader epoch {refuted.noted} at offset {refuted.offset:,}, its records have {refuted.epoch}"
+    return Answer(Met.NO, f"broker {broker}: leader-epoch-checkpoint {has}", refuted.refs)
 
 
 def _unlike_starts(history: History) -> Answer | None:
