@@ -150,8 +150,8 @@ def _continues(one: Finding, former: Iterable[FormerFinding]) -> bool:
     More evidence of the same incident may name other replicas or offsets, which are part of a fingerprint.
     """
     return any(
-        (was.rule, was.topic, was.partition) == (one.rule, one.topic, one.partition)
-        and len({was.cluster, one.cluster} - {None}) < 2
+        was.rule == one.rule
+        and _same_place(was, one)
         and (was.offsets == one.offsets or bool(intersect(was.offsets, one.offsets)))
         for was in former
     )
@@ -207,10 +207,15 @@ def _place(one: Judged) -> tuple[str, str, int]:
 
 
 def _is_of(partition: Judged, finding: FormerFinding | Finding) -> bool:
-    """Return whether a finding is about a partition; a cluster without an id may be any."""
-    one = partition.history
-    clusters = {one.cluster, finding.cluster} - {None}
-    return (one.topic, one.partition) == (finding.topic, finding.partition) and len(clusters) < 2
+    """Return whether a finding is about a partition."""
+    return _same_place(finding, partition.history)
+
+
+def _same_place(was: FormerFinding | Finding, one: Finding | History) -> bool:
+    """Return whether two are about one partition; a cluster without an id may be any."""
+    if (was.topic, was.partition) != (one.topic, one.partition):
+        return False
+    return len({was.cluster, one.cluster} - {None}) < 2
 
 
 def _outcome(former: FormerFinding, fingerprints: set[str], there: Iterable[Judged]) -> Outcome:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from forensics.case.brokers import Broker
 from forensics.case.coverage import coverage
 from forensics.outputs import NAME, Alike, Named, members_as_json
+from forensics.repaired.former import FormerFinding
 from forensics.repaired.since import Repair
 from forensics.replay.history import Epoch, History
 from forensics.replay.lineage import UNKNOWN
@@ -284,20 +285,21 @@ def _tuning(result: Result) -> dict[str, Any]:
         "topics": list(changes.topics),
         "skip_topics": list(changes.skipped_topics),
         "baseline": changes.baseline,
-        "known": [
-            {
-                "fingerprint": one.fingerprint,
-                "rule": one.rule,
-                "severity": one.severity.value,
-                "cluster": one.cluster,
-                "topic": one.topic,
-                "partition": one.partition,
-                "offsets": [list(piece) for piece in one.offsets],
-                "summary": one.summary,
-            }
-            for one in result.known
-        ],
+        "known": [{**_in_short(one), "summary": one.summary} for one in result.known],
         "gone": changes.gone,
+    }
+
+
+def _in_short(one: Finding | FormerFinding) -> dict[str, Any]:
+    """Return which finding it is, without what it says."""
+    return {
+        "fingerprint": one.fingerprint,
+        "rule": one.rule,
+        "severity": one.severity.value,
+        "cluster": one.cluster,
+        "topic": one.topic,
+        "partition": one.partition,
+        "offsets": [list(piece) for piece in one.offsets],
     }
 
 
@@ -306,19 +308,7 @@ def _repair(repair: Repair | None) -> dict[str, Any] | None:
         return None
     return {
         "safe": repair.met.value,
-        "since": [
-            {
-                "fingerprint": one.former.fingerprint,
-                "rule": one.former.rule,
-                "severity": one.former.severity.value,
-                "cluster": one.former.cluster,
-                "topic": one.former.topic,
-                "partition": one.former.partition,
-                "offsets": [list(piece) for piece in one.former.offsets],
-                "outcome": one.outcome.value,
-            }
-            for one in repair.since
-        ],
+        "since": [{**_in_short(one.former), "outcome": one.outcome.value} for one in repair.since],
         "partitions": [
             {
                 "cluster": one.cluster,

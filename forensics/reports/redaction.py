@@ -299,19 +299,19 @@ class Redactor:
         )
 
     def _repair(self, repair: Repair) -> Repair:
+        # Names of the earlier scan need not be in this evidence, and then have no pseudonym.
+        def cluster(name: str | None) -> str | None:
+            return None if name is None else self._ids.get(name, WITHHELD)
+
         def former(one: Since) -> Since:
             was = one.former
-            cluster = self._ids.get(was.cluster, WITHHELD) if was.cluster is not None else None
-            topic = (
-                self._topics.get(was.topic, WITHHELD) if was.topic is not None else None
-            )  # it may be of no file here
-            return replace(one, former=replace(was, cluster=cluster, topic=topic))
+            topic = None if was.topic is None else self._topics.get(was.topic, WITHHELD)
+            return replace(one, former=replace(was, cluster=cluster(was.cluster), topic=topic))
 
         def checked(one: Checked) -> Checked:
             points = (replace(p, text=self.text(p.text), evidence=self._pieces(p.evidence)) for p in one.points)
-            cluster = self._ids.get(one.cluster, WITHHELD) if one.cluster is not None else None
             topic = self._topics.get(one.topic, WITHHELD)
-            return replace(one, cluster=cluster, topic=topic, points=tuple(points))
+            return replace(one, cluster=cluster(one.cluster), topic=topic, points=tuple(points))
 
         return Repair(
             self.path(repair.baseline),

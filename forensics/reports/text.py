@@ -103,8 +103,7 @@ def render(result: Result, *, width: int | None = None, styled: bool = False) ->
         width: columns; default: those of the terminal.
         styled: the reader is a terminal that shows colour and links.
     """
-    columns = width or shutil.get_terminal_size((110, 40)).columns
-    page = _Page(result, min(max(columns, LEAST), MOST))
+    page = _page(result, width)
     page.answer()
     page.repair()
     page.incidents()
@@ -120,10 +119,14 @@ def render(result: Result, *, width: int | None = None, styled: bool = False) ->
 
 def stories(result: Result, findings: Sequence[Finding], *, width: int | None = None, styled: bool = False) -> str:
     """Return the incidents of some findings of a result alone, as the summary shows them; arguments as ``render``."""
-    columns = width or shutil.get_terminal_size((110, 40)).columns
-    page = _Page(replace(result, findings=list(findings)), min(max(columns, LEAST), MOST))
+    page = _page(replace(result, findings=list(findings)), width)
     page.incidents()
     return printed(page.lines, styled=styled)
+
+
+def _page(result: Result, width: int | None) -> _Page:
+    columns = width or shutil.get_terminal_size((110, 40)).columns
+    return _Page(result, min(max(columns, LEAST), MOST))
 
 
 class _Page(Page):
