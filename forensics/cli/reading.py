@@ -9,6 +9,7 @@ from decimal import Decimal
 import click
 
 from forensics.case.order import known_zone
+from forensics.engines.memory import half_of_memory
 from parsers import limits as table
 
 _UNITS = {
@@ -126,6 +127,24 @@ def _limits(context: click.Context, _parameter: click.Parameter, values: tuple[s
     except table.WrongLimit as error:
         raise click.BadParameter(str(error)) from None
     context.with_resource(table.moved(moved))
+
+
+def _bytes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> int:
+    if value is None:
+        return half_of_memory()
+    found = re.fullmatch(r"([0-9]+)([kmgt]?)b?", value.strip().lower())
+    if not found:
+        raise click.BadParameter(f"{value!r} is not a size; use one like 512m or 2g")
+    return int(found[1]) << 10 * "_kmgt".index(found[2] or "_")
+
+
+memory = click.option(
+    "--memory",
+    callback=_bytes,
+    metavar="SIZE",
+    help="Memory for all processes together, such as 2g. Rows of larger evidence wait on disk. Default: half of all.",
+)
+"""``--memory``, in bytes."""
 
 
 redacted = click.option(

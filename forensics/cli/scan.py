@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +18,6 @@ from forensics.cli.progress import shown
 from forensics.cli.speaking import say, say_pieces, shows_style
 from forensics.cli.tuned import tuned
 from forensics.engines import local
-from forensics.engines.memory import half_of_memory
 from forensics.errors import NothingMatched
 from forensics.outputs import put_text, writable
 from forensics.reports import REPORTS, html, text
@@ -47,16 +45,6 @@ def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
         if set(topics) - {METADATA_TOPIC}:
             skipped = ", ".join(tuning.skip_topics)
             raise NothingMatched(f"every topic in the evidence is left out by {skipped}; there are: {there}")
-
-
-def size_of_memory(_context: click.Context, _parameter: click.Parameter, value: str | None) -> int:
-    """Return the value of ``--memory`` in bytes."""
-    if value is None:
-        return half_of_memory()
-    found = re.fullmatch(r"([0-9]+)([kmgt]?)b?", value.strip().lower())
-    if not found:
-        raise click.BadParameter(f"{value!r} is not a size; use one like 512m or 2g")
-    return int(found[1]) << 10 * "_kmgt".index(found[2] or "_")
 
 
 def _needs_rows(page: str | None, folder: str | None, baseline: str | None) -> bool:
@@ -101,12 +89,7 @@ def _needs_rows(page: str | None, folder: str | None, baseline: str | None) -> b
     metavar="N",
     help="How many files, and processes for large evidence, to work on in parallel. Default: one for each processor.",
 )
-@click.option(
-    "--memory",
-    callback=size_of_memory,
-    metavar="SIZE",
-    help="Memory for all processes together, such as 2g. Rows of larger evidence wait on disk. Default: half of all.",
-)
+@reading.memory
 @click.option(
     "--tmp",
     "temporary",

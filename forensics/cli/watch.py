@@ -19,7 +19,6 @@ from forensics.cli import reading
 from forensics.cli.choosing import formats
 from forensics.cli.examples import example
 from forensics.cli.exits import NOT_JUDGED
-from forensics.cli.scan import size_of_memory
 from forensics.cli.speaking import say, shows_style
 from forensics.cli.tuned import tuned
 from forensics.engines import local
@@ -68,7 +67,7 @@ _PATIENCE: Final = 60
 @reading.since
 @reading.limits
 @tuned
-@click.option("--memory", callback=size_of_memory, metavar="SIZE", help="As for scan.")
+@reading.memory
 def watch(
     paths: tuple[str, ...],
     format_name: str,
