@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -181,15 +182,14 @@ def _add_shared(found: dict[int, Broker], observations: pl.DataFrame) -> None:
 
 def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
     """Mark the brokers for which a trace claims to state every change, and those of which it states the release."""
-    claims = observations.filter(pl.col("kind") == Kind.TRACE.value)
-    for number in found.keys() & set(claims.get_column("broker").drop_nulls().to_list()):
-        others = [one.id for one in found.values() if one.cluster == found[number].cluster]
-        lines = observations.filter(
-            pl.col("broker").is_in(others),
-            pl.col("message") == TRACE,
-            pl.col("kind") != Kind.TRACE.value,
-        )
-        claim, found[number].log_within = _part(claims.filter(pl.col("broker") == number), lines.get_column("time"))
+    is_claim = pl.col("kind") == Kind.TRACE.value
+    claims = observations.filter(is_claim)
+    claimed = found.keys() & set(claims.get_column("broker").drop_nulls().to_list())
+    lines = observations.filter(~is_claim & (pl.col("message") == TRACE)) if claimed else claims
+    spans = _spans(found, lines)
+    for number in claimed:
+        of_cluster = spans.get(found[number].cluster, (None, None))
+        claim, found[number].log_within = _part(claims.filter(pl.col("broker") == number), *of_cluster)
         found[number].complete = claim is not None and claim.everything
         found[number].claim = None if found[number].complete else claim
     told = (pl.col("kind") == Kind.BROKER_VERSION.value) & (pl.col("message") == TRACE)
@@ -197,7 +197,22 @@ def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
         found[number].configured = True
 
 
-def _part(claims: pl.DataFrame, times: pl.Series) -> tuple[PartClaim | None, tuple[int | None, int | None] | None]:
+def _spans(found: Mapping[int, Broker], lines: pl.DataFrame) -> dict[str | None, tuple[int, int]]:
+    """Return the first and the last time that lines state, by cluster."""
+    time = pl.col("time").cast(pl.Int64)
+    of_broker = lines.drop_nulls("time").group_by("broker").agg(time.min().alias("first"), time.max().alias("last"))
+    spans: dict[str | None, tuple[int, int]] = {}
+    for number, first, last in of_broker.iter_rows():
+        if number in found:
+            cluster = found[number].cluster
+            before = spans.get(cluster, (first, last))
+            spans[cluster] = min(before[0], first), max(before[1], last)
+    return spans
+
+
+def _part(
+    claims: pl.DataFrame, first: int | None, last: int | None
+) -> tuple[PartClaim | None, tuple[int | None, int | None] | None]:
     """Return the claim of traces about one broker, and the span in which it is about its logs.
 
     A claim for a span holds for the whole history if no line of its cluster's traces is outside of the span, whichever
@@ -212,10 +227,8 @@ def _part(claims: pl.DataFrame, times: pl.Series) -> tuple[PartClaim | None, tup
         for what in (Claim.ALL, Claim.LOG, Claim.ROLES)
     )
     within = (since, until) if log else None
-    known = times.cast(pl.Int64)
-    first, last = known.min(), known.max()
-    before = since is not None and isinstance(first, int) and first < since
-    after = until is not None and isinstance(last, int) and last > until
+    before = since is not None and first is not None and first < since
+    after = until is not None and last is not None and last > until
     nothing = before or after or not (everything or log or roles)
     return None if nothing else PartClaim(everything, log, roles), within
 
