@@ -34,11 +34,11 @@ about it: it may begin after the partition was made, or be of another log level.
 *When?* There are three spans of one replica's lines, those of both files together. *Within* is the time from its first
 line in the evidence to its last. *Before* is the time until its first line. *After* is the time from its last line
 until the evidence was copied. If one file begins later than the other, its own lines before are missing *within*, and
-an omission is to show that. If *before* is
-whole, you may conclude that the broker logged nothing about the replica before its first line here. The coverage knows
-spans, leader epochs and processes, and no clock: a question about a time from t1 to t2 is a question about *within*,
-and about *before* or *after* too if it reaches beyond the replica's lines. A file is copied after the last line. So
-"its log was no longer than its files are now, because no line shows a truncation" is a question about *after* too.
+an omission is to show that. If *before* is whole, you may conclude that the broker logged nothing about the replica
+before its first line here. The coverage knows spans, leader epochs and processes, and no clock: a question about a time
+from t1 to t2 is a question about *within*, and about *before* or *after* too if it reaches beyond the replica's lines.
+A file is copied after the last line. So "its log was no longer than its files are now, because no line shows a
+truncation" is a question about *after* too.
 
 Conclusions about a replica r, and the question that each needs:
 
