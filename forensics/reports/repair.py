@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
@@ -61,9 +62,13 @@ def outcomes(repair: Repair) -> list[tuple[Outcome, str, str]]:
         found.setdefault((one.outcome, former.rule or "(the file names no rule)"), []).append(place)
     order = list(Outcome)
     return [
-        (outcome, rule, first_names(list(dict.fromkeys(places)), NAMED))
+        (outcome, rule, first_names([_times(place, count) for place, count in Counter(places).items()], NAMED))
         for (outcome, rule), places in sorted(found.items(), key=lambda one: (order.index(one[0][0]), one[0][1]))
     ]
+
+
+def _times(place: str, count: int) -> str:
+    return place if count == 1 else f"{place}, {count:,} findings"
 
 
 def point_text(point: Point) -> str:

@@ -66,6 +66,7 @@ def test_what_is_there_still_is_told_and_keeps_producers_away(forked: Path, befo
     assert code == 0
     assert "NOT YET: keep producers away from 1 partition: orders-0." in text
     assert "still found      committed-data-lost  orders-0 (offsets 30 to 47)" in text
+    assert "still found      truncation-below-committed  orders-0 (offsets 30 to 47), 2 findings" in text
     assert (
         "NO         All replicas hold the same records from the log start to the high watermark: brokers 1 and 2"
         in text
