@@ -53,13 +53,13 @@ class Repeatable(HypothesisProvider):
 
 AVAILABLE_PROVIDERS["repeatable"] = "tests.conftest.Repeatable"
 
-# No deadline: a busy machine is not a bug. CI tries the same examples in each run, so that a failure is of the change
-# under test; the profile "explore" tries new ones.
-hypothesis.settings.register_profile("dev", max_examples=50, deadline=None)
+# No deadline: a busy machine is not a bug. Each run tries the same examples, so that a failure is of the change under
+# test; the profile "explore" tries new ones.
 hypothesis.settings.register_profile("explore", max_examples=2000, deadline=None, print_blob=True)
-hypothesis.settings.register_profile(
-    "ci", max_examples=300, deadline=None, derandomize=True, print_blob=True, backend="repeatable"
-)
+for profile, examples in (("dev", 50), ("ci", 300)):
+    hypothesis.settings.register_profile(
+        profile, max_examples=examples, deadline=None, derandomize=True, print_blob=True, backend="repeatable"
+    )
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 

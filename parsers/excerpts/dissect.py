@@ -94,6 +94,7 @@ class _Reader:
         self.indent = ""
         self.timed = False
         self.names: set[str] = set()
+        self.worn: set[tuple[Dressing, ...]] = set()
         self.dressed: list[tuple[Dressing, ...]] = []
         self.lines: list[Line] = []
 
@@ -103,6 +104,7 @@ class _Reader:
         self.timed = any(found is not None for found in events)
         begun = [found or undressed(line, broken_of) for line, found in zip(self.physical, events, strict=True)]
         self.names = {name for found in begun if found is not None for name in found.names}
+        self.worn = {found.dressings for found in begun if found is not None}
         for line, found in zip(self.physical, events, strict=True):
             self.dressed.append(())
             self.lines.append(self._line(line, found))
@@ -130,9 +132,16 @@ class _Reader:
             found = undressed(line, begins)
             if found is not None:
                 return self._begun(line, found, kind)
-        if not self.timed and (found := undressed(line, torn_of)) is not None:
+        if not self.timed and (found := undressed(line, torn_of)) is not None and self._as_others(found):
             return self._begun(line, found, Kind.BROKEN)
         return Line(text, Kind.GOES_ON, writer)
+
+    def _as_others(self, found: Undressed) -> bool:
+        """Return whether a line is dressed as beginnings with a level are, if there are any.
+
+        ``1:org.apache.kafka...`` may be a numbered line. It may also be a piece of ``to broker 1:org.apache.kafka...``.
+        """
+        return not self.worn or found.dressings in self.worn
 
     def _begun(self, line: str, found: Undressed, kind: Kind) -> Line:
         """Return a line that begins an event; text around it may be around the lines behind it too."""

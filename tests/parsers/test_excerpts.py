@@ -248,6 +248,18 @@ def stacked(chosen: Sequence[str]) -> list[Paste]:
     return sorted(found.values(), key=lambda paste: paste.layer)
 
 
+def test_a_number_at_the_break_of_a_line_is_no_line_number_where_other_lines_have_none() -> None:
+    error = "[timestamp] ERROR [ReplicaFetcherThread-0-1], Error for partition\n[orders,0] to broker\n"
+    rest = "1:org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not host this\n"
+    end = "topic-partition. (kafka.server.ReplicaFetcherThread)\n"
+    whole = (
+        f"{error}{rest}{end}".replace("broker\n", "broker ").replace("\n[orders", " [orders").replace("this\n", "this ")
+    )
+    assert statements(f"{error}{rest}{end}") == statements(whole) != Counter()
+    numbered = f"7:{rest[2:]}8:{end}"
+    assert dissected(numbered).lines[0].text.startswith("org.apache")  # all lines have one
+
+
 @given(
     st.lists(st.integers(0, 10_000), min_size=2, max_size=4, unique=True),
     st.lists(st.sampled_from(sorted(PASTES)), min_size=1, max_size=3, unique=True),
