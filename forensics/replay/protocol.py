@@ -233,11 +233,21 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         source="KafkaController.removeReplicaFromIsr, 1.0.2; ReplicaStateMachine.doRemoveReplicasFromIsr, 1.1.0",
     ),
     Behaviour(
+        name="keeps_epoch_on_shrink",
+        says="A KRaft controller keeps the leader epoch when a replica leaves the ISR and the leader stays.",
+        releases=(Releases((3, 6), None),),
+        feature=("metadata.version", 12),
+        needs=("kraft",),
+        unknown=Answer.OPEN,
+        asked=Asked.NEVER,
+        source="KAFKA-15021: PartitionChangeBuilder.triggerLeaderEpochBumpForIsrShrinkIfNeeded; level 12 is 3.6-IV0",
+    ),
+    Behaviour(
         name="bumps_epoch_on_death",
         says="The controller raises the leader epoch when it takes a dead replica out of the ISR, even if the leader "
         "stays.",
         releases=(Releases(None, None),),
-        unless=("kraft",),
+        unless=("keeps_epoch_on_shrink",),
         unknown=Answer.YES,
         asked=Asked.NEVER,
         source="KafkaController.removeReplicaFromIsr, 1.0.2; ReplicaStateMachine.doRemoveReplicasFromIsr, 1.1.0",
