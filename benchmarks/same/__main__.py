@@ -23,7 +23,7 @@ from pathlib import Path
 
 from benchmarks.same import side, sides
 from benchmarks.same.accepted import LIST, Accepted, accepted
-from benchmarks.same.corpus import ROOT, recorded
+from benchmarks.same.corpus import ROOT, outside, recorded
 from benchmarks.same.differences import Report, Row, rows
 from benchmarks.same.runs import Batch, batches
 
@@ -120,6 +120,16 @@ def tell_accepted(listed: Sequence[Accepted], report: Report) -> None:
         print(f"accepted: {f'{count:,} ×' if count else 'NOTHING FITS'} {one.why} [{one.test}]")
 
 
+def tell_absent() -> None:
+    """Prints which groups of recorded clusters are not on this machine, so that they were not compared."""
+    for group, folder in outside().items():
+        if not folder.is_dir():
+            print(
+                f"make same: not compared: {group}, as there is no folder {folder} (set FORENSICS_EVIDENCE)",
+                file=sys.stderr,
+            )
+
+
 def main(given: Sequence[str] | None = None) -> int:
     """Print what differs; exit code 1 if anything does."""
     options = arguments(given)
@@ -136,6 +146,7 @@ def main(given: Sequence[str] | None = None) -> int:
     if not chosen:
         print(f"make same: no case or batch matches {', '.join(options.only)}", file=sys.stderr)
         return 2
+    tell_absent()
     options.cache.mkdir(parents=True, exist_ok=True)
     log = options.cache / "differences.jsonl"
     with tempfile.TemporaryDirectory(prefix="same-sides-") as room:

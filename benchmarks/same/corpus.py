@@ -56,15 +56,19 @@ def _of_archive(archive: Path) -> Iterator[tuple[str, bytes]]:
                 yield member.name.removeprefix("./").partition("/")[2], content.read()
 
 
-def recorded() -> list[Recorded]:
-    """Return every available recorded cluster, in the order of their names within each group."""
+def outside() -> dict[str, Path]:
+    """Return the folders of recorded clusters that are not part of the repository, by group."""
     set_by_hand = os.environ.get("FORENSICS_EVIDENCE")
     evidence = Path(set_by_hand) if set_by_hand else ROOT.parent / "shared" / "evidence"
+    return {"evidence": evidence, "incidents": evidence.parent / "incidents"}
+
+
+def recorded() -> list[Recorded]:
+    """Return every available recorded cluster, in the order of their names within each group."""
     groups = {
         "sample_traces": sorted(path for path in (ROOT / "sample_traces").iterdir() if path.is_dir()),
         "data": sorted((ROOT / "tests" / "cases" / "data").glob("*.tar.xz")),
-        "evidence": _folders(evidence),
-        "incidents": _folders(evidence.parent / "incidents"),
+        **{group: _folders(folder) for group, folder in outside().items()},
     }
     return [
         Recorded(f"{group}/{path.name.removesuffix('.tar.xz')}", str(path))

@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.same import side as judging
 from benchmarks.same import sides
-from benchmarks.same.__main__ import main, tell_accepted
+from benchmarks.same.__main__ import main, tell_absent, tell_accepted
 from benchmarks.same.accepted import LIST, Accepted, accepted
 from benchmarks.same.corpus import ROOT, Files, recorded
 from benchmarks.same.cuts import AT_RANDOM, WHOLE, Cut, Evidence, planned
@@ -484,6 +484,16 @@ def test_a_revision_is_copied_and_told_from_others(tmp_path: Path) -> None:
     assert sides.copied("again", tmp_path, commit).key == before.key
     Path(after.folder).rename(tmp_path / "moved")
     assert sides.copied("after", tmp_path, None).key == after.key
+
+
+def test_clusters_that_are_not_on_this_machine_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORENSICS_EVIDENCE", str(tmp_path / "evidence"))
+    (tmp_path / "incidents").mkdir()
+    tell_absent()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"make same: not compared: evidence, as there is no folder {tmp_path / 'evidence'}")
 
 
 def test_an_unknown_revision_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
