@@ -4,10 +4,20 @@ A line in the evidence always counts. An absent line shows something only if no 
 For example, "broker 2 did not truncate its log in leader epoch 3, because no line shows it" needs every line that
 broker 2 logged about its replica's log then. Code that concludes something from an absent line must ask here first.
 
-From "it did not log this" it is a second step to "this did not happen". The coverage answers the first alone. The step
-is sound for what Kafka always logs, by its release and log levels: roles and truncations are, a high watermark
-that rises is not. An ``Omission`` or a row of ``protocol`` names the class of Kafka that logs it. A log can also become
-shorter without a truncation (power lost, recovery, another disk): that is a question to ``roles/log_ends``.
+Two steps lead from an absent line to a conclusion, and the coverage answers the first alone:
+
+1. *The broker did not log it*: the methods below.
+2. *So it did not happen*: this holds for what Kafka always logs, at its default log levels:
+
+   * A role in a leader epoch is of the topic *roles*, and always logged (ReplicaManager, Partition).
+   * A truncation by replication, a load of the log when its broker starts, and the start of a fetcher are of the topic
+     *log*, and always logged (Log, LogManager, AbstractFetcherManager). So a restart shows in each replica's lines.
+   * A change of the ISR is of the topic *log* of the leader that makes it (Partition.shrinkIsr, expandIsr). A KRaft
+     controller also removes brokers that are gone, and a dead leader logs nothing about that.
+   * A rise of the log start offset is of the topic *log* of the leader, from 0.11 on. A follower may not log it.
+   * Appends, and a high watermark that rises, are never logged at INFO.
+   * A log that is shorter after a power loss is not logged either. The next load states its new length: that is a
+     question to ``roles/log_ends``.
 
 **Whole is a presumption.** Nothing can show that a log file is complete. A span of a replica's lines is presumed whole
 until something in the evidence shows that a line is missing. If the missing line leaves no trace elsewhere, the span is
@@ -20,9 +30,9 @@ one of these:
 
 * **whole**: both files below are in the evidence, and nothing shows that a line is missing in this span. An absent
   line counts as proof.
-* **partly**: a log of it is in the evidence, and something shows that a line is missing in this span: then absent lines
-  prove nothing about either topic. Or one of the two files below is not in the evidence: then absent lines prove
-  nothing about the topic of that file.
+* **partly**: one of the two files is not in the evidence. Then absent lines prove nothing about the topic of that file.
+  Or something shows that a line is missing in this span. Then absent lines prove nothing about either topic: what took
+  one line (rotation, a full disk, a copy that was cut off) may have taken lines of both files.
 * **silent**: none of its lines is in the evidence, or only an excerpt or the matches of a search. Absent lines prove
   nothing, in any span.
 
@@ -33,25 +43,36 @@ about it: it may begin after the partition was made, or be of another log level.
 
 *When?* There are three spans of one replica's lines, those of both files together. *Within* is the time from its first
 line in the evidence to its last. *Before* is the time until its first line. *After* is the time from its last line
-until the evidence was copied. If one file begins later than the other, its own lines before are missing *within*, and
-an omission is to show that. If *before* is whole, you may conclude that the broker logged nothing about the replica
-before its first line here. The coverage knows spans, leader epochs and processes, and no clock: a question about a time
-from t1 to t2 is a question about *within*, and about *before* or *after* too if it reaches beyond the replica's lines.
-A file is copied after the last line. So "its log was no longer than its files are now, because no line shows a
-truncation" is a question about *after* too.
+until the evidence was copied. So a file that begins later than the other is missing lines *within*: the modules of
+``omissions`` find that by what the other file shows, such as a role without a fetcher. What they cannot see is presumed
+whole. The coverage knows spans, leader epochs and processes, and no clock. A question about a time from t1 to t2 is a
+question about *within*, and about *before* or *after* too if it reaches beyond the replica's lines. A file is copied
+after the last line: what it held then is a question about *after* too.
 
-Conclusions about a replica r, and the question that each needs:
+Conclusions about a replica r, and the call that each needs. ``run`` is the process of r's broker in which it had the
+role (``RoleSpan.run``): 0 for lines before the first start in the evidence, and one more with each start.
 
 * *It did not truncate between its role in epoch 3 and the next one:* ``log_lines_complete(r, 3, run)``.
 * *It had no role between these two:* ``role_lines_complete(r, 3, run)``.
+* *It did not restart between two of its roles:* both have the same ``run``, and ``log_lines_complete`` for the first
+  and for each role between them.
 * *It had no role after its last one:* ``has(r, ROLES, WITHIN, AFTER)``, and no doubt ``RAN_ON`` or ``STOP_UNSEEN``.
-* *Its log was never longer than its copy:* ``has(r, LOG, BEFORE, WITHIN, AFTER)``; since its first line: no BEFORE.
+* *Its log was never longer than its copy:* ``has(r, LOG, BEFORE, WITHIN, AFTER)``. *Not since its first line:* the same
+  without ``BEFORE``.
 * *No line states a later high watermark:* ``whole(r, WITHIN, AFTER)``, because such lines are in both files. It may
   still have risen.
-* *The ISR did not change while r led:* ``whole(r)``, and no doubt ``ISR_CHANGED`` or ``STATE_CHANGED`` of the epoch
-  after.
-* *No other broker led this epoch:* ``has`` for the roles of each other replica, and no doubt ``LEADER``.
-* *There was no later leader epoch:* nothing answers it. One may have existed of which no line is left.
+
+Conclusions about the partition need the replicas that could have acted:
+
+* *The leader r of epoch 3 did not change the ISR until epoch 4 began:* ``has(r, LOG, WITHIN)``, and no doubt
+  ``ISR_CHANGED`` or ``STATE_CHANGED`` of epoch 4. If there is no later epoch: ``has(r, LOG, WITHIN, AFTER)``. The lines
+  of a follower say nothing about the ISR. With KRaft it may have changed all the same, see the table above.
+* *No other broker led epoch 3:* ``has(other, ROLES, *Span)`` for each other replica that any line or file names, and no
+  doubt ``LEADER`` of it. A replica that nothing names may have led.
+* *There was no epoch between 3 and 6:* ``unnamed_between(3, 6)`` is empty, and nothing else. An epoch in which no
+  replica changed what it did leaves no trace.
+* *No leader came after the last one that lines name:* ``omissions/last_leader`` asks it. Either
+  ``has(each replica, ROLES, *Span)``, or ``elections`` and ``has(the last leader, ROLES, AFTER)``.
 
 So there are two kinds of questions, and each has methods of its own:
 
@@ -73,18 +94,21 @@ Three more things bind a conclusion that the answers above allow:
 * A *doubt* about one leader epoch: a line may be missing, but nothing shows it. It does not lower the coverage. Ask the
   coverage first, then ``in_doubt``. If there is a doubt, leave that epoch undecided. The module ``doubts`` finds them;
   each ``Doubt`` says which conclusion it concerns, and whether it is about one process of one replica.
-* ``elections``: whether lines of the controllers that elect leaders are in the evidence. It is no licence by itself.
+* ``elections``: whether lines of the controllers that elect leaders are in the evidence. Alone it allows nothing: the
+  coverage does not know where a controller's lines end.
 
-Coverage starts from the lines in the evidence (``LinesAtHand``; replay makes it when it reads the lines, and keeps it
-as ``History.coverage``). Then it only falls. An ``Omission`` is one way in which evidence shows that a line is missing:
-a broker that logs one thing always logs another, and the other is not there (``omissions`` lists them). Replay finds
-most omissions before it concludes anything. If it finds another one later, it discards its conclusions and starts again
-with the lower coverage. So no conclusion of the result rests on a coverage that was lowered afterwards.
+``Coverage.of`` is where replay starts, from the lines of each broker (``LinesAtHand``); the result is
+``History.coverage``. What is known to be missing only grows from then on. An ``Omission`` is one way in which evidence
+shows that a line is missing: a broker that logs one thing always logs another, and the other is not there
+(``omissions`` lists them). Replay finds most omissions before it concludes anything. If it finds another one later, it
+discards its conclusions and starts again with the lower coverage. So no conclusion of the result rests on a coverage
+that was lowered afterwards. Doubts, ``unnamed`` and ``elections`` are found anew each time.
 
 A trace may claim that it states each change of some replicas. For these an absent line is proof, and no omission
 counts, because a trace need not hold what Kafka logs besides. If it claims that of one topic only, the same holds for
 that topic. A trace that claims nothing (``unclaimed``) is presumed whole as a log is. But it need not state every value
-that a broker's log would show: code that compares two of its values must take it that something happened in between.
+that a broker's log would show: of two values in such a trace, conclude nothing from the absence of a third between
+them.
 
 A file (segment, checkpoint) states what it held when it was copied, and a conclusion from that needs no coverage. What
 its log held before needs the lines in between. An absent file shows nothing: coverage is about lines, and does not say
@@ -206,7 +230,7 @@ class Place:
 
     Attributes:
         epoch: leader epoch of its role there; -1 before its first role in the evidence.
-        run: process of its broker, counted from its first start in the evidence.
+        run: process of its broker: 0 before the first start in the evidence, and one more with each start.
         row: a line in the evidence beside which lines are missing, before or after it; None for after the last line on
             that role.
     """
@@ -254,7 +278,7 @@ class LinesAtHand:
     """Lines of one broker in the evidence, before any partition is replayed. Its coverage starts from them.
 
     Attributes:
-        printed: what its logs in the evidence are about, for any replica; nothing if only a part of them is there.
+        printed: what its logs in the evidence are about, for any replica; nothing if only an excerpt is there.
         claimed: a trace claims to state every change of its replicas.
         claimed_within: a trace claims the same of what the lines are about, and of nothing else.
         unseen_process: broker epoch of a process that controllers registered and that has no line of its own; or None.
@@ -475,9 +499,11 @@ class Coverage:
         return [one for one in found if one.replica not in self.claimed]
 
     def lowered(self, found: Iterable[MissingLines]) -> Coverage:
-        """Return the coverage with more lines known to be missing. An omission counts once for each replica.
+        """Return the coverage with more lines known to be missing.
 
-        But one without a place among several makes the places unknown, and each names the records without a writer.
+        An omission is kept once for each replica, as it was first found. If it is found again without a place, the
+        places of the replica's missing lines count as unknown. If it is found again in another epoch and states from
+        which offset the writer of records is unknown (``undated_from``), it is kept for that epoch too.
         """
         counted = self.counted(found)
         if not counted:

@@ -121,7 +121,7 @@ class RoleSpan:
     Attributes:
         replica: broker id.
         epoch: leader epoch; -1 before the first role in the evidence.
-        run: process of the broker, counted from its first start in the evidence.
+        run: process of the broker: 0 before the first start in the evidence, and one more with each start.
         role: its role.
         leader: broker it followed, itself, or None if unknown.
         time, last_time: first and last line of the role span, microseconds since 1970 UTC.
