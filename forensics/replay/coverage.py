@@ -66,7 +66,7 @@ Conclusions about the partition need the replicas that could have acted:
 
 * *The leader r of epoch 3 did not change the ISR until epoch 4 began:* ``has(r, LOG, WITHIN)``, and no doubt
   ``ISR_CHANGED`` or ``STATE_CHANGED`` of epoch 4. If there is no later epoch: ``has(r, LOG, WITHIN, AFTER)``. The lines
-  of a follower say nothing about the ISR. With KRaft it may have changed all the same, see the table above.
+  of a follower do not show it. With KRaft a controller may have changed it (see above).
 * *No other broker led epoch 3:* ``has(other, ROLES, *Span)`` for each other replica that any line or file names, and no
   doubt ``LEADER`` of it. A replica that nothing names may have led.
 * *There was no epoch between 3 and 6:* ``unnamed_between(3, 6)`` is empty, and nothing else. An epoch in which no
@@ -102,7 +102,7 @@ Three more things bind a conclusion that the answers above allow:
 shows that a line is missing: a broker that logs one thing always logs another, and the other is not there
 (``omissions`` lists them). Replay finds most omissions before it concludes anything. If it finds another one later, it
 discards its conclusions and starts again with the lower coverage. So no conclusion of the result rests on a coverage
-that was lowered afterwards. Doubts, ``unnamed`` and ``elections`` are found anew each time.
+that was lowered afterwards. Doubts, ``unnamed`` and ``elections`` are found again each time.
 
 A trace may claim that it states each change of some replicas. For these an absent line is proof, and no omission
 counts, because a trace need not hold what Kafka logs besides. If it claims that of one topic only, the same holds for
