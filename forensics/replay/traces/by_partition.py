@@ -18,6 +18,7 @@ from forensics.replay.traces.high_watermarks import ABOUT_HW
 from forensics.replay.traces.in_sync_replicas import ABOUT_ISR, refused
 from forensics.replay.traces.player import ABOUT_LOGS, ENTRIES, NotPlayed, Player
 from forensics.replay.traces.results import Contradiction, Played
+from forensics.replay.traces.written_records import led_by
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -75,15 +76,16 @@ def played_by(lines: Sequence[TraceLine], brokers: OfBrokers) -> Played | None:
         lines: the lines.
         brokers: what is known of the brokers.
     """
-    commits, rejected = any(line.kind == Kind.ISR_COMMIT for line in lines), refused(lines)
-    first = Player(_begins(lines), brokers, commits=commits, refused=rejected)
+    commits, rejected, led = any(line.kind == Kind.ISR_COMMIT for line in lines), refused(lines), led_by(lines)
+    first = Player(_begins(lines), brokers, commits=commits, refused=rejected, led=led)
     found = _played(first, lines)
     spans = disputed(first.beginnings)
     if found is None or not spans:
         return found
     # Records with which replicas begin are taken as alike, except those to which their entries give other epochs.
     known = {broker: begun.named(spans) for broker, begun in first.beginnings.items()}
-    second = _played(Player(_begins(lines), brokers, commits=commits, refused=rejected, known=known), lines)
+    again = Player(_begins(lines), brokers, commits=commits, refused=rejected, known=known, led=led)
+    second = _played(again, lines)
     without = undescribed(first.beginnings, spans)
     if without is None or second is None:
         return second

@@ -17,7 +17,7 @@ from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
 if TYPE_CHECKING:
-    from forensics.replay.traces.player import Replica
+    from forensics.replay.traces.replica import Replica
 
 _PLACE: Final = ("topic", "partition", "incarnation")
 _RUNNING: Final = (Kind.LOG_START, Kind.STATE)

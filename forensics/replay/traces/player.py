@@ -12,7 +12,7 @@ which records a follower appended, is played up to there: what it claims does no
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -28,9 +28,11 @@ from forensics.replay.traces.epoch_entries import Beginning, Entries, entry_star
 from forensics.replay.traces.high_watermarks import ABOUT_HW, Whose, stated
 from forensics.replay.traces.in_sync_replicas import InSync
 from forensics.replay.traces.leader_epochs import LedEpochs, epoch_ends
+from forensics.replay.traces.replica import Replica
 from forensics.replay.traces.replica_log import BEFORE, Log, Piece, Undecided, Writer, lineage_of, of_append, unlike
 from forensics.replay.traces.results import Contradiction, LedWithout, Played, TruncatedCommitted
 from forensics.replay.traces.unlike_logs import Apart, Held, apart_at_end
+from forensics.replay.traces.written_records import Written
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -40,54 +42,6 @@ class NotPlayed(Exception):
 
 
 _UNKNOWN: Final = OfBrokers()
-
-
-@dataclass(slots=True)
-class Replica:
-    """One replica as its lines have stated it so far.
-
-    Attributes:
-        ended: the line since which its log ends where it does.
-        known: its lines have stated with which log it began.
-        epoch, leader, leads: its role; epoch -1 before its first one.
-        led_by: the leader of its role, or of the role that it had before its process ended.
-        took_up: log end offset as it took up its last role as leader, with the line.
-        passed: offset up to which its records count as committed, while it leads.
-        hw: last high watermark.
-        own_hw, own_checkpoint: the last high watermark and the last checkpointed one, as far as they are about the
-            records that its log has now.
-        kept: the one that it may keep above its log since a truncation, up to 2.3; None once it has lowered it.
-        had_hw: the last one that the replica itself stated, with the process and the line.
-        checkpoint: last checkpointed high watermark with its line, of the present log.
-        led_at: the last high watermark that it stated in its role as leader, with the line.
-        deleted: offset up to which it deleted the beginning of its log, as retention does.
-        asked: log end offsets since its last fetch: it may have asked from there on.
-        leader_end: log end offset of its leader as its role began, or as it last asked where a leader epoch ends.
-        reloaded: a process has loaded its log, and may have built its epoch entries from what was left of it.
-        entries: its epoch entries.
-    """
-
-    log: Log = field(default_factory=Log)
-    ended: Ref = field(default_factory=Ref)
-    known: bool = False
-    epoch: int = -1
-    leader: int | None = None
-    leads: bool = False
-    led_by: int | None = None
-    took_up: tuple[int, Ref] = (0, Ref())
-    passed: int = 0
-    hw: int = 0
-    own_hw: int = 0
-    own_checkpoint: int = 0
-    kept: int | None = None
-    had_hw: tuple[int, int, Ref] | None = None
-    checkpoint: tuple[int, Ref] | None = None
-    led_at: tuple[int, Ref] | None = None
-    deleted: int = 0
-    asked: list[int] = field(default_factory=list)
-    leader_end: int = 0
-    reloaded: bool = False
-    entries: Entries = field(default_factory=Entries)
 
 
 class Player:
@@ -101,6 +55,7 @@ class Player:
         commits: bool = False,
         refused: Collection[int] = (),
         known: Mapping[int, Sequence[tuple[Piece, Ref]]] = MappingProxyType({}),
+        led: Mapping[int, set[int]] = MappingProxyType({}),
     ) -> None:
         self.begins, self.brokers, self.known = begins, brokers, known
         self.beginnings: dict[int, Beginning] = {}
@@ -116,7 +71,7 @@ class Player:
         self.shortened: list[ShortenedLog] = []
         self.epoch_starts: dict[int, EpochStarts] = {}
         self.contradiction: Contradiction | None = None
-        self.epochs = LedEpochs()
+        self.epochs, self.written = LedEpochs(), Written(led)
         self.checksums: dict[tuple[Writer, int, int], str] = {}
         self.unlike_leader: list[tuple[TraceLine, Piece, str]] = []
         self.stopped = False
@@ -356,7 +311,9 @@ class Player:
         if line.leader_epoch not in (None, replica.epoch):
             leads = f"leads in leader epoch {replica.epoch}"
             raise Undecided(f"{leads}, and appends records of leader epoch {line.leader_epoch}")
-        return [of_append(first, end, replica.epoch, line.checksum, line.row)]
+        own = of_append(first, end, replica.epoch, line.checksum, line.row)
+        self.written.by_leader(own)
+        return [own]
 
     def _fetched(self, replica: Replica, first: int, end: int, line: TraceLine) -> list[Piece]:
         """Return the records of a follower's append: those that its leader has there, unless they can be no such."""
@@ -372,12 +329,38 @@ class Player:
         text += leader if replica.leader is not None else "no line says whom it follows"
         if epoch is None or (line.checksum is None and self._leader_may_have(replica, found, epoch)):
             raise Undecided(text)
+        if epoch > replica.epoch and epoch in self.written.leaders:
+            self._before_role(replica, line, epoch)
         own = of_append(first, end, epoch, line.checksum, line.row)
         if replica.epoch >= 0:  # else it may follow a leader from before the trace
             self.epochs.name(line, own, f"appends records of leader epoch {epoch}")
         if line.checksum is None:
             self.unlike_leader.append((line, own, text))  # in any case these are other records than those of its leader
-        return [own]
+        return self._of_epoch(own, line)
+
+    def _before_role(self, replica: Replica, line: TraceLine, epoch: int) -> None:
+        """A replica appends records of a leader epoch that is led, before it takes a role in it.
+
+        Raises:
+            Undecided: without a checksum, these can be any records of that epoch.
+        """
+        role = f"its last role is of leader epoch {replica.epoch}" if replica.epoch >= 0 else "it has no role so far"
+        text = f"appends records of leader epoch {epoch}; by the lines before, {role}"
+        if line.checksum is None:
+            raise Undecided(text)
+        self._contradicts(line, text)
+
+    def _of_epoch(self, own: Piece, line: TraceLine) -> list[Piece]:
+        """Return the records of an append that are not its leader's: those that others have of the same leader epoch.
+
+        Args:
+            own: the records, as if no other replica had them.
+            line: the line.
+        """
+        batches = self.written.of(own)
+        found = self.written.completed(own)
+        known = [(own.first, own.end)] == merge(piece[:2] for piece in batches)
+        return found if line.checksum is None or not known else self._checked(found, batches, line)
 
     @staticmethod
     def _leader_may_have(replica: Replica, found: Sequence[Piece], epoch: int) -> bool:

@@ -17,7 +17,8 @@ from forensics.replay.history import Regression, ShortenedLog
 from forensics.replay.traces.broken_invariants import HwAboveLeo
 from forensics.replay.traces.committed_records import Commit
 from forensics.replay.traces.high_watermarks import ABOUT_HW
-from forensics.replay.traces.player import ABOUT_LOGS, NotPlayed, Player, Replica
+from forensics.replay.traces.player import ABOUT_LOGS, NotPlayed, Player
+from forensics.replay.traces.replica import Replica
 from forensics.replay.traces.replica_log import Piece
 from forensics.replay.traces.results import Contradiction
 

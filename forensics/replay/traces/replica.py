@@ -1,0 +1,57 @@
+"""One replica of a trace that is played, as its lines have stated it so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from forensics.replay.facts.directory import Ref
+from forensics.replay.traces.epoch_entries import Entries
+from forensics.replay.traces.replica_log import Log
+
+
+@dataclass(slots=True)
+class Replica:
+    """One replica as its lines have stated it so far.
+
+    Attributes:
+        ended: the line since which its log ends where it does.
+        known: its lines have stated with which log it began.
+        epoch, leader, leads: its role; epoch -1 before its first one.
+        led_by: the leader of its role, or of the role that it had before its process ended.
+        took_up: log end offset as it took up its last role as leader, with the line.
+        passed: offset up to which its records count as committed, while it leads.
+        hw: last high watermark.
+        own_hw, own_checkpoint: the last high watermark and the last checkpointed one, as far as they are about the
+            records that its log has now.
+        kept: the one that it may keep above its log since a truncation, up to 2.3; None once it has lowered it.
+        had_hw: the last one that the replica itself stated, with the process and the line.
+        checkpoint: last checkpointed high watermark with its line, of the present log.
+        led_at: the last high watermark that it stated in its role as leader, with the line.
+        deleted: offset up to which it deleted the beginning of its log, as retention does.
+        asked: log end offsets since its last fetch: it may have asked from there on.
+        leader_end: log end offset of its leader as its role began, or as it last asked where a leader epoch ends.
+        reloaded: a process has loaded its log, and may have built its epoch entries from what was left of it.
+        entries: its epoch entries.
+    """
+
+    log: Log = field(default_factory=Log)
+    ended: Ref = field(default_factory=Ref)
+    known: bool = False
+    epoch: int = -1
+    leader: int | None = None
+    leads: bool = False
+    led_by: int | None = None
+    took_up: tuple[int, Ref] = (0, Ref())
+    passed: int = 0
+    hw: int = 0
+    own_hw: int = 0
+    own_checkpoint: int = 0
+    kept: int | None = None
+    had_hw: tuple[int, int, Ref] | None = None
+    checkpoint: tuple[int, Ref] | None = None
+    led_at: tuple[int, Ref] | None = None
+    deleted: int = 0
+    asked: list[int] = field(default_factory=list)
+    leader_end: int = 0
+    reloaded: bool = False
+    entries: Entries = field(default_factory=Entries)
