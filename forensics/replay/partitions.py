@@ -48,7 +48,8 @@ from forensics.replay.facts.partition_rows import lagging, partition_rows
 from forensics.replay.facts.printed_hws import PrintedHw, printed_hws
 from forensics.replay.facts.refusals import Complaint, complaints
 from forensics.replay.facts.trace_lines import OfBrokers
-from forensics.replay.history import BrokerFacts, EpochRollback, History
+from forensics.replay.history import BrokerFacts, EpochRollback, History, Truncation
+from forensics.replay.interval import Interval
 from forensics.replay.leadership.epoch_rollback import stated_twice
 from forensics.replay.leadership.isr_removal_epochs import removals
 from forensics.replay.lineage import Range
@@ -441,6 +442,33 @@ def _add_played(history: History, played: Played) -> None:
     starts = (one for one in played.epoch_starts if one.epoch not in stated_by_lines)
     history.stated = replace(history.stated, epoch_starts=(*history.stated.epoch_starts, *starts))
     _add_own(history, Alone(played.above, played.fallen, played.shortened))
+    _set_log_ends(history, played)
+
+
+def _set_log_ends(history: History, played: Played) -> None:
+    """Set how long each log was before a truncation; leave out those that removed nothing."""
+    known: list[Truncation] = []
+    unknown: list[Truncation] = []
+    for one in history.truncations:
+        _add_with_end(one, played, known, known)
+    for one in history.truncations_of_unknown_extent:
+        _add_with_end(one, played, known, unknown)
+    history.truncations, history.truncations_of_unknown_extent = known, unknown
+
+
+def _add_with_end(one: Truncation, played: Played, known: list[Truncation], others: list[Truncation]) -> None:
+    """Add a truncation with the log end offset before it, if a complete trace shows that; else to the ``others``."""
+    end = _log_end(one, played)
+    if end is None:
+        others.append(one)
+    elif end > one.target:
+        known.append(replace(one, before=Interval.at(end)))
+
+
+def _log_end(truncation: Truncation, played: Played) -> int | None:
+    """Return the log end offset before a truncation, by the lines of a complete trace."""
+    ends = (played.log_ends.get(ref.row) for ref in truncation.refs if ref.row is not None)
+    return next((end for end in ends if end is not None), None)
 
 
 def _add_own(history: History, found: Alone) -> None:

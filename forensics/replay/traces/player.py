@@ -65,6 +65,7 @@ class Player:
         self.isr_stated = False
         self.committed, self.lost = Records(), Records()
         self.truncated: list[tuple[TruncatedCommitted, list[Piece]]] = []
+        self.log_ends: dict[int, int] = {}
         self.without: list[tuple[LedWithout, list[Piece]]] = []
         self.above: dict[int, HwAboveLeo] = {}
         self.fallen: list[Regression] = []
@@ -434,6 +435,7 @@ class Player:
     ) -> None:
         """Find the committed records that a truncation removed; ``change`` is its target and the log end before."""
         to, end = change
+        self.log_ends[line.row] = end
         found = [one for piece in removed for one in self.committed.of(piece)]
         if found:
             ref = Ref(row=line.row, note=f"truncated to {to}")
@@ -676,7 +678,7 @@ class Player:
         truncated = tuple(replace(one, again=self._again_there(one, pieces)) for one, pieces in self.truncated)
         above = tuple(one for _, one in sorted(self.above.items()))
         found = truncated, without, apart, above, tuple(self.fallen), tuple(self.shortened), starts
-        return Played(*found, isr, self.contradiction)
+        return Played(*found, isr, self.contradiction, self.log_ends)
 
     def _again_there(self, one: TruncatedCommitted, pieces: list[Piece]) -> bool:
         """Return whether a replica has what it truncated at the end."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from forensics.replay.facts.directory import Ref
@@ -100,6 +100,7 @@ class Played:
         epoch_starts: leader epochs whose entry has another first offset than the records of the same log.
         isr: elections and high watermarks compared with the ISR; None if no line states an ISR.
         contradiction: the first line that contradicts others, if any. What is found counts, nothing else is decided.
+        log_ends: log end offset before each truncation, by row of its line.
     """
 
     truncated: tuple[TruncatedCommitted, ...]
@@ -111,6 +112,7 @@ class Played:
     epoch_starts: tuple[EpochStarts, ...] = ()
     isr: InSync | None = None
     contradiction: Contradiction | None = None
+    log_ends: Mapping[int, int] = field(default_factory=dict)
 
 
 NO_DECISION: Final = Played((), (), (), (), (), ())

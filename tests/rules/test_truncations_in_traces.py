@@ -1,0 +1,54 @@
+"""Complete traces whose truncations state no log end offset: the lines before show how long the log was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forensics.rules.finding import Verdict
+from tests.rules.traced import LEADS, Line, judged, said
+
+HEAD: Line = {"kind": "trace", "system": "kafka", "protocol": "epoch", "cluster": "one", "complete": True}
+SECOND = said(4, 2, "become_leader", leader_epoch=4, leo=5, isr="1,2")
+FOLLOWS = said(5, 1, "become_follower", leader=2, leader_epoch=4)
+
+
+def uncommitted(folder: Path, lines: list[Line]) -> list[tuple[tuple[int, int], ...]]:
+    """The offsets of each finding about records that had not been committed; nothing may be unknown."""
+    found = judged(folder, [HEAD | {"replicas": [1, 2]}, *LEADS, *lines])
+    assert Verdict.UNKNOWN not in {one.verdict for one in found.values()}
+    return [finding.offsets for finding in found["uncommitted-truncation"].findings]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        # Both logs are empty, and broker 1 truncates to 0.
+        [said(4, 2, "become_leader", leader_epoch=4, leo=0, isr="1,2"), FOLLOWS, said(6, 1, "truncate", offset=0)],
+        # The log of broker 1 ends where it truncates to, by a line of an earlier role.
+        [
+            said(1, 1, "append", offset=0, leo=5),
+            said(2, 2, "append", offset=0, leo=5),
+            SECOND,
+            FOLLOWS | {"leo": 5},
+            said(6, 2, "become_leader", leader_epoch=5, leo=5, isr="1,2"),
+            said(7, 1, "become_follower", leader=2, leader_epoch=5),
+            said(8, 1, "truncate", offset=5),
+        ],
+    ],
+)
+def test_a_truncation_that_removes_nothing_is_no_finding(lines: list[Line], tmp_path: Path) -> None:
+    assert uncommitted(tmp_path, lines) == []
+
+
+def test_near_miss_the_log_was_longer(tmp_path: Path) -> None:
+    lines = [
+        said(1, 1, "append", offset=0, leo=10),
+        said(2, 2, "append", offset=0, leo=5),
+        said(3, 1, "hw", hw=5),
+        SECOND,
+        FOLLOWS,
+        said(6, 1, "truncate", offset=5),
+    ]
+    assert uncommitted(tmp_path, lines) == [((5, 10),)]
