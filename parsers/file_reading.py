@@ -72,6 +72,7 @@ class FileReading:
         topic, partition, directory_state: from the directory's name, for files of a partition.
         lines, events, relevant, understood: of a text log: physical lines, events, events that may be about
             replication, and those of them that fitted a known wording.
+        shuffled: of a text log: its lines are in no order that a process writes them in (``parsers.text.time_order``).
         unread: of a trace: lines that could not be read, so that it does not state what it claims to.
         first_time, last_time: of its events, as printed, microseconds since 1970.
         base_offset: offset in a segment's name.
@@ -96,6 +97,7 @@ class FileReading:
     events: int = 0
     relevant: int = 0
     understood: int = 0
+    shuffled: bool = False
     unread: int = 0
     first_time: int | None = None
     last_time: int | None = None
@@ -195,11 +197,20 @@ def joined(parts: Sequence[FileReading]) -> FileReading:
     whole.relevant = sum(part.relevant for part in parts)
     whole.understood = sum(part.understood for part in parts)
     whole.unread = sum(part.unread for part in parts)
-    whole.first_time = _first(part.first_time for part in parts)
-    whole.last_time = _first(part.last_time for part in reversed(parts))
+    whole.shuffled = any(part.shuffled for part in parts)
+    whole.first_time, whole.last_time = _times(parts)
     whole.zone = _first(part.zone for part in reversed(parts))
     whole.frame = _layouts(part.frame for part in parts)
     return whole
+
+
+def _times(parts: Sequence[FileReading]) -> tuple[int | None, int | None]:
+    """Return the times of the first and last event; of shuffled lines the earliest and latest."""
+    first = [part.first_time for part in parts if part.first_time is not None]
+    last = [part.last_time for part in parts if part.last_time is not None]
+    if any(part.shuffled for part in parts):
+        return min(first, default=None), max(last, default=None)
+    return next(iter(first), None), next(reversed(last), None)
 
 
 def _layouts(named: Iterable[str | None]) -> str | None:

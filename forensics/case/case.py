@@ -14,7 +14,18 @@ from forensics.case.brokers import Broker, brokers
 from forensics.case.lives import DIVIDED, LIVES, by_cluster, clustered, divided, lives, of_cluster
 from forensics.case.log_directories import log_directories
 from forensics.case.metadata import agree
-from forensics.case.order import cluster_numbers, in_order, is_fixed, latest, ranks, to_utc, utc, with_runs, witnessed
+from forensics.case.order import (
+    between,
+    cluster_numbers,
+    in_order,
+    is_fixed,
+    latest,
+    ranks,
+    to_utc,
+    utc,
+    with_runs,
+    witnessed,
+)
 from forensics.case.origin import Origin
 from forensics.case.owners import owners
 from forensics.case.printers import several, told_apart
@@ -437,12 +448,15 @@ def _told_in_damaged_traces(files: Sequence[tuple[Source, FileReading]], observa
 
 
 def _left_out(files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None]) -> set[int]:
-    """Return brokers whose logs are incomplete: a search left lines out, or some lines have an unknown layout."""
+    """Return brokers whose logs are incomplete.
+
+    A search left lines out, or may have, as the lines are in no order of time; or some lines have an unknown layout.
+    """
     parts = zip(files, owner, strict=True)
     return {
         broker
         for (source, found), broker in parts
-        if broker is not None and (_is_found(source) or NOT_KNOWN in (found.frame or ""))
+        if broker is not None and (_is_found(source) or found.shuffled or NOT_KNOWN in (found.frame or ""))
     }
 
 
@@ -485,6 +499,7 @@ _FACTS: dict[str, pl.DataType] = {
     "_rank": pl.Int32(),
     "_cluster": pl.UInt16(),
     "_trace": pl.Boolean(),
+    "_shuffled": pl.Boolean(),
 }
 
 
@@ -518,6 +533,7 @@ def _observations(
             "_rank": ranks(files, owner, cluster),
             "_cluster": [place[name] for name in cluster],
             "_trace": [found.format == "trace" for _, found in files],
+            "_shuffled": [found.shuffled for _, found in files],
         },
         schema=_FACTS,
     )
@@ -529,7 +545,8 @@ def _observations(
         part = to_utc(rows, found.zone or reading.assumed).hstack(said)
         # The lines of a trace are in order for each of its witnesses.
         teller = pl.when("_trace").then("witness")
-        part = part.with_columns(latest(pl.col("time")).over("source", teller).alias("_when"))
+        ordered = pl.when("_shuffled").then(between(pl.col("time"))).otherwise(latest(pl.col("time")))
+        part = part.with_columns(ordered.over("source", teller).alias("_when"))
         shared = owner[numbers[0]] is None and found.format == "broker-log"
         parts.append(_of_several(part, found, had[numbers[0]]) if shared else part)
     if not parts:
@@ -549,7 +566,7 @@ def _observations(
     rows = clustered(witnessed(rows, reading.skew), told, place)
     rows = _in_window(rows, reading, files)
     rows = in_order(rows).with_row_index("row")
-    return with_runs(rows).drop("_owner", "_rank", "_when", "_trace")
+    return with_runs(rows).drop("_owner", "_rank", "_when", "_trace", "_shuffled")
 
 
 def _joined(readings: Sequence[FileReading]) -> tuple[pl.DataFrame, list[int]]:

@@ -19,6 +19,7 @@ from parsers.takers.metadata_files import TOPIC as METADATA_TOPIC
 __all__ = [
     "METADATA_TOPIC",
     "ORDER",
+    "between",
     "cluster_numbers",
     "does_something",
     "in_order",
@@ -161,9 +162,14 @@ def to_utc(frame: pl.DataFrame, zone: str) -> pl.DataFrame:
     return frame.with_columns(utc(time, zone, later=fallen == 1))
 
 
+def between(time: pl.Expr) -> pl.Expr:
+    """Return times in which a line without one has that of the line before it."""
+    return time.fill_null(strategy="forward").fill_null(strategy="backward")
+
+
 def latest(time: pl.Expr) -> pl.Expr:
     """Return times that never fall within a file, even if its clock goes back or a line has no time."""
-    return time.fill_null(strategy="forward").fill_null(strategy="backward").cum_max()
+    return between(time).cum_max()
 
 
 def witnessed(rows: pl.DataFrame, skew: Mapping[int, int]) -> pl.DataFrame:

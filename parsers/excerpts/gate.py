@@ -12,8 +12,8 @@ from typing import Final
 
 from parsers.excerpts.catalogue import speaks
 from parsers.excerpts.headings import heading
-from parsers.excerpts.order import out_of_order
 from parsers.text.dates import DATES
+from parsers.text.time_order import out_of_order
 from parsers.text.wrappings import PREFIXES
 
 _LEVEL: Final = rb"\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\]?"

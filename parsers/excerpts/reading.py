@@ -17,7 +17,6 @@ from parsers.excerpts.catalogue import speaks
 from parsers.excerpts.dissect import Line, dissected
 from parsers.excerpts.kinds import Event, event_of, exception_of, message_of, whole
 from parsers.excerpts.kinds import Kind as LineKind
-from parsers.excerpts.order import joined_out_of_order, out_of_order
 from parsers.excerpts.pieces import MARKED
 from parsers.file_reading import FileReading, joined, note
 from parsers.files.sources import Source
@@ -27,6 +26,7 @@ from parsers.text import broker_log, cut_wordings, extract, frames, wrappings
 from parsers.text.frames import Frame
 from parsers.text.layouts import Layout, Layouts, Portion
 from parsers.text.lines import Block
+from parsers.text.time_order import REMARK, joined_out_of_order, out_of_order
 
 HOLE: Final = "excerpt"
 """Message id of rows that mark missing lines."""
@@ -251,6 +251,4 @@ def _by_time(part: FileReading) -> None:
     )
     ends = [moment for moment in (part.first_time, part.last_time, time.min(), time.max()) if isinstance(moment, int)]
     part.first_time, part.last_time = min(ends), max(ends)
-    part.notices = pl.concat(
-        [part.notices, note("its lines are in another order than their times: read in the order of their times")]
-    )
+    part.notices = pl.concat([part.notices, note(REMARK)])

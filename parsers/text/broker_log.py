@@ -25,6 +25,7 @@ from parsers.schema import NOTICES, empty
 from parsers.text import extract, frames, layouts, lines, wrappings
 from parsers.text.frames import Frame
 from parsers.text.layouts import Layouts, Portion
+from parsers.text.time_order import REMARK, is_shuffled
 from parsers.text.wrappings import Wrapping
 
 NAME: Final = "broker-log"
@@ -79,10 +80,14 @@ def _parts(blocks: Iterator[lines.Block], around: tuple[Wrapping, ...], frame: F
     requests = RequestLog()
     held: list[FileReading] = []
     known = Layouts(around, frame)
+    shuffled: bool | None = None
     for block in blocks:
+        if shuffled is None:
+            shuffled = is_shuffled(block.lines, around, frame)
         part = read_block(block, known, requests)
         if block.first_line == 1:
-            _remark(part, frame)
+            _remark(part, frame, shuffled=shuffled)
+        _in_order(part, shuffled=shuffled)
         if requests.relevant:
             held.append(part)
         else:
@@ -246,7 +251,9 @@ def _of_one_frame(logs: Mapping[int, Sequence[lines.Block]], frame: Frame) -> It
     for (number, block), one in zip(alike.items(), extracts, strict=True):
         reading = read_portion(Portion(layout, block, one))
         reading.lines = block.lines.len()
-        _remark(reading, frame)
+        shuffled = is_shuffled(block.lines, (), frame)
+        _remark(reading, frame, shuffled=shuffled)
+        _in_order(reading, shuffled=shuffled)
         yield number, reading
 
 
@@ -269,7 +276,7 @@ def parts_of_range(source: Source, place: Place, wanted: Range) -> Iterator[File
         NotThisFormat: no line begins as a broker's log does.
         OSError: it cannot be read.
     """
-    around, frame = _layout(source)
+    around, frame, shuffled = _layout(source)
     with place.open() as stream:
         rest, inside = _before(stream, wanted.begin, around, frame)
         stream.seek(wanted.begin)
@@ -284,7 +291,8 @@ def parts_of_range(source: Source, place: Place, wanted: Range) -> Iterator[File
             if len(known.known) > 1:
                 raise NotByRanges("the layout of its lines changes")
             if wanted.begin == 0 and block.first_line == 1:
-                _remark(part, frame)
+                _remark(part, frame, shuffled=shuffled)
+            _in_order(part, shuffled=shuffled)
             if requests.relevant:
                 raise NotByRanges("sessions of a request log reach over the file")
             yield part
@@ -320,9 +328,21 @@ def read_portion(portion: Portion) -> FileReading:
     return part
 
 
-def _remark(part: FileReading, frame: Frame) -> None:
-    if frame.remark:
-        part.notices = pl.concat([note(frame.remark), part.notices])
+def _remark(part: FileReading, frame: Frame, *, shuffled: bool) -> None:
+    remarks = [*([frame.remark] if frame.remark else []), *([REMARK] if shuffled else [])]
+    if remarks:
+        part.notices = pl.concat([note(*remarks), part.notices])
+
+
+def _in_order(part: FileReading, *, shuffled: bool) -> None:
+    """Note that the lines of a log are in no order of time, and when the first and the last of them were logged."""
+    part.shuffled = shuffled
+    if shuffled:
+        time = part.observations.get_column("time").cast(pl.Int64)
+        ends = [
+            moment for moment in (part.first_time, part.last_time, time.min(), time.max()) if isinstance(moment, int)
+        ]
+        part.first_time, part.last_time = min(ends, default=None), max(ends, default=None)
 
 
 def _requests(portions: Sequence[Portion]) -> pl.DataFrame:
@@ -357,17 +377,17 @@ class _Limited:
         return data
 
 
-def _layout(source: Source) -> tuple[tuple[Wrapping, ...], Frame]:
-    """Return wrappings and layout, from the file's first lines."""
+def _layout(source: Source) -> tuple[tuple[Wrapping, ...], Frame, bool]:
+    """Return wrappings and layout, from the file's first lines, and whether they are in no order of time."""
     with source.open() as stream:
         head = stream.read(_SAMPLE_BYTES)
         if head.count(b"\n") <= _SAMPLE_LINES:
             head += stream.read(STEP - len(head))
     sample = lines.sample(head.replace(b"\0", _NO_BYTE))
     around, frame = wrappings.choose(sample) if sample is not None else ((), None)
-    if frame is None:
+    if sample is None or frame is None:
         raise NotThisFormat("no line begins as a broker's log does")
-    return around, frame
+    return around, frame, is_shuffled(sample, around, frame)
 
 
 def _before(stream: BinaryIO, begin: int, around: tuple[Wrapping, ...], frame: Frame) -> tuple[bytes, bool]:

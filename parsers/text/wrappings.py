@@ -151,7 +151,7 @@ def choose(lines: pl.Series) -> tuple[tuple[Wrapping, ...], Frame | None]:
         return (), frame
     best: tuple[tuple[Wrapping, ...], Frame | None] = ((), frame)
     sample = lines.head(_SAMPLE)
-    for wrappings, inner in _ways(_sample_block(sample), 0):
+    for wrappings, inner in _ways(sample_block(sample), 0):
         found, fits = frames.fit(inner)
         if found is not None and fits > count:
             best, count = (wrappings, found), fits
@@ -161,7 +161,7 @@ def choose(lines: pl.Series) -> tuple[tuple[Wrapping, ...], Frame | None]:
 def readable(lines: pl.Series) -> bool:
     """Return whether a source's first lines have a layout, inside any wrappings: like ``choose``, without choosing."""
     return frames.choose(lines) is not None or any(
-        frames.choose(inner) is not None for _, inner in _ways(_sample_block(lines.head(_SAMPLE)), 0)
+        frames.choose(inner) is not None for _, inner in _ways(sample_block(lines.head(_SAMPLE)), 0)
     )
 
 
@@ -196,7 +196,7 @@ def unwrap(block: Block, wrappings: tuple[Wrapping, ...]) -> Block:
 
 def undated(lines: pl.Series) -> bool:
     """Return whether the lines inside print only the time of day, by which nothing can be ordered."""
-    sample = _sample_block(lines.head(_SAMPLE))
+    sample = sample_block(lines.head(_SAMPLE))
     return frames.undated(sample.lines) or any(frames.undated(inner) for _, inner in _ways(sample, 0))
 
 
@@ -224,5 +224,6 @@ def _candidates(lines: pl.Series) -> Iterator[Wrapping]:
     yield from json_wrapping.ways(lines.head(100).to_list())
 
 
-def _sample_block(lines: pl.Series) -> Block:
+def sample_block(lines: pl.Series) -> Block:
+    """Return the first lines of a source as a block, without notices."""
     return Block(lines, 1, empty(NOTICES))

@@ -24,7 +24,6 @@ from parsers.excerpts.dressings import DRESSINGS, undressed
 from parsers.excerpts.escapes import ESCAPES, unescaped
 from parsers.excerpts.gate import may_be_excerpt, times_out_of_order
 from parsers.excerpts.headings import HEADINGS, heading
-from parsers.excerpts.order import out_of_order
 from parsers.excerpts.reading import BEGINS, BETWEEN, ENDS, HOLE
 from parsers.excerpts.times import EDITED
 from parsers.file_reading import FileReading
@@ -32,6 +31,7 @@ from parsers.files.sources import Source
 from parsers.ledger import ledger
 from parsers.schema import Kind
 from parsers.text.extract import relevant
+from parsers.text.time_order import out_of_order
 from parsers.text.wrappings import PREFIXES
 from tests.conftest import ROOT
 from tests.parsers.handing_over import LAYOUTS, WRAPPINGS

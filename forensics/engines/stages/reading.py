@@ -13,7 +13,7 @@ import polars as pl
 
 from forensics.case.metadata import BATCH_COLUMNS as METADATA_BATCHES
 from forensics.case.metadata import FORMATS as METADATA_FORMATS
-from forensics.case.order import METADATA_TOPIC, latest, repeated, to_utc
+from forensics.case.order import METADATA_TOPIC, between, latest, repeated, to_utc
 from forensics.case.printers import printer, several, told_apart
 from forensics.case.shared_directories import opens_caseless
 from forensics.engines.stages.listing import File, state_of
@@ -44,6 +44,7 @@ HEADER: Final = (
     "events",
     "relevant",
     "understood",
+    "shuffled",
     "unread",
     "first_time",
     "last_time",
@@ -200,7 +201,7 @@ def _to_utc(part: FileReading, facts: _Facts, zone: str) -> None:
 
 def _part(unit: Unit, split: int, part: FileReading, facts: _Facts) -> Iterator[Told]:
     if part.observations.height:
-        rows = _timed(part.observations, facts)
+        rows = _timed(part, facts)
         rows = rows.with_row_index("seq", offset=facts.observations).with_columns(pl.col("seq").cast(pl.Int64))
         facts.observations += rows.height
         _collect(part.format, rows, facts)
@@ -219,11 +220,13 @@ def _part(unit: Unit, split: int, part: FileReading, facts: _Facts) -> Iterator[
         facts.whole.format = part.format
 
 
-def _timed(rows: pl.DataFrame, facts: _Facts) -> pl.DataFrame:
-    """Add the greatest time so far."""
-    time = pl.col("time")
+def _timed(part: FileReading, facts: _Facts) -> pl.DataFrame:
+    """Add the greatest time so far; of a log whose lines are in no order of time, the line's own."""
+    rows, time = part.observations, pl.col("time")
     if "_when" in rows.columns:  # of several logs in one file, each has a time of its own
         return rows.with_columns(pl.col("_when").cast(pl.Int64).alias("when")).drop("_when")
+    if part.shuffled:
+        return rows.with_columns(between(time).cast(pl.Int64).alias("when"))
     rows = rows.with_columns(latest(time).cast(pl.Int64).alias("when"))
     if facts.when is not None:
         rows = rows.with_columns(pl.max_horizontal("when", pl.lit(facts.when)).alias("when"))
