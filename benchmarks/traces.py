@@ -266,12 +266,18 @@ def _same(rule: str, own: Judgement, other: Judgement) -> Told:
 
 def answers(verdicts: Sequence[Verdicts], truth: dict[str, Any], cluster: Cluster) -> Iterator[Told]:
     """Compare the verdicts on a partition with what is so."""
-    for one in batches.compared([dict(each) for each in verdicts], truth):
+    for one in batches.compared([dict(each) for each in verdicts], _with_what_no_log_has(truth)):
         yield Told(one.rule, _KINDS.get(one.kind, "wrong" if one.wrong else "right"), one.violated)
     for each in verdicts[:1] or ({},):
         yield _apart(each)
     for rule, so in truths(truth, cluster).items():
         yield Told(rule, _kind({each[rule].verdict.value for each in verdicts}, so=so), so)
+
+
+def _with_what_no_log_has(truth: dict[str, Any]) -> dict[str, Any]:
+    """Return the truth in which committed records that no replica has are lost, though no leader began without them."""
+    lost = [*truth["lost_committed_offsets"], *truth["in_no_log"]]
+    return truth | {"lost_committed_offsets": lost, "expect": truth["expect"] | {"lost_committed": bool(lost)}}
 
 
 def _apart(verdicts: Verdicts) -> Told:

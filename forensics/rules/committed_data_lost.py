@@ -18,7 +18,7 @@ from forensics.replay.committed.proof import (
     unserved,
 )
 from forensics.replay.committed.record_counts import records_lost, with_records
-from forensics.replay.committed.short_current_leader import in_no_copy, left_with_less
+from forensics.replay.committed.short_current_leader import in_no_copy, in_no_log, left_with_less
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.compaction import NOT_CLEANED
@@ -151,7 +151,8 @@ clusters and the systems that consumed them.""",
 
 def judge(history: History, case: Case) -> Judgement:
     """Compare every committed record with the current leader's log."""
-    findings = [*_lost(history, case), *_unserved(history, case), *_lost_with_leader(history, case)]
+    found = (_lost, _unserved, _lost_with_leader, _lost_everywhere)
+    findings = [one for each in found for one in each(history, case)]
     return judgement(ID, findings, [want for wants in _WANTS for want in wants(history, case)])
 
 
@@ -175,6 +176,25 @@ def _lost_with_leader(history: History, case: Case) -> Iterator[Finding]:
     left = left_with_less(history)
     if left is not None and not _unseen(history):
         yield _gone_with_leader(history, case, *left)
+
+
+def _lost_everywhere(history: History, case: Case) -> Iterator[Finding]:
+    """Yield a finding for records that no replica has at the end of a complete trace, without a leader after that."""
+    loss = in_no_log(history)
+    if loss is None:
+        return
+    cut = (one for one in history.truncations if intersect(loss.ranges, [(one.target, one.end)]))
+    shortened = [one for one in history.shortened_logs if intersect(loss.ranges, [(one.target, one.end)])]
+    yield _served_no_more(
+        history,
+        case,
+        loss,
+        "each replica that had them truncated its log or lost its end",
+        [*map(truncation_fact, cut), *map(shortened_fact, shortened)],
+        subject="log",
+        not_because=("the trace states each change of every replica",),
+        cause=CAUSE_OF[shortened[-1].cause] if shortened else CauseId.UNKNOWN,
+    )
 
 
 def _unseen(history: History) -> list[int]:

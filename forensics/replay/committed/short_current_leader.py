@@ -1,4 +1,4 @@
-"""Committed records that the last leader restarted without, before any other leader led without them.
+"""Committed records that the last leader restarted without, or that no replica has, before any leader led without them.
 
 If no other member of the last leader's ISR has them, no clean election restores them. Such evidence is collected during
 an incident, when most records can still be saved.
@@ -6,10 +6,10 @@ an incident, when most records can still be saved.
 
 from __future__ import annotations
 
-from forensics.replay.committed.proof import Loss, committed
+from forensics.replay.committed.proof import Loss, committed, stated_by
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import kept
-from forensics.replay.history import History, ShortenedLog, once
+from forensics.replay.history import Epoch, History, ShortenedLog, once
 from forensics.replay.lineage import merge, subtract
 
 
@@ -50,3 +50,18 @@ def in_no_copy(history: History) -> list[tuple[int, int]]:
         return []
     proof = committed(history, epoch.lineage, max(ends), max(checkpoints))
     return kept(history, epoch.lineage, proof.ranges, epoch.epoch + 1)
+
+
+@once
+def in_no_log(history: History) -> Loss | None:
+    """Return the committed records that no replica has at the end of a complete trace.
+
+    The epoch is that of the high watermark: no leader began without them.
+    """
+    one = history.played.in_no_log if history.played is not None else None
+    if one is None:
+        return None
+    first = one.commits[0]
+    epoch = history.epochs.get(first.epoch) or Epoch(first.epoch, leader=first.replica)
+    statements = tuple(stated_by(commit, one.lineage) for commit in one.commits)
+    return Loss(one.ranges, epoch, statements, {}, one.lineage)

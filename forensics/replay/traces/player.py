@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
@@ -30,7 +31,7 @@ from forensics.replay.traces.in_sync_replicas import InSync
 from forensics.replay.traces.leader_epochs import LedEpochs, epoch_ends
 from forensics.replay.traces.replica import Replica
 from forensics.replay.traces.replica_log import BEFORE, Log, Piece, Undecided, Writer, lineage_of, of_append, unlike
-from forensics.replay.traces.results import Contradiction, LedWithout, Played, TruncatedCommitted
+from forensics.replay.traces.results import Contradiction, InNoLog, LedWithout, Played, TruncatedCommitted
 from forensics.replay.traces.unlike_logs import Apart, Held, apart_at_end
 from forensics.replay.traces.written_records import Written
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -188,21 +189,27 @@ class Player:
         for piece, commit in found:
             self.lost.add(piece.writer, piece.first, piece.end, commit)
         if lacking:
-            ordered = tuple(sorted(commits, key=lambda one: (-one.high_watermark, one.replica, one.epoch)))
             ranges, lineage = tuple(merge(piece[:2] for piece in lacking)), lineage_of(sorted(lacking))
             role = broker, replica.epoch, *replica.took_up
-            self.without.append((LedWithout(*role, ranges, lineage, ordered, {}, while_leading), lacking))
+            one = LedWithout(*role, ranges, lineage, _highest_first(commits), {}, while_leading)
+            self.without.append((one, lacking))
 
     def _lacking(self, replica: Replica, alone: Commit | None) -> Iterator[tuple[Piece, Commit]]:
         """Yield committed records that a leader does not have, and that no leader before it lost."""
+        for piece, commit in self._in_none([replica]):
+            if alone in (None, commit) and commit.epoch <= replica.epoch:
+                yield piece, commit
+
+    def _in_none(self, replicas: Collection[Replica]) -> Iterator[tuple[Piece, Commit]]:
+        """Yield committed records that none of some replicas has, and that no leader lost."""
         own = Records()
-        for piece in replica.log.pieces:
+        for piece in chain.from_iterable(replica.log.pieces for replica in replicas):
             own.found.setdefault(piece.writer, []).append(((piece.first, piece.end), _NOBODY))
+        deleted = max((replica.deleted for replica in replicas), default=0)
         for writer, spans in self.committed.found.items():
-            known = [*own.ranges(writer), *self.lost.ranges(writer), (0, max(self.deleted, replica.deleted))]
+            known = [*own.ranges(writer), *self.lost.ranges(writer), (0, max(self.deleted, deleted))]
             for span, commit in spans:
-                counts = alone in (None, commit) and commit.epoch <= replica.epoch
-                for first, end in subtract([span], known) if counts else ():
+                for first, end in subtract([span], known):
                     yield Piece(first, end, writer, whole=False), commit
 
     # -- the log ------------------------------------------------------------------------------------------------------
@@ -678,7 +685,15 @@ class Player:
         truncated = tuple(replace(one, again=self._again_there(one, pieces)) for one, pieces in self.truncated)
         above = tuple(one for _, one in sorted(self.above.items()))
         found = truncated, without, apart, above, tuple(self.fallen), tuple(self.shortened), starts
-        return Played(*found, isr, self.contradiction, self.log_ends)
+        return Played(*found, isr, self.contradiction, self.log_ends, self._in_no_log())
+
+    def _in_no_log(self) -> InNoLog | None:
+        """Return the committed records that no replica has at the end, unless a line contradicts others."""
+        found = [*self._in_none(self.replicas.values())] if self.contradiction is None else []
+        pieces, commits = sorted(piece for piece, _ in found), {commit for _, commit in found}
+        if not pieces:
+            return None
+        return InNoLog(tuple(merge(piece[:2] for piece in pieces)), lineage_of(pieces), _highest_first(commits))
 
     def _again_there(self, one: TruncatedCommitted, pieces: list[Piece]) -> bool:
         """Return whether a replica has what it truncated at the end."""
@@ -717,6 +732,10 @@ class Player:
 
 def _among(apart: Sequence[Apart], line: TraceLine, piece: Piece) -> bool:
     return any(one.has(line.broker, piece) for one in apart)
+
+
+def _highest_first(commits: Iterable[Commit]) -> tuple[Commit, ...]:
+    return tuple(sorted(commits, key=lambda one: (-one.high_watermark, one.replica, one.epoch)))
 
 
 _NOBODY: Final = Commit(-1, -1, 0, None, Ref())

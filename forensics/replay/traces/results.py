@@ -87,6 +87,21 @@ class LedWithout:
 
 
 @dataclass(frozen=True, slots=True)
+class InNoLog:
+    """Committed records that no replica has at the end of the trace, and that no leader began without.
+
+    Attributes:
+        ranges: offsets of the records.
+        lineage: their leader epochs.
+        commits: high watermarks that covered them, the highest first.
+    """
+
+    ranges: tuple[Range, ...]
+    lineage: Lineage
+    commits: tuple[Commit, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Played:
     """Everything that a complete trace decides about one partition.
 
@@ -101,6 +116,7 @@ class Played:
         isr: elections and high watermarks compared with the ISR; None if no line states an ISR.
         contradiction: the first line that contradicts others, if any. What is found counts, nothing else is decided.
         log_ends: log end offset before each truncation, by row of its line.
+        in_no_log: committed records that no replica has at the end, besides those that leaders began without.
     """
 
     truncated: tuple[TruncatedCommitted, ...]
@@ -113,6 +129,7 @@ class Played:
     isr: InSync | None = None
     contradiction: Contradiction | None = None
     log_ends: Mapping[int, int] = field(default_factory=dict)
+    in_no_log: InNoLog | None = None
 
 
 NO_DECISION: Final = Played((), (), (), (), (), ())

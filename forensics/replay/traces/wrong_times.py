@@ -82,5 +82,6 @@ _ANSWERS: Final[dict[str, Any]] = {
     "shortened": lambda one: [(log.replica, log.epoch, log.end, log.target, log.cause) for log in one.shortened],
     "epoch_starts": lambda one: [(start.epoch, [at for at, *_ in start.starts]) for start in one.epoch_starts],
     "isr": _isr,
+    "in_no_log": lambda one: one.in_no_log and one.in_no_log.ranges,
 }
 """By field of ``Played``, its values without the lines that show them."""

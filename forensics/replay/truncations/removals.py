@@ -16,6 +16,7 @@ from forensics.replay.committed.proof import (
     stated_at_most,
     stated_by,
 )
+from forensics.replay.committed.short_current_leader import in_no_log
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.deletions import kept, log_start_at
@@ -327,9 +328,10 @@ def _there_again(history: History, truncation: Truncation, ranges: tuple[Range, 
 
 def _gone(history: History, truncation: Truncation) -> list[Range]:
     """Return which records of the truncated log are lost: records of another log may be lost at the same offsets."""
+    nowhere = in_no_log(history)
     return [
         piece
-        for loss in losses(history)[0]
+        for loss in (*losses(history)[0], *((nowhere,) if nowhere is not None else ()))
         for first, end in loss.ranges
         for piece in subtract(
             [(first, end)], itertools.chain(*differences(loss.lineage, truncation.lineage, first, end))

@@ -1,0 +1,65 @@
+"""Complete traces at whose end no replica has some committed records, and no leader took up an epoch since."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forensics.rules.finding import Judgement, Verdict
+from tests.rules.traced import LEADS, Line, judged, said
+
+HEAD: Line = {"kind": "trace", "system": "kafka", "protocol": "epoch", "cluster": "one", "complete": True}
+ALONE = [
+    *LEADS,
+    said(1, 1, "append", offset=0, leo=10),
+    said(1, 2, "append", offset=0, leo=10),
+    said(2, 1, "isr_shrink", isr="1"),
+    said(2, 1, "isr_commit", isr="1"),
+    said(3, 1, "append", offset=10, leo=15),
+    said(4, 1, "hw", hw=15),
+]
+"""Broker 1 is alone in the ISR and commits offsets 10 to 14, which broker 2 lacks."""
+
+FOLLOWS = said(5, 1, "become_follower", leader=2, leader_epoch=4, leo=15)
+TRUNCATES = said(6, 1, "truncate", offset=10, leo=15)
+
+
+def answers(folder: Path, lines: list[Line]) -> dict[str, Judgement]:
+    return judged(folder, [HEAD | {"replicas": [1, 2]}, *lines])
+
+
+@pytest.mark.parametrize(
+    ("lines", "offsets"),
+    [
+        ([FOLLOWS, TRUNCATES], ((10, 15),)),
+        ([said(5, 1, "process_start"), said(6, 1, "log_created")], ((10, 15),)),
+        ([said(5, one, kind) for one in (1, 2) for kind in ("process_start", "log_created")], ((0, 15),)),
+    ],
+)
+def test_what_no_log_has_is_lost(lines: list[Line], offsets: tuple[tuple[int, int], ...], tmp_path: Path) -> None:
+    """Whoever leads next cannot have the records. The line in which a leader takes its epoch up is not needed."""
+    found = answers(tmp_path, [*ALONE, *lines])
+    (finding,) = found["committed-data-lost"].findings
+    assert finding.offsets == offsets
+    assert "no replica in the evidence still has them" in finding.summary.casefold()
+    assert len(finding.facts) > 1  # what was committed, and how each copy went
+    for one in found["truncation-below-committed"].findings:
+        assert "the partition has lost them" in one.summary
+
+
+def test_near_miss_one_log_still_has_them(tmp_path: Path) -> None:
+    """Broker 1 follows broker 2, and has not truncated: broker 2 has not taken the epoch up."""
+    assert answers(tmp_path, [*ALONE, FOLLOWS])["committed-data-lost"].verdict is Verdict.CLEAN
+
+
+def test_near_miss_they_were_deleted_from_the_beginning(tmp_path: Path) -> None:
+    lines = [said(5, one, "log_start", log_start=10) for one in (1, 2)]
+    created = [said(6, 2, "process_start"), said(6, 2, "log_created")]
+    assert answers(tmp_path, [*ALONE, *lines, *created])["committed-data-lost"].verdict is Verdict.CLEAN
+
+
+def test_a_leader_that_began_without_them_is_named_alone(tmp_path: Path) -> None:
+    leads = said(7, 2, "become_leader", leader_epoch=4, leo=10, isr="2")
+    (finding,) = answers(tmp_path, [*ALONE, FOLLOWS, TRUNCATES, leads])["committed-data-lost"].findings
+    assert "broker 2 became leader (epoch 4)" in finding.summary
