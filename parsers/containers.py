@@ -42,6 +42,7 @@ from parsers.formats.log_directory import split_directory
 from parsers.formats.trace_jsonl import is_trace
 from parsers.takers import trace_files
 from parsers.text import exports, grep_output, shared_output
+from parsers.text.reordered import STAMP, reordered
 
 INSIDE: Final = "!"
 """Separator between the path of an archive and the path in it: ``bundle.tar.gz!/broker-1/server.log``."""
@@ -168,6 +169,9 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
     if exports.may_be_export(head) and (exported := exports.split(source)) is not None:
         yield from _pasted(exported)
         return
+    if STAMP.search(head) is not None:
+        source = reordered(source)
+        head = source.head()
     yield from excerpts.checkpoint_files(source, head)
     mark = shared_output.mark_of(_objects(source, head))
     if (pieces := excerpts.pieces(source, head, marked=mark is not None)) is not None:

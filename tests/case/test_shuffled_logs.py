@@ -12,15 +12,16 @@ from forensics.engines import large, local
 from forensics.reports import json_report
 from forensics.result import Result
 from parsers.excerpts import pieces
-from parsers.text import time_order
+from parsers.text import reordered, time_order
 
 HEALTHY = ("reassigned-3.9.1", "traps-0.10.2.2", "rotated-2.8.2")
 
 
 @pytest.fixture(autouse=True)
-def _no_excerpts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Short texts are read as excerpts, which have a way of their own to put lines in order."""
+def _long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short texts are read as excerpts, and those of a few megabytes are put in order before they are read."""
     monkeypatch.setattr(pieces, "MOST_BYTES", 0)
+    monkeypatch.setattr(reordered, "MOST_BYTES", 0)
 
 
 def events(log: Path) -> list[str]:

@@ -1,0 +1,163 @@
+"""Logs in which a block of lines is there twice, or whose newest line comes first: rewritten before they are read.
+
+``docker logs kafka >> kafka.log``, run twice, writes each line twice, and so do two exports that overlap. An event that
+is there again, byte for byte and with the same time, after the times went back, is the same event: it counts once.
+A viewer of logs often shows, and saves, the newest line first: such a text is read from its end.
+
+Only the order of the events changes, or lines become blank; what an event says does not. A text above ``MOST_BYTES`` is
+read as it is, and so is a compressed one, which would have to be expanded once more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO
+from typing import BinaryIO, Final, NamedTuple
+
+from parsers.files.sources import Source
+
+MOST_BYTES: Final = 16 << 20
+"""Largest size of a text that is looked at: its events are held in memory."""
+NEWEST_FIRST: Final = "its newest line comes first: read from its end, and its lines are numbered from there"
+REPEATED: Final = "{} lines are there again, with the same times: each counts once"
+
+STAMP: Final = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?")
+"""A time of a log line. A text without one in its first bytes need not be looked at."""
+_SECOND: Final = 19  # bytes of a time up to its second
+_BEGINNING: Final = 120  # bytes of a line in which an event has its time
+_SAMPLES: Final = 2000
+_NEAR: Final = 4000  # bytes behind a sampled place in which a time must begin
+_FEWEST: Final = 3
+_EXCERPT: Final = 100
+"""Events of a text that somebody may have pasted into a ticket."""
+_RARELY: Final = 50
+
+
+class _Event(NamedTuple):
+    """The lines of one event, and its time; b"" for lines before the first one."""
+
+    time: bytes
+    text: bytes
+
+
+def reordered(source: Source) -> Source:
+    """Return a text with each event once and the oldest first; the source itself if it is so already.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if source.place is None or source.size > MOST_BYTES:
+        return source
+    with source.open() as stream:
+        data = stream.read(MOST_BYTES + 1)
+    if not _goes_back(data):
+        return source
+    for rewrite in (_oldest_first, _each_once):
+        if (found := rewrite(data)) is not None:
+            note, content = found
+            return replace(
+                source,
+                size=len(content),
+                open=_Content(source.open, rewrite),
+                place=None,
+                beginning=None,
+                digest=source.digest or hashlib.sha256(data).hexdigest(),
+                notes=(*source.notes, note),
+            )
+    return source
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """Opens a text as it is rewritten, so that it is in memory only while it is read."""
+
+    stored: Callable[[], BinaryIO]
+    rewrite: Callable[[bytes], tuple[str, bytes] | None]
+
+    def __call__(self) -> BinaryIO:
+        with self.stored() as stream:
+            data = stream.read()
+        found = self.rewrite(data)
+        return BytesIO(data if found is None else found[1])
+
+
+def _goes_back(data: bytes) -> bool:
+    """Return whether times go back, by some of them: most logs are told apart without looking at each line."""
+    step = max(len(data) // _SAMPLES, 1)
+    found = (STAMP.search(data, at, at + _NEAR) for at in range(0, len(data), step))
+    seconds = [_second(stamp[0]) for stamp in found if stamp is not None]
+    return any(later < earlier for earlier, later in itertools.pairwise(seconds))
+
+
+def _second(time: bytes) -> bytes:
+    return time[:_SECOND].replace(b"T", b" ")
+
+
+def _events(data: bytes) -> Iterator[_Event]:
+    time, lines = b"", list[bytes]()
+    for line in data.splitlines(keepends=True):
+        stamp = STAMP.search(line, 0, _BEGINNING)
+        if stamp is not None:
+            if lines:
+                yield _Event(time, b"".join(lines))
+            time, lines = stamp[0].replace(b"T", b" "), []
+        lines.append(line)
+    if lines:
+        yield _Event(time, b"".join(lines))
+
+
+def _oldest_first(data: bytes) -> tuple[str, bytes] | None:
+    """Return the events in reverse order; None if their times do not fall, or if they are few: see ``excerpts``."""
+    events = list(_events(data))
+    if len(events) <= _EXCERPT:
+        return None
+    falls, rises = _steps([event.time for event in events if event.time])
+    if falls < _FEWEST or _RARELY * rises > falls:
+        return None
+    if not data.endswith(b"\n"):
+        events[-1] = events[-1]._replace(text=events[-1].text + b"\n")
+    return NEWEST_FIRST, b"".join(event.text for event in reversed(events))
+
+
+def _steps(times: Sequence[bytes]) -> tuple[int, int]:
+    """Return how many times are earlier than the one before, and how many are later."""
+    pairs = [*itertools.pairwise(times)]
+    return sum(later < earlier for earlier, later in pairs), sum(later > earlier for earlier, later in pairs)
+
+
+def _each_once(data: bytes) -> tuple[str, bytes] | None:
+    """Return the text with blank lines where an event is there again; None if none is.
+
+    An event may be there several times in one moment. So it is the same one only if the times went back in between.
+    """
+    known: dict[bytes, _Seen] = {}
+    latest, stretch, repeats, found = b"", 0, 0, list[bytes]()
+    for event in _events(data):
+        second = _second(event.time)
+        stretch += second < latest
+        latest = second if second < latest else max(latest, second)
+        again = bool(event.time) and known.setdefault(event.text.rstrip(), _Seen()).is_known(stretch)
+        lines = event.text.count(b"\n") or 1
+        repeats += lines if again else 0
+        found.append(b"\n" * lines if again else event.text)
+    return (REPEATED.format(repeats), b"".join(found)) if repeats >= _FEWEST else None
+
+
+@dataclass(slots=True)
+class _Seen:
+    """How often an event is in a stretch of rising times, and at most in one of those before."""
+
+    stretch: int = 0
+    count: int = 0
+    before: int = 0
+
+    def is_known(self, stretch: int) -> bool:
+        """Count the event in a stretch, and return whether it is one of those that an earlier stretch has."""
+        if stretch != self.stretch:
+            self.stretch, self.count, self.before = stretch, 0, max(self.before, self.count)
+        self.count += 1
+        return self.count <= self.before

@@ -1,0 +1,119 @@
+"""Logs in which lines are there again, or whose newest line comes first, are read as if they were as logged."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forensics.engines import local
+from forensics.reports import json_report
+from parsers.containers import expand
+from parsers.files.sources import Source
+from parsers.text import reordered
+from parsers.walk import walk
+from tests.case.test_shuffled_logs import events
+
+Layout = Callable[[list[str]], list[str]]
+LAYOUTS: dict[str, Layout] = {
+    "twice": lambda lines: lines + lines,
+    "three times": lambda lines: lines * 3,
+    "overlapping": lambda lines: lines[: 2 * len(lines) // 3] + lines[len(lines) // 3 :],
+    "an earlier part again": lambda lines: lines + lines[len(lines) // 4 : len(lines) // 2],
+    "newest first": lambda lines: lines[::-1],
+}
+CASES = ("unclean-3.9.1", "rotated-2.8.2", "traps-0.10.2.2")
+
+
+def laid_out(case: Path, folder: Path, layout: Layout | None) -> None:
+    """A case whose logs are laid out; their lines are in the order of time, one log each."""
+    for path in sorted(path for path in case.rglob("*") if path.is_file()):
+        place = folder / path.relative_to(case)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix != ".log" or path.parent.name != "logs":
+            os.link(path, place)
+            continue
+        lines = events(path)
+        wanted = layout is not None and not (layout is LAYOUTS["newest first"] and len(lines) < 200)
+        place.write_text("".join(layout(lines) if wanted and layout is not None else lines), encoding="utf-8")
+
+
+def verdicts(folder: Path) -> object:
+    """What is answered, without the lines that show it."""
+    found = json_report.document(local.scan([str(folder)]))
+    told = [
+        (one["rule"], one["partition"], one["severity"], one["offsets"], one["summary"]) for one in found["findings"]
+    ]
+    return [one["verdicts"] for one in found["partitions"]], told
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_answers_are_those_to_the_log_as_it_was_written(
+    name: str, sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for layout, how in LAYOUTS.items():
+        for there, made in (("plain", None), ("laid out", how)):
+            laid_out(sample_traces / name, tmp_path / layout / there / "case", made)
+    for layout in LAYOUTS:
+        found = []
+        for there in ("plain", "laid out"):
+            monkeypatch.chdir(tmp_path / layout / there)
+            found.append(verdicts(Path("case")))
+        assert found[0] == found[1], layout
+
+
+def content(folder: Path, *lines: str) -> Source:
+    """A text as it is read."""
+    (folder / "server.log").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    (source,) = (one for file in walk([str(folder)]) for one in expand(file) if not one.container)
+    return source
+
+
+def at(second: int, text: str = "Truncating log orders-0 to offset 50. (kafka.log.Log)") -> str:
+    """A line of a log."""
+    return f"[2024-03-01 10:{second // 60:02}:{second % 60:02},107] INFO {text}"
+
+
+def test_a_line_that_is_there_again_is_blank_and_counted(tmp_path: Path) -> None:
+    lines = [at(second) for second in range(9)]
+    source = content(tmp_path, *lines, *lines[5:], at(20))
+    with source.open() as stream:
+        found = stream.read().decode().splitlines()
+    assert found == [*lines, "", "", "", "", at(20)]  # so that the numbers of lines stay
+    assert source.notes == (reordered.REPEATED.format(4),)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param([at(1), at(1), at(1), at(1), at(2), at(3)], id="in one moment"),
+        pytest.param(
+            [*[at(n) for n in range(50, 90)], *[at(n, "Starting") for n in range(50, 90)]], id="a clock set back"
+        ),
+        pytest.param([at(5), at(4), at(6), at(5), at(7)], id="threads"),
+    ],
+)
+def test_other_lines_are_left_as_they_are(lines: list[str], tmp_path: Path) -> None:
+    source = content(tmp_path, *lines)
+    with source.open() as stream:
+        assert stream.read().decode().splitlines() == lines
+    assert reordered.NEWEST_FIRST not in source.notes
+
+
+@given(st.lists(st.integers(0, 400), min_size=0, max_size=60), st.integers(0, 60), st.integers(0, 60))
+def test_what_is_left_of_a_doubled_log_is_the_log(seconds: list[int], first: int, last: int) -> None:
+    lines = [at(second, f"Truncating to offset {number} ") for number, second in enumerate(sorted(seconds))]
+    again = lines[min(first, last) : max(first, last)]
+    data = "".join(f"{line}\n" for line in itertools.chain(lines, again)).encode()
+    found = reordered._each_once(data)
+    kept = [line for line in (found[1] if found is not None else data).decode().splitlines() if line]
+    assert kept[: len(lines)] == lines
+    # A few are kept if nothing shows that the times went back: within one second, they need not have.
+    goes_back = len(again) >= 3 and again[0][:25] < lines[-1][:25]
+    assert not goes_back or all(line[:25] == lines[-1][:25] for line in kept[len(lines) :])
