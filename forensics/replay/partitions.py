@@ -467,8 +467,8 @@ def _add_with_end(one: Truncation, played: Played, known: list[Truncation], othe
 
 def _log_end(truncation: Truncation, played: Played) -> int | None:
     """Return the log end offset before a truncation, by the lines of a complete trace."""
-    ends = (played.log_ends.get(ref.row) for ref in truncation.refs if ref.row is not None)
-    return next((end for end in ends if end is not None), None)
+    removed = (played.removed.get(ref.row) for ref in truncation.refs if ref.row is not None)
+    return next((one.end for one in removed if one is not None), None)
 
 
 def _add_own(history: History, found: Alone) -> None:

@@ -52,3 +52,14 @@ def test_near_miss_the_log_was_longer(tmp_path: Path) -> None:
         said(6, 1, "truncate", offset=5),
     ]
     assert uncommitted(tmp_path, lines) == [((5, 10),)]
+
+
+def test_below_its_log_start_a_replica_removes_nothing(tmp_path: Path) -> None:
+    lines = [
+        *(said(1, one, "append", offset=0, leo=10) for one in (1, 2)),
+        said(2, 1, "hw", hw=10),
+        said(3, 2, "log_start", log_start=5),
+        said(4, 2, "truncate", offset=4),
+        said(5, 2, "append", offset=4, leo=10),
+    ]
+    assert uncommitted(tmp_path, lines) == []

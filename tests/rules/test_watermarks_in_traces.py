@@ -11,7 +11,7 @@ from forensics.replay.traces.high_watermarks import STATING, Field, Whose
 from forensics.rules.finding import Judgement, Severity, Verdict
 from parsers.formats.trace_kinds import COLUMN_OF, OF_KIND, STATEMENTS
 from parsers.schema import Kind
-from tests.rules.traced import Line, judged, said
+from tests.rules.traced import LEADS, Line, judged, said
 
 HEAD: Line = {"kind": "trace", "system": "kafka", "cluster": "one", "replicas": [1, 2], "complete": True}
 LOST = "committed-data-lost"
@@ -358,3 +358,57 @@ def test_what_a_leader_truncated_itself_was_not_kept_by_it(tmp_path: Path) -> No
     findings = judged(tmp_path, lines)[TRUNCATED].findings
     assert {(one.replicas, one.severity) for one in findings} == {((1,), Severity.ERROR), ((2,), Severity.ERROR)}
     assert all("whether the partition kept them is unknown" in one.summary for one in findings)
+
+
+WHOLE = [
+    {"kind": "trace", "system": "kafka", "protocol": "epoch", "cluster": "one", "complete": True, "replicas": [1, 2]},
+    *LEADS,
+    said(1, 1, "append", offset=0, leo=10),
+    said(2, 2, "append", offset=0, leo=10),
+    said(3, 2, "leader_hw", leader_hw=10, hw=10),
+]
+"""The follower alone states high watermarks."""
+
+
+def test_a_leader_whose_high_watermark_falls_as_its_follower_receives_it(tmp_path: Path) -> None:
+    answers = judged(tmp_path, [*WHOLE, said(4, 2, "leader_hw", leader_hw=7, hw=7)])
+    (finding,) = answers["hw-regression"].findings
+    assert (finding.replicas, finding.before, finding.after) == ((1,), {"high_watermark": 10}, {"high_watermark": 7})
+
+
+def test_a_leader_that_did_not_fall_contradicts_its_follower(tmp_path: Path) -> None:
+    lines = [*WHOLE, said(3, 1, "hw", hw=10), said(4, 2, "leader_hw", leader_hw=7, hw=7)]
+    answers = judged(tmp_path, lines)
+    assert Verdict.CLEAN not in {one.verdict for one in answers.values()}
+    (gap,) = answers["evidence-gap"].findings
+    assert "line 8: broker 2 received high watermark 7 of broker 1, its leader, after 10" in gap.summary
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [said(4, 2, "leader_hw", leader_hw=10, hw=10)],
+        # Another role of the leader, and of the follower: the next leader may know less.
+        [
+            said(4, 1, "become_leader", leader_epoch=4, leo=10, hw=7, isr="1,2"),
+            said(5, 2, "become_follower", leader=1, leader_epoch=4, leo=10),
+            said(6, 2, "leader_hw", leader_hw=7, hw=7),
+        ],
+    ],
+)
+def test_near_misses_of_a_fall_that_a_follower_receives(lines: list[Line], tmp_path: Path) -> None:
+    assert judged(tmp_path, [*WHOLE, *lines])["hw-regression"].verdict is Verdict.CLEAN
+
+
+@pytest.mark.parametrize(
+    "line", [said(4, 2, "leader_hw", leader_hw=15, hw=15), said(4, 2, "hw_checkpoint", hw=15), said(4, 2, "hw", hw=15)]
+)
+def test_a_follower_s_own_high_watermark_above_its_log_is_one_in_any_kind_of_line(line: Line, tmp_path: Path) -> None:
+    (finding,) = judged(tmp_path, [*WHOLE, line])["hw-above-leo"].findings
+    assert (finding.replicas, finding.offsets) == ((2,), ((10, 15),))
+
+
+def test_near_miss_a_checkpoint_from_before_the_trace(tmp_path: Path) -> None:
+    """The file may still have the high watermark of a longer log, which the trace does not show."""
+    lines = [*WHOLE[:3], said(3, 2, "log_loaded", leo=6), said(4, 2, "hw_checkpoint", hw=10)]
+    assert not judged(tmp_path, lines)["hw-above-leo"].findings

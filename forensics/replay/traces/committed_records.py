@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.lineage import Range, intersect, subtract
@@ -25,6 +26,15 @@ class Commit(NamedTuple):
     high_watermark: int
     time: int | None
     ref: Ref
+
+
+NOBODY: Final = Commit(-1, -1, 0, None, Ref())
+"""The commit of records that are in a set for another reason."""
+
+
+def highest_first(commits: Iterable[Commit]) -> tuple[Commit, ...]:
+    """Return high watermarks in an order that does not depend on that of the lines."""
+    return tuple(sorted(commits, key=lambda one: (-one.high_watermark, one.replica, one.epoch)))
 
 
 class Records:

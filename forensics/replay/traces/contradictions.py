@@ -12,6 +12,7 @@ import polars as pl
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.statement_lines import Key
 from forensics.replay.facts.trace_lines import TraceLine
+from forensics.replay.traces.leader_epochs import epoch_ends
 from forensics.replay.traces.results import Contradiction
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
@@ -37,6 +38,24 @@ def of_request(replica: Replica, line: TraceLine) -> str | None:
     if fetched and 0 <= replica.epoch != line.leader_epoch:
         return f"fetches in leader epoch {line.leader_epoch}; its last role is of leader epoch {replica.epoch}"
     return None
+
+
+def of_answer(number: int, leader: Replica, line: TraceLine, end: int) -> str | None:
+    """Return what is wrong with an answer, where a leader epoch ends; None for nothing.
+
+    Args:
+        number, leader: the leader that gave it.
+        line: the line.
+        end: log end offset of the leader as it was asked.
+    """
+    epoch, offset = line.leader_epoch, line.offset
+    if epoch is None or offset is None or epoch < 0 or offset < 0:
+        return None
+    least, most = epoch_ends(leader.log, epoch, end)
+    if least <= offset <= most:
+        return None
+    stated = f"states that leader epoch {epoch} ends at {offset} in the log of broker {number}"
+    return f"{stated}; by the lines before, it ends at {most}"
 
 
 def of_log_start(replica: Replica, line: TraceLine, committed: int | None) -> str | None:

@@ -23,15 +23,16 @@ from forensics.replay.history import Regression, RegressionKind, ShortenedBy, Sh
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, Range, intersect, merge, subtract
 from forensics.replay.traces.broken_invariants import EpochStarts, HwAboveLeo
-from forensics.replay.traces.committed_records import Commit, Records
-from forensics.replay.traces.contradictions import of_log_start, of_request
+from forensics.replay.traces.committed_records import NOBODY, Commit, Records, highest_first
+from forensics.replay.traces.contradictions import of_answer, of_log_start, of_request
 from forensics.replay.traces.epoch_entries import Beginning, Entries, entry_start
 from forensics.replay.traces.high_watermarks import ABOUT_HW, Whose, stated
 from forensics.replay.traces.in_sync_replicas import InSync
-from forensics.replay.traces.leader_epochs import LedEpochs, epoch_ends
+from forensics.replay.traces.leader_epochs import LedEpochs
+from forensics.replay.traces.received import fell, received
 from forensics.replay.traces.replica import Replica
 from forensics.replay.traces.replica_log import BEFORE, Log, Piece, Undecided, Writer, lineage_of, of_append, unlike
-from forensics.replay.traces.results import Contradiction, InNoLog, LedWithout, Played, TruncatedCommitted
+from forensics.replay.traces.results import Contradiction, InNoLog, LedWithout, Played, Removed, TruncatedCommitted
 from forensics.replay.traces.unlike_logs import Apart, Held, apart_at_end
 from forensics.replay.traces.written_records import Written
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -66,7 +67,7 @@ class Player:
         self.isr_stated = False
         self.committed, self.lost = Records(), Records()
         self.truncated: list[tuple[TruncatedCommitted, list[Piece]]] = []
-        self.log_ends: dict[int, int] = {}
+        self.removed: dict[int, Removed] = {}
         self.without: list[tuple[LedWithout, list[Piece]]] = []
         self.above: dict[int, HwAboveLeo] = {}
         self.fallen: list[Regression] = []
@@ -113,6 +114,8 @@ class Player:
         if end != replica.log.end:
             self._has_end(replica, line, end)
         for whose, hw in stated_hws:
+            self._compare_with_end(replica, line, hw, whose)
+        for whose, hw in stated_hws:
             if whose is not Whose.KEPT:
                 self._commits(replica, line, hw, whose)
             self._has_hw(replica, line, hw, whose)
@@ -122,6 +125,7 @@ class Player:
         end = replica.log.end
         replica.asked.append(before)
         replica.ended = Ref(row=line.row, note=f"log end offset {end}")
+        replica.longest = max(replica.longest, before, end)
         if end > before:
             replica.kept = None
             return
@@ -191,7 +195,7 @@ class Player:
         if lacking:
             ranges, lineage = tuple(merge(piece[:2] for piece in lacking)), lineage_of(sorted(lacking))
             role = broker, replica.epoch, *replica.took_up
-            one = LedWithout(*role, ranges, lineage, _highest_first(commits), {}, while_leading)
+            one = LedWithout(*role, ranges, lineage, highest_first(commits), {}, while_leading)
             self.without.append((one, lacking))
 
     def _lacking(self, replica: Replica, alone: Commit | None) -> Iterator[tuple[Piece, Commit]]:
@@ -204,7 +208,7 @@ class Player:
         """Yield committed records that none of some replicas has, and that no leader lost."""
         own = Records()
         for piece in chain.from_iterable(replica.log.pieces for replica in replicas):
-            own.found.setdefault(piece.writer, []).append(((piece.first, piece.end), _NOBODY))
+            own.found.setdefault(piece.writer, []).append(((piece.first, piece.end), NOBODY))
         deleted = max((replica.deleted for replica in replicas), default=0)
         for writer, spans in self.committed.found.items():
             known = [*own.ranges(writer), *self.lost.ranges(writer), (0, max(self.deleted, deleted))]
@@ -442,7 +446,7 @@ class Player:
     ) -> None:
         """Find the committed records that a truncation removed; ``change`` is its target and the log end before."""
         to, end = change
-        self.log_ends[line.row] = end
+        self.removed[line.row] = Removed(end, tuple(merge(piece[:2] for piece in removed)))
         found = [one for piece in removed for one in self.committed.of(piece)]
         if found:
             ref = Ref(row=line.row, note=f"truncated to {to}")
@@ -510,18 +514,23 @@ class Player:
             ref = Ref(row=line.row, note=f"high watermark {hw}")
             replica.hw = replica.own_hw = hw
             replica.had_hw = hw, line.run, ref
-            if whose is Whose.OWN:
-                self._compare_with_end(replica, line, hw, ref)
             if whose is Whose.OWN and replica.leads:
                 self._as_leader(replica, line, hw, ref)
 
-    def _compare_with_end(self, replica: Replica, line: TraceLine, hw: int, ref: Ref) -> None:
-        """Find a high watermark above the log end offset of its replica, which the lines before state."""
+    def _compare_with_end(self, replica: Replica, line: TraceLine, hw: int, whose: Whose) -> None:
+        """Find a high watermark above the log end offset of its replica, which the lines before state.
+
+        That in a checkpoint file may be from before a truncation: it counts if the log never had so much.
+        """
         end = replica.log.end
-        if hw <= end:
+        allowed = {Whose.OWN: replica.kept or 0, Whose.WRITTEN: replica.longest}.get(whose)
+        begun_late = whose is Whose.WRITTEN and line.broker in self.beginnings
+        if allowed is None or not replica.known or begun_late:
+            return
+        if whose is Whose.OWN and hw <= end:
             replica.kept = None
-        elif replica.known and hw > (replica.kept or 0):
-            one = line.broker
+        elif hw > max(end, allowed):
+            one, ref = line.broker, Ref(row=line.row, note=f"high watermark {hw}")
             above = HwAboveLeo(one, one, replica.epoch, hw, end, False, line.time, (ref, replica.ended))
             self.above.setdefault(one, above)
 
@@ -539,13 +548,16 @@ class Player:
         elif line.kind == Kind.CONSUMED or (replica.epoch < 0 and line.kind != Kind.PRODUCED):
             self._adds(replica.log.within(0, hw), commit)
         elif whose is Whose.LEADERS or (whose is not Whose.LEAST and hw > replica.hw):
+            if whose is Whose.LEADERS:
+                self._receives(replica, line, hw)
             leader = line.leader if line.leader is not None and whose is Whose.LEADERS else replica.led_by
-            self._of_its_leader(leader, commit, own=whose is Whose.OWN)
+            self._of_its_leader(leader, commit, whose)
 
-    def _of_its_leader(self, leader: int | None, commit: Commit, *, own: bool) -> None:
+    def _of_its_leader(self, leader: int | None, commit: Commit, whose: Whose) -> None:
         """A follower states the high watermark of its leader, which may have left that role in the meantime.
 
-        Where it states it as its ``own`` and that is above its log, it breaks a rule, and contradicts nothing.
+        Where it is its own, or in its checkpoint file, and above its log, it breaks a rule or is of an earlier log,
+        and contradicts nothing.
         """
         if leader is None:
             return
@@ -556,10 +568,26 @@ class Player:
         at = self.replicas.get(leader)
         if at is not None and at.leads and at.epoch >= commit.epoch:
             above = at.epoch == commit.epoch and commit.high_watermark > max(at.log.end, at.hw)
-            if above and not (own and commit.high_watermark > self.replicas[commit.replica].log.end):
+            beyond = commit.high_watermark > self.replicas[commit.replica].log.end
+            if above and beyond and whose is Whose.WRITTEN:
+                return
+            if above and not (whose is Whose.OWN and beyond):
                 stated = f"states high watermark {commit.high_watermark} of its leader, broker {leader}"
                 raise Undecided(f"{stated}; by the lines before, the log of that ends at {at.log.end}")
             self._covers(at, committed)
+
+    def _receives(self, replica: Replica, line: TraceLine, hw: int) -> None:
+        """A follower receives the high watermark of its leader."""
+        number = line.leader if line.leader is not None else replica.leader
+        leader = self.replicas.get(number) if number is not None else None
+        before, replica.received = replica.received, received(replica, leader, line, hw)
+        if leader is None or before is None or replica.received is None:
+            return
+        wrong = fell(leader, before, replica.received, line.time)
+        if isinstance(wrong, Regression):
+            self.fallen.append(wrong)
+        else:
+            self._contradicts(line, wrong)
 
     def _note_late(self, commit: Commit) -> None:
         """A high watermark is of an earlier role; who leads by now may have begun without the records."""
@@ -639,18 +667,8 @@ class Player:
         """Compare an answer, where a leader epoch ends, with the log of the leader that gave it."""
         number = line.leader if line.leader is not None else replica.leader
         leader = self.replicas.get(number) if number is not None else None
-        epoch, offset = line.leader_epoch, line.offset
-        if leader is None or not leader.leads or leader.epoch != replica.epoch:
-            return
-        if epoch is None or offset is None or epoch < 0 or offset < 0:
-            return
-        least, most = epoch_ends(leader.log, epoch, replica.leader_end)
-        if not least <= offset <= most:
-            self._contradicts(
-                line,
-                f"states that leader epoch {epoch} ends at {offset} in the log of broker {number}; "
-                f"by the lines before, it ends at {most}",
-            )
+        if number is not None and leader is not None and leader.leads and leader.epoch == replica.epoch:
+            self._contradicts(line, of_answer(number, leader, line, replica.leader_end))
 
     def _entry(self, replica: Replica, line: TraceLine) -> None:
         """Compare an entry of a leader epoch with the records of the same log, and keep it."""
@@ -685,7 +703,7 @@ class Player:
         truncated = tuple(replace(one, again=self._again_there(one, pieces)) for one, pieces in self.truncated)
         above = tuple(one for _, one in sorted(self.above.items()))
         found = truncated, without, apart, above, tuple(self.fallen), tuple(self.shortened), starts
-        return Played(*found, isr, self.contradiction, self.log_ends, self._in_no_log())
+        return Played(*found, isr, self.contradiction, self.removed, self._in_no_log())
 
     def _in_no_log(self) -> InNoLog | None:
         """Return the committed records that no replica has at the end, unless a line contradicts others."""
@@ -693,7 +711,7 @@ class Player:
         pieces, commits = sorted(piece for piece, _ in found), {commit for _, commit in found}
         if not pieces:
             return None
-        return InNoLog(tuple(merge(piece[:2] for piece in pieces)), lineage_of(pieces), _highest_first(commits))
+        return InNoLog(tuple(merge(piece[:2] for piece in pieces)), lineage_of(pieces), highest_first(commits))
 
     def _again_there(self, one: TruncatedCommitted, pieces: list[Piece]) -> bool:
         """Return whether a replica has what it truncated at the end."""
@@ -733,12 +751,6 @@ class Player:
 def _among(apart: Sequence[Apart], line: TraceLine, piece: Piece) -> bool:
     return any(one.has(line.broker, piece) for one in apart)
 
-
-def _highest_first(commits: Iterable[Commit]) -> tuple[Commit, ...]:
-    return tuple(sorted(commits, key=lambda one: (-one.high_watermark, one.replica, one.epoch)))
-
-
-_NOBODY: Final = Commit(-1, -1, 0, None, Ref())
 
 _SHORTENED_BY: Final[dict[str, ShortenedBy]] = {
     Kind.LOG_CREATED: ShortenedBy.NEW_LOG,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.traces.epoch_entries import Entries
+from forensics.replay.traces.received import Received
 from forensics.replay.traces.replica_log import Log
 
 
@@ -15,6 +16,7 @@ class Replica:
 
     Attributes:
         ended: the line since which its log ends where it does.
+        longest: the highest log end offset that it has had.
         known: its lines have stated with which log it began.
         epoch, leader, leads: its role; epoch -1 before its first one.
         led_by: the leader of its role, or of the role that it had before its process ended.
@@ -27,6 +29,7 @@ class Replica:
         had_hw: the last one that the replica itself stated, with the process and the line.
         checkpoint: last checkpointed high watermark with its line, of the present log.
         led_at: the last high watermark that it stated in its role as leader, with the line.
+        received: the last high watermark that it received from its leader.
         deleted: offset up to which it deleted the beginning of its log, as retention does.
         asked: log end offsets since its last fetch: it may have asked from there on.
         leader_end: log end offset of its leader as its role began, or as it last asked where a leader epoch ends.
@@ -36,6 +39,7 @@ class Replica:
 
     log: Log = field(default_factory=Log)
     ended: Ref = field(default_factory=Ref)
+    longest: int = 0
     known: bool = False
     epoch: int = -1
     leader: int | None = None
@@ -50,6 +54,7 @@ class Replica:
     had_hw: tuple[int, int, Ref] | None = None
     checkpoint: tuple[int, Ref] | None = None
     led_at: tuple[int, Ref] | None = None
+    received: Received | None = None
     deleted: int = 0
     asked: list[int] = field(default_factory=list)
     leader_end: int = 0

@@ -31,6 +31,18 @@ class Contradiction(NamedTuple):
     ref: Ref
 
 
+class Removed(NamedTuple):
+    """The records that a truncation removed.
+
+    Attributes:
+        end: log end offset before.
+        ranges: offsets of the records.
+    """
+
+    end: int
+    ranges: tuple[Range, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class TruncatedCommitted:
     """A truncation that removed committed records.
@@ -115,7 +127,7 @@ class Played:
         epoch_starts: leader epochs whose entry has another first offset than the records of the same log.
         isr: elections and high watermarks compared with the ISR; None if no line states an ISR.
         contradiction: the first line that contradicts others, if any. What is found counts, nothing else is decided.
-        log_ends: log end offset before each truncation, by row of its line.
+        removed: what each truncation removed, by row of its line.
         in_no_log: committed records that no replica has at the end, besides those that leaders began without.
     """
 
@@ -128,7 +140,7 @@ class Played:
     epoch_starts: tuple[EpochStarts, ...] = ()
     isr: InSync | None = None
     contradiction: Contradiction | None = None
-    log_ends: Mapping[int, int] = field(default_factory=dict)
+    removed: Mapping[int, Removed] = field(default_factory=dict)
     in_no_log: InNoLog | None = None
 
 

@@ -55,8 +55,8 @@ def _common(results: Sequence[Played | None], disorder: Contradiction) -> Played
     common = {name: _of_all(sound, name) for name in _ANSWERS}
     alike = all(value is not _UNLIKE for value in common.values())
     kept = {name: getattr(NO_DECISION, name) if value is _UNLIKE else value for name, value in common.items()}
-    ends = [{*one.log_ends.items()} for one in sound]
-    return Played(**kept, contradiction=None if alike else disorder, log_ends=dict(ends[0].intersection(*ends)))
+    removed = [{*one.removed.items()} for one in sound]
+    return Played(**kept, contradiction=None if alike else disorder, removed=dict(removed[0].intersection(*removed)))
 
 
 _UNLIKE: Final = object()

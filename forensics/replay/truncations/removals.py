@@ -180,7 +180,16 @@ def _below_own_hw(history: History, truncation: Truncation) -> CommittedProof:
 
 def beyond_committed(history: History, truncation: Truncation) -> tuple[Range, ...]:
     """Return the truncated offsets that are not known to have been committed in an earlier leader epoch."""
-    return tuple(subtract([(truncation.target, truncation.end)], _committed_part(history, truncation)))
+    return tuple(subtract(_removed(history, truncation), _committed_part(history, truncation)))
+
+
+def _removed(history: History, truncation: Truncation) -> list[Range]:
+    """Return the offsets that a truncation removed: where a complete trace shows records there, those."""
+    between = [(truncation.target, truncation.end)]
+    by_row = history.played.removed if history.played is not None else {}
+    rows = (ref.row for ref in truncation.refs if ref.row is not None)
+    stated = next((by_row[row] for row in rows if row in by_row), None)
+    return between if stated is None else intersect(stated.ranges, between)
 
 
 def _committed_part(history: History, truncation: Truncation) -> tuple[Range, ...]:
