@@ -31,6 +31,7 @@ from forensics.replay.omissions.last_leader import maybe_controllers
 from forensics.rules.acks import acks_facts
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
+    HERE,
     Fact,
     Finding,
     GroupReset,
@@ -39,6 +40,7 @@ from forensics.rules.finding import (
     Rule,
     Severity,
     States,
+    advised,
     all_of,
     brokers_text,
     count_text,
@@ -161,7 +163,23 @@ def _lost(history: History, case: Case) -> Iterator[Finding]:
     found = losses(history)[0]
     for loss in found:
         held = replace(loss, holders=with_records(history, case, loss.holders))
-        yield _finding(history, case, held, last=loss is found[-1])
+        finding = _finding(history, case, held, last=loss is found[-1])
+        yield finding if loss.served_by is None else _served_again(history, finding, loss, *loss.served_by)
+
+
+def _served_again(history: History, finding: Finding, loss: Loss, leader: int, epoch: int) -> Finding:
+    """Return the finding about records that a later leader has: they could not be read while another one led."""
+    could_not = f"until leader epoch {epoch}, the partition could not serve committed {offsets_text(loss.ranges)}"
+    check = (
+        f"check the consumers of {HERE}: while {leader_text(loss.epoch)} led, they got other records at these offsets, "
+        "or none"
+    )
+    return replace(
+        finding,
+        severity=Severity.WARNING,
+        summary=f"{could_not} ({count_text(loss.ranges)}): {_how(loss)}. Broker {leader}, the last leader, has them",
+        **advised(history.name, keep=f"broker {leader}'s copy of {HERE}, which has them", next_steps=(check,)),
+    )
 
 
 def _unserved(history: History, case: Case) -> Iterator[Finding]:

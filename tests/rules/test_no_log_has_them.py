@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forensics.rules.finding import Judgement, Verdict
+from forensics.rules.finding import Judgement, Severity, Verdict
 from tests.rules.traced import LEADS, Line, judged, said
 
 HEAD: Line = {"kind": "trace", "system": "kafka", "protocol": "epoch", "cluster": "one", "complete": True}
@@ -63,3 +63,29 @@ def test_a_leader_that_began_without_them_is_named_alone(tmp_path: Path) -> None
     leads = said(7, 2, "become_leader", leader_epoch=4, leo=10, isr="2")
     (finding,) = answers(tmp_path, [*ALONE, FOLLOWS, TRUNCATES, leads])["committed-data-lost"].findings
     assert "broker 2 became leader (epoch 4)" in finding.summary
+
+
+BACK = [
+    *ALONE[:-2],
+    said(3, 1, "hw", hw=10),
+    said(4, 2, "process_start"),
+    said(4, 2, "log_created"),
+    said(5, 2, "become_leader", leader_epoch=4, leo=0, isr="2"),
+    said(6, 2, "append", offset=0, leo=3),
+    said(7, 1, "become_leader", leader_epoch=5, leo=10, hw=10, isr="1"),
+    said(8, 2, "become_follower", leader=1, leader_epoch=5, leo=3),
+    said(9, 2, "truncate", offset=0, leo=3),
+    said(9, 2, "append", offset=0, leo=10),
+]
+"""Broker 2 leads in epoch 4 without offsets 0 to 9. Broker 1 has them, and leads again."""
+
+
+@pytest.mark.parametrize(("lines", "severity"), [(BACK, Severity.WARNING), (BACK[:-4], Severity.CRITICAL)])
+def test_a_loss_is_over_if_the_last_leader_has_the_records(
+    lines: list[Line], severity: Severity, tmp_path: Path
+) -> None:
+    (finding,) = answers(tmp_path, lines)["committed-data-lost"].findings
+    assert (finding.severity, finding.offsets) == (severity, ((0, 10),))
+    over = severity is Severity.WARNING
+    assert ("broker 1, the last leader, has them" in finding.summary.casefold()) == over
+    assert any("stop broker 1" in step.text for step in finding.next_steps) != over

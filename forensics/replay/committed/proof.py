@@ -138,6 +138,7 @@ class Loss:
         lineage: the log they were in.
         while_leading: that leader had them, and its log became shorter in that role.
         became_leader: that leader began without them, whatever the order of the leader epochs is.
+        served_by: a later leader that has all of them, and its leader epoch, by a complete trace.
     """
 
     ranges: tuple[Range, ...]
@@ -147,6 +148,7 @@ class Loss:
     lineage: Lineage
     while_leading: bool = False
     became_leader: bool = False
+    served_by: tuple[int, int] | None = None
 
 
 def _unless_played(
@@ -175,7 +177,8 @@ def _led_without(history: History, one: LedWithout) -> Loss:
     if epoch is None or epoch.leader != one.replica:  # an epoch with two leaders is kept under one of them
         begins = Interval.at(one.begins)
         epoch = Epoch(one.epoch, leader=one.replica, begins=begins, refs=[one.ref], leader_took_up=True)
-    return Loss(one.ranges, epoch, statements, dict(one.holders), one.lineage, one.while_leading, became_leader=True)
+    found = one.ranges, epoch, statements, dict(one.holders), one.lineage, one.while_leading
+    return Loss(*found, became_leader=True, served_by=one.served_by)
 
 
 def stated_by(commit: Commit, lineage: Lineage) -> HwStatement:

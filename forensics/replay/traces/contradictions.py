@@ -40,18 +40,13 @@ def of_request(replica: Replica, line: TraceLine) -> str | None:
     return None
 
 
-def of_answer(number: int, leader: Replica, line: TraceLine, end: int) -> str | None:
-    """Return what is wrong with an answer, where a leader epoch ends; None for nothing.
-
-    Args:
-        number, leader: the leader that gave it.
-        line: the line.
-        end: log end offset of the leader as it was asked.
-    """
+def of_answer(replica: Replica, leader: Replica, line: TraceLine) -> str | None:
+    """Return what is wrong with an answer of a leader to a replica, where a leader epoch ends; None for nothing."""
     epoch, offset = line.leader_epoch, line.offset
     if epoch is None or offset is None or epoch < 0 or offset < 0:
         return None
-    least, most = epoch_ends(leader.log, epoch, end)
+    number = line.leader if line.leader is not None else replica.leader
+    least, most = epoch_ends(leader.log, epoch, replica.leader_end)
     if least <= offset <= most:
         return None
     stated = f"states that leader epoch {epoch} ends at {offset} in the log of broker {number}"

@@ -69,6 +69,12 @@ class LedEpochs:
         """Return whether several brokers led an epoch: a broker of it may do what a follower does, too."""
         return len(self.leaders.get(epoch, ())) > 1
 
+    @property
+    def last_leader(self) -> int | None:
+        """The broker that took up the newest epoch; None if several did."""
+        brokers = self.leaders.get(max(self.leaders, default=-1), set())
+        return next(iter(brokers)) if len(brokers) == 1 else None
+
     def superseded(self, epoch: int) -> bool:
         """Return whether a later epoch is led, so that no replica follows the leader of this one any more."""
         return epoch < max(self.leaders, default=-1)

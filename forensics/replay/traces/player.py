@@ -21,7 +21,7 @@ from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.trace_lines import OfBrokers, TraceLine
 from forensics.replay.history import Regression, RegressionKind, ShortenedBy, ShortenedLog
 from forensics.replay.interval import Interval
-from forensics.replay.lineage import Lineage, Range, intersect, merge, subtract
+from forensics.replay.lineage import Lineage, intersect, merge, subtract
 from forensics.replay.traces.broken_invariants import EpochStarts, HwAboveLeo
 from forensics.replay.traces.committed_records import NOBODY, Commit, Records, highest_first
 from forensics.replay.traces.contradictions import of_answer, of_log_start, of_request
@@ -30,10 +30,10 @@ from forensics.replay.traces.high_watermarks import ABOUT_HW, Whose, stated
 from forensics.replay.traces.in_sync_replicas import InSync
 from forensics.replay.traces.leader_epochs import LedEpochs
 from forensics.replay.traces.received import fell, received
-from forensics.replay.traces.replica import Replica
+from forensics.replay.traces.replica import Replica, holding
 from forensics.replay.traces.replica_log import BEFORE, Log, Piece, Undecided, Writer, lineage_of, of_append, unlike
 from forensics.replay.traces.results import Contradiction, InNoLog, LedWithout, Played, Removed, TruncatedCommitted
-from forensics.replay.traces.unlike_logs import Apart, Held, apart_at_end
+from forensics.replay.traces.unlike_logs import Apart, Held, among, apart_at_end
 from forensics.replay.traces.written_records import Written
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
@@ -193,9 +193,9 @@ class Player:
         for piece, commit in found:
             self.lost.add(piece.writer, piece.first, piece.end, commit)
         if lacking:
-            ranges, lineage = tuple(merge(piece[:2] for piece in lacking)), lineage_of(sorted(lacking))
             role = broker, replica.epoch, *replica.took_up
-            one = LedWithout(*role, ranges, lineage, highest_first(commits), {}, while_leading)
+            records = tuple(merge(piece[:2] for piece in lacking)), lineage_of(sorted(lacking))
+            one = LedWithout(*role, *records, highest_first(commits), {}, while_leading)
             self.without.append((one, lacking))
 
     def _lacking(self, replica: Replica, alone: Commit | None) -> Iterator[tuple[Piece, Commit]]:
@@ -530,9 +530,9 @@ class Player:
         if whose is Whose.OWN and hw <= end:
             replica.kept = None
         elif hw > max(end, allowed):
-            one, ref = line.broker, Ref(row=line.row, note=f"high watermark {hw}")
-            above = HwAboveLeo(one, one, replica.epoch, hw, end, False, line.time, (ref, replica.ended))
-            self.above.setdefault(one, above)
+            refs = Ref(row=line.row, note=f"high watermark {hw}"), replica.ended
+            above = HwAboveLeo(line.broker, line.broker, replica.epoch, hw, end, False, line.time, refs)
+            self.above.setdefault(line.broker, above)
 
     def _commits(self, replica: Replica, line: TraceLine, hw: int, whose: Whose) -> None:
         """Add the records that a stated high watermark covers to what is committed.
@@ -578,8 +578,7 @@ class Player:
 
     def _receives(self, replica: Replica, line: TraceLine, hw: int) -> None:
         """A follower receives the high watermark of its leader."""
-        number = line.leader if line.leader is not None else replica.leader
-        leader = self.replicas.get(number) if number is not None else None
+        leader = self._leader_of(replica, line)
         before, replica.received = replica.received, received(replica, leader, line, hw)
         if leader is None or before is None or replica.received is None:
             return
@@ -588,6 +587,11 @@ class Player:
             self.fallen.append(wrong)
         else:
             self._contradicts(line, wrong)
+
+    def _leader_of(self, replica: Replica, line: TraceLine) -> Replica | None:
+        """Return the leader of a follower: that which a line names, else that of its role."""
+        number = line.leader if line.leader is not None else replica.leader
+        return self.replicas.get(number) if number is not None else None
 
     def _note_late(self, commit: Commit) -> None:
         """A high watermark is of an earlier role; who leads by now may have begun without the records."""
@@ -651,7 +655,7 @@ class Player:
             self._read_less(replica, line, before, 0, refs)
 
     def _asks_epoch(self, replica: Replica, line: TraceLine) -> None:
-        leader = self.replicas.get(line.leader if line.leader is not None else replica.leader or -1)
+        leader = self._leader_of(replica, line)
         replica.leader_end = leader.log.end if leader is not None else 0
 
     def _requests_epoch(self, replica: Replica, line: TraceLine) -> None:
@@ -665,10 +669,9 @@ class Player:
 
     def _is_answered(self, replica: Replica, line: TraceLine) -> None:
         """Compare an answer, where a leader epoch ends, with the log of the leader that gave it."""
-        number = line.leader if line.leader is not None else replica.leader
-        leader = self.replicas.get(number) if number is not None else None
-        if number is not None and leader is not None and leader.leads and leader.epoch == replica.epoch:
-            self._contradicts(line, of_answer(number, leader, line, replica.leader_end))
+        leader = self._leader_of(replica, line)
+        if leader is not None and leader.leads and leader.epoch == replica.epoch:
+            self._contradicts(line, of_answer(replica, leader, line))
 
     def _entry(self, replica: Replica, line: TraceLine) -> None:
         """Compare an entry of a leader epoch with the records of the same log, and keep it."""
@@ -694,7 +697,7 @@ class Player:
 
     def result(self) -> Played:
         """Return what the lines decide."""
-        without = tuple(replace(one, holders=self._holders(pieces)) for one, pieces in self.without)
+        without = tuple(self._with_holders(one, pieces) for one, pieces in self.without)
         apart = self._apart()
         if not self.stopped:
             self._never_so(apart)
@@ -713,21 +716,17 @@ class Player:
             return None
         return InNoLog(tuple(merge(piece[:2] for piece in pieces)), lineage_of(pieces), highest_first(commits))
 
+    def _with_holders(self, one: LedWithout, pieces: list[Piece]) -> LedWithout:
+        """Add which replicas hold the records at the end, and who serves them if it is the last leader."""
+        holders = holding(self.replicas, pieces)
+        last = self.epochs.last_leader
+        lacks = last is None or not self.replicas[last].leads or subtract(one.ranges, holders.get(last, ()))
+        serves = None if last is None or lacks else (last, self.replicas[last].epoch)
+        return replace(one, holders=holders, served_by=serves)
+
     def _again_there(self, one: TruncatedCommitted, pieces: list[Piece]) -> bool:
         """Return whether a replica has what it truncated at the end."""
-        return not subtract(one.ranges, self._holders(pieces).get(one.replica, ()))
-
-    def _holders(self, pieces: list[Piece]) -> dict[int, tuple[Range, ...]]:
-        """Return which replicas hold records at the end."""
-        found: dict[int, tuple[Range, ...]] = {}
-        for broker, replica in sorted(self.replicas.items()):
-            own: dict[Writer, list[Range]] = {}
-            for piece in replica.log.pieces:
-                own.setdefault(piece.writer, []).append(piece[:2])
-            held = merge(span for piece in pieces for span in intersect([piece[:2]], own.get(piece.writer, ())))
-            if held:
-                found[broker] = tuple(held)
-        return found
+        return not subtract(one.ranges, holding(self.replicas, pieces).get(one.replica, ()))
 
     def _apart(self) -> tuple[Apart, ...]:
         """Return the pairs of replicas with different records at committed offsets."""
@@ -740,16 +739,12 @@ class Player:
         It names a leader epoch without a leader, so that the line of a role is missing. Or it appends other records
         than its leader wrote in that leader epoch, and they are not found to differ from those of another replica.
         """
-        found = [(line, text) for line, piece, text in self.unlike_leader if not _among(apart, line, piece)]
+        found = [(line, text) for line, piece, text in self.unlike_leader if not among(apart, line.broker, piece)]
         begun = [one.end for one in self.beginnings.values()]
         for one in self.epochs.never_led(begun):
             found.append((one.line, f"{one.text}, and no line says who led that epoch"))
         if found:
             self._contradicts(*min(found, key=lambda one: one[0].row))
-
-
-def _among(apart: Sequence[Apart], line: TraceLine, piece: Piece) -> bool:
-    return any(one.has(line.broker, piece) for one in apart)
 
 
 _SHORTENED_BY: Final[dict[str, ShortenedBy]] = {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from forensics.replay.facts.directory import Ref
+from forensics.replay.lineage import Range, intersect, merge
 from forensics.replay.traces.epoch_entries import Entries
 from forensics.replay.traces.received import Received
-from forensics.replay.traces.replica_log import Log
+from forensics.replay.traces.replica_log import Log, Piece, Writer
 
 
 @dataclass(slots=True)
@@ -60,3 +62,16 @@ class Replica:
     leader_end: int = 0
     reloaded: bool = False
     entries: Entries = field(default_factory=Entries)
+
+
+def holding(replicas: Mapping[int, Replica], pieces: Sequence[Piece]) -> dict[int, tuple[Range, ...]]:
+    """Return which replicas have some records, with the offsets."""
+    found: dict[int, tuple[Range, ...]] = {}
+    for broker, replica in sorted(replicas.items()):
+        own: dict[Writer, list[Range]] = {}
+        for piece in replica.log.pieces:
+            own.setdefault(piece.writer, []).append(piece[:2])
+        held = merge(span for piece in pieces for span in intersect([piece[:2]], own.get(piece.writer, ())))
+        if held:
+            found[broker] = tuple(held)
+    return found

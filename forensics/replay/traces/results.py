@@ -85,6 +85,7 @@ class LedWithout:
         commits: high watermarks that covered them, the highest first.
         holders: replicas that hold some of them at the end of the trace, with the offsets.
         while_leading: it had them, and its log became shorter in that role.
+        served_by: who leads at the end of the trace, if its log has all of them; with its leader epoch.
     """
 
     replica: int
@@ -96,6 +97,7 @@ class LedWithout:
     commits: tuple[Commit, ...]
     holders: Mapping[int, tuple[Range, ...]]
     while_leading: bool
+    served_by: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -38,6 +38,11 @@ class Apart:
     def has(self, broker: int, piece: Piece) -> bool:
         """Return whether some records of a replica are among those that differ."""
         return broker in (self.left, self.right) and bool(intersect(self.ranges, [piece[:2]]))
+
+
+def among(apart: Iterable[Apart], broker: int, piece: Piece) -> bool:
+    """Return whether some records of a replica are among those that differ between any two replicas."""
+    return any(one.has(broker, piece) for one in apart)
 
 
 @dataclass(frozen=True, slots=True)

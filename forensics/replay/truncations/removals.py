@@ -338,9 +338,10 @@ def _there_again(history: History, truncation: Truncation, ranges: tuple[Range, 
 def _gone(history: History, truncation: Truncation) -> list[Range]:
     """Return which records of the truncated log are lost: records of another log may be lost at the same offsets."""
     nowhere = in_no_log(history)
+    lost = [loss for loss in losses(history)[0] if loss.served_by is None]
     return [
         piece
-        for loss in (*losses(history)[0], *((nowhere,) if nowhere is not None else ()))
+        for loss in (*lost, *((nowhere,) if nowhere is not None else ()))
         for first, end in loss.ranges
         for piece in subtract(
             [(first, end)], itertools.chain(*differences(loss.lineage, truncation.lineage, first, end))
