@@ -64,9 +64,9 @@ role (``RoleSpan.run``): 0 for lines before the first start in the evidence, and
 
 Conclusions about the partition need the replicas that could have acted:
 
-* *The leader r of epoch 3 did not change the ISR until epoch 4 began:* ``has(r, LOG, WITHIN)``, and no doubt
-  ``ISR_CHANGED`` or ``STATE_CHANGED`` of epoch 4. If there is no later epoch: ``has(r, LOG, WITHIN, AFTER)``. The lines
-  of a follower do not show it. With KRaft a controller may have changed it (see above).
+* *The last ISR that the leader r of epoch 3 states is the one at its end:* ``elections.isr_known_to_end``. It asks
+  ``has(r, LOG, WITHIN)``, and for no doubt ``ISR_CHANGED`` up to the next epoch with a leader. If there is no later
+  epoch, ask ``has(r, LOG, AFTER)`` too. The lines of a follower do not show it.
 * *No other broker led epoch 3:* ``has(other, ROLES, *Span)`` for each other replica that any line or file names, and no
   doubt ``LEADER`` of it. A replica that nothing names may have led.
 * *There was no epoch between 3 and 6:* ``unnamed_between(3, 6)`` is empty, and nothing else. An epoch in which no

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from forensics.replay.coverage import Coverage, MissingLines, Place, Printed, Span
 from forensics.replay.facts.copy_completeness import copies
 from forensics.replay.facts.directory import Disk, Ref
-from forensics.replay.facts.events import Event
+from forensics.replay.facts.events import Event, has_server_log
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.facts.stale_dirs import left_statements
 from forensics.replay.high_watermarks.candidates import attributed, next_start
@@ -56,6 +56,7 @@ from forensics.replay.omissions.files import (
     not_claimed,
 )
 from forensics.replay.omissions.own_lines import gaps_in
+from forensics.replay.omissions.partition_epochs import isr_changes_not_stated
 from forensics.replay.omissions.passed_over import passed_over
 from forensics.replay.omissions.role_epochs import (
     ROLES_BEGIN_LATE,
@@ -152,11 +153,17 @@ class _Pass:
         history.coverage = history.coverage.lowered(one for one in contradictions if one.span is Span.WITHIN)
         self._collect_epochs()
         history.epoch_rollbacks = [*served_again(history.role_spans), *history.epoch_rollbacks]
+        history.states = states([*self.cluster_events, *itertools.chain.from_iterable(events.values())])
         history.coverage = history.coverage.lowered(
-            [*unknown_writers(history), *end_early(history), *contradictions, *begin_late(history)]
+            [
+                *unknown_writers(history),
+                *end_early(history),
+                *contradictions,
+                *begin_late(history),
+                *isr_changes_not_stated(history),
+            ]
         )
         self._take_regressions(readers)
-        history.states = states([*self.cluster_events, *itertools.chain.from_iterable(events.values())])
         history.coverage = history.coverage.with_doubts(doubts(history))
         for epoch in history.epochs.values():
             if epoch.leader is not None and not epoch.unclean and isr_changed_without_lines(history, epoch):
@@ -199,7 +206,7 @@ class _Pass:
             missing += [*(gap.of(broker) for gap in gaps[:1]), *not_claimed(broker, own, fact.lines)]
             spans = history.role_spans[broker]
             roles = reader.roles_stated and any(role_span.epoch >= 0 for role_span in spans)
-            there = ((Printed.LOG, bool(own)), (Printed.ROLES, roles))
+            there = ((Printed.LOG, has_server_log(own)), (Printed.ROLES, roles))
             about[broker] = frozenset(what for what, named in there if named)
             disk = history.facts.disks.get(broker, NO_DISK)
             history.replicas[broker] = Replica(

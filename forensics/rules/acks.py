@@ -9,7 +9,7 @@ from forensics.case import Case
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import History, HwSource, HwStatement
-from forensics.replay.leadership.elections import isr_stated_by_leader
+from forensics.replay.leadership.elections import isr_known_to_end, isr_may_have_changed
 from forensics.rules.finding import Fact, States
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
 
@@ -59,7 +59,7 @@ def _by_isr(history: History, written: Sequence[int], least: int, needs: str, re
         written: leader epochs in which the records were written.
         least, needs, refs: as ``_least`` returns them.
     """
-    isrs = _isrs(history, written)
+    isrs = [] if _may_have_shrunk(history, written) else _isrs(history, written)
     sizes = [len(isr) for isr, _ in isrs if isr] or [0]
     if min(sizes) < 2 and least <= 1:
         return _alone(needs, refs, isrs)
@@ -78,7 +78,11 @@ def _by_isr(history: History, written: Sequence[int], least: int, needs: str, re
 
 
 def _stated_by_leaders(history: History, written: Sequence[int]) -> bool:
-    return all(isr_stated_by_leader(history, history.epochs[n]) for n in written)
+    return all(isr_known_to_end(history, history.epochs[n]) for n in written)
+
+
+def _may_have_shrunk(history: History, written: Sequence[int]) -> bool:
+    return any(isr_may_have_changed(history, history.epochs[n]) for n in written)
 
 
 def _isrs(history: History, written: Sequence[int]) -> list[tuple[frozenset[int], Ref]]:

@@ -9,6 +9,7 @@ from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import Epoch, History, Role
 from forensics.replay.leadership.doubts import doubts
+from forensics.replay.leadership.elections import isr_known_to_end
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
 from tests.covering import whole
 
@@ -47,16 +48,41 @@ def test_a_process_that_ran_on_or_stopped_unseen_may_have_had_another_role(
     assert {one for one in found if one.replica is None} == {Doubtful(Doubt.LEADER, 2)}, "no line names epoch 2"
 
 
-def test_numbers_of_states_count_changes_with_zookeeper_alone() -> None:
+@pytest.mark.parametrize("kraft", [False, True])
+def test_numbers_of_states_count_changes(kraft: bool) -> None:
     """States 1 and 5 are of epochs 1 and 3: two changes more than the epochs in between account for."""
-    for kraft, elections in (
-        (False, {Doubtful(Doubt.ISR_CHANGED, 3), Doubtful(Doubt.STATE_CHANGED, 3)}),
-        (True, set()),
-    ):
-        one = history([], kraft=kraft)
-        one.states = {1: (1, None), 5: (3, None)}
-        assert {*doubts(one)} - {Doubtful(Doubt.LEADER, 2)} == elections
-        assert one.coverage.with_doubts(doubts(one)).doubtful(Doubt.LEADER) == [2]
+    one = history([], kraft=kraft)
+    one.states = {1: (1, None), 5: (3, None)}
+    changed = {Doubtful(Doubt.ISR_CHANGED, 3), Doubtful(Doubt.STATE_CHANGED, 3)}
+    assert {*doubts(one)} - {Doubtful(Doubt.LEADER, 2)} == changed
+    assert one.coverage.with_doubts(doubts(one)).doubtful(Doubt.LEADER) == [2]
+
+
+@pytest.mark.parametrize(
+    ("first", "doubtful"),
+    [
+        (4, {Doubtful(Doubt.ISR_CHANGED, 1), Doubtful(Doubt.STATE_CHANGED, 1)}),
+        (1, set()),  # the election alone
+    ],
+)
+def test_a_partition_is_created_with_state_0(first: int, doubtful: set[Doubtful]) -> None:
+    """So the first number that a line states counts the changes before it, if leader epoch 0 is known."""
+    one = history([])
+    one.states = {first: (1, frozenset({2}))}
+    assert {*doubts(one)} - {Doubtful(Doubt.LEADER, 2)} == doubtful
+    del one.epochs[0]
+    assert {*doubts(one)} == {Doubtful(Doubt.LEADER, 2)}, "the first lines may be of any state"
+
+
+def test_an_isr_may_have_changed_until_the_next_leader_is_elected() -> None:
+    one = history([])
+    for epoch in one.epochs.values():
+        epoch.isr, epoch.isr_from_leader = [(frozenset({1, 2}), LINE)], True
+    assert all(isr_known_to_end(one, epoch) for epoch in one.epochs.values())
+    one.coverage = one.coverage.with_doubts([Doubtful(Doubt.ISR_CHANGED, 3)])
+    assert [isr_known_to_end(one, epoch) for epoch in one.epochs.values()] == [True, False, True]
+    one.epochs[1].leader = -1  # then nobody changed the ISR of epoch 0 until epoch 3 had a leader
+    assert not isr_known_to_end(one, one.epochs[0])
 
 
 def test_a_state_that_names_the_epoch_leaves_no_doubt_who_led_it_to_ask() -> None:

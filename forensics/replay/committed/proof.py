@@ -23,7 +23,7 @@ from forensics.replay.leadership.elections import (
     elected_with_others,
     from_eligible,
     isr_before,
-    isr_stated_by_leader,
+    isr_known_to_end,
     latest_isr_stated,
     outside_isr,
 )
@@ -478,7 +478,7 @@ def _has_all_committed(history: History, before: Epoch, after: Epoch) -> bool | 
 
 def _in_isr(history: History, broker: int, before: Epoch, after: Epoch) -> bool:
     """Return whether a broker was in the ISR as one epoch ended, or as the leader of a later one was elected."""
-    members = before.last_isr if isr_stated_by_leader(history, before) else None
+    members = before.last_isr if isr_known_to_end(history, before) else None
     return broker in (members or ()) or broker in (isr_before(history, after) or ())
 
 
@@ -602,7 +602,7 @@ def _bounded(history: History, leader: int, epoch: Epoch, after: Epoch, end: int
     The member must have stayed in the ISR as long as the leader may have led.
     """
     last = epoch.last_isr
-    if last is None or not isr_stated_by_leader(history, epoch):
+    if last is None or not isr_known_to_end(history, epoch):
         return False
     stayed = (last & latest_isr_stated(history, epoch, last)) - {leader}
     for number, later in history.epochs.items():

@@ -7,6 +7,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import polars as pl
 
+from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.messages.logs import LOG_OF, Log
 from parsers.schema import Kind
 
 T = TypeVar("T")
@@ -97,3 +99,16 @@ PROGRESS = (
     Kind.CONSUMED,
 )
 """Kinds of observation that report progress: they change with every append or fetch."""
+
+_OF_BROKER = frozenset(
+    (Kind.PROCESS_STARTED, Kind.SHUTDOWN_BEGIN, Kind.SHUTDOWN_COMPLETE, Kind.DIR_FAILED, Kind.DIR_EMPTY)
+)
+"""Kinds of lines about a broker or a directory, which are lines of each of its replicas too."""
+
+
+def has_server_log(own: Iterable[Event]) -> bool:
+    """Return whether a line of server.log is about the replica itself; a trace has what both files have."""
+    return any(
+        event.kind not in _OF_BROKER and (event.message == TRACE or LOG_OF.get(event.message) is Log.SERVER)
+        for event in own
+    )

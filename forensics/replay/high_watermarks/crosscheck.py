@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from forensics.replay.coverage import MissingLines, Omission, Printed, Span
 from forensics.replay.history import Epoch, History, HwSource, HwStatement, Role, ShortenedLog
+from forensics.replay.leadership.elections import isr_may_have_changed
 from forensics.replay.leadership.epoch_start import NO_DISK
 from forensics.replay.leadership.isr_removal_epochs import unaccounted
 from forensics.replay.lineage import UNKNOWN, Lineage, differences, same
@@ -236,9 +237,9 @@ def _shortened_since(history: History, broker: int, at: int, row: int | None) ->
 def may_have_left_isr(history: History, epoch: Epoch, broker: int) -> bool:
     """Return whether a replica may have left a leader's ISR, in its epoch or in a later one that it led.
 
-    No line of the leader shows it, but the leader's lines are not whole, or others state it. Or no line names the next
-    epoch, which may have any ISR. A replica that is elected next as the last one in the ISR was in it to the end, in
-    any of these epochs.
+    No line of the leader shows it, but the leader's lines are not whole, others state it, or partition epochs count it.
+    Or no line names the next epoch, which may have any ISR. A replica that is elected next as the last one in the ISR
+    was in it to the end, in any of these epochs.
     """
     if not history.coverage.whole(epoch.leader):
         return True
@@ -250,6 +251,8 @@ def _left_by_others(history: History, epoch: Epoch, broker: int) -> bool:
     led = (one for n, one in history.epochs.items() if n > epoch.epoch and one.leader not in (None, -1))
     if (follows := next(led, None)) is not None and follows.last_known and follows.leader == broker:
         return False
+    if isr_may_have_changed(history, epoch):
+        return True
     after = sorted(n for n in history.epochs if n > epoch.epoch)
     if after and unaccounted(epoch, history.epochs[after[0]], history.facts.removed):
         return True

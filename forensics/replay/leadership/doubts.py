@@ -18,8 +18,7 @@ from forensics.replay.roles.steps import RoleSpan
 def doubts(history: History) -> Iterator[Doubtful]:
     """Yield every doubt about a partition, once its epochs, its states and what is shown to be missing are known."""
     for epoch in history.epochs.values():
-        if not history.kraft:
-            yield from _of_election(history, epoch)
+        yield from _of_election(history, epoch)
     yield from (Doubtful(Doubt.LEADER, number) for number in _without_leader(history))
     for spans in history.role_spans.values():
         for before, role_span in itertools.pairwise(spans):
@@ -66,20 +65,26 @@ def _of_election(history: History, epoch: Epoch) -> Iterator[Doubtful]:
         return
     last, first, since, until = around
     changes = first - 1 - last - _stated_changes(history, last, since, until) - _changes_up_to(history, until, first)
-    if changes > until - since - 1:
+    elections = until - since - 1
+    if changes > elections:
         yield Doubtful(Doubt.ISR_CHANGED, epoch.epoch)
     known = {*history.epochs, *history.coverage.unnamed}
-    if changes > sum(since < number < until for number in known):
+    if last in history.states:  # else every epoch since the first counts, logged or not
+        elections = sum(since < number < until for number in known)
+    if changes > elections:
         yield Doubtful(Doubt.STATE_CHANGED, epoch.epoch)
 
 
 def _numbers_around(history: History, epoch: Epoch) -> tuple[int, int, int, int] | None:
     """Return the last partition epoch before an election and the next one, and the leader epochs of both.
 
-    The next one may be of a later leader epoch. None if one of them is not stated, or if epochs went back.
+    The next one may be of a later leader epoch. None if one of them is not stated, or if epochs went back. A partition
+    is created with partition epoch 0 in leader epoch 0, so these need not be stated if a line names that leader epoch.
     """
     numbered = [(number, of) for number, (of, _) in history.states.items() if of is not None]
     before = [state for state in numbered if state[1] < epoch.epoch]
+    if not before and epoch.epoch > 0 and 0 in history.epochs:
+        before = [(0, 0)]
     after = [state for state in numbered if state[1] >= epoch.epoch]
     if not before or not after or max(before) > min(after):
         return None
@@ -101,7 +106,7 @@ def _stated_changes(history: History, last: int, since: int, until: int) -> int:
         if since <= number < until and other.isr_from_leader:
             changes = sum(one != two for (one, _), (two, _) in itertools.pairwise(other.isr))
             # Changes up to the last partition epoch are not later ones.
-            counted = last - min(state for state, (of, _) in history.states.items() if of == since)
+            counted = last - min((state for state, (of, _) in history.states.items() if of == since), default=last)
             found += max(0, changes - (counted if number == since else 0))
     return found
 
@@ -113,7 +118,7 @@ def _changes_up_to(history: History, number: int, state: int) -> int:
     for the epoch is that of a later change.
     """
     epoch, isr = history.epochs.get(number), history.states[state][1]
-    if epoch is None or not (epoch.isr_from_leader and epoch.isr_elected):
+    if epoch is None or not epoch.isr_from_leader:
         return 0
     isrs = [isr for isr, _ in itertools.groupby(isr for isr, _ in epoch.isr)]
     return isrs.index(isr) if isr in isrs else 0

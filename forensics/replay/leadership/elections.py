@@ -86,6 +86,28 @@ def isr_stated_by_leader(history: History, epoch: Epoch) -> bool:
     return epoch.isr_from_leader and history.coverage.has(epoch.leader, Printed.LOG)
 
 
+def isr_known_to_end(history: History, epoch: Epoch) -> bool:
+    """Return whether the last ISR that an epoch's leader states is the one with which its epoch ended.
+
+    Its lines about its log are whole, and the partition epochs count no change of the ISR that no line shows.
+    """
+    return isr_stated_by_leader(history, epoch) and not isr_may_have_changed(history, epoch)
+
+
+def isr_may_have_changed(history: History, epoch: Epoch) -> bool:
+    """Return whether partition epochs count a change of the ISR without a line, from an epoch to the next election.
+
+    Changes that may have come with leader epochs which no line names do not count: those are of controllers.
+    """
+    for number in sorted(history.epochs):
+        if number > epoch.epoch:
+            if isr_changed_without_lines(history, history.epochs[number]):
+                return True
+            if history.epochs[number].leader not in (None, -1):
+                return False
+    return False
+
+
 def outlived(history: History, role_spans: Mapping[int, list[RoleSpan]]) -> list[RoleSpan]:
     """Return leaders' role spans for which other brokers state a later ISR than the leaders themselves.
 

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from forensics.replay.coverage import Omission
 from forensics.replay.high_watermarks import crosscheck
-from forensics.replay.omissions import files, left_out, own_lines, passed_over, role_epochs, unknown_writers
+from forensics.replay.omissions import (
+    files,
+    left_out,
+    own_lines,
+    partition_epochs,
+    passed_over,
+    role_epochs,
+    unknown_writers,
+)
 
 OMISSIONS: tuple[Omission, ...] = (
     *own_lines.OMISSIONS,
     *role_epochs.OMISSIONS,
     *crosscheck.OMISSIONS,
     *passed_over.OMISSIONS,
+    *partition_epochs.OMISSIONS,
     *unknown_writers.OMISSIONS,
     *files.OMISSIONS,
     *left_out.OMISSIONS,

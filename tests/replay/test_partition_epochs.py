@@ -1,0 +1,78 @@
+"""Changes of the ISR that partition epochs count and no line of the leader shows."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from forensics.engines.local import scan
+from forensics.replay.coverage import Printed
+from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.events import Event, has_server_log
+from forensics.replay.facts.partition_facts import PartitionFacts
+from forensics.replay.history import Epoch, History
+from forensics.replay.omissions.partition_epochs import isr_changes_not_stated
+from forensics.reports import json_report
+from parsers.schema import Kind
+from tests.covering import whole, without
+
+LINE = Ref(row=1)
+
+
+def history(*isrs: set[int], states: tuple[int, ...]) -> History:
+    """Leader epoch 4, led by broker 1, which states these ISRs; lines state these partition epochs."""
+    found = History(PartitionFacts("orders", 0), coverage=whole(1, 2))
+    epoch = Epoch(4, leader=1, isr=[(frozenset(isr), LINE) for isr in isrs], isr_from_leader=True)
+    found.epochs, found.states = {4: epoch}, dict.fromkeys(states, (4, None))
+    return found
+
+
+def test_a_leader_that_changed_the_isr_more_often_than_it_shows_lacks_lines() -> None:
+    (missing,) = isr_changes_not_stated(history({1, 2}, {1, 2}, states=(7, 9)))
+    assert (missing.replica, missing.epoch) == (1, 4)
+    assert "rose from 7 to 9 in leader epoch 4, but its lines show 0" in missing.text
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        pytest.param(history({1, 2}, {1}, {1, 2}, states=(7, 9)), id="it shows each"),
+        pytest.param(history({1, 2}, {1}, {1, 2}, states=(9,)), id="one number says nothing"),
+        pytest.param(history({1, 2}, {1}, {1, 2}, states=(7, 8)), id="a change that was refused"),
+    ],
+)
+def test_nothing_is_missing(one: History) -> None:
+    assert not [*isr_changes_not_stated(one)]
+
+
+def test_others_may_change_the_state_with_kraft_and_a_file_that_is_not_there_shows_nothing() -> None:
+    one = history({1, 2}, states=(7, 9))
+    one.maybe_kraft = True
+    assert not [*isr_changes_not_stated(one)]
+    one.maybe_kraft, one.coverage = False, without(whole(1, 2), 1, Printed.LOG)
+    assert not [*isr_changes_not_stated(one)]
+
+
+def test_a_recorded_leader_whose_shrink_is_not_there_is_not_whole(sample_traces: Path, tmp_path: Path) -> None:
+    case = tmp_path / "case"
+    shutil.copytree(sample_traces / "frozenctl-2.8.2", case)
+    log = case / "broker-1" / "logs" / "server.log"
+    shrunk = re.compile(r"^.*orders-0.*(?:Shrinking ISR from 1,2 to 1|ISR updated to 1 and version).*\n", re.MULTILINE)
+    text, count = shrunk.subn("", log.read_text(encoding="utf-8"))
+    assert count == 2
+    log.write_text(text, encoding="utf-8")
+    (partition,) = json_report.document(scan([str(case)]))["partitions"]
+    assert partition["verdicts"]["hw-above-isr-member"]["verdict"] == "unknown"  # the whole sample: violated
+
+
+@pytest.mark.parametrize(
+    ("message", "kind", "there"),
+    [("L-05", Kind.LOG_LOADED, True), ("S-01", Kind.BECOME_LEADER, False), ("P-01", Kind.SHUTDOWN_BEGIN, False)],
+)
+def test_lines_about_a_process_are_not_about_its_replicas_logs(message: str, kind: Kind, there: bool) -> None:
+    blank: dict[str, object] = dict.fromkeys(Event._fields)
+    event = Event(**(blank | {"row": 0, "broker": 1, "run": 0, "kind": kind.value, "message": message}))  # type: ignore[arg-type]
+    assert has_server_log([event]) is there
