@@ -5,6 +5,7 @@ from __future__ import annotations
 from forensics.replay.coverage import Omission
 from forensics.replay.high_watermarks import crosscheck
 from forensics.replay.omissions import (
+    cut_short,
     files,
     left_out,
     own_lines,
@@ -23,5 +24,6 @@ OMISSIONS: tuple[Omission, ...] = (
     *unknown_writers.OMISSIONS,
     *files.OMISSIONS,
     *left_out.OMISSIONS,
+    *cut_short.OMISSIONS,
 )
 """Every omission, in the order in which coverage is lowered."""

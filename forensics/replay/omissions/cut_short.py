@@ -1,0 +1,118 @@
+"""Logs of which the end is missing, as a copy that broke off leaves them: a broker's own other lines show that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from forensics.case import Case
+from forensics.case.order import FIRST as OF_ROLES
+from forensics.replay.coverage import MissingLines, Omission, Span
+from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.events import Event
+from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.schema import Kind
+from parsers.text.broker_log import NAME as LOG
+
+ENDS_IN_START = Omission(
+    "ends-in-start",
+    Span.AFTER,
+    "its log ends while its process starts",
+    "KafkaServer.startup, BrokerServer.startup and KafkaRaftServer.startup print their end, also shutdown does",
+)
+ENDS_BEFORE_ROLE = Omission(
+    "ends-before-role",
+    Span.AFTER,
+    "its server.log ends before its state-change.log names a role in leader epoch {epoch}",
+    "ReplicaManager.makeLeaders and makeFollowers remove fetchers, which AbstractFetcherManager prints",
+)
+OMISSIONS = (ENDS_IN_START, ENDS_BEFORE_ROLE)
+
+_OF_LOG: Final = "server"
+"""In the name of the file of a broker's other lines."""
+
+_APART: Final = 100_000
+"""Microseconds between a role and the lines about its fetchers."""
+
+_ENDS: Final = (
+    Kind.PROCESS_STARTED.value,
+    Kind.SHUTDOWN_BEGIN.value,
+    Kind.SHUTDOWN_COMPLETE.value,
+    Kind.START_FAILED.value,
+)
+"""Lines by which a start has ended."""
+
+
+_ROLES: Final = (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER, Kind.TRANSITION)
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The end of one broker's lines, as far as it shows that some are missing.
+
+    Attributes:
+        in_start: the first line of a process whose start has no end, or None.
+        log_until: time of the last line of its server.log, microseconds since 1970 UTC. None if it has no such file,
+            or if one file has lines of both topics.
+    """
+
+    in_start: Ref | None = None
+    log_until: int | None = None
+
+
+def ends(case: Case) -> Mapping[int, Ends]:
+    """Return where the lines of each broker end, where that shows something."""
+    starts, files = _in_start(case.observations), _server_logs(case.sources)
+    return {broker: Ends(starts.get(broker), files.get(broker)) for broker in starts.keys() | files.keys()}
+
+
+def _in_start(rows: pl.DataFrame) -> dict[int, Ref]:
+    """Return the last process start of each broker if no line shows its end, although others of the cluster have it."""
+    own = rows.filter(
+        pl.col("broker").is_not_null(),
+        pl.col("topic").is_null(),
+        pl.col("message") != TRACE,
+        pl.col("kind").is_in([Kind.PROCESS_START.value, *_ENDS]),
+    )
+    started = own.filter(pl.col("kind") == Kind.PROCESS_STARTED.value).get_column("broker").unique().to_list()
+    last = own.filter(pl.col("broker").is_in(started)).sort("row").unique("broker", keep="last", maintain_order=True)
+    open_ = last.filter(pl.col("kind") == Kind.PROCESS_START.value)
+    return {
+        broker: Ref(row=row, note="its process starts") for broker, row in open_.select("broker", "row").iter_rows()
+    }
+
+
+def _server_logs(sources: pl.DataFrame) -> dict[int, int]:
+    """Return the time of the last line of each broker's server.log, where its roles have a file of their own."""
+    logs = sources.filter(pl.col("format") == LOG, pl.col("broker").is_not_null(), pl.col("last_time").is_not_null())
+    name = pl.col("path").str.extract(r"([^/!\\]*)$")
+    logs = logs.with_columns(
+        name.str.contains(OF_ROLES, literal=True).alias("roles"), name.str.contains(_OF_LOG).alias("log")
+    )
+    apart = logs.filter("roles").get_column("broker").unique().to_list()
+    found = logs.filter("log", ~pl.col("roles"), pl.col("broker").is_in(apart)).group_by("broker")
+    return dict(found.agg(pl.col("last_time").max().cast(pl.Int64)).iter_rows())
+
+
+def end_before(found: Mapping[int, Ends], events: Mapping[int, Iterable[Event]]) -> Iterator[MissingLines]:
+    """Yield missing lines at the end of the replicas of one partition.
+
+    Args:
+        found: where the lines of each broker end.
+        events: each broker's own lines about its replica.
+    """
+    for broker in sorted(events.keys() & found.keys()):
+        one = found[broker]
+        if one.in_start is not None:
+            yield ENDS_IN_START.of(broker, ref=one.in_start)
+        later = (event for event in events[broker] if one.log_until is not None and _is_later(event, one.log_until))
+        if (event := next(later, None)) is not None:
+            yield ENDS_BEFORE_ROLE.of(broker, ref=Ref(row=event.row), epoch=event.leader_epoch)
+
+
+def _is_later(event: Event, end: int) -> bool:
+    role = event.kind in _ROLES and event.message != TRACE
+    return role and event.time is not None and event.time > end + _APART

@@ -1,0 +1,104 @@
+"""A copy of a broker's logs that broke off: its own other lines show that the end is missing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forensics.replay.coverage import Span
+from tests.incident import Incident, Node
+
+
+def started(node: Node, at: float) -> None:
+    node.says(at, f"INFO [KafkaServer id={node.number}] started (kafka.server.KafkaServer)")
+
+
+def healthy(tmp_path: Path) -> Incident:
+    """Broker 1 led epoch 0, and broker 2 leads epoch 1; all have the log."""
+    incident = Incident(tmp_path)
+    for node in incident.nodes.values():
+        started(node, 0.5)
+    incident.begins(80)
+    incident.succeeds(20, 1, 2, 80, 1, 3)
+    for node in incident.nodes.values():
+        fetchers(node, 20)
+    return incident
+
+
+def fetchers(node: Node, at: float) -> None:
+    node.says(
+        at, f"INFO [ReplicaFetcherManager on broker {node.number}] Removed fetcher for partitions Set(orders-0) "
+        "(kafka.server.ReplicaFetcherManager)"
+    )  # fmt: skip
+
+
+def ended(incident: Incident) -> set[int]:
+    coverage = incident.history().coverage
+    return {broker for broker in (1, 2, 3) if coverage.is_shown_missing(broker, Span.AFTER)}
+
+
+def in_start(incident: Incident) -> None:
+    incident[3].starts(40)
+
+
+def role(incident: Incident) -> None:
+    """What broker 3 logs about a role, without the line about its fetchers."""
+    incident[3].says(
+        40, "INFO [Broker id=3] Follower orders-0 starts at leader epoch 2 from offset 80 with high watermark 80. "
+        "Previous leader epoch was 1. (state.change.logger)", log="state-change",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("cut", [in_start, role])
+def test_the_end_of_a_log_is_missing(cut: Callable[[Incident], None], tmp_path: Path) -> None:
+    incident = healthy(tmp_path)
+    cut(incident)
+    shutil.rmtree(incident[9].folder)  # without the controller's lines, those of each broker decide
+    assert ended(incident) == {3}
+    assert incident.verdict("unclean-election") == "unknown"
+
+
+def nothing(_: Incident) -> None:
+    pass
+
+
+def whole_start(incident: Incident) -> None:
+    in_start(incident)
+    started(incident[3], 42)
+
+
+def failed_start(incident: Incident) -> None:
+    in_start(incident)
+    incident[3].says(41, "INFO [KafkaServer id=3] shutting down (kafka.server.KafkaServer)")
+    incident[3].says(42, "INFO [KafkaServer id=3] shut down completed (kafka.server.KafkaServer)")
+
+
+def whole_role(incident: Incident) -> None:
+    role(incident)
+    fetchers(incident[3], 40)
+
+
+def metadata(incident: Incident) -> None:
+    """A broker caches metadata of others, and its server.log has no line about that."""
+    incident[3].says(
+        60, "INFO [Broker id=3] Add 1 partitions and deleted 0 partitions from metadata cache in response to "
+        "UpdateMetadata request sent by controller 9 epoch 1 with correlation id 9 (state.change.logger)",
+        log="state-change",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("goes_on", [nothing, whole_start, failed_start, whole_role, metadata])
+def test_nothing_shows_that_a_log_ends_early(goes_on: Callable[[Incident], None], tmp_path: Path) -> None:
+    incident = healthy(tmp_path)
+    goes_on(incident)
+    assert ended(incident) == set()
+
+
+def test_a_broker_that_never_prints_the_end_of_a_start_may_have_started(tmp_path: Path) -> None:
+    incident = Incident(tmp_path)
+    incident.begins(80)
+    in_start(incident)
+    assert ended(incident) == set()
