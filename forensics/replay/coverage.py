@@ -357,7 +357,7 @@ class Coverage:
         """
         if replica is None:
             return False
-        if self.claimed_partly and what in self.claimed_partly.get(replica, NEITHER):
+        if self._is_claimed(replica, what):
             return True
         there = what in self.printed.get(replica, NEITHER)
         if replica not in self.known_missing:  # as with most of very many partitions
@@ -447,7 +447,7 @@ class Coverage:
         This is narrower than ``has``: lines that are missing at a known place in another role do not matter. If the
         place of any is unknown, they may be missing in any role. The arguments are those of ``missing_in``.
         """
-        if not self._is_placed(replica):
+        if not self._is_placed(replica) or self._is_claimed(replica, Printed.LOG):
             return self.has(replica, Printed.LOG)
         return self.are_about(replica, Printed.LOG) and not self.missing_in(
             replica, epoch, run, since=since, until=until
@@ -458,9 +458,13 @@ class Coverage:
 
         Lines that are missing at a known place in another role do not matter, as in ``log_lines_complete``.
         """
-        if not self._is_placed(replica):
+        if not self._is_placed(replica) or self._is_claimed(replica, Printed.ROLES):
             return self.has(replica, Printed.ROLES)
         return self.are_about(replica, Printed.ROLES) and not self.missing_in(replica, epoch, run)
+
+    def _is_claimed(self, replica: int, what: Printed) -> bool:
+        """Return whether a trace claims to state every change of one topic of a replica, and of no other."""
+        return bool(self.claimed_partly) and what in self.claimed_partly.get(replica, NEITHER)
 
     def _is_placed(self, replica: int) -> bool:
         """Return whether lines are missing within those of a replica, and the place of all of them is known."""

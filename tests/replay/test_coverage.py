@@ -211,3 +211,11 @@ def test_nothing_is_known_of_a_broker_that_left_nothing() -> None:
     assert coverage.extent(1) is Extent.SILENT
     assert not coverage.has(1, Printed.LOG)
     assert coverage.shown_missing(*Span) == {}
+
+
+def test_a_claim_of_one_topic_answers_within_a_role_too() -> None:
+    claimed = {1: frozenset((Printed.ROLES,))}
+    coverage = holed(Coverage(claimed, claimed_partly=claimed), 1, placed=True).with_places(1, [Place(3, 1)])
+    assert coverage.has(1, Printed.ROLES)
+    assert coverage.role_lines_complete(1, 3, 1)
+    assert not coverage.log_lines_complete(1, 3, 1)
