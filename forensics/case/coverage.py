@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import polars as pl
 
 from forensics.case.case import Case
 from forensics.case.partial import IN_EXCERPT
+from parsers.text.broker_log import NAME as LOG
 
 KINDS: tuple[tuple[str, str], ...] = (
     # names that operators use; distinguished by name within the format, because all logs share one layout
@@ -69,3 +71,14 @@ def _by_broker(case: Case) -> pl.DataFrame:
         )
         .drop("_broker", "_first", "_last")
     )
+
+
+def period(sources: pl.DataFrame) -> tuple[datetime, datetime] | None:
+    """Return the first and the last time of the evidence, UTC; None without any.
+
+    A log in which no line about replication was understood does not count: an example in a manual has a time too.
+    """
+    judged = sources.filter((pl.col("format") != LOG) | (pl.col("understood") > 0))
+    times = pl.concat([judged.get_column("first_time"), judged.get_column("last_time")]).drop_nulls()
+    first, last = times.min(), times.max()
+    return (first, last) if isinstance(first, datetime) and isinstance(last, datetime) else None

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from forensics.case.coverage import period
 from forensics.case.order import METADATA_TOPIC
 from forensics.case.partial import excerpts_alone
 from forensics.replay.confidence import decides
@@ -176,11 +177,10 @@ def _clean(result: Result) -> str:
 
 def _covered(result: Result) -> str:
     """Return the time that the lines of the evidence cover, as the end of a sentence; "" without any."""
-    times = [result.case.sources.get_column(name).drop_nulls() for name in ("first_time", "last_time")]
-    stated = [time for column in times for time in column]
-    if not stated:
+    covered = period(result.case.sources)
+    if covered is None:
         return ""
-    first, last = min(stated), max(stated)
+    first, last = covered
     end = f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}"
     return f". The lines cover {first:%Y-%m-%d %H:%M:%S} to {end} UTC"
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 
 from forensics.case import Case
-from forensics.case.coverage import coverage
+from forensics.case.coverage import coverage, period
 from forensics.case.origin import Origin
 from forensics.case.partial import excerpts_alone
 from forensics.repaired.since import Checked
@@ -544,10 +544,9 @@ class _Page(Page):
         """Print what was read, and how much of it was not understood."""
         case = self.result.case
         sources = case.sources
-        times = pl.concat([sources.get_column("first_time"), sources.get_column("last_time")])
-        first, last = times.min(), times.max()
         span = ""
-        if isinstance(first, datetime) and isinstance(last, datetime):
+        if (covered := period(sources)) is not None:
+            first, last = covered
             same = first.date() == last.date()
             span = f", {first:%Y-%m-%d %H:%M:%S} to {f'{last:%H:%M:%S}' if same else f'{last:%Y-%m-%d %H:%M:%S}'} UTC"
         count, total = sources.height, int(sources.get_column("bytes").sum())
@@ -692,8 +691,7 @@ def _micros(time: datetime) -> int:
 
 def _dated(result: Result) -> bool:
     """Return whether times need their day: the evidence spans more than one."""
-    sources = result.case.sources
-    times = [_micros(t) for name in ("first_time", "last_time") for t in sources.get_column(name).drop_nulls()]
+    times = [_micros(time) for time in period(result.case.sources) or ()]
     times += [fact.time for finding in result.findings for fact in finding.facts if fact.time is not None]
     return bool(times) and _day(min(times)) != _day(max(times))
 

@@ -89,9 +89,10 @@ def log(source: Source, _head: bytes) -> FileReading:
 _GC_NAME: Final = re.compile(r"(?:^|[^A-Za-z])gc(?:[-_.][A-Za-z0-9_-]*)?\.log(?:$|\.)", re.IGNORECASE)
 _GC_LINE: Final = re.compile(
     rb"(?m)^(?:(?:\[[^\]\n]*\])*\[(?:gc|safepoint)[a-z0-9,+]* *\]|(?:OpenJDK|Java HotSpot).*? VM |CommandLine flags: |"
-    rb"(?:[0-9T:.+-]+: )?[0-9]+[.,][0-9]{3}: (?:\[|Total time |Application time))"
+    rb"(?:[0-9T:.+-]+: )?[0-9]+[.,][0-9]{3}: (?:\[|Total time |Application time)|Heap *$|"
+    rb" *(?:par new generation|PSYoungGen|def new generation|garbage-first heap) )"
 )
-"""Lines of unified logging (``-Xlog:gc*``, Java 9 and newer), and of ``-Xloggc`` before."""
+"""Lines of unified logging (``-Xlog:gc*``, Java 9 and newer), and of ``-Xloggc`` before; and the heap at the end."""
 
 
 def is_gc_log(source: Source, head: bytes) -> bool:

@@ -26,6 +26,9 @@ CommandLine flags: -XX:GCLogFileSize=104857600 -XX:InitialHeapSize=1073741824 -X
    [Parallel Time: 7.9 ms, GC Workers: 2]
 """
 OLD = "0.520: [GC 0.520: [ParNew: 136320K->17024K(153344K), 0.0094480 secs] 136320K->17920K(1031552K), 0.0096 secs]\n"
+AT_EXIT = """Heap
+ par new generation   total 76672K, used 5454K [0x00000000c0000000, 0x00000000c5330000, 0x00000000c5330000)
+"""
 SERVER = "[2026-11-21 05:31:28,430] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
 NAMES = (
     "kafkaServer-gc.log",
@@ -38,7 +41,7 @@ NAMES = (
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("text", [UNIFIED, LEVELS, XLOGGC, OLD, OLD * 500, ""])
+@pytest.mark.parametrize("text", [UNIFIED, LEVELS, XLOGGC, OLD, OLD * 500, AT_EXIT, ""])
 def test_a_gc_log_is_known_and_says_nothing(text: str, name: str) -> None:
     given = source(text.encode(), f"broker-1/logs/{name}")
     found = read(given)

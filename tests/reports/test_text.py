@@ -286,3 +286,16 @@ def test_equal_losses_of_many_partitions_fit_one_screen(lost: Result) -> None:
     shown = render(with_findings(lost, *many), width=120)
     assert len(shown.splitlines()) <= len(render(lost, width=120).splitlines()) + 4
     assert "The same in 199 other partitions, the same offsets (5,970 records): orders-1 to orders-199" in shown
+
+
+def test_a_manual_that_quotes_a_line_does_not_lengthen_the_time_that_is_covered(
+    sample_traces: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(sample_traces / "traps-0.10.2.2", tmp_path / "case")
+    page = "<pre>[2013-04-22 15:01:37,495] INFO Verifying properties (kafka.utils.VerifiableProperties)</pre>\n"
+    quoted = "[2013-04-22 15:01:37,495] INFO Verifying properties (kafka.utils.VerifiableProperties)\n"
+    (tmp_path / "case" / "quickstart.log").write_text(page + quoted * 3)
+    found = scan([str(tmp_path / "case")])
+    told = render(found)
+    assert "lines cover 2026-11-21 08:04:05 to" in " ".join(told.split())
+    assert "2013" not in told.partition("notice")[0]
