@@ -13,7 +13,8 @@ from forensics.replay.history import EpochRollback, History
 from forensics.replay.leadership.epoch_file import RefutedEntry, first_fall, refuted_entry
 from forensics.replay.leadership.epoch_rollback import begun_twice
 from forensics.replay.lineage import Range
-from forensics.replay.traces.broken_invariants import EpochStarts
+from forensics.replay.traces.broken_invariants import EpochsFall, EpochStarts
+from forensics.replay.traces.results import Played
 from forensics.replay.traces.unlike_logs import Apart
 from forensics.rules.causes import CauseId
 from forensics.rules.copying import copy_before_start
@@ -98,7 +99,7 @@ def judge(history: History, case: Case) -> Judgement:
     ]
     missing = [*unstated_data(history, case), *_unread(history, case), *_unchecked(batches)]
     if history.played is not None:
-        findings += [_records_apart(history, one) for one in history.played.apart]
+        findings += _by_trace(history, history.played)
     else:
         lines = apart_by_lines(history)
         findings += [_lines_apart(history, one.replicas, one.ranges) for one in lines if one.ranges]
@@ -106,6 +107,12 @@ def judge(history: History, case: Case) -> Judgement:
     if not missing and not all_claimed(history):
         missing = replicas_not_named(history)
     return judgement(ID, findings, missing)
+
+
+def _by_trace(history: History, played: Played) -> Iterator[Finding]:
+    """Yield what a complete trace shows: different committed records, and entries that fall along a log."""
+    yield from (_records_apart(history, one) for one in played.apart)
+    yield from (_entries_fall(history, one) for one in played.falls)
 
 
 def _within(history: History) -> Iterator[Finding]:
@@ -267,6 +274,30 @@ def _falling(history: History, broker: int, fall: Damage, fell: int | None) -> F
             ),
         ),
         count=len(history.facts.disks[broker].falls),
+    )
+
+
+def _entries_fall(history: History, fall: EpochsFall) -> Finding:
+    """Return a finding for epoch entries of one log that cannot be those of one epoch file."""
+    entries = (fall.later, fall.earlier)
+    epochs = tuple(sorted(epoch for epoch, _, _ in entries))
+    (later, start, _), (earlier, above, _) = entries
+    return Finding(
+        rule=ID,
+        severity=Severity.ERROR,
+        **place(history),
+        replicas=(fall.replica,),
+        epochs=epochs,
+        offsets=((start, above),),
+        subject="fall",
+        summary=(
+            f"leader epochs decrease along broker {fall.replica}'s log: its epoch entries start leader epoch {later} "
+            f"at offset {start}, and leader epoch {earlier} at {above}"
+        ),
+        facts=tuple(Fact(f"stated {ref.note}", broker=fall.replica, refs=(ref,)) for _, _, ref in entries),
+        not_because=("the trace states no truncation between the two entries",),
+        cause=CauseId.UNKNOWN,
+        **advised(history.name, next_steps=(copy_before_start((fall.replica,), history.origin),)),
     )
 
 

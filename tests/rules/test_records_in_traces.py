@@ -231,3 +231,36 @@ def test_a_high_watermark_is_about_no_record_behind_a_later_truncation(tmp_path:
     found = answers(tmp_path, lines, (1, 2, 3))
     assert found["committed-data-lost"].findings[0].offsets == ((3, 5),)
     assert {found[rule].verdict for rule in ("replica-divergence", "epoch-divergence")} == {Verdict.CLEAN}
+
+
+FALLING = [
+    said(0, 1, "log_loaded", leo=9),
+    said(1, 1, "epoch_entry", leader_epoch=2, offset=0),
+    said(2, 1, "epoch_entry", leader_epoch=1, offset=5),
+    said(3, 1, "hw_loaded", hw=9),
+]
+
+
+def test_epoch_entries_that_fall_along_a_log_are_a_divergence(tmp_path: Path) -> None:
+    found = answers(tmp_path, FALLING)
+    (finding,) = found["epoch-divergence"].findings
+    assert (finding.replicas, finding.epochs, finding.offsets) == ((1,), (1, 2), ((0, 5),))
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        # The entries are of two moments: the log was truncated, or a process read its epoch file again.
+        [said(1.5, 1, "truncate", offset=0, leo=9), said(1.6, 1, "log_loaded", leo=0)],
+        [said(1.5, 1, "process_start"), said(1.6, 1, "log_loaded", leo=9)],
+    ],
+)
+def test_near_misses_of_epoch_entries_that_fall(between: list[Line], tmp_path: Path) -> None:
+    lines = [*FALLING[:2], *between, *FALLING[2:3]]
+    assert not answers(tmp_path, lines)["epoch-divergence"].findings
+
+
+def test_near_miss_entries_that_are_listed_in_another_order(tmp_path: Path) -> None:
+    lines = [FALLING[0], said(1, 1, "epoch_entry", leader_epoch=2, offset=5)]
+    lines.append(said(2, 1, "epoch_entry", leader_epoch=1, offset=0))
+    assert not answers(tmp_path, lines)["epoch-divergence"].findings

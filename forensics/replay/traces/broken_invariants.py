@@ -42,3 +42,17 @@ class EpochStarts:
 
     epoch: int
     starts: tuple[tuple[int, int, Ref], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EpochsFall:
+    """Two epoch entries of one log at one moment, where the later leader epoch begins below the earlier one.
+
+    Attributes:
+        replica: broker id.
+        later, earlier: leader epoch, its first offset, and the line.
+    """
+
+    replica: int
+    later: tuple[int, int, Ref]
+    earlier: tuple[int, int, Ref]

@@ -15,7 +15,7 @@ from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.statement_lines import StatementLine
 from forensics.replay.facts.trace_lines import TraceLine
 from forensics.replay.lineage import Range, intersect, merge, subtract
-from forensics.replay.traces.broken_invariants import EpochStarts
+from forensics.replay.traces.broken_invariants import EpochsFall, EpochStarts
 from forensics.replay.traces.replica_log import BEFORE, Log, Piece, Undecided
 from parsers.schema import Kind
 
@@ -29,10 +29,12 @@ class Entries:
     Attributes:
         found: by leader epoch, the offset from which it begins, and the line.
         earlier: a process has loaded the log since: the entries of its epoch file replace these.
+        listed: the epochs of those that were listed, as in an epoch file.
     """
 
     found: dict[int, tuple[int, Ref]] = field(default_factory=dict)
     earlier: bool = False
+    listed: set[int] = field(default_factory=set)
 
     def add(self, line: TraceLine | StatementLine) -> None:
         """Take an entry."""
@@ -42,10 +44,26 @@ class Entries:
             self.found, self.earlier = {}, False
         note = f"leader epoch {line.leader_epoch} from offset {line.offset}"
         self.found[line.leader_epoch] = line.offset, Ref(row=line.row, note=note)
+        if line.kind == Kind.EPOCH_ENTRY:
+            self.listed.add(line.leader_epoch)
+        else:
+            self.listed.discard(line.leader_epoch)
 
     def truncate(self, to: int) -> None:
         """Forget the entries of records that a truncation removed."""
         self.found = {epoch: one for epoch, one in self.found.items() if one[0] < to}
+
+    def fall(self, replica: int) -> EpochsFall | None:
+        """Return two listed entries where the later epoch begins below the earlier one; None for none.
+
+        A broker that notes an epoch removes such entries before (LeaderEpochFileCache.assign), so no epoch file has
+        them.
+        """
+        listed = ((one[0], epoch, one[1]) for epoch, one in self.found.items() if epoch in self.listed)
+        for (start, epoch, ref), (above, below, other) in pairwise(sorted(listed, key=lambda one: one[:2])):
+            if start < above and epoch > below:
+                return EpochsFall(replica, (epoch, start, ref), (below, above, other))
+        return None
 
     @property
     def pieces(self) -> list[tuple[Piece, Ref]]:

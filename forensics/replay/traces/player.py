@@ -22,7 +22,7 @@ from forensics.replay.facts.trace_lines import OfBrokers, TraceLine
 from forensics.replay.history import Regression, RegressionKind, ShortenedBy, ShortenedLog
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, intersect, merge, subtract
-from forensics.replay.traces.broken_invariants import EpochStarts, HwAboveLeo
+from forensics.replay.traces.broken_invariants import EpochsFall, EpochStarts, HwAboveLeo
 from forensics.replay.traces.committed_records import NOBODY, Commit, Records, highest_first
 from forensics.replay.traces.contradictions import of_answer, of_log_start, of_request
 from forensics.replay.traces.epoch_entries import Beginning, Entries, entry_start
@@ -73,6 +73,7 @@ class Player:
         self.fallen: list[Regression] = []
         self.shortened: list[ShortenedLog] = []
         self.epoch_starts: dict[int, EpochStarts] = {}
+        self.falls: dict[int, EpochsFall] = {}
         self.contradiction: Contradiction | None = None
         self.epochs, self.written = LedEpochs(), Written(led)
         self.checksums: dict[tuple[Writer, int, int], str] = {}
@@ -686,6 +687,9 @@ class Player:
         if found is not None:
             self.epoch_starts.setdefault(found.epoch, found)
         replica.entries.add(line)
+        fall = replica.entries.fall(line.broker)
+        if fall is not None:
+            self.falls.setdefault(line.broker, fall)
         begun = self.beginnings.get(line.broker)
         if begun is not None:
             self.beginnings[line.broker] = begun.described(replica.log, replica.entries)
@@ -706,7 +710,7 @@ class Player:
         truncated = tuple(replace(one, again=self._again_there(one, pieces)) for one, pieces in self.truncated)
         above = tuple(one for _, one in sorted(self.above.items()))
         found = truncated, without, apart, above, tuple(self.fallen), tuple(self.shortened), starts
-        return Played(*found, isr, self.contradiction, self.removed, self._in_no_log())
+        return Played(*found, isr, self.contradiction, self.removed, self._in_no_log(), tuple(self.falls.values()))
 
     def _in_no_log(self) -> InNoLog | None:
         """Return the committed records that no replica has at the end, unless a line contradicts others."""

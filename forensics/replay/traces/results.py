@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from forensics.replay.facts.directory import Ref
 from forensics.replay.history import Regression, ShortenedLog
 from forensics.replay.lineage import Lineage, Range
-from forensics.replay.traces.broken_invariants import EpochStarts, HwAboveLeo
+from forensics.replay.traces.broken_invariants import EpochsFall, EpochStarts, HwAboveLeo
 from forensics.replay.traces.committed_records import Commit
 from forensics.replay.traces.in_sync_replicas import InSync
 from forensics.replay.traces.unlike_logs import Apart
@@ -131,6 +131,7 @@ class Played:
         contradiction: the first line that contradicts others, if any. What is found counts, nothing else is decided.
         removed: what each truncation removed, by row of its line.
         in_no_log: committed records that no replica has at the end, besides those that leaders began without.
+        falls: logs whose epoch entries give a higher offset an earlier leader epoch.
     """
 
     truncated: tuple[TruncatedCommitted, ...]
@@ -144,6 +145,7 @@ class Played:
     contradiction: Contradiction | None = None
     removed: Mapping[int, Removed] = field(default_factory=dict)
     in_no_log: InNoLog | None = None
+    falls: tuple[EpochsFall, ...] = ()
 
 
 NO_DECISION: Final = Played((), (), (), (), (), ())
