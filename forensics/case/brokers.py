@@ -13,6 +13,7 @@ from forensics.case.shared_directories import Shared, shared_directories
 from forensics.case.speakers import saying
 from parsers.details import Claim
 from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.formats.trace_jsonl import OF_HEADER
 from parsers.messages.catalogue import Says
 from parsers.messages.logs import LOG_OF, WITH_ZOOKEEPER, Log
 from parsers.schema import Kind
@@ -187,6 +188,7 @@ def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
     claimed = found.keys() & set(claims.get_column("broker").drop_nulls().to_list())
     lines = observations.filter(~is_claim & (pl.col("message") == TRACE)) if claimed else claims
     spans = _spans(found, lines)
+    claims = _of_own_traces(claims, lines)
     for number in claimed:
         of_cluster = spans.get(found[number].cluster, (None, None))
         claim, found[number].log_within = _part(claims.filter(pl.col("broker") == number), *of_cluster)
@@ -195,6 +197,20 @@ def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
     told = (pl.col("kind") == Kind.BROKER_VERSION.value) & (pl.col("message") == TRACE)
     for number in found.keys() & set(observations.filter(told).get_column("broker").drop_nulls().to_list()):
         found[number].configured = True
+
+
+def _of_own_traces(claims: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    """Return claims without those that only list a broker: nothing is claimed of it, and no line of its trace is of it.
+
+    Such a trace takes no claim of another one away, for instance where each broker writes its own and names all.
+    """
+    if claims.is_empty():
+        return claims
+    told = lines.filter(~OF_HEADER.fill_null(False)).select("source", "broker").unique()
+    silent = claims.filter(pl.col("detail") == Claim.NOTHING.value).join(told, on=["source", "broker"], how="anti")
+    of_others = claims.filter(pl.col("detail") != Claim.NOTHING.value).select("broker").unique()
+    lists = silent.join(of_others, on="broker", how="semi").select("source", "line", "broker")
+    return claims.join(lists, on=["source", "line", "broker"], how="anti")
 
 
 def _spans(found: Mapping[int, Broker], lines: pl.DataFrame) -> dict[str | None, tuple[int, int]]:

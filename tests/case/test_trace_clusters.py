@@ -225,3 +225,29 @@ def test_rotated_traces_of_two_folders_are_of_two_clusters(tmp_path: Path) -> No
     result = scan([str(tmp_path)])
     assert [partition.history.cluster for partition in result.partitions] == ["folder one", "folder two"]
     assert {one.judgements["committed-data-lost"].verdict for one in result.partitions} == {Verdict.CLEAN}
+
+
+@pytest.mark.parametrize(
+    ("second", "decided"),
+    [
+        (head(cluster="a", replicas=[1, 2], complete=[2]), True),
+        (head(cluster="a", replicas=[1, 2]), False),  # nobody claims broker 2
+    ],
+)
+def test_each_broker_may_write_a_trace_that_lists_all_of_them(second: Line, decided: bool, tmp_path: Path) -> None:
+    """A trace that lists a replica, and has no line about it, takes no claim of another trace away."""
+    leads, follows = led_by(1, 2)
+    first = head(cluster="a", replicas=[1, 2], complete=[1])
+    (partition,) = scan(
+        [written(tmp_path, {"broker-1.jsonl": [first, leads], "broker-2.jsonl": [second, follows]})]
+    ).partitions
+    assert (partition.judgements["two-leaders-one-epoch"].verdict is Verdict.CLEAN) == decided
+
+
+def test_a_trace_with_lines_about_a_replica_takes_its_claim_away(tmp_path: Path) -> None:
+    leads, follows = led_by(1, 2)
+    first = head(cluster="a", replicas=[1, 2], complete=[1, 2])
+    second = head(cluster="a", replicas=[1, 2], complete=[1])
+    traces = {"broker-1.jsonl": [first, leads], "broker-2.jsonl": [second, follows]}
+    (partition,) = scan([written(tmp_path, traces)]).partitions
+    assert partition.judgements["two-leaders-one-epoch"].verdict is Verdict.UNKNOWN
