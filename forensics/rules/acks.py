@@ -82,7 +82,7 @@ def _stated_by_leaders(history: History, written: Sequence[int]) -> bool:
 
 
 def _may_have_shrunk(history: History, written: Sequence[int]) -> bool:
-    return any(isr_may_have_changed(history, history.epochs[n]) for n in written)
+    return any(isr_may_have_changed(history, history.epochs[n]) for n in written if n in history.epochs)
 
 
 def _isrs(history: History, written: Sequence[int]) -> list[tuple[frozenset[int], Ref]]:

@@ -89,3 +89,15 @@ def test_a_loss_is_over_if_the_last_leader_has_the_records(
     over = severity is Severity.WARNING
     assert ("broker 1, the last leader, has them" in finding.summary.casefold()) == over
     assert any("stop broker 1" in step.text for step in finding.next_steps) != over
+
+
+def test_lost_records_of_a_leader_epoch_that_no_line_takes_up(tmp_path: Path) -> None:
+    """They are from before the trace: the epoch entries of two replicas state different leader epochs for them."""
+    lines = [
+        *(said(0, one, "log_loaded", leo=10) for one in (1, 2)),
+        *(said(1, one, "epoch_entry", leader_epoch=one, offset=0) for one in (1, 2)),
+        said(2, 1, "hw_loaded", hw=10),
+        said(4, 2, "become_leader", leader_epoch=4, leo=10, isr="2"),
+    ]
+    (finding,) = answers(tmp_path, lines)["committed-data-lost"].findings
+    assert (finding.offsets, finding.epochs) == (((0, 10),), (1, 4))
