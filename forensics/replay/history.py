@@ -20,6 +20,7 @@ from forensics.replay.signs.last_stable import NOT_STATED, LastStable
 from forensics.replay.signs.stated import NOTHING, Stated
 
 if TYPE_CHECKING:
+    from forensics.replay.roles.nameless_roles import TruncatedThenLed
     from forensics.replay.roles.steps import RoleSpan
     from forensics.replay.signs.disagreement import Disagreement
     from forensics.replay.signs.unlike_appends import UnlikeAppends
@@ -482,6 +483,7 @@ class History:
     regressions_in_doubt: list[Regression] = field(default_factory=list)  # while lines of their broker are missing
     disagreements: list[Disagreement] = field(default_factory=list)  # of statements that prove nothing by themselves
     unlike_appends: list[UnlikeAppends] = field(default_factory=list)  # by the lines of a trace, complete or not
+    truncated_then_led: list[TruncatedThenLed] = field(default_factory=list)  # where no line names a leader epoch
     last_stable: LastStable = NOT_STATED
     origin: Origin = Origin.FILES
     appends_stated: bool = False  # a trace states appends to its logs

@@ -58,6 +58,7 @@ from forensics.replay.omissions.left_out import LeftOut, left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL
 from forensics.replay.protocol import Protocol
 from forensics.replay.reconstruct import reconstruct
+from forensics.replay.roles.nameless_roles import truncated_then_led
 from forensics.replay.signs.disagreement import Disagreement
 from forensics.replay.signs.last_stable import NOT_STATED, LastStable, last_stable
 from forensics.replay.signs.stated import NOTHING, Stated, stated
@@ -316,6 +317,7 @@ class _Read:
         ]
         history = reconstruct(facts, events, cluster, brokers, self.stated_twice.get(place, ()), missing)
         history.origin = self.case.origin
+        history.truncated_then_led = [] if history.epochs else truncated_then_led(events)
         history.stated = self.stated.get(place, NOTHING)
         history.disagreements = self.disagreements.get(place, [])
         history.unlike_appends = self.beside.unlike_appends.get(place, [])

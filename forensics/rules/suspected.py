@@ -81,6 +81,7 @@ ELIGIBLE = "broker {replica} was an eligible leader replica, which has all commi
 MIN_ISR = "min.insync.replicas was above 1, so that no producer with acks=all got an answer for them"
 GREW_AGAIN = "the ISR grew to have broker {replica} before that, and the line is not in the evidence"
 REMADE = "the topic was deleted and created again in between, and no log line in the evidence shows it"
+BY_EPOCH = "the brokers truncate by leader epoch, as from 0.11 on, and no line names the epochs"
 COPIED = "it had copied the high watermark from its leader before it truncated its own log"
 TAKEN_OVER = "the high watermark was its leader's, taken over before the log was reconciled"
 REPLACED = "the log directory was replaced or emptied on purpose"
@@ -255,6 +256,29 @@ SUSPECTS: tuple[Suspect, ...] = (
             ),
             before=LEO,
             had="had log end offset {end}",
+            do_not=("start or wipe another replica that was in the ISR before its directory is copied",),
+            cause=CauseId.HW_TRUNCATION,
+        )
+        for rule, at_stake in (
+            ("committed-data-lost", "committed {offsets} may be lost"),
+            ("truncation-below-committed", "{offsets} may have been committed"),
+        )
+    ),
+    *(
+        Suspect(
+            Sign.LED_AFTER_UNNAMED_ROLE,
+            rule,
+            "broker {replica} truncated its log to {target} as a follower, and led within a minute. Broker {witness} "
+            "had log end offset {end}, and then truncated its log to follow broker {replica}: " + at_stake,
+            "truncated its log to {target}, and led within a minute",
+            (
+                "it had fetched them again from its leader before",
+                "no record from offset {first} on was committed",
+                BY_EPOCH,
+            ),
+            before=LEO,
+            had="loaded its log with log end offset {end}",
+            settle=("collect state-change.log of all replicas: it names the leader of each leader epoch",),
             do_not=("start or wipe another replica that was in the ISR before its directory is copied",),
             cause=CauseId.HW_TRUNCATION,
         )
@@ -717,6 +741,7 @@ def _otherwise(history: History, suspect: Suspect, one: Suspicion) -> tuple[str,
     applies = {
         CLOCKS: one.witness != one.replica,
         ELIGIBLE: history.eligible,
+        BY_EPOCH: not history.truncates_to_hw,
         TWO_CLUSTERS: apart,
     }
     others = [other for other in suspect.otherwise if applies.get(other, True)]

@@ -31,6 +31,15 @@ def led_after_truncating(history: History) -> Iterator[Suspicion]:
             )  # fmt: skip
 
 
+def led_after_unnamed_role(history: History) -> Iterator[Suspicion]:
+    """Yield the same where no line names a leader epoch, by what another replica then removed to follow it."""
+    for one in history.truncated_then_led:
+        yield Suspicion(
+            Sign.LED_AFTER_UNNAMED_ROLE, one.replica, one.other, -1, -1, one.target, one.end, one.time, one.refs,
+            target=one.target,
+        )  # fmt: skip
+
+
 def _led_next(history: History, number: int) -> Epoch | None:
     """Return the first later epoch that a broker led; None if there is none, or if one in between may be missing."""
     after = next((one for one in history.taken_up if one.epoch > number), None)
