@@ -19,7 +19,7 @@ import polars as pl
 from parsers.admission import admitted
 from parsers.containment import Defect, contained, each
 from parsers.errors import NotThisFormat
-from parsers.excerpts.pieces import MARKED, is_piece
+from parsers.excerpts.pieces import MARKED, MOST_BYTES, is_piece
 from parsers.file_reading import FileReading, Taker, note
 from parsers.files.sources import Source
 from parsers.files.streams import problem_of
@@ -289,6 +289,16 @@ def _piece(source: Source, _: bytes) -> FileReading:
     return piece(source)
 
 
+def _nothing_recognised(source: Source, head: bytes) -> str:
+    why = "named like a broker's file, but nothing in it was recognised"
+    if source.size <= MOST_BYTES:
+        return why
+    most = f"{MOST_BYTES >> 10} KiB"
+    return (
+        f"{why}: if something stands before each line, as in a quote, remove it, or cut the text into files of {most}"
+    )
+
+
 def _stranger(source: Source, head: bytes) -> pl.DataFrame:
     if wide := _wide(head):
         mark = " without the mark of it at its beginning" if wide == "UTF-16" else ""
@@ -299,7 +309,7 @@ def _stranger(source: Source, head: bytes) -> pl.DataFrame:
     if source.name.endswith((".log", "-checkpoint")) or ".log." in source.name:
         # Named as evidence, but nothing in it is: the user must hear of it.
         if head:
-            return note("named like a broker's file, but nothing in it was recognised", excerpt=repr(head[:60]))
+            return note(_nothing_recognised(source, head), excerpt=repr(head[:60]))
         # In some of its logs, as that of requests, a broker writes nothing as a rule; in this it does as it starts.
         return note("a broker's file with nothing in it") if source.name.startswith(_SPEAKS) else empty(NOTICES)
     return empty(NOTICES)

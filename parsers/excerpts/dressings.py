@@ -251,7 +251,7 @@ def _as_python(pattern: str) -> str:
 _COLLECTED: Final = tuple(
     _collector(number)
     for number in range(len(COLLECTORS))
-    if COLLECTORS[number].name not in ("journal-export", "events", "numbered")
+    if COLLECTORS[number].name not in ("journal-export", "events", "numbered", "named")  # names have rows of their own
 )
 
 _LINE_IN: Final = ("log", "message", "MESSAGE", "msg", "textPayload", "line")

@@ -31,7 +31,7 @@ PREFIXES: Final[tuple[str, ...]] = (
     # [pod/kafka-0/kafka] line: kubectl logs --prefix
     r"^\[pod/([^\]]+)\] ",
     # kafka-1  | line: docker compose logs
-    r"^([A-Za-z0-9][A-Za-z0-9_.-]*) +\| ",
+    r"^(?:> ?)*([A-Za-z0-9][A-Za-z0-9_.-]*) +\| ",
     # kafka-0 kafka [2024-..: stern
     r"^([a-z0-9][a-z0-9.-]* [a-z0-9][a-z0-9-]*) ",
     # <30>1 2024-03-01T10:22:41.107+01:00 host kafka 123 - - line: syslog, RFC 5424
@@ -40,8 +40,13 @@ PREFIXES: Final[tuple[str, ...]] = (
     rf"^{_ZONED} (\S+) {_PROGRAM}",
     # Mar 01 10:22:41 host kafka[123]: line
     rf"^(?:<[0-9]+>)?[A-Z][a-z]{{2}} [ 0-9][0-9] [0-9:.]{{8,15}} (\S+) {_PROGRAM}",
+    # kafka-1: line: Ansible, pssh, clush
+    r"^(?:> ?)*([A-Za-z0-9][A-Za-z0-9_.-]*): ",
 )
 """Patterns of a prefix; the group is the writer."""
+
+_LEVELS: Final = ("TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL")
+"""Words before a colon that name no writer."""
 
 MEMBERS: Final[tuple[tuple[str, ...], ...]] = (
     ("kubernetes", "pod_name"),
@@ -120,7 +125,8 @@ def _common_prefix(sample: pl.Series) -> str | None:
     for prefix, count in zip(PREFIXES, lines_with(sample, PREFIXES), strict=True):
         if 2 * count > sample.len():
             marked = sample.filter(sample.str.contains(prefix))
-            if marked.str.replace(prefix, "").str.contains(_DATED).any():
+            levels = marked.str.extract(prefix).is_in(_LEVELS).all()
+            if not levels and marked.str.replace(prefix, "").str.contains(_DATED).any():
                 return prefix
     return None
 

@@ -131,7 +131,9 @@ PREFIXES: Final[tuple[Prefix, ...]] = (
     # [kafka-0 kafka] line: kubetail
     Prefix("kubetail", r"^\[[a-z0-9][a-z0-9.-]*(?: [a-z0-9][a-z0-9-]*)?\] "),
     # kafka-1  | line: docker compose logs
-    Prefix("compose", r"^[A-Za-z0-9][A-Za-z0-9_.-]* +\| "),
+    Prefix("compose", r"^(?:> ?)*[A-Za-z0-9][A-Za-z0-9_.-]* +\| "),
+    # kafka-1: line: Ansible, pssh, clush; also quoted in a mail
+    Prefix("named", r"^(?:> ?)*[A-Za-z0-9][A-Za-z0-9_.-]*: "),
     # MESSAGE=line: journalctl -o export, -o verbose
     Prefix("journal-export", r"^ *MESSAGE="),
     # data: {...}: journalctl -o json-sse

@@ -14,6 +14,7 @@ from forensics.engines.local import scan
 from forensics.result import Result
 from parsers import read
 from parsers.containers import expand
+from parsers.excerpts import pieces
 from parsers.files.sources import Source
 from parsers.text.shared_output import mark_of
 from tests.case.test_printers import by_time
@@ -162,3 +163,22 @@ def test_every_line_goes_to_its_writer(written: list[tuple[str, str]]) -> None:
         who = part.path.rpartition("!/")[2]
         with part.open() as stream:
             assert stream.read().decode() == "".join(f"{w} | {line}\n" for w, line in head + written if w == who)
+
+
+@pytest.mark.parametrize("form", ["{}: {}", "> {}: {}", "> > {} | {}"])
+def test_a_long_text_with_names_before_its_lines_gives_each_broker_its_log(
+    form: str, sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A short one is read as an excerpt, which knows these names too."""
+    monkeypatch.setattr(pieces, "MOST_BYTES", 0)
+    trace = sample_traces / "kip101-0.10.2.2"
+    (tmp_path / "all.log").write_text(mixed(trace, form.format))
+    found = scan([str(tmp_path)])
+    assert sorted(found.case.sources["broker"].drop_nulls().to_list()) == [1, 2, 3]
+    plain = scan([str(path) for path in sorted(trace.glob("broker-[1-3]/logs/server.log"))])
+    assert told(found) == told(plain)
+
+
+def test_levels_before_a_colon_are_no_writers() -> None:
+    lines = [f"{level}: [2026-11-21 04:10:00,000] Truncating (kafka.log.Log)\n" for level in ("INFO", "WARN") * 20]
+    assert mark_of("".join(lines).encode()) is None
