@@ -10,7 +10,7 @@ import pytest
 from forensics.engines.local import scan
 from forensics.rules.finding import Judgement, Verdict
 from tests.rules.request_lines import fetch_answered
-from tests.rules.traced import Line, judged, said
+from tests.rules.traced import LEADS, Line, judged, said
 
 BEHIND, UNCLEAN, STABLE = "hw-above-isr-member", "unclean-election", "lso-above-hw"
 
@@ -161,3 +161,21 @@ def test_a_request_log_has_both_values(value: int, expected: object, tmp_path: P
     path.write_text(f"[2026-01-01 10:00:00,000] {fetch_answered(6, value)}\n")
     (partition,) = scan([str(tmp_path)]).partitions
     assert of(STABLE, partition.judgements) == expected
+
+
+@pytest.mark.parametrize(("number", "in_order"), [(1, False), (5, True)])
+def test_changes_whose_partition_epochs_fall_are_in_another_order(number: int, in_order: bool, tmp_path: Path) -> None:
+    """Each change of leader or ISR raises the partition epoch. If it falls, the time of a line is wrong."""
+    lines = [
+        *LEADS,
+        said(1, 1, "isr_shrink", isr="1"),
+        said(2, 1, "isr_commit", isr="1", partition_epoch=3),
+        said(3, 9, "election", leader=2, leader_epoch=4, isr="2", partition_epoch=number),
+    ]
+    whole = {"kind": "trace", "system": "kafka", "cluster": "one", "replicas": [1, 2], "complete": True}
+    answers = judged(tmp_path, [whole, *lines])
+    gaps = [gap.summary for gap in answers["evidence-gap"].findings]
+    stated = "line 6: broker 9 states partition epoch 1, after 3 in the lines before"
+    assert [stated in gap for gap in gaps] == ([] if in_order else [True])
+    expected = Verdict.VIOLATED if in_order else Verdict.UNKNOWN
+    assert answers["unclean-election"].verdict is expected

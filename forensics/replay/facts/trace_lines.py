@@ -33,6 +33,7 @@ class TraceLine(NamedTuple):
     log_start: int | None
     checksum: str | None
     isr: str | None
+    partition_epoch: int | None
 
     @property
     def key(self) -> Key:

@@ -49,6 +49,8 @@ class InSync:
         outside: elections from outside the ISR.
         open: leader epochs whose election cannot be judged: no ISR was stated before.
         behind: the first line after which a leader's high watermark is above a member's log.
+        partition_epoch: the highest one of a change so far.
+        before: what is wrong with the order of the changes, in words, with the first line; None for nothing.
     """
 
     commits: bool
@@ -61,6 +63,8 @@ class InSync:
     outside: dict[int, OutsideIsr] = field(default_factory=dict)
     open: set[int] = field(default_factory=set)
     behind: dict[tuple[int, int, int], HwAboveIsrMember] = field(default_factory=dict)
+    partition_epoch: int = -1
+    before: tuple[TraceLine, str] | None = None
 
     def take(self, line: TraceLine, ends: Mapping[int, int]) -> None:
         """Take one line.
@@ -72,6 +76,8 @@ class InSync:
         handler = _HANDLERS.get(line.kind)
         if handler is not None:
             handler(self, line)
+        if line.kind in _CHANGES and line.partition_epoch is not None:
+            self._order(line, line.partition_epoch)
         if line.kind in OWN_NOW and line.hw is not None and line.broker == self.leader:
             self.hw = line.hw
         elif line.kind in AT_LEAST and line.hw is not None and line.broker == self.leader:
@@ -79,6 +85,12 @@ class InSync:
         self._compare(line, ends)
         if line.kind == Kind.ISR_SHRINK:
             self._propose(line)
+
+    def _order(self, line: TraceLine, number: int) -> None:
+        """Compare the partition epoch of a change with those before: each change raises it."""
+        if number < self.partition_epoch and self.before is None:
+            self.before = line, f"states partition epoch {number}, after {self.partition_epoch} in the lines before"
+        self.partition_epoch = max(self.partition_epoch, number)
 
     def _elected(self, line: TraceLine) -> None:
         leads = line.kind == Kind.BECOME_LEADER
@@ -150,6 +162,9 @@ class InSync:
                 )
                 self.behind.setdefault((leader, self.epoch, member), found)
 
+
+_CHANGES: Final = (Kind.PARTITION_CREATED, Kind.ELECTION, Kind.UNCLEAN_ELECTION, Kind.ISR_COMMIT)
+"""Kinds that state a change of leader or ISR as it was made."""
 
 _OUTCOMES: Final = (Kind.ISR_SHRINK, Kind.ISR_EXPAND, Kind.ISR_COMMIT, Kind.ISR_REJECTED)
 

@@ -705,6 +705,8 @@ class Player:
         apart = self._apart()
         if not self.stopped:
             self._never_so(apart)
+        if self.in_sync.before is not None:
+            self._contradicts(*self.in_sync.before)
         isr = self.in_sync if self.isr_stated else None
         starts = tuple(one for _, one in sorted(self.epoch_starts.items()))
         truncated = tuple(replace(one, again=self._again_there(one, pieces)) for one, pieces in self.truncated)
