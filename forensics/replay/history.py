@@ -89,6 +89,7 @@ class RegressionKind(StrEnum):
     """In which way a high watermark went back."""
 
     LEADER = "leader"  # a leader's, within one epoch and run
+    LED_ON = "led on"  # a leader's, as it took up the next epoch in the same run, by a complete trace
     CHECKPOINT = "checkpoint"  # its checkpoint file was lost, emptied or put back
     MOVED = "moved"  # the log is in another directory, whose checkpoint file never named it
 

@@ -19,7 +19,8 @@ ID = "hw-regression"
 HELP = Help(
     finds=(
         """\
-A leader's high watermark falls within one leader epoch and one process of its broker.""",
+A leader's high watermark falls within one leader epoch and one process of its broker. Or it falls
+as the same process takes up the next leader epoch: only a complete trace shows that.""",
         """\
 Or a replica restarts with records but without a checkpointed high watermark, so it begins at 0:
 its file was lost or emptied. Or it restarts after a clean stop with a lower high watermark than
@@ -134,6 +135,17 @@ _WORDS: tuple[tuple[Callable[[Regression], bool], _Words], ...] = (
             fact="restarted without a checkpointed high watermark, although its log has records",
             step="find out what happened to replication-offset-checkpoint on broker {replica}",
             step_of_other="find out what happened to the high watermark that broker {replica} had stored",
+        ),
+    ),
+    (
+        lambda one: one.kind is RegressionKind.LED_ON,
+        _Words(
+            summary="the high watermark of broker {replica} fell from {before} to {after} as it led on, in leader "
+            "epoch {epoch}",
+            fact="had high watermark {before}, then {after} as it took up leader epoch {epoch}",
+            step="keep the logs of this broker and report the Kafka version: this should not happen",
+            step_of_other="keep the logs of this broker: this should not happen",
+            cause=CauseId.UNKNOWN,
         ),
     ),
     (

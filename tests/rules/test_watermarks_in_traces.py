@@ -412,3 +412,24 @@ def test_near_miss_a_checkpoint_from_before_the_trace(tmp_path: Path) -> None:
     """The file may still have the high watermark of a longer log, which the trace does not show."""
     lines = [*WHOLE[:3], said(3, 2, "log_loaded", leo=6), said(4, 2, "hw_checkpoint", hw=10)]
     assert not judged(tmp_path, lines)["hw-above-leo"].findings
+
+
+def test_a_leader_that_leads_on_keeps_its_high_watermark(tmp_path: Path) -> None:
+    lines = [*WHOLE[:-1], said(3, 1, "hw", hw=10)]
+    again = said(4, 1, "become_leader", leader_epoch=4, leo=10, hw=4, isr="1,2")
+    (finding,) = judged(tmp_path, [*lines, again])["hw-regression"].findings
+    assert finding.summary == "the high watermark of broker 1 fell from 10 to 4 as it led on, in leader epoch 4"
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        [said(3.5, 1, "process_start"), said(3.6, 1, "log_loaded", leo=10)],  # it reads its checkpoint, which is older
+        [said(3.5, 2, "become_leader", leader_epoch=4, leo=10, hw=4, isr="1,2"),
+         said(3.6, 1, "become_follower", leader=2, leader_epoch=4, leo=10)],
+    ],
+)  # fmt: skip
+def test_near_misses_of_a_leader_that_leads_on(between: list[Line], tmp_path: Path) -> None:
+    again = said(4, 1, "become_leader", leader_epoch=5, leo=10, hw=4, isr="1,2")
+    answers = judged(tmp_path, [*WHOLE[:-1], said(3, 1, "hw", hw=10), *between, again])
+    assert answers["hw-regression"].verdict is Verdict.CLEAN

@@ -157,10 +157,11 @@ class Player:
         return epoch
 
     def _leads(self, replica: Replica, line: TraceLine) -> None:
+        led_on = replica.leads and line.run == replica.run
         replica.epoch, replica.leader, replica.passed = self._role(replica, line), line.broker, 0
-        replica.leads, replica.led_by = True, line.broker
+        replica.leads, replica.led_by, replica.run = True, line.broker, line.run
         replica.took_up = replica.log.end, Ref(row=line.row, note=f"leader epoch {replica.epoch}")
-        replica.led_at = None
+        replica.led_at = replica.led_at if led_on else None
         self.epochs.led(replica.epoch, line.broker)
         self.deleted = max(self.deleted, replica.deleted)
         self._led_without(line.broker, replica)
@@ -614,8 +615,8 @@ class Player:
         """A leader states its high watermark, which may not fall in its role."""
         if replica.led_at is not None and hw < replica.led_at[0]:
             before, first = replica.led_at
-            kind, refs = RegressionKind.LEADER, (first, ref)
-            self.fallen.append(Regression(line.broker, replica.epoch, before, hw, kind, line.time, refs))
+            kind = RegressionKind.LED_ON if line.kind == Kind.BECOME_LEADER else RegressionKind.LEADER
+            self.fallen.append(Regression(line.broker, replica.epoch, before, hw, kind, line.time, (first, ref)))
         replica.led_at = hw, ref
 
     def _written(self, replica: Replica, line: TraceLine) -> tuple[int, Ref] | None:

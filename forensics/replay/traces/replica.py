@@ -30,7 +30,8 @@ class Replica:
         kept: the one that it may keep above its log since a truncation, up to 2.3; None once it has lowered it.
         had_hw: the last one that the replica itself stated, with the process and the line.
         checkpoint: last checkpointed high watermark with its line, of the present log.
-        led_at: the last high watermark that it stated in its role as leader, with the line.
+        led_at: the last high watermark that it stated as leader, in this role or in those right before it.
+        run: process in which it took up its last role as leader.
         received: the last high watermark that it received from its leader.
         deleted: offset up to which it deleted the beginning of its log, as retention does.
         asked: log end offsets since its last fetch: it may have asked from there on.
@@ -56,6 +57,7 @@ class Replica:
     had_hw: tuple[int, int, Ref] | None = None
     checkpoint: tuple[int, Ref] | None = None
     led_at: tuple[int, Ref] | None = None
+    run: int = -1
     received: Received | None = None
     deleted: int = 0
     asked: list[int] = field(default_factory=list)
