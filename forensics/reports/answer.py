@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Final
+
+import polars as pl
 
 from forensics.case.coverage import period
 from forensics.case.order import METADATA_TOPIC
@@ -185,15 +188,20 @@ def _covered(result: Result) -> str:
     return f". The lines cover {first:%Y-%m-%d %H:%M:%S} to {end} UTC"
 
 
+_STATED: Final = ("leader", "leader_epoch", "offset", "hw", "leo", "log_start", "isr")
+"""Columns of what the rules ask for."""
+
+
 def _nothing_judged(result: Result) -> str:
     if result.case.unattributed:
         return "NOT JUDGED: no partition was judged, because nothing shows which broker logged these lines"
-    topics = set(result.case.observations.get_column("topic").drop_nulls()) - {METADATA_TOPIC}
-    if result.changes.topics or result.changes.skipped_topics or topics:
+    named = result.case.observations.filter(pl.col("topic").is_not_null(), pl.col("topic") != METADATA_TOPIC)
+    stating = named.filter(pl.any_horizontal(pl.col(*_STATED).is_not_null()))
+    if result.changes.topics or result.changes.skipped_topics or stating.height:
         return "NOT JUDGED: none of the topics in the evidence was to be judged"
     return (
-        "NOT JUDGED: no line and no file in the evidence is about a partition. Add server.log, state-change.log or the "
-        "data directories of the brokers"
+        "NOT JUDGED: no line and no file in the evidence states the role of a replica, its leader, or an offset of its "
+        "log. Add server.log, state-change.log or the data directories of the brokers"
     )
 
 

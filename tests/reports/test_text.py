@@ -135,11 +135,22 @@ def test_no_partition_judged_is_not_nothing_found(sample_traces: Path) -> None:
     assert "CLEAN" not in text
 
 
-def test_lines_about_no_partition_ask_for_more(tmp_path: Path) -> None:
-    line = "[2026-11-21 04:11:07,100] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
-    (tmp_path / "server.log").write_text(line)
+@pytest.mark.parametrize(
+    "line",
+    [
+        "INFO [KafkaServer id=1] started (kafka.server.KafkaServer)",
+        "INFO Deleted log for partition t-4 in /d/t-4.276763944d864963954c4b39af255ff9-delete. (kafka.log.LogManager)",
+        "INFO [ReplicaFetcherManager on broker 2] Removed fetcher for partitions Set(t-4)",
+    ],
+)
+def test_lines_that_state_too_little_ask_for_more(line: str, tmp_path: Path) -> None:
+    (tmp_path / "broker-1").mkdir()
+    (tmp_path / "broker-1" / "server.log").write_text(f"[2026-11-21 04:11:07,100] {line}\n")
     text = " ".join(render(scan([str(tmp_path)]), width=100).split())
-    assert text.startswith("NOT JUDGED: no line and no file in the evidence is about a partition. Add server.log,")
+    assert text.startswith(
+        "NOT JUDGED: no line and no file in the evidence states the role of a replica, its leader, or an offset of its "
+        "log. Add server.log,"
+    )
 
 
 def test_each_cluster_has_an_answer_of_its_own(sample_traces: Path) -> None:
