@@ -50,6 +50,9 @@ ALL_DIRS_FAILED = "all log dirs have failed"
 FETCHED_OFFSET = "fetched offset"
 """Of a refused append: the offset is that of the fetch, which is not the log end offset of the follower."""
 
+FUTURE_REPLICA = "future replica"
+"""Of a fetch that failed: it copied a log into another directory of its own broker (KIP-113)."""
+
 BATCH_OFFSETS = ("First offset", "First offset or last offset of the first batch")
 """Of a refused append: the offset is the first of the batch that was sent (``Log.append``, from 2.0; to 1.1)."""
 

@@ -3,15 +3,59 @@
 from __future__ import annotations
 
 from forensics.rules.finding import Severity
-from forensics.rules.problem_entry import KnownProblem, Records
+from forensics.rules.problem_entry import KnownProblem, Records, detail_is, detail_is_not, less
+from parsers.details import FETCHED_OFFSET, FUTURE_REPLICA
 from parsers.schema import Kind
 
 FETCHERS: tuple[KnownProblem, ...] = (
+    KnownProblem(
+        id="fetch-beyond-log-end",
+        title="Follower stopped: its log ends below the fetched offset",
+        severity=Severity.WARNING,
+        kinds=(Kind.APPEND_REFUSED,),
+        when=lambda row: row["detail"] == FETCHED_OFFSET and not less("offset", "leo")(row),
+        states="{who} fetched {where} from offset {offset}, but its log ends at {leo}",
+        records=Records.UNKNOWN,
+        means=(
+            "The log of the follower became shorter than its fetcher knew: something truncated it in the meantime. The "
+            "line does not state what. The follower no longer replicates {where} until its fetcher starts again."
+        ),
+        fetch=(
+            "collect server.log of {who} from its last role change of {where} on: it shows what truncated the log",
+            "check the ISR of {where}: while this follower has stopped, there are fewer copies",
+            "restart the follower, or move leadership, to start its fetcher again",
+        ),
+        always=True,
+    ),
+    KnownProblem(
+        id="future-replica-stopped",
+        title="Move to another directory stopped",
+        severity=Severity.WARNING,
+        kinds=(Kind.FETCH_FAILED,),
+        when=detail_is(FUTURE_REPLICA),
+        states=(
+            "the copy of {where} into another directory of its broker stopped: it fetched from offset {offset}, and "
+            "its log ends at {leo}"
+        ),
+        records=Records.NOTHING_LOST,
+        means=(
+            "The broker copies the log into another of its directories (KIP-113), and this copy stopped. It is in no "
+            "ISR: the replica itself continues in its present directory."
+        ),
+        fetch=(
+            "run kafka-reassign-partitions --verify: it shows whether the move is still open",
+            "cancel the move, or restart the broker, to start the copy again",
+            "if it occurs again: upgrade to 3.5 or later",
+        ),
+        issues=("KAFKA-9087 (fixed in 3.5)",),
+        always=True,
+    ),
     KnownProblem(
         id="fetcher-stopped",
         title="Follower stopped fetching",
         severity=Severity.WARNING,
         kinds=(Kind.FETCH_FAILED,),
+        when=detail_is_not(FUTURE_REPLICA),
         states="a replica no longer fetches {where}: its fetcher met an error",
         records=Records.NOTHING_LOST,
         means=(
@@ -28,6 +72,8 @@ FETCHERS: tuple[KnownProblem, ...] = (
             "truncation-refused",
             "out-of-order-append",
             "fetch-offset-mismatch",
+            "fetch-beyond-log-end",
+            "future-replica-stopped",
             "append-refused",
             "log-start-above-high-watermark",
         ),

@@ -130,7 +130,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Follower stopped: fetched offset is not its log end",
         severity=Severity.WARNING,
         kinds=(Kind.APPEND_REFUSED,),
-        when=detail_is(FETCHED_OFFSET),
+        when=lambda row: row["detail"] == FETCHED_OFFSET and less("offset", "leo")(row),
         states="{who} fetched {where} from offset {offset}, but its log ends at {leo}",
         records=Records.NOTHING_LOST,
         means=(

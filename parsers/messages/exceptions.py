@@ -243,6 +243,32 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
+    # Ends the copy of a log into another directory of its own broker (KIP-113).
+    Message(
+        id="X-07",
+        kind=Kind.FETCH_FAILED,
+        literal="Offset mismatch for the future replica ",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="1.1",
+                until=None,
+                regex=(
+                    rf"^Offset mismatch for the (?P<detail>future replica) {TP}: fetched offset = {_OFFSET}, log end "
+                    r"offset = (?P<leo>[0-9]+)\."
+                ),
+                source_ref="KAFKA-9087, ReplicaAlterLogDirsThread:107",
+                examples=(
+                    Example(
+                        "Offset mismatch for the future replica orders-0: fetched offset = 41, log end offset = 40.",
+                        ({**ORDERS, "detail": "future replica", "offset": 41, "leo": 40},),
+                    ),
+                ),
+            ),
+        ),
+    ),
     # The same in a line of the log layer.
     Message(
         id="X-05",

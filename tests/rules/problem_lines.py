@@ -69,6 +69,47 @@ SHOWN: dict[str, Shown] = {
         [event(f"{FETCHER} Partition sales-7 marked as failed", level="WARN")],
         broker=3,
     ),
+    "fetch-beyond-log-end": Shown(
+        [
+            event(
+                f"{FETCHER} Unexpected error occurred while processing data for partition sales-7 at offset 131",
+                level="ERROR",
+            ),
+            (
+                "java.lang.IllegalStateException: Offset mismatch for partition sales-7: fetched offset = 131, log end "
+                "offset = 130."
+            ),
+        ],
+        [
+            event(
+                f"{FETCHER} Unexpected error occurred while processing data for partition sales-7 at offset 130",
+                level="ERROR",
+            ),
+            (
+                "java.lang.IllegalStateException: Offset mismatch for partition sales-7: fetched offset = 130, log end "
+                "offset = 131."
+            ),
+        ],
+        broker=3,
+    ),
+    "future-replica-stopped": Shown(
+        [
+            event("[ReplicaAlterLogDirsThread-1]: Error due to", "kafka.server.ReplicaAlterLogDirsThread", "ERROR"),
+            "org.apache.kafka.common.KafkaException: Error processing data for partition sales-7 offset 131",
+            (
+                "Caused by: java.lang.IllegalStateException: Offset mismatch for the future replica sales-7: fetched "
+                "offset = 131, log end offset = 130."
+            ),
+        ],
+        [
+            event("[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Error due to", level="ERROR"),
+            "org.apache.kafka.common.KafkaException: Error processing data for partition sales-7 offset 131",
+            (
+                "Caused by: java.lang.IllegalStateException: Offset mismatch for partition sales-7: fetched offset = "
+                "131, log end offset = 130."
+            ),
+        ],
+    ),
     "append-refused": Shown(
         [
             event(
