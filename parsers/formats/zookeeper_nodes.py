@@ -55,7 +55,7 @@ _MOST_LINES: Final = 100
 """Lines of one object that a tool has printed in several, at most."""
 
 _KEY: Final = re.compile(
-    r'\s*\{\s*"/(?:brokers/topics/[^"/]+/partitions/[0-9]+/state|controller_epoch|controller)"\s*:'
+    r'\s*\{\s*"(?:/[^"/]+)*/(?:brokers/topics/[^"/]+/partitions/[0-9]+/state|controller_epoch|controller)"\s*:'
 )
 _STAT: Final = re.compile(r"^\s*(?P<name>dataVersion) = (?P<value>[0-9]{1,9})\s*$")
 _EPOCH: Final = re.compile(r"^[0-9]{1,9}$")
@@ -146,7 +146,7 @@ def _nodes(text: str, path: str) -> Iterator[Node]:
     if named is not None:
         return _printed(text, _found(named))
     whole = _loaded(text)
-    if isinstance(whole, dict) and any(isinstance(key, str) and _NODE.fullmatch(key) for key in whole):
+    if isinstance(whole, dict) and len({key[: node.start()] for key, node in _keys(whole)}) == 1:
         return _mapped(whole)
     return _printed(text, None)
 
@@ -173,10 +173,17 @@ def _states(text: str) -> Iterator[tuple[int, str]]:
 
 def _mapped(whole: dict[str, Any]) -> Iterator[Node]:
     """Nodes of one JSON object: path to contents, which may be a text."""
-    for key, value in whole.items():
-        named = _NODE.fullmatch(key)
-        if named is not None:
-            yield _found(named)._replace(content=value if isinstance(value, str) else json.dumps(value))
+    for key, named in _keys(whole):
+        value = whole[key]
+        yield _found(named)._replace(content=value if isinstance(value, str) else json.dumps(value))
+
+
+def _keys(whole: dict[str, Any]) -> Iterator[tuple[str, re.Match[str]]]:
+    """Yield the keys that are paths of nodes. A path may begin with the chroot of the cluster, as /kafka."""
+    for key in whole:
+        named = _NODE.search(key)
+        if named is not None and named.end() == len(key) and key.startswith("/"):
+            yield key, named
 
 
 def _printed(text: str, node: Node | None) -> Iterator[Node]:

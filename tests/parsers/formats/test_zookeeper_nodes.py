@@ -47,19 +47,30 @@ def test_as_a_shell_prints_them() -> None:
     assert reading.observations.get_column("line").to_list() == [7, 9, 11, 17]
 
 
+NODES = {
+    "/controller": {"version": 1, "brokerid": 1},
+    "/controller_epoch": 3,
+    "/brokers/topics/a.b-c/partitions/0/state": STATE,
+    "/brokers/topics/a.b-c/partitions/1/state": json.loads(OFFLINE),
+    "/brokers/ids/1": {},
+}
+
+
+@pytest.mark.parametrize("chroot", ["", "/kafka", "/kafka/one"])
 @pytest.mark.parametrize("indent", [None, 2])
-def test_as_one_object_of_paths(indent: int | None) -> None:
-    nodes = {
-        "/controller": {"version": 1, "brokerid": 1},
-        "/controller_epoch": 3,
-        "/brokers/topics/a.b-c/partitions/0/state": STATE,
-        "/brokers/topics/a.b-c/partitions/1/state": json.loads(OFFLINE),
-        "/brokers/ids/1": {},
-    }
+def test_as_one_object_of_paths(indent: int | None, chroot: str) -> None:
+    """The connect string of a cluster may end with a chroot, as ``zk1:2181/kafka``."""
+    nodes = {chroot + path: content for path, content in NODES.items()}
     reading = read(source(json.dumps(nodes, indent=indent).encode(), "zk.json"))
     assert reading.format == "zookeeper-nodes"
     without_version = [(*row[:5], None, *row[6:]) for row in ROWS]
     assert reading.observations.select(COLUMNS).rows() == without_version
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_nodes_of_two_clusters_in_one_object_are_not_put_together(indent: int | None) -> None:
+    nodes = {chroot + path: content for chroot in ("/one", "/two") for path, content in NODES.items()}
+    assert read(source(json.dumps(nodes, indent=indent).encode(), "zk.json")).observations.is_empty()
 
 
 @pytest.mark.parametrize("ending", ["", ".json"])
