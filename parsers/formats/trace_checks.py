@@ -30,6 +30,7 @@ from parsers.formats.trace_kinds import (
     OF_ITSELF,
     OF_KIND,
     OF_PROCESS,
+    OF_PRODUCER,
     PLACE,
     STATEMENTS,
     TIME,
@@ -203,7 +204,7 @@ def _twice(own: pl.DataFrame) -> Iterator[Wrong]:
 
 def _acks(own: pl.DataFrame) -> Iterator[Wrong]:
     """Lines about a producer's records with ``acks`` of another form."""
-    of_producer = pl.col("kind").is_in([kind.value for kind in (Kind.APPEND, Kind.PRODUCED)])
+    of_producer = pl.col("kind").is_in([kind.value for kind in OF_PRODUCER])
     rows = own.filter(of_producer & ~pl.col("detail").str.contains(ACKS).fill_null(True))
     yield Wrong(rows, '"detail" is not acks=0, acks=1 or acks=all', True)
     apart = own.filter(of_producer & pl.col("detail").is_null() & pl.col("text").str.contains(r'"acks"\s*:'))

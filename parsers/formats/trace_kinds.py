@@ -252,9 +252,13 @@ NOT_NEGATIVE: Final = (
     "log_end_offset",
     "log_start_offset",
     "last_stable_offset",
+    "partition_epoch",
     "witness",
     "replica",
 )
+OF_PRODUCER: Final = (Kind.APPEND, Kind.PRODUCED)
+"""Kinds whose ``detail`` says which acknowledgement a producer asked for."""
+
 ACKS: Final = r"^acks=(0|1|-1|all)$"
 BROKERS: Final = r"^([0-9]{1,9}(,[0-9]{1,9})*)?$"
 TOPIC: Final = r"^[a-zA-Z0-9._-]{1,249}$"
@@ -375,6 +379,8 @@ def json_schema() -> dict[str, Any]:
         rules.append({"if": of_file, "then": {"required": list(needs)}})
     of_state = {"properties": {"kind": {"const": Kind.STATE.value}}, **own}
     rules.append({"if": of_state, "then": {"anyOf": [{"required": [name]} for name in OF_KIND[Kind.STATE].may]}})
+    of_producer = {"properties": {"kind": {"enum": [kind.value for kind in OF_PRODUCER]}}, **own}
+    rules.append({"if": of_producer, "then": {"properties": {"detail": {"pattern": ACKS}}}})
     named = {"properties": {"topic": {"pattern": TOPIC, "not": {"enum": list(NO_TOPICS)}}}}
     rules.append({"if": own, "then": named})
     for statement in STATEMENTS:

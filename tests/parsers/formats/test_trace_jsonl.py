@@ -15,6 +15,7 @@ from parsers.formats.trace_kinds import (
     HEADER,
     OF_FILE_LINES,
     OF_FILES,
+    OF_PRODUCER,
     STATEMENTS,
     TYPES,
     Statement,
@@ -259,6 +260,8 @@ def test_every_kind_is_as_the_table_says(statement: Statement) -> None:
     values = {
         name: "1,2" if name.startswith("isr") else "words" if name in ("detail", "checksum") else 7 for name in FIELDS
     }
+    if statement.kind in OF_PRODUCER:
+        values["detail"] = "acks=1"
     values["log_end_offset"] = 8
     given = {name: values[name] for name in (*statement.needs, *statement.may)}
     validator = jsonschema.Draft202012Validator(json_schema())
@@ -268,6 +271,19 @@ def test_every_kind_is_as_the_table_says(statement: Statement) -> None:
         assert list(validator.iter_errors(json.loads(less)))
         reading = read(source("\n".join([GOOD, less]).encode(), "trace.jsonl"))
         assert f'needs "{name}"' in reading.notices.get_column("reason")[0]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        own(kind="isr_commit", partition_epoch=-5),
+        own(kind="append", log_end_offset=4, detail="acks=2"),
+        own(kind="produced", offset=4, detail="all"),
+    ],
+)
+def test_the_schema_refuses_what_a_scan_reports(line: str) -> None:
+    assert list(jsonschema.Draft202012Validator(json_schema()).iter_errors(json.loads(line)))
+    assert not read(source("\n".join([GOOD, line]).encode(), "trace.jsonl")).notices.is_empty()
 
 
 def test_the_first_line_says_of_what_the_others_are() -> None:
