@@ -12,6 +12,8 @@ from forensics.rules.finding import Judgement, Verdict
 from tests.rules.request_lines import fetch_answered
 from tests.rules.traced import LEADS, Line, judged, said
 
+LOG_KINDS = ("log_created", "log_loaded", "append", "truncate", "hw")
+
 BEHIND, UNCLEAN, STABLE = "hw-above-isr-member", "unclean-election", "lso-above-hw"
 
 
@@ -179,3 +181,23 @@ def test_changes_whose_partition_epochs_fall_are_in_another_order(number: int, i
     assert [stated in gap for gap in gaps] == ([] if in_order else [True])
     expected = Verdict.VIOLATED if in_order else Verdict.UNKNOWN
     assert answers["unclean-election"].verdict is expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        (True, Verdict.CLEAN),
+        ([{"kinds": ["become_leader", "become_follower", *LOG_KINDS]}], Verdict.UNKNOWN),
+    ],
+)
+def test_a_claim_of_some_kinds_leaves_changes_of_the_isr_open(claim: object, verdict: Verdict, tmp_path: Path) -> None:
+    """The ISR may have become smaller before broker 2 was elected."""
+    whole = {"kind": "trace", "system": "kafka", "cluster": "one", "replicas": [1, 2], "complete": claim}
+    lines = [
+        *LEADS,
+        said(1, 2, "become_leader", leader_epoch=4, leo=0, isr="2"),
+        said(2, 1, "become_follower", leader=2, leader_epoch=4, leo=0),
+    ]
+    answers = judged(tmp_path, [whole, *lines])
+    assert answers["unclean-election"].verdict is verdict
+    assert answers["two-leaders-one-epoch"].verdict is Verdict.CLEAN  # the roles are claimed

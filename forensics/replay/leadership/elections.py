@@ -83,7 +83,16 @@ def isr_stated_by_leader(history: History, epoch: Epoch) -> bool:
     controllers or metadata caches state is the ISR of one moment. That it is the one of an election is known by the
     partition epochs alone (``isr_before``).
     """
-    return epoch.isr_from_leader and history.coverage.has(epoch.leader, Printed.LOG)
+    return epoch.isr_from_leader and states_isr_changes(history, epoch.leader)
+
+
+def states_isr_changes(history: History, leader: int | None) -> bool:
+    """Return whether the lines of a leader show each change of its ISR.
+
+    A trace that claims to state some kinds of line alone claims none of the ISR.
+    """
+    coverage = history.coverage
+    return coverage.has(leader, Printed.LOG) and leader not in coverage.claimed_partly
 
 
 def isr_known_to_end(history: History, epoch: Epoch) -> bool:

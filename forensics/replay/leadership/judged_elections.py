@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from forensics.replay.coverage import Printed
 from forensics.replay.history import Epoch, History
 from forensics.replay.leadership.elections import (
     elected_with_others,
@@ -16,6 +15,7 @@ from forensics.replay.leadership.elections import (
     isr_changes_complete,
     maybe_eligible,
     outside_isr,
+    states_isr_changes,
     was_last_member,
 )
 
@@ -119,7 +119,7 @@ def _unchanged_since_last_leader(history: History, election: Election) -> bool:
     epoch, before = election.epoch, election.before
     if before is None or not isr_changes_complete(history, epoch):
         return False
-    if before.leader in history.replicas and not history.coverage.has(before.leader, Printed.LOG):
+    if before.leader in history.replicas and not states_isr_changes(history, before.leader):
         return False  # there a leader logs each change of the ISR (Partition.shrinkIsr, expandIsr)
     if not election.unseen:
         return True  # every replica's roles are known, and every leader's ISR
