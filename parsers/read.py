@@ -294,9 +294,7 @@ def _nothing_recognised(source: Source, head: bytes) -> str:
     if source.size <= MOST_BYTES:
         return why
     most = f"{MOST_BYTES >> 10} KiB"
-    return (
-        f"{why}: if something stands before each line, as in a quote, remove it, or cut the text into files of {most}"
-    )
+    return f"{why}: if each line has a prefix, as in a quote, remove it, or split the text into files of {most}"
 
 
 def _stranger(source: Source, head: bytes) -> pl.DataFrame:

@@ -85,6 +85,10 @@ class Node:
     def leads(self, at: float, epoch: int, start: int, hw: int, isr: Iterable[int]) -> Node:
         """Takes up the leadership."""
         before, self.epoch = self.epoch, epoch
+        self.says(
+            at, f"INFO [ReplicaFetcherManager on broker {self.number}] Removed fetcher for partitions "
+            f"Set({self.partition}) (kafka.server.ReplicaFetcherManager)"
+        )  # fmt: skip
         return self.says(
             at, f"INFO [Broker id={self.number}] Leader {self.partition} starts at leader epoch {epoch} from offset "
             f"{start} with high watermark {hw} ISR [{','.join(map(str, isr))}] addingReplicas [] removingReplicas []. "

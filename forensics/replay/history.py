@@ -20,7 +20,6 @@ from forensics.replay.signs.last_stable import NOT_STATED, LastStable
 from forensics.replay.signs.stated import NOTHING, Stated
 
 if TYPE_CHECKING:
-    from forensics.replay.roles.nameless_roles import TruncatedThenLed
     from forensics.replay.roles.steps import RoleSpan
     from forensics.replay.signs.disagreement import Disagreement
     from forensics.replay.signs.unlike_appends import UnlikeAppends
@@ -449,6 +448,27 @@ class Replica:
         return self.end if self.end is not None else self.stated_end
 
 
+@dataclass(frozen=True, slots=True)
+class TruncatedThenLed:
+    """A follower that truncated its log and led next, and another replica that then removed more to follow it.
+
+    Attributes:
+        replica: broker id of the first.
+        target: offset to which it truncated.
+        other: broker id of the second.
+        end: log end offset with which the second loaded its log before it truncated.
+        time: when the first led, microseconds since 1970 UTC, or None.
+        refs: the lines: the load of the second, then those of the first, then the truncation of the second.
+    """
+
+    replica: int
+    target: int
+    other: int
+    end: int
+    time: int | None
+    refs: tuple[Ref, ...]
+
+
 @dataclass(slots=True)
 class History:
     """Everything replay concludes about one incarnation of a partition, beside the facts that it read."""
@@ -476,6 +496,7 @@ class History:
     epoch_rollbacks: list[EpochRollback] = field(
         default_factory=list
     )  # signs that the order of epochs is not that of leaders
+    isr_commits: dict[int, list[int]] = field(default_factory=dict)  # partition epochs that leaders committed, by epoch
     states: dict[int, tuple[int | None, frozenset[int] | None]] = field(
         default_factory=dict
     )  # leader epoch and ISR, if known, by partition epoch (zkVersion)

@@ -43,7 +43,7 @@ from forensics.replay.history import (
 from forensics.replay.interval import Interval
 from forensics.replay.leadership import epochs as leadership
 from forensics.replay.leadership.doubts import doubts
-from forensics.replay.leadership.elections import isr_changed_without_lines, outlived, states
+from forensics.replay.leadership.elections import isr_changed_without_lines, isr_commits, outlived, states
 from forensics.replay.leadership.epoch_rollback import served_again, written_before
 from forensics.replay.leadership.epoch_start import NO_DISK, NO_FACTS, fences, truncates_to_hw
 from forensics.replay.lineage import Lineage, differences
@@ -154,6 +154,7 @@ class _Pass:
         self._collect_epochs()
         history.epoch_rollbacks = [*served_again(history.role_spans), *history.epoch_rollbacks]
         history.states = states([*self.cluster_events, *itertools.chain.from_iterable(events.values())])
+        history.isr_commits = isr_commits(itertools.chain.from_iterable(events.values()))
         history.coverage = history.coverage.lowered(
             [
                 *unknown_writers(history),

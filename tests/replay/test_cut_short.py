@@ -102,3 +102,13 @@ def test_a_broker_that_never_prints_the_end_of_a_start_may_have_started(tmp_path
     incident.begins(80)
     in_start(incident)
     assert ended(incident) == set()
+
+
+def test_a_server_log_that_begins_after_a_role_lacks_the_lines_on_it(tmp_path: Path) -> None:
+    incident = healthy(tmp_path)
+    log = incident[3].folder / "logs" / "server.log"
+    kept = [line for line in log.read_text().splitlines(keepends=True) if "Removed fetcher" in line]
+    log.write_text("".join(kept[-1:]))  # the role of epoch 0 came before
+    coverage = incident.history().coverage
+    assert [one.epoch for one in coverage.known_missing[3] if one.shown_by == "begins-after-role"] == [0]
+    assert not coverage.is_shown_missing(2, Span.WITHIN)

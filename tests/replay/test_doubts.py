@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from forensics.replay.coverage import Doubt, Doubtful
+from forensics.replay.coverage import Doubt, Doubtful, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import Epoch, History, Role
 from forensics.replay.leadership.doubts import doubts
 from forensics.replay.leadership.elections import isr_known_to_end
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
-from tests.covering import whole
+from tests.covering import LINES_MISSING, whole
 
 LINE = Ref(row=1)
 
@@ -72,6 +74,38 @@ def test_a_partition_is_created_with_state_0(first: int, doubtful: set[Doubtful]
     assert {*doubts(one)} - {Doubtful(Doubt.LEADER, 2)} == doubtful
     del one.epochs[0]
     assert {*doubts(one)} == {Doubtful(Doubt.LEADER, 2)}, "the first lines may be of any state"
+
+
+def test_a_change_that_is_numbered_is_counted_once() -> None:
+    """The ISR of epoch 1 shrank and grew again, up to state 3; two states more came before epoch 3 had its first."""
+    one = history([])
+    isrs = [frozenset(isr) for isr in ({1, 2, 3}, {1, 2}, {1, 2, 3})]
+    one.epochs[1].isr, one.epochs[1].isr_from_leader = [(isr, LINE) for isr in isrs], True
+    one.isr_commits = {1: [2, 3]}
+    one.states = {2: (1, isrs[1]), 3: (1, isrs[2]), 6: (3, frozenset({2}))}
+    assert Doubtful(Doubt.ISR_CHANGED, 3) in {*doubts(one)}
+    one.states = {2: (1, isrs[1]), 3: (1, isrs[2]), 5: (3, frozenset({2}))}  # the state of epoch 2, which no line names
+    assert Doubtful(Doubt.ISR_CHANGED, 3) not in {*doubts(one)}
+
+
+@pytest.mark.parametrize(("run", "doubtful"), [(4, True), (5, False)])
+def test_a_member_whose_process_ran_on_left_the_isr_without_a_line(run: int, doubtful: bool) -> None:
+    spans = [RoleSpan(1, 1, 4, Role.FOLLOWER, 2), RoleSpan(1, 3, run, Role.FOLLOWER, 3)]
+    one = history(spans)
+    one.epochs[1].isr, one.epochs[1].isr_from_leader = [(frozenset({1, 2, 3}), LINE)], True
+    one.epochs[3].leader, one.epochs[3].isr = 3, [(frozenset({3}), LINE)]
+    assert (Doubtful(Doubt.ISR_CHANGED, 3) in {*doubts(one)}) is doubtful
+
+
+def test_the_last_role_of_a_leader_ends_with_lines_that_may_be_missing() -> None:
+    one = history([])
+    one.epochs[3].isr, one.epochs[3].isr_from_leader = [(frozenset({1, 2}), LINE)], True
+    one.role_spans = {2: [RoleSpan(2, 3, 1, Role.LEADER, 2)]}
+    assert isr_known_to_end(one, one.epochs[3])
+    one.coverage = one.coverage.lowered([replace(LINES_MISSING, span=Span.AFTER).of(2)])
+    assert not isr_known_to_end(one, one.epochs[3])
+    one.role_spans[2].append(RoleSpan(2, 4, 1, Role.FOLLOWER, 1))  # its lines continue
+    assert isr_known_to_end(one, one.epochs[3])
 
 
 def test_an_isr_may_have_changed_until_the_next_leader_is_elected() -> None:

@@ -48,6 +48,20 @@ def test_nothing_is_missing(one: History) -> None:
     assert not [*isr_changes_not_stated(one)]
 
 
+def test_commits_of_a_leader_are_numbered_one_after_the_other() -> None:
+    """So is the first one of leader epoch 0, as the partition was created with number 0."""
+    one = history({1, 2}, {1}, {1, 2}, states=(9,))
+    one.isr_commits = {4: [7, 9]}
+    (missing,) = isr_changes_not_stated(one)
+    assert "rose from 7 to 9" in missing.text
+    one.isr_commits = {4: [8, 9]}
+    assert not [*isr_changes_not_stated(one)]
+    one.epochs[4].epoch, one.isr_commits = 0, {0: [2]}
+    one.epochs, one.states = {0: one.epochs[4]}, {2: (0, None)}
+    (missing,) = isr_changes_not_stated(one)
+    assert "rose from 0 to 2" in missing.text
+
+
 def test_others_may_change_the_state_with_kraft_and_a_file_that_is_not_there_shows_nothing() -> None:
     one = history({1, 2}, states=(7, 9))
     one.maybe_kraft = True

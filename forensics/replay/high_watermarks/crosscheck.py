@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from forensics.replay.coverage import MissingLines, Omission, Printed, Span
 from forensics.replay.history import Epoch, History, HwSource, HwStatement, Role, ShortenedLog
-from forensics.replay.leadership.elections import isr_may_have_changed
+from forensics.replay.leadership.elections import isr_may_have_changed, lines_reach_end
 from forensics.replay.leadership.epoch_start import NO_DISK
 from forensics.replay.leadership.isr_removal_epochs import unaccounted
 from forensics.replay.lineage import UNKNOWN, Lineage, differences, same
@@ -241,7 +241,7 @@ def may_have_left_isr(history: History, epoch: Epoch, broker: int) -> bool:
     Or no line names the next epoch, which may have any ISR. A replica that is elected next as the last one in the ISR
     was in it to the end, in any of these epochs.
     """
-    if not history.coverage.whole(epoch.leader):
+    if not history.coverage.whole(epoch.leader) or not lines_reach_end(history, epoch):
         return True
     return _left_by_others(history, epoch, broker)
 

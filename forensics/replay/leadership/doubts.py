@@ -7,7 +7,7 @@ such as the clocks of two brokers. It leaves one question about one leader epoch
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from forensics.replay.coverage import Doubt, Doubtful
 from forensics.replay.history import Epoch, History
@@ -19,6 +19,7 @@ def doubts(history: History) -> Iterator[Doubtful]:
     """Yield every doubt about a partition, once its epochs, its states and what is shown to be missing are known."""
     for epoch in history.epochs.values():
         yield from _of_election(history, epoch)
+    yield from _of_members(history)
     yield from (Doubtful(Doubt.LEADER, number) for number in _without_leader(history))
     for spans in history.role_spans.values():
         for before, role_span in itertools.pairwise(spans):
@@ -75,6 +76,28 @@ def _of_election(history: History, epoch: Epoch) -> Iterator[Doubtful]:
         yield Doubtful(Doubt.STATE_CHANGED, epoch.epoch)
 
 
+def _of_members(history: History) -> Iterator[Doubtful]:
+    """Yield the doubts about elections after which a member of the last ISR is missing although its broker ran on.
+
+    An election removes members whose brokers are gone. If a broker's process had a role before and after, it left the
+    ISR by a change that no line shows, or its session ended for a moment.
+    """
+    led = [epoch for epoch in history.epochs.values() if epoch.leader not in (None, -1)]
+    for before, epoch in itertools.pairwise(led):
+        if before.last_isr is None or not before.isr_from_leader or not epoch.isr:
+            continue
+        gone = before.last_isr - epoch.isr[0][0] - {before.leader}
+        if any(_ran_on(history, broker, before.epoch, epoch.epoch) for broker in gone):
+            yield Doubtful(Doubt.ISR_CHANGED, epoch.epoch)
+            yield Doubtful(Doubt.STATE_CHANGED, epoch.epoch)
+
+
+def _ran_on(history: History, broker: int, before: int, after: int) -> bool:
+    """Return whether one process of a broker had a role in two leader epochs."""
+    runs = {role_span.epoch: role_span.run for role_span in history.role_spans.get(broker, ())}
+    return before in runs and runs[before] == runs.get(after)
+
+
 def _numbers_around(history: History, epoch: Epoch) -> tuple[int, int, int, int] | None:
     """Return the last partition epoch before an election and the next one, and the leader epochs of both.
 
@@ -104,11 +127,25 @@ def _stated_changes(history: History, last: int, since: int, until: int) -> int:
     found = 0
     for number, other in history.epochs.items():
         if since <= number < until and other.isr_from_leader:
-            changes = sum(one != two for (one, _), (two, _) in itertools.pairwise(other.isr))
-            # Changes up to the last partition epoch are not later ones.
-            counted = last - min((state for state, (of, _) in history.states.items() if of == since), default=last)
-            found += max(0, changes - (counted if number == since else 0))
+            isrs = [isr for isr, _ in itertools.groupby(isr for isr, _ in other.isr)]
+            found += len(isrs) - 1 - (_changes_before(history, number, last, isrs) if number == since else 0)
     return found
+
+
+def _changes_before(history: History, epoch: int, state: int, isrs: Sequence[frozenset[int]]) -> int:
+    """Return how many of the changes that a leader states came up to a state of the partition: these are no later ones.
+
+    Args:
+        history: the partition.
+        epoch: the leader epoch.
+        state: partition epoch of the state.
+        isrs: the ISRs that the leader states, in order.
+    """
+    isr = history.states.get(state, (None, None))[1]
+    if state in history.isr_commits.get(epoch, ()) and isr in isrs:
+        return len(isrs) - 1 - isrs[::-1].index(isr)
+    stated = [number for number, (of, _) in history.states.items() if of == epoch]
+    return min(state - min(stated, default=state), len(isrs) - 1)
 
 
 def _changes_up_to(history: History, number: int, state: int) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 
-from forensics.replay.coverage import Doubt, Printed
+from forensics.replay.coverage import Doubt, Printed, Span
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import broker_set
 from forensics.replay.history import Epoch, History
@@ -38,6 +38,18 @@ def states(events: Iterable[Event]) -> States:
             # A leader that changes the ISR may log no leader epoch: then it is the epoch that it leads.
             number = serves.get(event.broker) if event.leader_epoch is None else event.leader_epoch
             _add_state(found, event.partition_epoch, number, event)
+    return found
+
+
+def isr_commits(events: Iterable[Event]) -> dict[int, list[int]]:
+    """Return the partition epochs of the ISRs that leaders state as committed, by leader epoch, in their order."""
+    found: dict[int, list[int]] = {}
+    serves: dict[int, int] = {}
+    for event in events:
+        if event.leader_epoch is not None and event.kind in ROLES:
+            serves[event.broker] = event.leader_epoch
+        if event.kind == Kind.ISR_COMMIT and event.partition_epoch is not None and event.broker in serves:
+            found.setdefault(serves[event.broker], []).append(event.partition_epoch)
     return found
 
 
@@ -100,7 +112,16 @@ def isr_known_to_end(history: History, epoch: Epoch) -> bool:
 
     Its lines about its log are whole, and the partition epochs count no change of the ISR that no line shows.
     """
-    return isr_stated_by_leader(history, epoch) and not isr_may_have_changed(history, epoch)
+    stated = isr_stated_by_leader(history, epoch) and lines_reach_end(history, epoch)
+    return stated and not isr_may_have_changed(history, epoch)
+
+
+def lines_reach_end(history: History, epoch: Epoch) -> bool:
+    """Return whether nothing shows that a leader's lines about its log end before its epoch did."""
+    roles = history.role_spans.get(epoch.leader, ()) if epoch.leader is not None else ()
+    if any(role_span.epoch > epoch.epoch for role_span in roles):
+        return True  # its lines continue
+    return history.coverage.has(epoch.leader, Printed.LOG, Span.AFTER)
 
 
 def isr_may_have_changed(history: History, epoch: Epoch) -> bool:

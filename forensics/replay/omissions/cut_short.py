@@ -29,7 +29,13 @@ ENDS_BEFORE_ROLE = Omission(
     "its server.log ends before its state-change.log names a role in leader epoch {epoch}",
     "ReplicaManager.makeLeaders and makeFollowers remove fetchers, which AbstractFetcherManager prints",
 )
-OMISSIONS = (ENDS_IN_START, ENDS_BEFORE_ROLE)
+BEGINS_AFTER_ROLE = Omission(
+    "begins-after-role",
+    Span.WITHIN,
+    "its server.log begins after its state-change.log names a role in leader epoch {epoch}",
+    "ReplicaManager.makeLeaders and makeFollowers remove fetchers, which AbstractFetcherManager prints",
+)
+OMISSIONS = (ENDS_IN_START, ENDS_BEFORE_ROLE, BEGINS_AFTER_ROLE)
 
 _OF_LOG: Final = "server"
 """In the name of the file of a broker's other lines."""
@@ -55,18 +61,21 @@ class Ends:
 
     Attributes:
         in_start: the first line of a process whose start has no end, or None.
-        log_until: time of the last line of its server.log, microseconds since 1970 UTC. None if it has no such file,
-            or if one file has lines of both topics.
+        log_from, log_until: times of the first and the last line of its server.log, microseconds since 1970 UTC. None
+            if it has no such file, or if one file has lines of both topics.
     """
 
     in_start: Ref | None = None
+    log_from: int | None = None
     log_until: int | None = None
 
 
 def ends(case: Case) -> Mapping[int, Ends]:
     """Return where the lines of each broker end, where that shows something."""
     starts, files = _in_start(case.observations), _server_logs(case.sources)
-    return {broker: Ends(starts.get(broker), files.get(broker)) for broker in starts.keys() | files.keys()}
+    return {
+        broker: Ends(starts.get(broker), *files.get(broker, (None, None))) for broker in starts.keys() | files.keys()
+    }
 
 
 def _in_start(rows: pl.DataFrame) -> dict[int, Ref]:
@@ -85,8 +94,10 @@ def _in_start(rows: pl.DataFrame) -> dict[int, Ref]:
     }
 
 
-def _server_logs(sources: pl.DataFrame) -> dict[int, int]:
-    """Return the time of the last line of each broker's server.log, where its roles have a file of their own."""
+def _server_logs(sources: pl.DataFrame) -> dict[int, tuple[int, int]]:
+    """Return the times of the first and the last line of each broker's server.log, where its roles have a file of
+    their own.
+    """
     logs = sources.filter(pl.col("format") == LOG, pl.col("broker").is_not_null(), pl.col("last_time").is_not_null())
     name = pl.col("path").str.extract(r"([^/!\\]*)$")
     logs = logs.with_columns(
@@ -94,7 +105,8 @@ def _server_logs(sources: pl.DataFrame) -> dict[int, int]:
     )
     apart = logs.filter("roles").get_column("broker").unique().to_list()
     found = logs.filter("log", ~pl.col("roles"), pl.col("broker").is_in(apart)).group_by("broker")
-    return dict(found.agg(pl.col("last_time").max().cast(pl.Int64)).iter_rows())
+    spans = found.agg(pl.col("first_time").min().cast(pl.Int64), pl.col("last_time").max().cast(pl.Int64))
+    return {broker: (first, last) for broker, first, last in spans.iter_rows()}
 
 
 def end_before(found: Mapping[int, Ends], events: Mapping[int, Iterable[Event]]) -> Iterator[MissingLines]:
@@ -111,8 +123,19 @@ def end_before(found: Mapping[int, Ends], events: Mapping[int, Iterable[Event]])
         later = (event for event in events[broker] if one.log_until is not None and _is_later(event, one.log_until))
         if (event := next(later, None)) is not None:
             yield ENDS_BEFORE_ROLE.of(broker, ref=Ref(row=event.row), epoch=event.leader_epoch)
+        earlier = [event for event in events[broker] if one.log_from is not None and _is_earlier(event, one.log_from)]
+        if earlier:
+            last = earlier[-1]
+            yield BEGINS_AFTER_ROLE.of(broker, ref=Ref(row=last.row), epoch=last.leader_epoch)
+
+
+def _is_role(event: Event) -> bool:
+    return event.kind in _ROLES and event.message != TRACE
 
 
 def _is_later(event: Event, end: int) -> bool:
-    role = event.kind in _ROLES and event.message != TRACE
-    return role and event.time is not None and event.time > end + _APART
+    return _is_role(event) and event.time is not None and event.time > end + _APART
+
+
+def _is_earlier(event: Event, begin: int) -> bool:
+    return _is_role(event) and event.time is not None and event.time < begin - _APART

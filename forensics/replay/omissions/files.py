@@ -9,6 +9,7 @@ from forensics.replay.coverage import LinesAtHand, MissingLines, Omission, Print
 from forensics.replay.facts.directory import Disk
 from forensics.replay.facts.events import Event
 from forensics.replay.history import Epoch, History
+from forensics.replay.leadership.epoch_start import NO_DISK
 from forensics.replay.lineage import Lineage, differences
 from forensics.replay.roles.steps import REMOVES, RoleSpan, StepKind
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -143,8 +144,8 @@ def end_early_by_records(history: History, logs: Mapping[int, Lineage]) -> Itera
 
 
 def _files(history: History) -> Iterator[_Files]:
-    for broker, disk in history.facts.disks.items():
-        spans = history.role_spans.get(broker, [])
+    for broker in sorted({*history.facts.disks, *history.role_spans}):
+        spans, disk = history.role_spans.get(broker, []), history.facts.disks.get(broker, NO_DISK)
         yield _Files(broker, disk, spans, max((role_span.epoch for role_span in spans), default=-1))
 
 

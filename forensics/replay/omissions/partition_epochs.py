@@ -45,8 +45,21 @@ def _of_epoch(history: History, epoch: Epoch) -> MissingLines | None:
     if not history.coverage.are_about(leader, Printed.LOG):
         return None  # the whole file is not there
     shown = sum(one != two for (one, _), (two, _) in itertools.pairwise(epoch.isr))
-    if max(numbers) - min(numbers) <= shown:
+    skipped, (first, last) = _skipped(history, epoch.epoch), (min(numbers), max(numbers))
+    if skipped is None and last - first <= shown:
         return None
-    values = {"first": min(numbers), "last": max(numbers), "shown": shown}
+    if skipped is not None:
+        first, last, shown = *skipped, 1
+    values = {"first": first, "last": last, "shown": shown}
     missing = ISR_CHANGE_NOT_STATED.of(leader, values, ref=epoch.isr[-1][1], epoch=epoch.epoch)
     return replace(missing, placed=False)
+
+
+def _skipped(history: History, epoch: int) -> tuple[int, int] | None:
+    """Return two partition epochs that a leader committed one after the other and that are not adjacent, or None.
+
+    A partition is created with partition epoch 0 in leader epoch 0.
+    """
+    numbers = sorted({*history.isr_commits.get(epoch, ()), *([0] if epoch == 0 else [])})
+    apart = ((one, two) for one, two in itertools.pairwise(numbers) if two - one > 1)
+    return next(apart, None)

@@ -13,6 +13,7 @@ from typing import Final
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import broker_set
+from forensics.replay.history import TruncatedThenLed
 from parsers.schema import Kind
 
 _MINUTE: Final = 60_000_000
@@ -20,27 +21,6 @@ _MINUTE: Final = 60_000_000
 
 _ISR: Final = frozenset({Kind.ISR_SHRINK, Kind.ISR_EXPAND, Kind.ISR_COMMIT})
 _GROWN: Final = frozenset({Kind.ROLLED, Kind.PRODUCER_SNAPSHOT, Kind.APPEND, Kind.LEO})
-
-
-@dataclass(frozen=True, slots=True)
-class TruncatedThenLed:
-    """A follower that truncated its log and led next, and another replica that then removed more to follow it.
-
-    Attributes:
-        replica: broker id of the first.
-        target: offset to which it truncated.
-        other: broker id of the second.
-        end: log end offset with which the second loaded its log before it truncated.
-        time: when the first led, microseconds since 1970 UTC, or None.
-        refs: the lines: the load of the second, then those of the first, then the truncation of the second.
-    """
-
-    replica: int
-    target: int
-    other: int
-    end: int
-    time: int | None
-    refs: tuple[Ref, ...]
 
 
 @dataclass(frozen=True, slots=True)
