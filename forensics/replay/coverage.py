@@ -19,9 +19,9 @@ Two steps lead from an absent line to a conclusion, and the coverage answers the
    * A log that is shorter after a power loss is not logged either. The next load states its new length: that is a
      question to ``roles/log_ends``.
 
-**Whole is a presumption.** Nothing can show that a log file is complete. A span of a replica's lines is presumed whole
-until something in the evidence shows that a line is missing. If the missing line leaves no trace elsewhere, the span is
-still called whole.
+**Whole is a presumption.** Nothing can show that a log file is complete. One line of a topic
+about the replica is enough: then that topic is presumed whole in all three spans below, until something in the evidence
+shows that a line is missing. If the missing line leaves no trace elsewhere, the span is still called whole.
 
 The answer depends on the broker, on the topic (its roles or its log), and on the time.
 
@@ -43,34 +43,40 @@ about it: it may begin after the partition was made, or be of another log level.
 
 *When?* There are three spans of one replica's lines, those of both files together. *Within* is the time from its first
 line in the evidence to its last. *Before* is the time until its first line. *After* is the time from its last line
-until the evidence was copied. So a file that begins later than the other is missing lines *within*: the modules of
-``omissions`` find that by what the other file shows, such as a role without a fetcher. What they cannot see is presumed
-whole. The coverage knows spans, leader epochs and processes, and no clock. A question about a time from t1 to t2 is a
-question about *within*, and about *before* or *after* too if it reaches beyond the replica's lines. A file is copied
-after the last line: what it held then is a question about *after* too.
+until the evidence was copied. No span is of one file alone. So if one file begins later than the other, ends earlier or
+has a gap, its lines are missing *within*. The modules of ``omissions`` find that by what the other file shows, such as
+a role before the first line of server.log. What they cannot see is presumed whole. The coverage knows spans, leader
+epochs and processes, and no clock. A question about a time from t1 to t2 is a question about *within*, and about
+*before* or *after* too if it reaches beyond the replica's lines. A file is copied after the last line: what it held
+then is a question about *after* too.
 
-Conclusions about a replica r, and the call that each needs. ``run`` is the process of r's broker in which it had the
-role (``RoleSpan.run``): 0 for lines before the first start in the evidence, and one more with each start.
+Conclusions about a replica r, and the call that each needs. Without it nothing may be concluded. With it the lines
+allow the conclusion; what is not logged at all (see above) is a question of its own. ``run`` is the process of r's
+broker in which it had the role (``RoleSpan.run``): 0 for lines before the first start in the evidence, and one more
+with each start.
 
 * *It did not truncate between its role in epoch 3 and the next one:* ``log_lines_complete(r, 3, run)``.
-* *It had no role between these two:* ``role_lines_complete(r, 3, run)``.
+* *It had no role between its role in epoch 3 and the next one:* ``role_lines_complete(r, 3, run)``.
 * *It did not restart between two of its roles:* both have the same ``run``, and ``log_lines_complete`` for the first
   and for each role between them.
 * *It had no role after its last one:* ``has(r, ROLES, WITHIN, AFTER)``, and no doubt ``RAN_ON`` or ``STOP_UNSEEN``.
-* *Its log was never longer than its copy:* ``has(r, LOG, BEFORE, WITHIN, AFTER)``. *Not since its first line:* the same
-  without ``BEFORE``.
+* *No line shows that its log was ever longer than its copy:* ``has(r, LOG, BEFORE, WITHIN, AFTER)``; without ``BEFORE``
+  if only the time since its first line counts. Whether it became shorter without a line, after a power loss or on
+  another disk, ``roles/log_ends`` answers.
 * *No line states a later high watermark:* ``whole(r, WITHIN, AFTER)``, because such lines are in both files. It may
   still have risen.
 
 Conclusions about the partition need the replicas that could have acted:
 
-* *The last ISR that the leader r of epoch 3 states is the one at its end:* ``elections.isr_known_to_end``. It asks
-  ``has(r, LOG, WITHIN)``, and for no doubt ``ISR_CHANGED`` up to the next epoch with a leader. If there is no later
-  epoch, ask ``has(r, LOG, AFTER)`` too. The lines of a follower do not show it.
-* *No other broker led epoch 3:* ``has(other, ROLES, *Span)`` for each other replica that any line or file names, and no
-  doubt ``LEADER`` of it. A replica that nothing names may have led.
-* *There was no epoch between 3 and 6:* ``unnamed_between(3, 6)`` is empty, and nothing else. An epoch in which no
-  replica changed what it did leaves no trace.
+* *The last ISR that the leader r of epoch 3 states is the one at the end of that epoch:*
+  ``elections.isr_known_to_end``. It asks ``has(r, LOG)``, and ``has(r, LOG, AFTER)`` if epoch 3 is the last role that
+  r's lines name. It also asks for no doubt ``ISR_CHANGED`` of the epochs from 4 to the next one with a leader.
+  This doubt counts changes by KRaft controllers too. ``STATE_CHANGED`` is about the ISR at one election only. The lines
+  of a follower do not show any of it.
+* *No second broker led epoch 3:* ``has(other, ROLES, *Span)`` for each other replica that any line or file names.
+* *Who led epoch 3, if no line names its leader:* nothing answers it. Then there is a doubt ``LEADER`` of epoch 3.
+* *No replica led between epochs 3 and 6:* ``unnamed_between(3, 6)`` is empty, and no line names a leader of 4 or 5. It
+  lists the epochs in between of which no line is left and in which a replica may have led.
 * *No leader came after the last one that lines name:* ``omissions/last_leader`` asks it. Either
   ``has(each replica, ROLES, *Span)``, or ``elections`` and ``has(the last leader, ROLES, AFTER)``.
 
@@ -94,8 +100,9 @@ Three more things bind a conclusion that the answers above allow:
 * A *doubt* about one leader epoch: a line may be missing, but nothing shows it. It does not lower the coverage. Ask the
   coverage first, then ``in_doubt``. If there is a doubt, leave that epoch undecided. The module ``doubts`` finds them;
   each ``Doubt`` says which conclusion it concerns, and whether it is about one process of one replica.
-* ``elections``: whether lines of the controllers that elect leaders are in the evidence. Alone it allows nothing: the
-  coverage does not know where a controller's lines end.
+* ``elections`` (an attribute): whether lines of the controllers that elect leaders are in the evidence. Alone it allows
+  nothing, because the coverage does not know where a controller's lines end: ``last_leader`` takes it that they end no
+  earlier than the last leader's own.
 
 ``Coverage.of`` is where replay starts, from the lines of each broker (``LinesAtHand``); the result is
 ``History.coverage``. What is known to be missing only grows from then on. An ``Omission`` is one way in which evidence
@@ -107,8 +114,8 @@ that was lowered afterwards. Doubts, ``unnamed`` and ``elections`` are found aga
 A trace may claim that it states each change of some replicas. For these an absent line is proof, and no omission
 counts, because a trace need not hold what Kafka logs besides. If it claims that of one topic only, the same holds for
 that topic. A trace that claims nothing (``unclaimed``) is presumed whole as a log is. But it need not state every value
-that a broker's log would show: of two values in such a trace, conclude nothing from the absence of a third between
-them.
+that a broker's log would show, such as each high watermark and log end offset: of two values in such a trace, conclude
+nothing from the absence of a third between them.
 
 A file (segment, checkpoint) states what it held when it was copied, and a conclusion from that needs no coverage. What
 its log held before needs the lines in between. An absent file shows nothing: coverage is about lines, and does not say
@@ -166,7 +173,8 @@ class Omission:
         span: the span in which the lines are missing.
         says: sentence for the reader, with the names of its values in braces.
         source: the class of Kafka that logs both, or the KIP that requires it.
-        about: the topics of lines that must be in the evidence; if they are not, an absent line shows nothing.
+        about: the topics of which lines must be in the evidence for this omission to be looked for. The missing
+            lines may be of either topic.
     """
 
     id: str
@@ -249,10 +257,11 @@ class Doubt(StrEnum):
     STATE_CHANGED = "state changed"
     # Who led in the epoch: no line states it.
     LEADER = "leader"
-    # That a replica had no role in this later epoch: by the clocks of two brokers its process (run) still ran then.
+    # That a replica had no role in the later epoch that the doubt names: by the clocks of two brokers its process (run)
+    # still ran then.
     RAN_ON = "ran on"
-    # That a replica had no role after this epoch: its process (run) closed its log cleanly, and no line shows that it
-    # shut down.
+    # That a replica had no role after the one in the epoch that the doubt names: its process (run) closed its log
+    # cleanly, and no line shows that it shut down.
     STOP_UNSEEN = "stop unseen"
 
 
