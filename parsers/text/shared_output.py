@@ -113,6 +113,7 @@ def mark_of(head: bytes) -> Mark | None:
     sample = lines.sample(head)
     if sample is None:
         return None
+    sample = sample.filter(sample != "")  # blank where an event is there again (``reordered``)
     if (prefix := _common_prefix(sample)) is not None:
         return Mark(prefix=prefix)
     if (member := _common_member(sample.head(50))) is not None:

@@ -90,11 +90,12 @@ def test_a_change_that_is_numbered_is_counted_once() -> None:
 
 @pytest.mark.parametrize(("run", "doubtful"), [(4, True), (5, False)])
 def test_a_member_whose_process_ran_on_left_the_isr_without_a_line(run: int, doubtful: bool) -> None:
-    spans = [RoleSpan(1, 1, 4, Role.FOLLOWER, 2), RoleSpan(1, 3, run, Role.FOLLOWER, 3)]
+    spans = [RoleSpan(1, 1, 4, Role.FOLLOWER, 2), RoleSpan(1, 2, run, Role.FOLLOWER, 3)]
     one = history(spans)
     one.epochs[1].isr, one.epochs[1].isr_from_leader = [(frozenset({1, 2, 3}), LINE)], True
-    one.epochs[3].leader, one.epochs[3].isr = 3, [(frozenset({3}), LINE)]
-    assert (Doubtful(Doubt.ISR_CHANGED, 3) in {*doubts(one)}) is doubtful
+    one.epochs[2] = Epoch(2, leader=3, isr=[(frozenset({3}), LINE)], isr_elected=True)
+    one.epochs = dict(sorted(one.epochs.items()))
+    assert (Doubtful(Doubt.ISR_CHANGED, 2) in {*doubts(one)}) is doubtful
 
 
 def test_the_last_role_of_a_leader_ends_with_lines_that_may_be_missing() -> None:

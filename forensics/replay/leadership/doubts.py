@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from forensics.replay.coverage import Doubt, Doubtful
 from forensics.replay.history import Epoch, History
+from forensics.replay.leadership.elections import elected_isr
 from forensics.replay.leadership.epochs import in_one_request
 from forensics.replay.roles.steps import RoleSpan
 
@@ -84,17 +85,20 @@ def _of_members(history: History) -> Iterator[Doubtful]:
     """
     led = [epoch for epoch in history.epochs.values() if epoch.leader not in (None, -1)]
     for before, epoch in itertools.pairwise(led):
-        if before.last_isr is None or not before.isr_from_leader or not epoch.isr:
-            continue
-        gone = before.last_isr - epoch.isr[0][0] - {before.leader}
-        if any(_ran_on(history, broker, before.epoch, epoch.epoch) for broker in gone):
+        elected = elected_isr(history, epoch)
+        if before.last_isr is None or not before.isr_from_leader or elected is None or before.leader == epoch.leader:
+            continue  # an epoch of the same leader is that of a member which a controller removed
+        gone = before.last_isr - elected - {before.leader}
+        left = sum(_ran_on(history, broker, before.epoch, epoch.epoch) for broker in gone)
+        removals = 0 if history.kraft else epoch.epoch - before.epoch - 1  # with ZooKeeper each has a leader epoch
+        if left > removals:
             yield Doubtful(Doubt.ISR_CHANGED, epoch.epoch)
             yield Doubtful(Doubt.STATE_CHANGED, epoch.epoch)
 
 
 def _ran_on(history: History, broker: int, before: int, after: int) -> bool:
     """Return whether one process of a broker had a role in two leader epochs."""
-    runs = {role_span.epoch: role_span.run for role_span in history.role_spans.get(broker, ())}
+    runs = {one.epoch: one.run for one in history.role_spans.get(broker, ()) if one.shut_down is None}
     return before in runs and runs[before] == runs.get(after)
 
 

@@ -29,19 +29,28 @@ ENDS_BEFORE_ROLE = Omission(
     "its server.log ends before its state-change.log names a role in leader epoch {epoch}",
     "ReplicaManager.makeLeaders and makeFollowers remove fetchers, which AbstractFetcherManager prints",
 )
+ROLE_AFTER_END = Omission(
+    "role-after-end",
+    Span.WITHIN,
+    "no line of its server.log is as late as a role in leader epoch {epoch} in its state-change.log",
+    "ReplicaManager.makeLeaders and makeFollowers remove fetchers, which AbstractFetcherManager prints",
+)
 BEGINS_AFTER_ROLE = Omission(
     "begins-after-role",
     Span.WITHIN,
     "its server.log begins after its state-change.log names a role in leader epoch {epoch}",
     "ReplicaManager.makeLeaders and makeFollowers remove fetchers, which AbstractFetcherManager prints",
 )
-OMISSIONS = (ENDS_IN_START, ENDS_BEFORE_ROLE, BEGINS_AFTER_ROLE)
+OMISSIONS = (ENDS_IN_START, ENDS_BEFORE_ROLE, ROLE_AFTER_END, BEGINS_AFTER_ROLE)
 
 _OF_LOG: Final = "server"
 """In the name of the file of a broker's other lines."""
 
-_APART: Final = 100_000
-"""Microseconds between a role and the lines about its fetchers."""
+_OF_OTHERS: Final = "controller|cleaner|request|authorizer"
+"""In the names of a broker's files that have neither."""
+
+_APART: Final = 10_000_000
+"""Microseconds between the line about fetchers and the last role of one request, which may have many partitions."""
 
 _ENDS: Final = (
     Kind.PROCESS_STARTED.value,
@@ -101,9 +110,13 @@ def _server_logs(sources: pl.DataFrame) -> dict[int, tuple[int, int]]:
     logs = sources.filter(pl.col("format") == LOG, pl.col("broker").is_not_null(), pl.col("last_time").is_not_null())
     name = pl.col("path").str.extract(r"([^/!\\]*)$")
     logs = logs.with_columns(
-        name.str.contains(OF_ROLES, literal=True).alias("roles"), name.str.contains(_OF_LOG).alias("log")
+        name.str.contains(OF_ROLES, literal=True).alias("roles"),
+        name.str.contains(_OF_LOG).alias("log"),
+        name.str.contains(_OF_OTHERS).alias("other"),
     )
-    apart = logs.filter("roles").get_column("broker").unique().to_list()
+    # A file of another name may be a piece of the log.
+    unknown = logs.filter(~pl.any_horizontal("roles", "log", "other")).get_column("broker").unique().to_list()
+    apart = logs.filter("roles", ~pl.col("broker").is_in(unknown)).get_column("broker").unique().to_list()
     found = logs.filter("log", ~pl.col("roles"), pl.col("broker").is_in(apart)).group_by("broker")
     spans = found.agg(pl.col("first_time").min().cast(pl.Int64), pl.col("last_time").max().cast(pl.Int64))
     return {broker: (first, last) for broker, first, last in spans.iter_rows()}
@@ -122,7 +135,8 @@ def end_before(found: Mapping[int, Ends], events: Mapping[int, Iterable[Event]])
             yield ENDS_IN_START.of(broker, ref=one.in_start)
         later = (event for event in events[broker] if one.log_until is not None and _is_later(event, one.log_until))
         if (event := next(later, None)) is not None:
-            yield ENDS_BEFORE_ROLE.of(broker, ref=Ref(row=event.row), epoch=event.leader_epoch)
+            for omission in (ENDS_BEFORE_ROLE, ROLE_AFTER_END):
+                yield omission.of(broker, ref=Ref(row=event.row), epoch=event.leader_epoch)
         earlier = [event for event in events[broker] if one.log_from is not None and _is_earlier(event, one.log_from)]
         if earlier:
             last = earlier[-1]
@@ -138,4 +152,4 @@ def _is_later(event: Event, end: int) -> bool:
 
 
 def _is_earlier(event: Event, begin: int) -> bool:
-    return _is_role(event) and event.time is not None and event.time < begin - _APART
+    return _is_role(event) and event.time is not None and event.time < begin
