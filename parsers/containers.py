@@ -174,7 +174,8 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
         head = source.head()
     yield from excerpts.checkpoint_files(source, head)
     mark = shared_output.mark_of(_objects(source, head))
-    if (pieces := excerpts.pieces(source, head, marked=mark is not None)) is not None:
+    collected = mark is not None and mark.prefix != shared_output.NAME
+    if (pieces := excerpts.pieces(source, head, marked=collected)) is not None:
         yield from pieces
         yield from excerpts.command_output(source, head)
     elif mark is not None:

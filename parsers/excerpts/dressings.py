@@ -17,7 +17,8 @@ from parsers.excerpts.catalogue import EXCEPTION, LOGGER
 from parsers.excerpts.kinds import Event, event_of, said
 from parsers.excerpts.times import DATE, LEVEL
 from parsers.text.shared_output import PREFIXES as WRITERS
-from parsers.text.wrappings import PREFIXES as COLLECTORS
+from parsers.text.wrappings import COLLECTED as COLLECTORS
+from parsers.text.wrappings import Prefix
 
 LONGEST: Final = 16 << 10
 """Longest line from which dressings are removed; several may fit at each step."""
@@ -215,9 +216,8 @@ _BEHIND: Final = Dressing(
 )
 
 
-def _collector(number: int) -> Dressing:
+def _collector(prefix: Prefix) -> Dressing:
     """Return a collector's prefix as a dressing; it names the writer if a shared output is split by it."""
-    prefix = COLLECTORS[number]
     pattern = re.compile(_as_python(prefix.pattern))
     end = re.compile(_as_python(prefix.end)) if prefix.end else None
 
@@ -248,11 +248,7 @@ def _as_python(pattern: str) -> str:
     return re.sub(r"\\x\{([0-9A-F]+)\}", lambda found: re.escape(chr(int(found[1], 16))), pattern)
 
 
-_COLLECTED: Final = tuple(
-    _collector(number)
-    for number in range(len(COLLECTORS))
-    if COLLECTORS[number].name not in ("journal-export", "events", "numbered", "named")  # names have rows of their own
-)
+_COLLECTED: Final = tuple(map(_collector, COLLECTORS))
 
 _LINE_IN: Final = ("log", "message", "MESSAGE", "msg", "textPayload", "line")
 _NAME_IN: Final = ("pod_name", "pod", "container_name", "hostname", "_HOSTNAME", "host")

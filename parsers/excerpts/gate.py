@@ -14,7 +14,7 @@ from parsers.excerpts.catalogue import speaks
 from parsers.excerpts.headings import heading
 from parsers.text.dates import DATES
 from parsers.text.time_order import out_of_order
-from parsers.text.wrappings import PREFIXES
+from parsers.text.wrappings import COLLECTED
 
 _LEVEL: Final = rb"\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\]?"
 _ORNAMENT: Final = rb"[ \t>#|*_~=+.\[(<{-]*"
@@ -53,9 +53,7 @@ def _as_bytes(pattern: str) -> bytes:
     return re.sub(r"\\x\{([0-9A-F]+)\}", lambda found: re.escape(chr(int(found[1], 16))), named).encode()
 
 
-_COLLECTED: Final = rb"|".join(
-    _as_bytes(one.pattern) for one in PREFIXES if one.name not in ("numbered", "events", "journal-export")
-)
+_COLLECTED: Final = rb"|".join(_as_bytes(one.pattern) for one in COLLECTED)
 _DATE: Final = rb"|".join(dict.fromkeys(date.pattern.encode() for date in DATES))
 _WRITTEN: Final = rb"(?:" + _COLLECTED + rb"){0,2}(?:\{[\s\"]|(?:" + _LEVEL + rb" +)?\[?(?:" + _DATE + rb"))"
 """How programs begin a line: with its time, perhaps after a collector's prefix."""
@@ -145,9 +143,7 @@ def _has_heading(data: bytes) -> bool:
     return any(heading(line.rstrip("\r")) for line in found)
 
 
-_EACH: Final = tuple(
-    re.compile(_as_bytes(one.pattern)) for one in PREFIXES if one.name not in ("numbered", "events", "journal-export")
-)
+_EACH: Final = tuple(re.compile(_as_bytes(one.pattern)) for one in COLLECTED)
 _OBJECT: Final = re.compile(rb"\s*\{\s*\"")
 _OWN_LAYOUT: Final = re.compile(rb'(?<!\\)"(?:level|logger|loggerName)"\s*:')
 """Fields of a broker's own JSON layout, which no collector put there."""

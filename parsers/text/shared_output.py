@@ -27,6 +27,9 @@ _ZONED: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:]{8}(?:[.,][0-9]{1,9})?(?:Z
 _DATED: Final = r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}|[0-9]{2} [A-Z][a-z]{2} [0-9]{4}"
 _PROGRAM: Final = r"[^\s:\[]+(?:\[[0-9]+\])?: "
 
+NAME: Final = r"^(?:> ?)*([A-Za-z0-9][A-Za-z0-9_.-]*): "
+"""kafka-1: line: Ansible, pssh, clush, and a person who pastes lines."""
+
 PREFIXES: Final[tuple[str, ...]] = (
     # [pod/kafka-0/kafka] line: kubectl logs --prefix
     r"^\[pod/([^\]]+)\] ",
@@ -40,8 +43,7 @@ PREFIXES: Final[tuple[str, ...]] = (
     rf"^{_ZONED} (\S+) {_PROGRAM}",
     # Mar 01 10:22:41 host kafka[123]: line
     rf"^(?:<[0-9]+>)?[A-Z][a-z]{{2}} [ 0-9][0-9] [0-9:.]{{8,15}} (\S+) {_PROGRAM}",
-    # kafka-1: line: Ansible, pssh, clush
-    r"^(?:> ?)*([A-Za-z0-9][A-Za-z0-9_.-]*): ",
+    NAME,
 )
 """Patterns of a prefix; the group is the writer."""
 

@@ -131,9 +131,11 @@ PREFIXES: Final[tuple[Prefix, ...]] = (
     # [kafka-0 kafka] line: kubetail
     Prefix("kubetail", r"^\[[a-z0-9][a-z0-9.-]*(?: [a-z0-9][a-z0-9-]*)?\] "),
     # kafka-1  | line: docker compose logs
-    Prefix("compose", r"^(?:> ?)*[A-Za-z0-9][A-Za-z0-9_.-]* +\| "),
-    # kafka-1: line: Ansible, pssh, clush; also quoted in a mail
-    Prefix("named", r"^(?:> ?)*[A-Za-z0-9][A-Za-z0-9_.-]*: "),
+    Prefix("compose", r"^[A-Za-z0-9][A-Za-z0-9_.-]* +\| "),
+    # kafka-1: line: Ansible, pssh, clush
+    Prefix("named", r"^[A-Za-z0-9][A-Za-z0-9_.-]*: "),
+    # > kafka-1 | line, > kafka-1: line: the same in a mail
+    Prefix("quoted name", r"^(?:> ?)+[A-Za-z0-9][A-Za-z0-9_.-]*(?: +\||:) "),
     # MESSAGE=line: journalctl -o export, -o verbose
     Prefix("journal-export", r"^ *MESSAGE="),
     # data: {...}: journalctl -o json-sse
@@ -144,6 +146,11 @@ PREFIXES: Final[tuple[Prefix, ...]] = (
     Prefix("stern", r"^(?:[a-z0-9][a-z0-9-]* )?[a-z0-9][a-z0-9.-]* (?:\x{203A} )?[a-z0-9][a-z0-9-]* "),
 )
 """Prefixes, narrow ones first."""
+
+COLLECTED: Final = tuple(
+    one for one in PREFIXES if one.name not in ("numbered", "events", "journal-export", "named", "quoted name")
+)
+"""Those that show by themselves that a collector wrote them: a person may write the others, too."""
 
 
 def choose(lines: pl.Series) -> tuple[tuple[Wrapping, ...], Frame | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -133,23 +133,23 @@ def end_before(found: Mapping[int, Ends], events: Mapping[int, Iterable[Event]])
         one = found[broker]
         if one.in_start is not None:
             yield ENDS_IN_START.of(broker, ref=one.in_start)
-        later = (event for event in events[broker] if one.log_until is not None and _is_later(event, one.log_until))
-        if (event := next(later, None)) is not None:
+        roles = [event for event in events[broker] if _is_role(event)]
+        if (event := _later(roles, one.log_until)) is not None:
             for omission in (ENDS_BEFORE_ROLE, ROLE_AFTER_END):
                 yield omission.of(broker, ref=Ref(row=event.row), epoch=event.leader_epoch)
-        earlier = [event for event in events[broker] if one.log_from is not None and _is_earlier(event, one.log_from)]
-        if earlier:
-            last = earlier[-1]
-            yield BEGINS_AFTER_ROLE.of(broker, ref=Ref(row=last.row), epoch=last.leader_epoch)
+        if (event := _earlier(roles, one.log_from)) is not None:
+            yield BEGINS_AFTER_ROLE.of(broker, ref=Ref(row=event.row), epoch=event.leader_epoch)
 
 
 def _is_role(event: Event) -> bool:
-    return event.kind in _ROLES and event.message != TRACE
+    return event.kind in _ROLES and event.message != TRACE and event.time is not None
 
 
-def _is_later(event: Event, end: int) -> bool:
-    return _is_role(event) and event.time is not None and event.time > end + _APART
+def _later(roles: Iterable[Event], end: int | None) -> Event | None:
+    """Return the first role after the end of server.log, or None."""
+    return next((one for one in roles if end is not None and (one.time or 0) > end + _APART), None)
 
 
-def _is_earlier(event: Event, begin: int) -> bool:
-    return _is_role(event) and event.time is not None and event.time < begin
+def _earlier(roles: Sequence[Event], begin: int | None) -> Event | None:
+    """Return the last role before the beginning of server.log, or None."""
+    return next((one for one in reversed(roles) if begin is not None and (one.time or 0) < begin), None)
