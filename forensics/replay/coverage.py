@@ -59,7 +59,8 @@ with each start.
 * *It had no role between its role in epoch 3 and the next one:* ``role_lines_complete(r, 3, run)``.
 * *It did not restart between two of its roles:* both have the same ``run``, and ``log_lines_complete`` for the first
   and for each role between them.
-* *It had no role after its last one:* ``has(r, ROLES, WITHIN, AFTER)``, and no doubt ``RAN_ON`` or ``STOP_UNSEEN``.
+* *It had no role after its last one, in epoch 3:* ``has(r, ROLES, WITHIN, AFTER)``, not ``in_doubt(STOP_UNSEEN, 3, r,
+  run)``, and not ``in_doubt(RAN_ON, e, r, run)`` of any later epoch e.
 * *No line shows that its log was ever longer than its copy:* ``has(r, LOG, BEFORE, WITHIN, AFTER)``; without ``BEFORE``
   if only the time since its first line counts. Whether it became shorter without a line, after a power loss or on
   another disk, ``roles/log_ends`` answers.
@@ -75,8 +76,8 @@ Conclusions about the partition need the replicas that could have acted:
   of a follower do not show any of it.
 * *No second broker led epoch 3:* ``has(other, ROLES, *Span)`` for each other replica that any line or file names.
 * *Who led epoch 3, if no line names its leader:* nothing answers it. Then there is a doubt ``LEADER`` of epoch 3.
-* *No replica led between epochs 3 and 6:* ``unnamed_between(3, 6)`` is empty, and no line names a leader of 4 or 5. It
-  lists the epochs in between of which no line is left and in which a replica may have led.
+* *No replica led between epochs 3 and 6:* ``unnamed_between(3, 6)`` is empty, no line names a leader of 4 or 5, and
+  there is no doubt ``LEADER`` of them.
 * *No leader came after the last one that lines name:* ``omissions/last_leader`` asks it. Either
   ``has(each replica, ROLES, *Span)``, or ``elections`` and ``has(the last leader, ROLES, AFTER)``.
 
@@ -95,8 +96,8 @@ So there are two kinds of questions, and each has methods of its own:
 
 Three more things bind a conclusion that the answers above allow:
 
-* ``unnamed``: leader epochs that must have existed and that no line of any broker names. A conclusion about several
-  epochs must check them too, and leave open whatever depends on who led in such an epoch.
+* ``unnamed``: leader epochs that must have existed, in which a replica may have led, and that no line names. A
+  conclusion about several epochs must check them too, and leave open whatever depends on who led in such an epoch.
 * A *doubt* about one leader epoch: a line may be missing, but nothing shows it. It does not lower the coverage. Ask the
   coverage first, then ``in_doubt``. If there is a doubt, leave that epoch undecided. The module ``doubts`` finds them;
   each ``Doubt`` says which conclusion it concerns, and whether it is about one process of one replica.
@@ -251,9 +252,11 @@ class Place:
 class Doubt(StrEnum):
     """A reason why a line may be missing although nothing shows it, and the conclusion that it concerns."""
 
-    # Who was in the ISR at the election of the epoch: the ISR changed near it more often than lines and epochs show.
+    # That the ISR did not change, from the epoch before up to the election of this one: partition epochs count more
+    # changes than lines show and leader epochs account for, or a member whose broker ran on is gone.
     ISR_CHANGED = "isr changed"
-    # The same, where no line of the election has the partition epoch (zkVersion), by which changes are counted.
+    # Who was in the ISR at the election of this epoch: the same, where leader epochs that no line names are not taken
+    # for changes of their own.
     STATE_CHANGED = "state changed"
     # Who led in the epoch: no line states it.
     LEADER = "leader"

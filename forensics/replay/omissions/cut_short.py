@@ -41,7 +41,13 @@ BEGINS_AFTER_ROLE = Omission(
     "its server.log begins after its state-change.log names a role in leader epoch {epoch}",
     "ReplicaManager.makeLeaders and makeFollowers remove fetchers, which AbstractFetcherManager prints",
 )
-OMISSIONS = (ENDS_IN_START, ENDS_BEFORE_ROLE, ROLE_AFTER_END, BEGINS_AFTER_ROLE)
+ROLE_BEFORE_BEGIN = Omission(
+    "role-before-begin",
+    Span.BEFORE,
+    "no line of its server.log is as early as a role in leader epoch {epoch} in its state-change.log",
+    "ReplicaManager.makeLeaders and makeFollowers remove fetchers, which AbstractFetcherManager prints",
+)
+OMISSIONS = (ENDS_IN_START, ENDS_BEFORE_ROLE, ROLE_AFTER_END, BEGINS_AFTER_ROLE, ROLE_BEFORE_BEGIN)
 
 _OF_LOG: Final = "server"
 """In the name of the file of a broker's other lines."""
@@ -138,7 +144,8 @@ def end_before(found: Mapping[int, Ends], events: Mapping[int, Iterable[Event]])
             for omission in (ENDS_BEFORE_ROLE, ROLE_AFTER_END):
                 yield omission.of(broker, ref=Ref(row=event.row), epoch=event.leader_epoch)
         if (event := _earlier(roles, one.log_from)) is not None:
-            yield BEGINS_AFTER_ROLE.of(broker, ref=Ref(row=event.row), epoch=event.leader_epoch)
+            for omission in (BEGINS_AFTER_ROLE, ROLE_BEFORE_BEGIN):
+                yield omission.of(broker, ref=Ref(row=event.row), epoch=event.leader_epoch)
 
 
 def _is_role(event: Event) -> bool:
