@@ -140,12 +140,15 @@ def end_before(found: Mapping[int, Ends], events: Mapping[int, Iterable[Event]])
         if one.in_start is not None:
             yield ENDS_IN_START.of(broker, ref=one.in_start)
         roles = [event for event in events[broker] if _is_role(event)]
-        if (event := _later(roles, one.log_until)) is not None:
-            for omission in (ENDS_BEFORE_ROLE, ROLE_AFTER_END):
-                yield omission.of(broker, ref=Ref(row=event.row), epoch=event.leader_epoch)
-        if (event := _earlier(roles, one.log_from)) is not None:
-            for omission in (BEGINS_AFTER_ROLE, ROLE_BEFORE_BEGIN):
-                yield omission.of(broker, ref=Ref(row=event.row), epoch=event.leader_epoch)
+        yield from _of_role(broker, _later(roles, one.log_until), ENDS_BEFORE_ROLE, ROLE_AFTER_END)
+        yield from _of_role(broker, _earlier(roles, one.log_from), BEGINS_AFTER_ROLE, ROLE_BEFORE_BEGIN)
+
+
+def _of_role(broker: int, event: Event | None, *omissions: Omission) -> Iterator[MissingLines]:
+    """Yield what a role outside of server.log shows, in each span that it concerns."""
+    if event is not None:
+        ref, epoch = Ref(row=event.row), event.leader_epoch
+        yield from (omission.of(broker, ref=ref, epoch=epoch) for omission in omissions)
 
 
 def _is_role(event: Event) -> bool:
