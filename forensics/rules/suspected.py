@@ -31,31 +31,17 @@ from forensics.rules.finding import (
     sourced,
     span_text,
 )
-from forensics.rules.other_explanations import (
-    BY_EPOCH,
-    CLOCKS,
-    COMPARE,
-    COPIED,
-    ELECTION,
-    ELIGIBLE,
-    GREW_AGAIN,
-    IN_TRACES,
-    KEEP,
-    LATE,
-    MIN_ISR,
-    OF_OTHER,
-    OWN_COPY,
-    REMADE,
-    REPLACED,
-    SOURCES,
-    TAKEN_OVER,
-    TWO_CLUSTERS,
-)
 from forensics.rules.story import CAUSE_OF
 from forensics.rules.wants import Want
 from forensics.rules.wording import want_texts
 
 HW, LEO = "high_watermark", "log_end_offset"
+OWN_COPY = "copy broker {witness}'s directory of {name}: it may have the only copy of these records"
+ELECTION = "collect controller.log around that time, and server.log of broker {witness} up to then: they show the ISR"
+KEEP = (
+    "start, wipe or reassign broker {witness} before its directory is copied: it truncates to follow broker {replica}"
+)
+COMPARE = "compare the segments of all replicas of {name} from offset {first} on: forensics compare shows differences"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +75,35 @@ class Suspect:
     had: str = ""
     cause: CauseId = CauseId.UNKNOWN
 
+
+TWO_CLUSTERS = "these are lines of two clusters"
+ELIGIBLE = "broker {replica} was an eligible leader replica, which has all committed records"
+MIN_ISR = "min.insync.replicas was above 1, so that no producer with acks=all got an answer for them"
+GREW_AGAIN = "the ISR grew to have broker {replica} before that, and the line is not in the evidence"
+REMADE = "the topic was deleted and created again in between, and no log line in the evidence shows it"
+BY_EPOCH = "the brokers truncate by leader epoch, as from 0.11 on, and no line names the epochs"
+COPIED = "it had copied the high watermark from its leader before it truncated its own log"
+TAKEN_OVER = "the high watermark was its leader's, taken over before the log was reconciled"
+REPLACED = "the log directory was replaced or emptied on purpose"
+OF_OTHER = {
+    COMPARE: "compare the records of all replicas of {name} from offset {first} on",
+    REPLACED: "the log was replaced or emptied on purpose",
+    OWN_COPY: "copy the log of {name} of broker {witness}: it may have the only copy of these records",
+    MIN_ISR: "a leader alone in the ISR may not commit, so that no client got an answer for them",
+    KEEP: ("start, wipe or replace broker {witness} before its log is copied: it truncates to follow broker {replica}"),
+}
+"""Steps and explanations in the words of another system than Kafka."""
+IN_TRACES = {
+    ELECTION: (
+        "collect lines of the kinds election and isr_commit around that time, and of broker {witness} up to then: they "
+        "show the ISR"
+    ),
+}
+"""Steps where traces are the only evidence."""
+LATE = "the leader had just been elected, and stated its high watermark late"
+SOURCES = {LATE: "KIP-207", COPIED: "KAFKA-14704", TAKEN_OVER: "KAFKA-14704", ELIGIBLE: "KIP-966"}
+"""Sources in Kafka of other explanations."""
+CLOCKS = "the clocks of the two brokers differ, and the high watermark was reached later"
 
 SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
@@ -125,17 +140,6 @@ SUSPECTS: tuple[Suspect, ...] = (
         ),
         before=LEO,
         had="had fetched up to offset {end}",
-    ),
-    Suspect(
-        Sign.RECOVERED_LEADER_HAD_LESS,
-        "committed-data-lost",
-        "broker {replica} recovered its log after an unclean stop, with log end offset {first}, and became leader "
-        "({role}). The other replicas had {offsets}, and truncated them: if they were committed, they are lost",
-        "became leader ({role}) at offset {first}",
-        ("broker {replica} had never fetched {offsets}, so that they had not been committed", REMADE),
-        before=LEO,
-        had="truncated its log from {end} to {first}",
-        cause=CauseId.UNFLUSHED_TAIL,
     ),
     Suspect(
         Sign.BEGAN_EMPTY_AFTER_FAILURE,

@@ -19,6 +19,7 @@ from io import BytesIO
 from typing import BinaryIO, Final, NamedTuple
 
 from parsers.files.sources import Source
+from parsers.files.streams import problem_of
 
 MOST_BYTES: Final = 16 << 20
 """Largest size of a text that is looked at: its events are held in memory."""
@@ -81,8 +82,17 @@ class _Content:
     def __call__(self) -> BinaryIO:
         with self.stored() as stream:
             data = stream.read()
+            problem = problem_of(stream)
         found = self.rewrite(data)
-        return BytesIO(data if found is None else found[1])
+        return _Text(data if found is None else found[1], problem)
+
+
+class _Text(BytesIO):
+    """A text in memory, and why it may not be whole, or "" (as ``parsers.files.streams`` has it)."""
+
+    def __init__(self, data: bytes, problem: str) -> None:
+        super().__init__(data)
+        self.problem = problem
 
 
 def _goes_back(data: bytes) -> bool:

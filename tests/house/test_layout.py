@@ -38,7 +38,6 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "glossary": "words of Kafka, each explained",
             "acks": "what producers were promised of what is lost",
             "suspected": "what is suspected where a verdict is unknown",
-            "other_explanations": "what else could explain a suspicion",
             "known_problems": "what single lines state, which no rule judges",
             "client_lines": "what single lines state of producers and readers",
             "command_lines": "what the output of commands states",

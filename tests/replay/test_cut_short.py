@@ -40,10 +40,6 @@ def ended(incident: Incident) -> set[int]:
     return {broker for broker in (1, 2, 3) if coverage.is_shown_missing(broker, Span.AFTER)}
 
 
-def in_start(incident: Incident) -> None:
-    incident[3].starts(40)
-
-
 def role(incident: Incident) -> None:
     """What broker 3 logs about a role, without the line about its fetchers."""
     incident[3].says(
@@ -52,7 +48,7 @@ def role(incident: Incident) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("cut", [in_start, role])
+@pytest.mark.parametrize("cut", [role])
 def test_the_end_of_a_log_is_missing(cut: Callable[[Incident], None], tmp_path: Path) -> None:
     incident = healthy(tmp_path)
     cut(incident)
@@ -66,12 +62,12 @@ def nothing(_: Incident) -> None:
 
 
 def whole_start(incident: Incident) -> None:
-    in_start(incident)
+    incident[3].starts(40)
     started(incident[3], 42)
 
 
 def failed_start(incident: Incident) -> None:
-    in_start(incident)
+    incident[3].starts(40)
     incident[3].says(41, "INFO [KafkaServer id=3] shutting down (kafka.server.KafkaServer)")
     incident[3].says(42, "INFO [KafkaServer id=3] shut down completed (kafka.server.KafkaServer)")
 
@@ -100,7 +96,7 @@ def test_nothing_shows_that_a_log_ends_early(goes_on: Callable[[Incident], None]
 def test_a_broker_that_never_prints_the_end_of_a_start_may_have_started(tmp_path: Path) -> None:
     incident = Incident(tmp_path)
     incident.begins(80)
-    in_start(incident)
+    incident[3].starts(40)
     assert ended(incident) == set()
 
 

@@ -42,6 +42,12 @@ def regression(kind: RegressionKind, after: int, before: int = 80) -> Regression
         ),
         (
             3,
+            regression(RegressionKind.LED_ON, 50),
+            "the high watermark of broker 1 fell from 80 to 50 as it led on, in leader epoch 2",
+            "had high watermark 80, then 50 as it took up leader epoch 2",
+        ),
+        (
+            4,
             regression(RegressionKind.LEADER, 50),
             "the high watermark of broker 1, the leader, fell from 80 to 50 within leader epoch 2",
             "had high watermark 80, then 50",
@@ -60,5 +66,5 @@ def test_the_first_words_that_fit_are_used(place: int, one: Regression, summary:
 def test_each_kind_has_words() -> None:
     kinds = [regression(kind, after) for kind in RegressionKind for after in (0, 50)]
     assert {next(at for at, (fit, _) in enumerate(_WORDS) if fit(one)) for one in kinds} == {*range(len(_WORDS))}
-    assert [words.severity for _, words in _WORDS] == [Severity.WARNING, *[Severity.ERROR] * 3]
-    assert [words.cause for _, words in _WORDS] == [*[CauseId.MANUAL_EDIT] * 3, CauseId.UNKNOWN]
+    assert [words.severity for _, words in _WORDS] == [Severity.WARNING, *[Severity.ERROR] * 4]
+    assert [words.cause for _, words in _WORDS] == [*[CauseId.MANUAL_EDIT] * 3, CauseId.UNKNOWN, CauseId.UNKNOWN]

@@ -93,7 +93,6 @@ def _of_members(history: History) -> Iterator[Doubtful]:
         removals = 0 if history.kraft else epoch.epoch - before.epoch - 1  # with ZooKeeper each has a leader epoch
         if left > removals:
             yield Doubtful(Doubt.ISR_CHANGED, epoch.epoch)
-            yield Doubtful(Doubt.STATE_CHANGED, epoch.epoch)
 
 
 def _ran_on(history: History, broker: int, before: int, after: int) -> bool:

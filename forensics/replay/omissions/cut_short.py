@@ -10,6 +10,7 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.case.order import FIRST as OF_ROLES
+from forensics.case.order import is_fixed
 from forensics.replay.coverage import MissingLines, Omission, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
@@ -17,12 +18,6 @@ from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 from parsers.text.broker_log import NAME as LOG
 
-ENDS_IN_START = Omission(
-    "ends-in-start",
-    Span.AFTER,
-    "its log ends while its process starts",
-    "KafkaServer.startup, BrokerServer.startup and KafkaRaftServer.startup print their end, also shutdown does",
-)
 ENDS_BEFORE_ROLE = Omission(
     "ends-before-role",
     Span.AFTER,
@@ -47,7 +42,7 @@ ROLE_BEFORE_BEGIN = Omission(
     "no line of its server.log is as early as a role in leader epoch {epoch} in its state-change.log",
     "ReplicaManager.makeLeaders and makeFollowers remove fetchers, which AbstractFetcherManager prints",
 )
-OMISSIONS = (ENDS_IN_START, ENDS_BEFORE_ROLE, ROLE_AFTER_END, BEGINS_AFTER_ROLE, ROLE_BEFORE_BEGIN)
+OMISSIONS = (ENDS_BEFORE_ROLE, ROLE_AFTER_END, BEGINS_AFTER_ROLE, ROLE_BEFORE_BEGIN)
 
 _OF_LOG: Final = "server"
 """In the name of the file of a broker's other lines."""
@@ -58,16 +53,7 @@ _OF_OTHERS: Final = "controller|cleaner|request|authorizer"
 _APART: Final = 10_000_000
 """Microseconds between the line about fetchers and the last role of one request, which may have many partitions."""
 
-_ENDS: Final = (
-    Kind.PROCESS_STARTED.value,
-    Kind.SHUTDOWN_BEGIN.value,
-    Kind.SHUTDOWN_COMPLETE.value,
-    Kind.START_FAILED.value,
-)
-"""Lines by which a start has ended."""
-
-
-_ROLES: Final = (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER, Kind.TRANSITION)
+_ROLES: Final = (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,38 +61,17 @@ class Ends:
     """The end of one broker's lines, as far as it shows that some are missing.
 
     Attributes:
-        in_start: the first line of a process whose start has no end, or None.
         log_from, log_until: times of the first and the last line of its server.log, microseconds since 1970 UTC. None
             if it has no such file, or if one file has lines of both topics.
     """
 
-    in_start: Ref | None = None
     log_from: int | None = None
     log_until: int | None = None
 
 
 def ends(case: Case) -> Mapping[int, Ends]:
     """Return where the lines of each broker end, where that shows something."""
-    starts, files = _in_start(case.observations), _server_logs(case.sources)
-    return {
-        broker: Ends(starts.get(broker), *files.get(broker, (None, None))) for broker in starts.keys() | files.keys()
-    }
-
-
-def _in_start(rows: pl.DataFrame) -> dict[int, Ref]:
-    """Return the last process start of each broker if no line shows its end, although others of the cluster have it."""
-    own = rows.filter(
-        pl.col("broker").is_not_null(),
-        pl.col("topic").is_null(),
-        pl.col("message") != TRACE,
-        pl.col("kind").is_in([Kind.PROCESS_START.value, *_ENDS]),
-    )
-    started = own.filter(pl.col("kind") == Kind.PROCESS_STARTED.value).get_column("broker").unique().to_list()
-    last = own.filter(pl.col("broker").is_in(started)).sort("row").unique("broker", keep="last", maintain_order=True)
-    open_ = last.filter(pl.col("kind") == Kind.PROCESS_START.value)
-    return {
-        broker: Ref(row=row, note="its process starts") for broker, row in open_.select("broker", "row").iter_rows()
-    }
+    return {broker: Ends(*span) for broker, span in _server_logs(case.sources).items()}
 
 
 def _server_logs(sources: pl.DataFrame) -> dict[int, tuple[int, int]]:
@@ -114,6 +79,8 @@ def _server_logs(sources: pl.DataFrame) -> dict[int, tuple[int, int]]:
     their own.
     """
     logs = sources.filter(pl.col("format") == LOG, pl.col("broker").is_not_null(), pl.col("last_time").is_not_null())
+    # While clocks are put back, the time at which a file ends may be an hour off.
+    logs = logs.filter(pl.col("zone").map_elements(is_fixed, return_dtype=pl.Boolean))
     name = pl.col("path").str.extract(r"([^/!\\]*)$")
     logs = logs.with_columns(
         name.str.contains(OF_ROLES, literal=True).alias("roles"),
@@ -137,8 +104,6 @@ def end_before(found: Mapping[int, Ends], events: Mapping[int, Iterable[Event]])
     """
     for broker in sorted(events.keys() & found.keys()):
         one = found[broker]
-        if one.in_start is not None:
-            yield ENDS_IN_START.of(broker, ref=one.in_start)
         roles = [event for event in events[broker] if _is_role(event)]
         yield from _of_role(broker, _later(roles, one.log_until), ENDS_BEFORE_ROLE, ROLE_AFTER_END)
         yield from _of_role(broker, _earlier(roles, one.log_from), BEGINS_AFTER_ROLE, ROLE_BEFORE_BEGIN)

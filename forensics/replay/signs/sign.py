@@ -20,9 +20,6 @@ class Sign(StrEnum):
     EPOCH_BELOW_HIGH_WATERMARK = "a leader began below a high watermark stated before"
     LAST_IN_ISR_CAME_BACK_SHORTER = "the last member of the ISR restarted with less than was committed"
     LEADER_CAME_BACK_SHORTER = "a leader restarted with less than the other members of the ISR had, and led again"
-    RECOVERED_LEADER_HAD_LESS = (
-        "a leader recovered its log with less than every other replica had, which then truncated"
-    )
     TRUNCATED_BELOW_OWN_HIGH_WATERMARK = "a replica truncated its log below its own high watermark"
     TRUNCATED_BELOW_PRINTED = "a replica truncated its log below a high watermark that its broker printed"
     FOLLOWED_BELOW_OWN_HIGH_WATERMARK = "the log of a follower ended below its own high watermark"

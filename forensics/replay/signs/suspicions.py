@@ -29,7 +29,6 @@ from forensics.replay.signs.isr_signs import (
     plans_of_last_isr,
 )
 from forensics.replay.signs.led_after_truncating import led_after_truncating, led_after_unnamed_role
-from forensics.replay.signs.recovered_leader import recovered_leader_had_less
 from forensics.replay.signs.refusal_signs import (
     append_refused,
     beyond_the_end,
@@ -722,7 +721,6 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.EPOCH_BELOW_HIGH_WATERMARK: _began_below,
     Sign.LAST_IN_ISR_CAME_BACK_SHORTER: _last_came_back,
     Sign.LEADER_CAME_BACK_SHORTER: _leader_came_back,
-    Sign.RECOVERED_LEADER_HAD_LESS: recovered_leader_had_less,
     Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK: truncated_below_own,
     Sign.TRUNCATED_BELOW_PRINTED: truncated_below_printed,
     Sign.FOLLOWED_BELOW_OWN_HIGH_WATERMARK: _followed_below,
