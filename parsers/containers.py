@@ -169,9 +169,8 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
     if exports.may_be_export(head) and (exported := exports.split(source)) is not None:
         yield from _pasted(exported)
         return
-    if STAMP.search(head) is not None:
-        source = reordered(source)
-        head = source.head()
+    if STAMP.search(head) is not None and (rewritten := reordered(source)) is not source:
+        source, head = rewritten, rewritten.head()
     yield from excerpts.checkpoint_files(source, head)
     mark = shared_output.mark_of(_objects(source, head))
     collected = mark is not None and mark.prefix != shared_output.NAME

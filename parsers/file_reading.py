@@ -213,6 +213,14 @@ def _times(parts: Sequence[FileReading]) -> tuple[int | None, int | None]:
     return next(iter(first), None), next(reversed(last), None)
 
 
+def whole_span(reading: FileReading) -> tuple[int | None, int | None]:
+    """Return the earliest and the latest time of a text whose lines are in no order of time."""
+    time = reading.observations.get_column("time").cast(pl.Int64)
+    stated = (reading.first_time, reading.last_time, time.min(), time.max())
+    ends = [moment for moment in stated if isinstance(moment, int)]
+    return min(ends, default=None), max(ends, default=None)
+
+
 def _layouts(named: Iterable[str | None]) -> str | None:
     """Return the layouts of all parts, each once."""
     each = dict.fromkeys(name for names in named if names for name in names.split("; "))

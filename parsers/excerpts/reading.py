@@ -18,7 +18,7 @@ from parsers.excerpts.dissect import Line, dissected
 from parsers.excerpts.kinds import Event, event_of, exception_of, message_of, whole
 from parsers.excerpts.kinds import Kind as LineKind
 from parsers.excerpts.pieces import MARKED
-from parsers.file_reading import FileReading, joined, note
+from parsers.file_reading import FileReading, joined, note, whole_span
 from parsers.files.sources import Source
 from parsers.formats.request_log import RequestLog
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
@@ -249,6 +249,5 @@ def _by_time(part: FileReading) -> None:
         .sort("_place", "_within", maintain_order=True)
         .drop("_place", "_within")
     )
-    ends = [moment for moment in (part.first_time, part.last_time, time.min(), time.max()) if isinstance(moment, int)]
-    part.first_time, part.last_time = min(ends), max(ends)
+    part.first_time, part.last_time = whole_span(part)
     part.notices = pl.concat([part.notices, note(REMARK)])

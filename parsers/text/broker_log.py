@@ -17,7 +17,7 @@ import polars as pl
 
 from parsers import distances
 from parsers.errors import NotByRanges, NotThisFormat
-from parsers.file_reading import UTC, FileReading, joined, note
+from parsers.file_reading import UTC, FileReading, joined, note, whole_span
 from parsers.files.sources import Place, Source
 from parsers.formats.request_log import MARK as REQUEST
 from parsers.formats.request_log import RequestLog
@@ -338,11 +338,7 @@ def _in_order(part: FileReading, *, shuffled: bool) -> None:
     """Note that the lines of a log are in no order of time, and when the first and the last of them were logged."""
     part.shuffled = shuffled
     if shuffled:
-        time = part.observations.get_column("time").cast(pl.Int64)
-        ends = [
-            moment for moment in (part.first_time, part.last_time, time.min(), time.max()) if isinstance(moment, int)
-        ]
-        part.first_time, part.last_time = min(ends, default=None), max(ends, default=None)
+        part.first_time, part.last_time = whole_span(part)
 
 
 def _requests(portions: Sequence[Portion]) -> pl.DataFrame:

@@ -31,6 +31,7 @@ STAMP: Final = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-
 _SECOND: Final = 19  # bytes of a time up to its second
 _BEGINNING: Final = 120  # bytes of a line in which an event has its time
 _SAMPLES: Final = 2000
+_APART: Final = 64  # bytes between two of them: no line with a time is much shorter
 _NEAR: Final = 4000  # bytes behind a sampled place in which a time must begin
 _FEWEST: Final = 3
 _EXCERPT: Final = 100
@@ -97,7 +98,7 @@ class _Text(BytesIO):
 
 def _goes_back(data: bytes) -> bool:
     """Return whether times go back, by some of them: most logs are told apart without looking at each line."""
-    step = max(len(data) // _SAMPLES, 1)
+    step = max(len(data) // _SAMPLES, _APART)
     found = (STAMP.search(data, at, at + _NEAR) for at in range(0, len(data), step))
     seconds = [_second(stamp[0]) for stamp in found if stamp is not None]
     return any(later < earlier for earlier, later in itertools.pairwise(seconds))
