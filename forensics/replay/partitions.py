@@ -53,7 +53,7 @@ from forensics.replay.interval import Interval
 from forensics.replay.leadership.epoch_rollback import stated_twice
 from forensics.replay.leadership.isr_removal_epochs import removals
 from forensics.replay.lineage import Range
-from forensics.replay.omissions.cut_short import Ends, end_before, ends
+from forensics.replay.omissions.cut_short import Ends, ends, roles_outside
 from forensics.replay.omissions.left_out import LeftOut, left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL
 from forensics.replay.protocol import Protocol
@@ -185,7 +185,7 @@ class _Read:
         lives: incarnations of each partition.
         disks, forks, compared, left_out: by topic and partition: files, differences between segments, pairs of brokers
             whose segments were compared, lines that name no broker.
-        ends: where the lines of each broker end, if that shows that some are missing.
+        ends: where the server.log of each broker begins and ends, if its roles have a file of their own.
         of_id: incarnation, by topic, partition and topic id.
         own, of_cluster, nodes: events by place and broker: about the broker's own replica, by controllers and metadata
             caches, in nodes of ZooKeeper.
@@ -283,7 +283,7 @@ class _Read:
             forks=forked,
             compared=compared,
             left_out=left_out(case),
-            ends=ends(case),
+            ends=ends(case.sources),
             own=by_broker[0],
             of_cluster=by_broker[1],
             nodes=by_broker[2],
@@ -313,7 +313,7 @@ class _Read:
         brokers = {broker: self._broker(broker, magic, claims=claims) for broker in {*events, *files}}
         missing = [
             *may_be_theirs(self.left_out.get(place[:2]), brokers.keys()),
-            *end_before(self.ends, {broker: events[broker] for broker in events.keys() & brokers.keys()}),
+            *roles_outside(self.ends, {broker: events[broker] for broker in events.keys() & brokers.keys()}),
         ]
         history = reconstruct(facts, events, cluster, brokers, self.stated_twice.get(place, ()), missing)
         history.origin = self.case.origin

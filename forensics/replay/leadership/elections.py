@@ -9,7 +9,7 @@ no line shows.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from forensics.replay.coverage import Doubt, Printed, Span
 from forensics.replay.facts.events import Event
@@ -30,27 +30,29 @@ States = dict[int, tuple[int | None, frozenset[int] | None]]
 def states(events: Iterable[Event]) -> States:
     """Return every state of a partition that any line states; each broker's events in its order."""
     found: States = {}
-    serves: dict[int, int] = {}
-    for event in events:
-        if event.leader_epoch is not None and event.kind in ROLES:
-            serves[event.broker] = event.leader_epoch
+    for event, led in _with_epochs(events):
         if event.partition_epoch is not None and event.partition_epoch >= 0:
             # A leader that changes the ISR may log no leader epoch: then it is the epoch that it leads.
-            number = serves.get(event.broker) if event.leader_epoch is None else event.leader_epoch
-            _add_state(found, event.partition_epoch, number, event)
+            _add_state(found, event.partition_epoch, led if event.leader_epoch is None else event.leader_epoch, event)
     return found
 
 
 def isr_commits(events: Iterable[Event]) -> dict[int, list[int]]:
     """Return the partition epochs of the ISRs that leaders state as committed, by leader epoch, in their order."""
     found: dict[int, list[int]] = {}
+    for event, led in _with_epochs(events):
+        if event.kind == Kind.ISR_COMMIT and event.partition_epoch is not None and led is not None:
+            found.setdefault(led, []).append(event.partition_epoch)
+    return found
+
+
+def _with_epochs(events: Iterable[Event]) -> Iterator[tuple[Event, int | None]]:
+    """Yield each line with the leader epoch of its broker's last role, or None."""
     serves: dict[int, int] = {}
     for event in events:
         if event.leader_epoch is not None and event.kind in ROLES:
             serves[event.broker] = event.leader_epoch
-        if event.kind == Kind.ISR_COMMIT and event.partition_epoch is not None and event.broker in serves:
-            found.setdefault(serves[event.broker], []).append(event.partition_epoch)
-    return found
+        yield event, serves.get(event.broker)
 
 
 def _add_state(found: States, at: int, number: int | None, event: Event) -> None:

@@ -1,14 +1,15 @@
-"""Logs of which the end is missing, as a copy that broke off leaves them: a broker's own other lines show that."""
+"""A server.log that begins after, or ends before, a role that the state-change.log of the same broker names.
+
+A copy that broke off leaves such an end, and rotation such a beginning.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
-from forensics.case import Case
 from forensics.case.order import FIRST as OF_ROLES
 from forensics.case.order import is_fixed
 from forensics.replay.coverage import MissingLines, Omission, Span
@@ -18,29 +19,32 @@ from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 from parsers.text.broker_log import NAME as LOG
 
+_FETCHERS: Final = "ReplicaManager.makeLeaders and makeFollowers remove fetchers, which AbstractFetcherManager prints"
+"""Why a role in state-change.log has a line in server.log too."""
+
 ENDS_BEFORE_ROLE = Omission(
     "ends-before-role",
     Span.AFTER,
     "its server.log ends before its state-change.log names a role in leader epoch {epoch}",
-    "ReplicaManager.makeLeaders and makeFollowers remove fetchers, which AbstractFetcherManager prints",
+    _FETCHERS,
 )
 ROLE_AFTER_END = Omission(
     "role-after-end",
     Span.WITHIN,
     "no line of its server.log is as late as a role in leader epoch {epoch} in its state-change.log",
-    "ReplicaManager.makeLeaders and makeFollowers remove fetchers, which AbstractFetcherManager prints",
+    _FETCHERS,
 )
 BEGINS_AFTER_ROLE = Omission(
     "begins-after-role",
     Span.WITHIN,
     "its server.log begins after its state-change.log names a role in leader epoch {epoch}",
-    "ReplicaManager.makeLeaders and makeFollowers remove fetchers, which AbstractFetcherManager prints",
+    _FETCHERS,
 )
 ROLE_BEFORE_BEGIN = Omission(
     "role-before-begin",
     Span.BEFORE,
     "no line of its server.log is as early as a role in leader epoch {epoch} in its state-change.log",
-    "ReplicaManager.makeLeaders and makeFollowers remove fetchers, which AbstractFetcherManager prints",
+    _FETCHERS,
 )
 OMISSIONS = (ENDS_BEFORE_ROLE, ROLE_AFTER_END, BEGINS_AFTER_ROLE, ROLE_BEFORE_BEGIN)
 
@@ -56,28 +60,15 @@ _APART: Final = 10_000_000
 _ROLES: Final = (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
 
 
-@dataclass(frozen=True, slots=True)
-class Ends:
-    """The end of one broker's lines, as far as it shows that some are missing.
+class Ends(NamedTuple):
+    """Times of the first and the last line of a broker's server.log, microseconds since 1970 UTC."""
 
-    Attributes:
-        log_from, log_until: times of the first and the last line of its server.log, microseconds since 1970 UTC. None
-            if it has no such file, or if one file has lines of both topics.
-    """
-
-    log_from: int | None = None
-    log_until: int | None = None
+    log_from: int
+    log_until: int
 
 
-def ends(case: Case) -> Mapping[int, Ends]:
-    """Return where the lines of each broker end, where that shows something."""
-    return {broker: Ends(*span) for broker, span in _server_logs(case.sources).items()}
-
-
-def _server_logs(sources: pl.DataFrame) -> dict[int, tuple[int, int]]:
-    """Return the times of the first and the last line of each broker's server.log, where its roles have a file of
-    their own.
-    """
+def ends(sources: pl.DataFrame) -> Mapping[int, Ends]:
+    """Return where each broker's server.log begins and ends, if its roles have a file of their own."""
     logs = sources.filter(pl.col("format") == LOG, pl.col("broker").is_not_null(), pl.col("last_time").is_not_null())
     # While clocks are put back, the time at which a file ends may be an hour off.
     logs = logs.filter(pl.col("zone").map_elements(is_fixed, return_dtype=pl.Boolean))
@@ -92,14 +83,14 @@ def _server_logs(sources: pl.DataFrame) -> dict[int, tuple[int, int]]:
     apart = logs.filter("roles", ~pl.col("broker").is_in(unknown)).get_column("broker").unique().to_list()
     found = logs.filter("log", ~pl.col("roles"), pl.col("broker").is_in(apart)).group_by("broker")
     spans = found.agg(pl.col("first_time").min().cast(pl.Int64), pl.col("last_time").max().cast(pl.Int64))
-    return {broker: (first, last) for broker, first, last in spans.iter_rows()}
+    return {broker: Ends(first, last) for broker, first, last in spans.iter_rows()}
 
 
-def end_before(found: Mapping[int, Ends], events: Mapping[int, Iterable[Event]]) -> Iterator[MissingLines]:
-    """Yield missing lines at the end of the replicas of one partition.
+def roles_outside(found: Mapping[int, Ends], events: Mapping[int, Iterable[Event]]) -> Iterator[MissingLines]:
+    """Yield the lines that are missing before or after those of server.log, for the replicas of one partition.
 
     Args:
-        found: where the lines of each broker end.
+        found: where the server.log of each broker begins and ends.
         events: each broker's own lines about its replica.
     """
     for broker in sorted(events.keys() & found.keys()):
@@ -120,11 +111,11 @@ def _is_role(event: Event) -> bool:
     return event.kind in _ROLES and event.message != TRACE and event.time is not None
 
 
-def _later(roles: Iterable[Event], end: int | None) -> Event | None:
+def _later(roles: Sequence[Event], end: int) -> Event | None:
     """Return the first role after the end of server.log, or None."""
-    return next((one for one in roles if end is not None and (one.time or 0) > end + _APART), None)
+    return next((one for one in roles if (one.time or 0) > end + _APART), None)
 
 
-def _earlier(roles: Sequence[Event], begin: int | None) -> Event | None:
+def _earlier(roles: Sequence[Event], begin: int) -> Event | None:
     """Return the last role before the beginning of server.log, or None."""
-    return next((one for one in reversed(roles) if begin is not None and (one.time or 0) < begin), None)
+    return next((one for one in reversed(roles) if (one.time or 0) < begin), None)

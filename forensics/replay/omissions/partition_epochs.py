@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 
 from forensics.replay.coverage import MissingLines, Omission, Printed, Span
 from forensics.replay.history import Epoch, History
@@ -51,8 +50,7 @@ def _of_epoch(history: History, epoch: Epoch) -> MissingLines | None:
     if skipped is not None:
         first, last, shown = *skipped, 1
     values = {"first": first, "last": last, "shown": shown}
-    missing = ISR_CHANGE_NOT_STATED.of(leader, values, ref=epoch.isr[-1][1], epoch=epoch.epoch)
-    return replace(missing, placed=False)
+    return ISR_CHANGE_NOT_STATED.of(leader, values, ref=epoch.isr[-1][1], epoch=epoch.epoch)
 
 
 def _skipped(history: History, epoch: int) -> tuple[int, int] | None:
