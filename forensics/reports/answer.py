@@ -180,12 +180,18 @@ def _clean(result: Result) -> str:
 
 def _covered(result: Result) -> str:
     """Return the time that the lines of the evidence cover, as the end of a sentence; "" without any."""
+    covered = period_text(result)
+    return f". The lines cover {covered}" if covered else ""
+
+
+def period_text(result: Result) -> str:
+    """Return the time that the evidence covers, such as ``2024-03-01 10:22:41 to 10:23:05 UTC``; "" without any."""
     covered = period(result.case.sources)
     if covered is None:
         return ""
     first, last = covered
     end = f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}"
-    return f". The lines cover {first:%Y-%m-%d %H:%M:%S} to {end} UTC"
+    return f"{first:%Y-%m-%d %H:%M:%S} to {end} UTC"
 
 
 _STATED: Final = ("leader", "leader_epoch", "offset", "hw", "leo", "log_start", "isr")

@@ -24,7 +24,7 @@ from forensics.repaired.since import Checked
 from forensics.replay.confidence import Confidence
 from forensics.reports import repair, tally
 from forensics.reports.advice import advisers, each_first, kept_texts
-from forensics.reports.answer import Tone, answers, counted
+from forensics.reports.answer import Tone, answers, counted, period_text
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
 from forensics.reports.elision import elided, without_asides
 from forensics.reports.incidents import Incident, Step, grouped, incidents, story
@@ -544,11 +544,8 @@ class _Page(Page):
         """Print what was read, and how much of it was not understood."""
         case = self.result.case
         sources = case.sources
-        span = ""
-        if (covered := period(sources)) is not None:
-            first, last = covered
-            same = first.date() == last.date()
-            span = f", {first:%Y-%m-%d %H:%M:%S} to {f'{last:%H:%M:%S}' if same else f'{last:%Y-%m-%d %H:%M:%S}'} UTC"
+        covered = period_text(self.result)
+        span = f", {covered}" if covered else ""
         count, total = sources.height, int(sources.get_column("bytes").sum())
         below = f" below {self.root.rstrip('/')}" if self.root else ""
         self.put(

@@ -6,6 +6,18 @@ from tests.rules.command_problem_lines import SHOWN as OF_COMMANDS
 from tests.rules.replica_problem_lines import SHOWN as OF_REPLICAS
 from tests.rules.shown_lines import CAUGHT_UP, FETCHER, FRAME, LOADED, STORED, TO_EPOCH, Shown, event, opened
 
+FETCH_MISMATCH = [
+    event(
+        f"{FETCHER} Unexpected error occurred while processing data for partition sales-7 at offset 130",
+        level="ERROR",
+    ),
+    (
+        "java.lang.IllegalStateException: Offset mismatch for partition sales-7: fetched offset = 130, log end "
+        "offset = 131."
+    ),
+]
+"""Lines of a fetch that was started before an earlier one had ended."""
+
 SHOWN: dict[str, Shown] = {
     **OF_REPLICAS,
     **OF_COMMANDS,
@@ -80,16 +92,7 @@ SHOWN: dict[str, Shown] = {
                 "offset = 130."
             ),
         ],
-        [
-            event(
-                f"{FETCHER} Unexpected error occurred while processing data for partition sales-7 at offset 130",
-                level="ERROR",
-            ),
-            (
-                "java.lang.IllegalStateException: Offset mismatch for partition sales-7: fetched offset = 130, log end "
-                "offset = 131."
-            ),
-        ],
+        FETCH_MISMATCH,
         broker=3,
     ),
     "future-replica-stopped": Shown(
@@ -123,16 +126,7 @@ SHOWN: dict[str, Shown] = {
                 "start offset = 0"
             ),
         ],
-        [
-            event(
-                f"{FETCHER} Unexpected error occurred while processing data for partition sales-7 at offset 130",
-                level="ERROR",
-            ),
-            (
-                "java.lang.IllegalStateException: Offset mismatch for partition sales-7: fetched offset = 130, log end "
-                "offset = 131."
-            ),
-        ],
+        FETCH_MISMATCH,
         broker=3,
         offsets=((130, 151),),
     ),
