@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forensics.replay.coverage import Span
+from forensics.replay.coverage import Printed, Span
 from tests.incident import Incident, Node
 
 
@@ -23,8 +23,6 @@ def healthy(tmp_path: Path) -> Incident:
         started(node, 0.5)
     incident.begins(80)
     incident.succeeds(20, 1, 2, 80, 1, 3)
-    for node in incident.nodes.values():
-        fetchers(node, 20)
     return incident
 
 
@@ -48,7 +46,16 @@ def role(incident: Incident) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("cut", [role])
+def leads(incident: Incident) -> None:
+    """What broker 3 logs to state-change.log about a role as leader."""
+    incident[3].says(
+        40, "INFO [Broker id=3] Leader orders-0 starts at leader epoch 2 from offset 80 with high watermark 80 ISR "
+        "[3] addingReplicas [] removingReplicas []. Previous leader epoch was 1. (state.change.logger)",
+        log="state-change",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("cut", [role, leads])
 def test_the_end_of_a_log_is_missing(cut: Callable[[Incident], None], tmp_path: Path) -> None:
     incident = healthy(tmp_path)
     cut(incident)
@@ -77,6 +84,12 @@ def whole_role(incident: Incident) -> None:
     fetchers(incident[3], 40)
 
 
+def role_long_after_removal(incident: Incident) -> None:
+    """A request of many partitions: all fetchers are removed first, and each role is a line of its own."""
+    fetchers(incident[3], 25)
+    leads(incident)
+
+
 def metadata(incident: Incident) -> None:
     """A broker caches metadata of others, and its server.log has no line about that."""
     incident[3].says(
@@ -86,7 +99,7 @@ def metadata(incident: Incident) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("goes_on", [nothing, whole_start, failed_start, whole_role, metadata])
+@pytest.mark.parametrize("goes_on", [nothing, whole_start, failed_start, whole_role, role_long_after_removal, metadata])
 def test_nothing_shows_that_a_log_ends_early(goes_on: Callable[[Incident], None], tmp_path: Path) -> None:
     incident = healthy(tmp_path)
     goes_on(incident)
@@ -103,8 +116,21 @@ def test_a_broker_that_never_prints_the_end_of_a_start_may_have_started(tmp_path
 def test_a_server_log_that_begins_after_a_role_lacks_the_lines_on_it(tmp_path: Path) -> None:
     incident = healthy(tmp_path)
     log = incident[3].folder / "logs" / "server.log"
-    kept = [line for line in log.read_text().splitlines(keepends=True) if "Removed fetcher" in line]
+    kept = [line for line in log.read_text().splitlines(keepends=True) if "Added fetcher" in line]
     log.write_text("".join(kept[-1:]))  # the role of epoch 0 came before
     coverage = incident.history().coverage
     assert [one.epoch for one in coverage.known_missing[3] if one.shown_by == "begins-after-role"] == [0]
     assert not coverage.is_shown_missing(2, Span.WITHIN)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_role_as_leader_without_the_removal_of_its_fetcher_lacks_lines(there: bool, tmp_path: Path) -> None:
+    """Whether lines are missing does not depend on times: server.log has lines before and after."""
+    incident = healthy(tmp_path)
+    if there:
+        fetchers(incident[3], 39)
+    leads(incident)
+    started(incident[3], 80)
+    coverage = incident.history().coverage
+    assert coverage.has(3, Printed.LOG) == there
+    assert [one.shown_by for one in coverage.known_missing.get(3, ())] == ["no-fetcher-removed"] * (not there)

@@ -65,6 +65,7 @@ OLD = [  # 0.10.2: a replica is made, follows broker 2, and leads
     event(Kind.METADATA_CACHED, leader=2, leader_epoch=0),
     event(Kind.LEADER_AND_ISR, leader=1, leader_epoch=1, isr="1"),
     step(Transition.LEADER_START),
+    event(Kind.FETCHER_REMOVED),
     step(Transition.LEADER_DONE),
     event(Kind.METADATA_CACHED, leader=1, leader_epoch=1),
     event(Kind.RECOVERY, run=2, offset=0),
@@ -80,6 +81,7 @@ NEW = [  # 2.8 and later: the same in other words; 2.8 names no leader that is f
     event(Kind.MESSAGE_FORMAT, leo=0),
     event(Kind.LOG_CREATED),
     event(Kind.FETCHER_ADDED, leader=2, leader_epoch=0, offset=0),
+    event(Kind.FETCHER_REMOVED),
     event(Kind.BECOME_LEADER, leader_epoch=1, leo=6, previous_epoch=0, isr="1"),
     event(Kind.ISR_EXPAND, isr="1,2"),
     event(Kind.BECOME_FOLLOWER, leader_epoch=2, leo=9, previous_epoch=1),
@@ -118,7 +120,7 @@ def test_a_leader_states_a_change_of_its_isr_in_server_log_alone(server_log: boo
 
 def test_a_leader_without_records_gives_up_its_epoch() -> None:
     """A truncation to the log's end changes nothing but the epoch that began there (UnifiedLog.truncateTo)."""
-    told = [*NEW[:8], event(Kind.TRUNCATE_PLAN, leader=2, offset=9), event(Kind.TRUNCATE_NOOP, offset=9, leo=9)]
+    told = [*NEW[:9], event(Kind.TRUNCATE_PLAN, leader=2, offset=9), event(Kind.TRUNCATE_NOOP, offset=9, leo=9)]
     assert gaps([*told, event(Kind.EPOCH_CUT, offset=9)]) == []
     assert gaps([*told, event(Kind.EPOCH_CUT, offset=7)]) == [
         "its leader epochs from offset 7 on were removed, but no line shows a truncation"
@@ -127,7 +129,7 @@ def test_a_leader_without_records_gives_up_its_epoch() -> None:
 
 @pytest.mark.parametrize(("failed", "missing"), [(True, 0), (False, 1)])
 def test_a_replica_whose_directory_fails_as_it_takes_a_role_starts_no_fetcher(failed: bool, missing: int) -> None:
-    took = [*NEW[:6], event(Kind.BECOME_FOLLOWER, leader_epoch=2, leo=9, previous_epoch=1)]
+    took = [*NEW[:7], event(Kind.BECOME_FOLLOWER, leader_epoch=2, leo=9, previous_epoch=1)]
     ends = event(Kind.DIR_FAILED) if failed else event(Kind.METADATA_CACHED, leader=2, leader_epoch=2)
     assert len(gaps([*took, ends])) == missing
 
@@ -151,12 +153,12 @@ def test_a_log_that_begins_anew_at_its_leaders_start_is_told_by_the_fetcher_alon
     assert gaps([one for one in ANEW if one.kind != Kind.FETCH_RESET]) != []
 
 
-@pytest.mark.parametrize("missing", [0, 4, 5, 8, 13, 14, 16, 17])
+@pytest.mark.parametrize("missing", [0, 4, 5, 8, 10, 14, 15, 17, 18])
 def test_old_brokers_miss_a_line(missing: int) -> None:
     assert gaps([one for at, one in enumerate(OLD) if at != missing], always_truncates=True) != []
 
 
-@pytest.mark.parametrize("missing", [0, 3, 4, 6, 7, 9, 14, 15, 16])
+@pytest.mark.parametrize("missing", [0, 3, 4, 5, 7, 8, 10, 15, 16, 17])
 def test_later_brokers_miss_a_line(missing: int) -> None:
     found = gaps([one for at, one in enumerate(NEW) if at != missing])
     # the very last line may be the last that was printed
@@ -164,25 +166,26 @@ def test_later_brokers_miss_a_line(missing: int) -> None:
 
 
 def test_no_more_roles_without_metadata_that_names_them() -> None:
-    beyond = [*OLD[:12], event(Kind.METADATA_CACHED, leader=2, leader_epoch=3)]
+    beyond = [*OLD[:13], event(Kind.METADATA_CACHED, leader=2, leader_epoch=3)]
     assert gaps(beyond, always_truncates=True) == [
         "it received metadata of leader epoch 3, but no line shows a role in it"
     ]
-    offline = [*OLD[:12], event(Kind.METADATA_CACHED, leader=-1, leader_epoch=3)]
+    offline = [*OLD[:13], event(Kind.METADATA_CACHED, leader=-1, leader_epoch=3)]
     assert gaps(offline, always_truncates=True) == []
-    stopping = [*OLD[:12], event(Kind.SHUTDOWN_BEGIN), event(Kind.METADATA_CACHED, leader=2, leader_epoch=3)]
+    stopping = [*OLD[:13], event(Kind.SHUTDOWN_BEGIN), event(Kind.METADATA_CACHED, leader=2, leader_epoch=3)]
     assert gaps(stopping, always_truncates=True) == []
 
 
 def test_a_refused_request_names_the_epoch_that_stood() -> None:
     refused = event(Kind.STALE_REQUEST, leader_epoch=1, previous_epoch=4)
-    assert gaps([*NEW[:5], refused]) == ["it was in leader epoch 4, but no line shows when it took that role"]
-    assert gaps([*NEW[:5], refused._replace(previous_epoch=1)]) == []
+    assert gaps([*NEW[:6], refused]) == ["it was in leader epoch 4, but no line shows when it took that role"]
+    assert gaps([*NEW[:6], refused._replace(previous_epoch=1)]) == []
 
 
 def test_logs_may_begin_anywhere() -> None:
     """Lines that come before the first role of a log that rotation has cut are no sign of a gap."""
-    assert gaps([one._replace(run=0) for one in NEW[4:12]]) == []
+    for first in (4, 5):  # the role itself may be the first line
+        assert gaps([one._replace(run=0) for one in NEW[first:13]]) == []
     assert gaps([event(Kind.ISR_EXPAND, run=0, isr="1,2"), event(Kind.STALE_REQUEST, run=0, previous_epoch=4)]) == []
 
 
@@ -289,7 +292,7 @@ def test_one_file_shows_which_of_its_own_lines_are_missing(
     printed: Printed, kinds: Sequence[Kind], left_out: Kind | None, why: list[str]
 ) -> None:
     """Nothing is missing because the other file is not there, though fetchers and loads have no line then."""
-    there = [one._replace(row=row) for row, one in enumerate(NEW[:12]) if one.kind in kinds and one.kind != left_out]
+    there = [one._replace(row=row) for row, one in enumerate(NEW[:13]) if one.kind in kinds and one.kind != left_out]
     facts = BrokerFacts(lines=LinesAtHand(frozenset({printed})))
     assert sorted({gap.shown_by.id for gap in gaps_in(1, there, facts)}) == why
     assert gaps_in(1, there, BrokerFacts(lines=LinesAtHand(frozenset()))) == []
@@ -322,8 +325,8 @@ def test_a_leader_whose_first_role_this_is_is_another_process(previous: int, sto
     follows = event(Kind.BECOME_FOLLOWER, leader=2, leader_epoch=0)
     fetches = event(Kind.FETCHER_ADDED, leader=2, leader_epoch=0, offset=10)
     stops = [event(Kind.LOG_DELETED), event(Kind.LOG_CREATED)] if stopped else []
-    leads = event(Kind.BECOME_LEADER, leader_epoch=3, previous_epoch=previous, leo=10)
-    found = gaps([event(Kind.LOG_LOADED, leo=10), follows, fetches, *stops, leads])
+    leads = [event(Kind.FETCHER_REMOVED), event(Kind.BECOME_LEADER, leader_epoch=3, previous_epoch=previous, leo=10)]
+    found = gaps([event(Kind.LOG_LOADED, leo=10), follows, fetches, *stops, *leads])
     assert found == ["a process took up leader epoch 3 as its first role, after a role in epoch 0"] * missing
 
 
@@ -334,13 +337,14 @@ def test_a_leader_that_leads_an_epoch_from_another_offset_is_another_process(
     """A process takes up an epoch once. The coverage says so, and at which line."""
     first = event(Kind.BECOME_LEADER, leader_epoch=3, previous_epoch=-1, leo=10)
     again = event(Kind.BECOME_LEADER, leader_epoch=3, previous_epoch=previous, leo=leo)
-    own = [event(Kind.LOG_LOADED, leo=10), first, again]
+    removed = event(Kind.FETCHER_REMOVED)
+    own = [event(Kind.LOG_LOADED, leo=10), removed, first, removed, again]
     found = gaps(own)
     assert found == ["a process took up leader epoch 3 as its first role, after a role in epoch 3"] * missing
     reader = Reader(1, BrokerFacts())
     spans = reader.read(one._replace(row=row) for row, one in enumerate(own))
     assert [t.epoch for t in spans] == [-1, 3, 3][: 2 + missing]
-    assert reader.places == [Place(3, 1, 2)] * missing
+    assert reader.places == [Place(3, 1, 4)] * missing
 
 
 def test_what_was_printed_last_is_not_where_a_later_role_began() -> None:
@@ -422,6 +426,7 @@ TRACED = [  # each append of a follower that comes to lead
     event(Kind.HW, hw=40),
     event(Kind.APPEND, offset=42, leo=43),  # compaction took what its leader had between them
     event(Kind.LEADER_AND_ISR, leader=1, leader_epoch=1, isr="1"),
+    event(Kind.FETCHER_REMOVED),
     event(Kind.HW_HELD, hw=43),
     event(Kind.APPEND, offset=43, leo=50),
     event(Kind.APPEND, offset=70, leo=80),  # replay reads the first and the last of many in a row
@@ -435,13 +440,13 @@ TRACED = [  # each append of a follower that comes to lead
 @pytest.mark.parametrize(
     ("at", "change", "behind", "why"),
     [
-        (8, {"offset": 50, "leo": 60}, 6, "its log ended at 43, but its next append was at 50"),
-        (7, {"hw": 44}, 6, "its log ended at 43, but its high watermark was 44"),
-        (13, {"offset": 90, "leo": 91}, 12, "its log ended at 80, but its next append was at 90"),
-        (10, {"hw": 99}, None, None),
-        (9, {"detail": JUMPED}, 9, "its log ended below 70, but its next append was there"),
+        (9, {"offset": 50, "leo": 60}, 6, "its log ended at 43, but its next append was at 50"),
+        (8, {"hw": 44}, 6, "its log ended at 43, but its high watermark was 44"),
+        (14, {"offset": 90, "leo": 91}, 13, "its log ended at 80, but its next append was at 90"),
+        (11, {"hw": 99}, None, None),
+        (10, {"detail": JUMPED}, 10, "its log ended below 70, but its next append was there"),
         (5, {"offset": 30}, 5, "its log ended at 40, no line shows a truncation, and its next append was at 30"),
-        (13, {"offset": 79}, 13, "its log ended at 80, no line shows a truncation, and its next append was at 79"),
+        (14, {"offset": 79}, 14, "its log ended at 80, no line shows a truncation, and its next append was at 79"),
     ],
 )
 def test_a_log_that_prints_each_append_grows_by_these_alone(
@@ -466,11 +471,12 @@ def test_a_leader_that_is_replaced_may_shrink_the_isr_until_it_follows(told: boo
     """Its own thread does, while the request is being carried out; the controller refuses it."""
     follows = [event(Kind.LEADER_AND_ISR, leader=2, leader_epoch=1, isr="2,3"), event(Kind.ISR_SHRINK, isr="1")]
     led = event(Kind.LEADER_AND_ISR, leader=1 if told else 3, leader_epoch=0, isr="1,2,3")
+    removed = event(Kind.FETCHER_REMOVED)
     fetches = event(Kind.FETCHER_ADDED, leader=2, offset=0)
     started = [] if told else [event(Kind.FETCHER_ADDED, leader=3, offset=0)]
-    assert gaps([event(Kind.LOG_CREATED), led, *started, *follows, fetches]) == why
+    assert gaps([event(Kind.LOG_CREATED), led, removed, *started, *follows, fetches]) == why
     assert gaps(
-        [event(Kind.LOG_CREATED), led, *started, follows[0], fetches, follows[1]]
+        [event(Kind.LOG_CREATED), led, removed, *started, follows[0], fetches, follows[1]]
     )  # once it follows it does not
 
 
@@ -510,7 +516,8 @@ def test_the_epoch_before_counts_though_a_request_tells_of_the_role_first() -> N
     followed = [event(Kind.LEADER_AND_ISR, run=2, leader=2, leader_epoch=3), step(Transition.FOLLOWER_DONE, run=2)]
     fetched = event(Kind.FETCHER_ADDED, run=2, leader=2, offset=168)
     assert "a role in leader epoch 3 came before, and its lines are not there" in gaps([opened, asked, took])
-    assert gaps([opened, *followed, fetched, asked, took]) == []
+    removed = event(Kind.FETCHER_REMOVED, run=2)
+    assert gaps([opened, *followed, fetched, asked, removed, took]) == []
 
 
 def test_a_log_is_cut_at_most_to_where_it_ended() -> None:

@@ -55,8 +55,9 @@ _OF_OTHERS: Final = "controller|cleaner|request|authorizer"
 """In the names of a broker's files that have neither."""
 
 _APART: Final = 10_000_000
-"""Microseconds between the line about fetchers and the last role of one request, which may have many partitions."""
+"""Microseconds between the first role of one request, which may have many partitions, and the line about fetchers."""
 
+_FETCHER_KINDS: Final = (Kind.FETCHER_ADDED, Kind.FETCHER_REMOVED)
 _ROLES: Final = (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
 
 
@@ -95,7 +96,7 @@ def roles_outside(found: Mapping[int, Ends], events: Mapping[int, Iterable[Event
     """
     for broker in sorted(events.keys() & found.keys()):
         one = found[broker]
-        roles = [event for event in events[broker] if _is_role(event)]
+        roles = list(_without_removal(events[broker]))
         yield from _of_role(broker, _later(roles, one.log_until), ENDS_BEFORE_ROLE, ROLE_AFTER_END)
         yield from _of_role(broker, _earlier(roles, one.log_from), BEGINS_AFTER_ROLE, ROLE_BEFORE_BEGIN)
 
@@ -107,13 +108,26 @@ def _of_role(broker: int, event: Event | None, *omissions: Omission) -> Iterator
         yield from (omission.of(broker, ref=ref, epoch=epoch) for omission in omissions)
 
 
+def _without_removal(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield the roles of a replica; as leader only those before which no line shows that its fetcher was removed."""
+    removed = False
+    for event in events:
+        if event.kind in _FETCHER_KINDS:
+            removed = event.kind == Kind.FETCHER_REMOVED
+        if _is_role(event):
+            if event.kind == Kind.BECOME_FOLLOWER or not removed:
+                yield event
+            removed = False
+
+
 def _is_role(event: Event) -> bool:
     return event.kind in _ROLES and event.message != TRACE and event.time is not None
 
 
 def _later(roles: Sequence[Event], end: int) -> Event | None:
     """Return the first role after the end of server.log, or None."""
-    return next((one for one in roles if (one.time or 0) > end + _APART), None)
+    apart = {Kind.BECOME_FOLLOWER.value: _APART}
+    return next((one for one in roles if (one.time or 0) > end + apart.get(one.kind, 0)), None)
 
 
 def _earlier(roles: Sequence[Event], begin: int) -> Event | None:

@@ -30,6 +30,7 @@ JOURNAL = (
     Kind.METADATA_CACHED,
     Kind.PROCESS_STARTED,
     Kind.SHUTDOWN_BEGIN,
+    Kind.FETCHER_REMOVED,
 )
 """Lines that show that others were printed, and nothing else."""
 
@@ -82,6 +83,12 @@ NO_FETCHER = _within(
     "no-fetcher",
     "no line shows a fetcher starting in leader epoch {epoch}",
     "ReplicaManager.makeFollowers adds a fetcher for each follower (AbstractFetcherManager)",
+)
+NO_FETCHER_REMOVED = _within(
+    "no-fetcher-removed",
+    "no line shows that its fetcher was removed before it led epoch {epoch}",
+    "ReplicaManager.makeLeaders and applyLocalLeadersDelta remove the fetcher of each partition that the broker is to "
+    "lead, whether it has one or not, and AbstractFetcherManager prints them",
 )
 NO_LEADER_START = _within(
     "no-leader-start",
@@ -237,6 +244,7 @@ OMISSIONS = (
     FIRST_ROLE_AGAIN,
     METADATA_AHEAD,
     NO_FETCHER,
+    NO_FETCHER_REMOVED,
     NO_LEADER_START,
     STATE_REBUILT,
     TRUNCATION_PLANNED,
@@ -303,6 +311,7 @@ class OwnLines:
         self.gaps: list[Gap] = []
         self.run = -1
         self.logs_leader_start = logs_leader_start
+        self.first: int | None = None  # line of it in the evidence
         self.telling: set[int] = set()  # processes of it that print this, whatever their release
         self._fresh()
 
@@ -321,6 +330,8 @@ class OwnLines:
         self.asked: int | None = None  # leader epoch of the last request
         self.done: int | None = None  # leader epoch of the last one that was carried out
         self.to_fetch: int | None = None  # a follower's role whose fetcher has not been started
+        self.to_remove: int | None = None  # a leader's role before which no fetcher was removed
+        self.removed = False  # a fetcher, since the last role
         self.to_lead: int | None = None  # has to lead, and has not logged from which offset it does
         self.truncated: int | None = None  # last target
         self.reconciled = False  # truncated since it became a follower
@@ -350,6 +361,7 @@ class OwnLines:
     def read(self, events: Iterable[Event]) -> list[Gap]:
         """Read all of the broker's lines, in order, and return the gaps."""
         events = list(events)
+        self.first = next((event.row for event in events), None)
         self.telling = {event.run for event in events if event.kind == Kind.BECOME_LEADER}
         last: Event | None = None
         for event in events:
@@ -426,6 +438,10 @@ class OwnLines:
             self.found = None
         self.to_fetch = event.row if self.role is Role.FOLLOWER else None
         asked = leads and event.kind == Kind.LEADER_AND_ISR
+        # A request is printed before the fetcher is removed, "Leader ... starts" after it. Lines may begin in between.
+        removed = event.kind == Kind.BECOME_LEADER and (self.removed or self.first == event.row)
+        self.to_remove = event.row if leads and not removed else None
+        self.removed = False
         self.to_lead = event.row if asked and (self.logs_leader_start or self.run in self.telling) else None
         self.reconciled = False
 
@@ -444,6 +460,7 @@ class OwnLines:
         """Another role begins: lines that belong to the one before must be there by now."""
         if self.to_fetch is not None and not self.stopping:  # who is shutting down starts none
             self._add_gap(self.to_fetch, NO_FETCHER, epoch=self.epoch)
+        self._add_gap(self.to_remove, NO_FETCHER_REMOVED, epoch=self.epoch)
         self._add_gap(self.to_lead, NO_LEADER_START, epoch=self.epoch)
         if self.present:  # a new log has its line after the role that asks for it
             self._log_settled()
@@ -465,6 +482,7 @@ class OwnLines:
             self._begins(self.snapshot.offset, self.snapshot.row)
         if self.to_fetch is not None and self.to_fetch != last.row and not self.stopping:
             self._add_gap(self.to_fetch, NO_FETCHER, epoch=self.epoch)
+        self._add_gap(self.to_remove, NO_FETCHER_REMOVED, epoch=self.epoch)
         if self.to_lead != last.row:
             self._add_gap(self.to_lead, NO_LEADER_START, epoch=self.epoch)
         self._log_settled()
@@ -485,7 +503,7 @@ class OwnLines:
         known = event.previous_epoch if event.previous_epoch is not None else event.leader_epoch
         if known is not None and known > self.epoch and (self.run > 0 or self.epoch >= 0):
             self._add_gap(event.row, LATER_ROLE, epoch=known)
-        self.requested = False
+        self.requested, self.to_remove = False, None
 
     def _step(self, event: Event) -> None:
         """Handle a step of a request that is being carried out."""
@@ -524,6 +542,7 @@ class OwnLines:
             self._add_gap(event.row, FETCHER_OF_OTHER_ROLE, leader=event.leader)
         elif self.always_truncates and not self.reconciled:
             self._add_gap(event.row, NOT_TRUNCATED, leader=event.leader)
+        self.removed = False
         self._begins(event.offset)
         self.used = self.used or (self.present and not self.failed)
         self.to_fetch, self.found, self.served = (
@@ -531,6 +550,9 @@ class OwnLines:
             None,
             self.epoch if self.epoch >= 0 else self.served,
         )
+
+    def _removed(self, event: Event) -> None:
+        self.removed, self.to_remove = True, None
 
     def _fetched(self, event: Event) -> None:
         if self.leading:
@@ -713,6 +735,7 @@ _HANDLERS: dict[str, Callable[[OwnLines, Event], None]] = {
     Kind.TRANSITION: OwnLines._step,
     Kind.METADATA_CACHED: OwnLines._cached,
     Kind.FETCHER_ADDED: OwnLines._started,
+    Kind.FETCHER_REMOVED: OwnLines._removed,
     Kind.TRUNCATE: OwnLines._truncate,
     Kind.TRUNCATE_FULL: OwnLines._truncate,
     Kind.TRUNCATE_NOOP: OwnLines._noop,
