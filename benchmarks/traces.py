@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +34,7 @@ from forensics.replay.facts.directory import Ref
 from forensics.replay.lineage import intersect
 from forensics.replay.partitions import histories
 from forensics.rules import RULES, judged
-from forensics.rules.finding import Finding, Judgement, Verdict
+from forensics.rules.finding import Finding, Judgement, Severity, Verdict
 from tests.model import batches
 
 BATCH = 20
@@ -264,14 +265,56 @@ def _same(rule: str, own: Judgement, other: Judgement) -> Told:
     return Told(rule, "unknown" if other.verdict is Verdict.UNKNOWN else "wrong")
 
 
-def answers(verdicts: Sequence[Verdicts], truth: dict[str, Any], cluster: Cluster) -> Iterator[Told]:
-    """Compare the verdicts on a partition with what is so."""
+def answers(
+    verdicts: Sequence[Verdicts], truth: dict[str, Any], cluster: Cluster, *, whole: bool = True
+) -> Iterator[Told]:
+    """Compare the verdicts on a partition with what is so.
+
+    Args:
+        verdicts: by incarnation.
+        truth, cluster: of the run.
+        whole: the trace states everything. Else it need not show that a loss is over, but may not deny it.
+    """
     for one in batches.compared([dict(each) for each in verdicts], _with_what_no_log_has(truth)):
-        yield Told(one.rule, _KINDS.get(one.kind, "wrong" if one.wrong else "right"), one.violated)
+        kind = _KINDS.get(one.kind, "wrong" if one.wrong else "right")
+        if one.rule == "committed-data-lost" and kind == "right" and not _over_rightly(verdicts, truth, whole=whole):
+            kind = "wrong"
+        yield Told(one.rule, kind, one.violated)
     for each in verdicts[:1] or ({},):
         yield _apart(each)
     for rule, so in truths(truth, cluster).items():
         yield Told(rule, _kind({each[rule].verdict.value for each in verdicts}, so=so), so)
+
+
+_AGAIN = re.compile(r"until leader epoch (\d+)")
+
+Over = dict[int | None, set[int]]
+"""Offsets of lost records: by the leader epoch since which they are there again, or None."""
+
+
+def _over_rightly(verdicts: Sequence[Verdicts], truth: dict[str, Any], *, whole: bool) -> bool:
+    """Return whether the findings call the right losses over, each since the right leader epoch."""
+    told, so = _over(verdicts), _over_by_truth(truth)
+    return told == so if whole else told.get(None, set()) <= so.get(None, set())
+
+
+def _over(verdicts: Sequence[Verdicts]) -> Over:
+    """Return which losses the findings call over, and which not."""
+    found: Over = {}
+    for one in (one for each in verdicts for one in each["committed-data-lost"].findings):
+        epoch = _AGAIN.match(one.summary)
+        since = int(epoch[1]) if epoch and one.severity is Severity.WARNING else None
+        found.setdefault(since, set()).update(batches.offsets(one.offsets))
+    return found
+
+
+def _over_by_truth(truth: dict[str, Any]) -> Over:
+    """Return which losses are over by the logs of the model."""
+    found: Over = {}
+    for one in (one for loss in truth["losses"] for one in loss["served_again"]):
+        found.setdefault(one["leader_epoch"], set()).update(batches.offsets(one["offsets"]))
+    missing = batches.offsets([*truth["missing_committed_offsets"], *truth["in_no_log"]])
+    return found | ({None: missing} if missing else {})
 
 
 def _with_what_no_log_has(truth: dict[str, Any]) -> dict[str, Any]:
@@ -354,7 +397,8 @@ def compare(
         if name == WHOLE and BEGUN in kinds:
             found[BEGUN] = _of_begun(whole, verdicts, schedules, protocol.name)
         for place, (run, one) in enumerate(zip(runs, schedules, strict=True)):
-            given = list(answers(verdicts.get(f"run-{place}", []), run.truth(), run.cluster))
+            told_of = verdicts.get(f"run-{place}", [])
+            given = list(answers(told_of, run.truth(), run.cluster, whole=name != LESS))
             given = [one for one in given if name != OTHERWISE or one.rule in trace_tellings.JUDGED]
             found[name].update(given)
             _tell(given, name, f"{protocol.name}, seed {one.seed}")

@@ -66,6 +66,7 @@ OPERATIONS: dict[str, Callable[[Cluster, Op], object]] = {
     "stop": lambda c, op: faults.stop(c, op.one),
     "restart": lambda c, op: back(c, op.one),
     "notice": lambda c, op: faults.notice(c, op.one),
+    "end": lambda c, op: (faults.crash(c, op.one), faults.notice(c, op.one)),
     "pause": lambda c, op: faults.pause(c, op.one),
     "resume": lambda c, op: faults.resume(c, op.one),
     "reconnect": lambda c, op: faults.reconnect(c, op.one),
@@ -130,6 +131,21 @@ RESTORED: dict[str, int] = CRUEL | {"back-up": 6, "put-back": 5, "lie-epochs": 5
 
 OPEN_ENDED: dict[str, int] = CRUEL | {"produce-open": 12, "decide": 6}
 """Those, while producers have transactions open that hold the last stable offset back."""
+
+
+CHANGING: dict[str, int] = {
+    "produce": 14,
+    "fetch": 24,
+    "end": 20,
+    "restart": 14,
+    "checkpoint": 2,
+    "prefer": 2,
+    "power-loss": 1,
+    "wipe": 1,
+}
+"""One broker after the other dies and starts again. If any of them may lead, a later leader often has what one before
+it lacked.
+"""
 
 
 READ: dict[str, int] = CRUEL | {

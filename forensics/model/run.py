@@ -138,7 +138,9 @@ class Run:
 
         ``expect`` answers the three questions. ``lost_acked*`` and ``diverged_offsets`` are what clients and dumps of
         the logs see at the end; ``holes`` are offsets a log skips. ``lost_committed_offsets``, ``in_no_log`` and
-        ``truncations`` come from the observer who knows what was committed.
+        ``truncations`` come from the observer who knows what was committed. Of the lost committed offsets,
+        ``missing_committed_offsets`` are those that the last leader does not have at the end. ``served_again`` of each
+        of the ``losses`` has those that are there again: since which leader epoch, and who led it.
         """
         cluster, witness = self.cluster, self.cluster.witness
         final = self.final_log()
@@ -164,6 +166,7 @@ class Run:
             "diverged_below_hw": facts.ranges(forked),
             "holes": {str(b): facts.ranges(found) for b, log in logs.items() if (found := facts.holes(log))},
             "lost_committed_offsets": facts.ranges(record.offset for record in witness.lost()),
+            "missing_committed_offsets": self._missing(),
             "in_no_log": facts.ranges(facts.in_no_log(witness.committed, logs.values())),
             "losses": self._losses(),
             "truncations": self._truncations(logs),
@@ -184,9 +187,33 @@ class Run:
                 "start": loss.start,
                 "clean": loss.clean,
                 "offsets": facts.ranges(record.offset for record in loss.records),
+                "served_again": self._served_again(loss),
             }
             for loss in self.cluster.witness.losses
         ]
+
+    def _served_again(self, loss: facts.Loss) -> list[dict[str, Any]]:
+        """Return which later leaders began their epoch with records that a leader lacked."""
+        over = self.cluster.witness.over(loss, self._last_log())
+        return [
+            {
+                "broker": broker,
+                "leader_epoch": epoch,
+                "offsets": facts.ranges(record.offset for record, one in over.items() if one == (epoch, broker)),
+            }
+            for epoch, broker in sorted(set(over.values()))
+        ]
+
+    def _last_log(self) -> Log | None:
+        """Return the log of the leader of the newest epoch; None if no broker has led."""
+        last = self.cluster.witness.last_leader
+        return None if last is None else self.cluster.brokers[last].replica.log
+
+    def _missing(self) -> list[list[int]]:
+        """Return the offsets of records that a leader lacked, and that the last leader does not have."""
+        last = self._last_log()
+        lost = self.cluster.witness.lost()
+        return facts.ranges(record.offset for record in lost if last is None or not last.has(record))
 
     def _truncations(self, logs: dict[int, Log]) -> list[dict[str, Any]]:
         """Return each truncation of committed records; ``logs`` are the final ones by broker."""

@@ -37,7 +37,11 @@ class Cutting:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A leader that began its epoch without committed records."""
+    """A leader that began its epoch without committed records.
+
+    Attributes:
+        again: of those with which a later leader began its epoch, that leader epoch and its leader.
+    """
 
     at: int
     broker: int
@@ -45,6 +49,7 @@ class Loss:
     start: int
     clean: bool
     records: tuple[Record, ...]
+    again: dict[Record, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -56,6 +61,7 @@ class Witness:
     losses: list[Loss] = field(default_factory=list)
     acked: list[Batch] = field(default_factory=list)
     newest: int = -1
+    last_leader: int | None = None
 
     def hw_passed(self, log: Log, low: int, high: int) -> None:
         """A leader's HW went from ``low`` to ``high``: the records between are committed."""
@@ -80,13 +86,37 @@ class Witness:
         One that takes its epoch up after a later one was led loses nothing: no replica follows it any more.
         """
         log = replica.log
-        self.newest = max(self.newest, replica.leader_epoch)
-        missing = tuple(record for record in self.committed if not log.has(record))
-        known = {record for loss in self.losses for record in loss.records}
-        missing = tuple(record for record in missing if record not in known)
-        if missing and replica.leader_epoch == self.newest:
-            self.losses.append(Loss(at, replica.broker, replica.leader_epoch, log.end, clean, missing))
+        if replica.leader_epoch >= self.newest:
+            self.newest, self.last_leader = replica.leader_epoch, replica.broker
+            self._has_again(replica)
+            known = {record for loss in self.losses for record in loss.records if record not in loss.again}
+            missing = tuple(record for record in self.committed if not log.has(record) and record not in known)
+            if missing:
+                self.losses.append(Loss(at, replica.broker, replica.leader_epoch, log.end, clean, missing))
         self.hw_passed(log, 0, replica.hw)
+
+    def _has_again(self, replica: Replica) -> None:
+        """Note what a leader has of the records that a leader before it lacked."""
+        for loss in self.losses:
+            for record in loss.records:
+                if replica.log.has(record):
+                    loss.again.setdefault(record, (replica.leader_epoch, replica.broker))
+
+    def over(self, loss: Loss, last: Log | None) -> dict[Record, tuple[int, int]]:
+        """Return the records of a loss that is over, with the leader epoch since which they are there, and its leader.
+
+        Those that the last leader has lost since then, without a later loss that names them, are not among them.
+
+        Args:
+            loss: the loss.
+            last: log of the last leader at the end.
+        """
+        later = {record for one in self.losses[self.losses.index(loss) + 1 :] for record in one.records}
+        return {
+            record: since
+            for record, since in loss.again.items()
+            if record in later or (last is not None and last.has(record))
+        }
 
     def lost(self) -> set[Record]:
         """Committed records that some leader began its epoch without."""

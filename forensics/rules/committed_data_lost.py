@@ -28,6 +28,7 @@ from forensics.replay.history import Epoch, History, HwStatement, ShortenedLog
 from forensics.replay.inferences import joined
 from forensics.replay.lineage import Range, intersect, size
 from forensics.replay.omissions.last_leader import maybe_controllers
+from forensics.replay.traces.results import ServedAgain
 from forensics.rules.acks import acks_facts
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
@@ -164,21 +165,28 @@ def _lost(history: History, case: Case) -> Iterator[Finding]:
     for loss in found:
         held = replace(loss, holders=with_records(history, case, loss.holders))
         finding = _finding(history, case, held, last=loss is found[-1])
-        yield finding if loss.served_by is None else _served_again(history, finding, loss, *loss.served_by)
+        yield finding if loss.served_by is None else _served_again(history, finding, loss, loss.served_by)
 
 
-def _served_again(history: History, finding: Finding, loss: Loss, leader: int, epoch: int) -> Finding:
-    """Return the finding about records that a later leader has: they could not be read while another one led."""
-    could_not = f"until leader epoch {epoch}, the partition could not serve committed {offsets_text(loss.ranges)}"
+def _served_again(history: History, finding: Finding, loss: Loss, served: ServedAgain) -> Finding:
+    """Return the finding about records that a later leader had: they could not be read until it led."""
+    until, offsets = f"until leader epoch {served.epoch}", offsets_text(loss.ranges)
+    has = f"Broker {served.leader} had them when it became leader"
+    if served.holder is not None:
+        has = f"Broker {served.holder}, the last leader, has them"
     check = (
-        f"check the consumers of {HERE}: while {leader_text(loss.epoch)} led, they got other records at these offsets, "
-        "or none"
+        f"check the consumers of {HERE}: from leader epoch {loss.epoch.epoch} {until}, they got other records at "
+        "these offsets, or none"
     )
+    keep = f"broker {served.holder}'s copy of {HERE}, which has them" if served.holder is not None else ""
     return replace(
         finding,
         severity=Severity.WARNING,
-        summary=f"{could_not} ({count_text(loss.ranges)}): {_how(loss)}. Broker {leader}, the last leader, has them",
-        **advised(history.name, keep=f"broker {leader}'s copy of {HERE}, which has them", next_steps=(check,)),
+        summary=(
+            f"{until}, the partition could not serve committed {offsets} ({count_text(loss.ranges)}): {_how(loss)}. "
+            f"{has}"
+        ),
+        **advised(history.name, keep=keep, next_steps=(check,)),
     )
 
 

@@ -37,7 +37,7 @@ from forensics.replay.roles.steps import StepKind
 if TYPE_CHECKING:
     from forensics.replay.roles.steps import RoleSpan
     from forensics.replay.traces.committed_records import Commit
-    from forensics.replay.traces.results import LedWithout, Played
+    from forensics.replay.traces.results import LedWithout, Played, ServedAgain
 
 T = TypeVar("T")
 
@@ -138,7 +138,7 @@ class Loss:
         lineage: the log they were in.
         while_leading: that leader had them, and its log became shorter in that role.
         became_leader: that leader began without them, whatever the order of the leader epochs is.
-        served_by: a later leader that has all of them, and its leader epoch, by a complete trace.
+        served_by: since when the partition has them again, by a complete trace; None if it does not.
     """
 
     ranges: tuple[Range, ...]
@@ -148,7 +148,7 @@ class Loss:
     lineage: Lineage
     while_leading: bool = False
     became_leader: bool = False
-    served_by: tuple[int, int] | None = None
+    served_by: ServedAgain | None = None
 
 
 def _unless_played(

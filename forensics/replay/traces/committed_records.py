@@ -52,6 +52,11 @@ class Records:
         for span in subtract([(first, end)], self.ranges(writer)):
             self.found.setdefault(writer, []).append((span, commit))
 
+    def remove(self, piece: Piece) -> None:
+        """Remove records, if they are there."""
+        found = self.found.get(piece.writer, [])
+        found[:] = [(part, commit) for span, commit in found for part in subtract([span], [piece[:2]])]
+
     def of(self, piece: Piece) -> list[tuple[Range, Commit]]:
         """Return the records of a piece that are in the set."""
         parts = ((intersect([span], [piece[:2]]), commit) for span, commit in self.found.get(piece.writer, ()))

@@ -70,10 +70,9 @@ class LedEpochs:
         return len(self.leaders.get(epoch, ())) > 1
 
     @property
-    def last_leader(self) -> int | None:
-        """The broker that took up the newest epoch; None if several did."""
-        brokers = self.leaders.get(max(self.leaders, default=-1), set())
-        return next(iter(brokers)) if len(brokers) == 1 else None
+    def last_leaders(self) -> set[int]:
+        """The brokers that took up the newest epoch."""
+        return self.leaders.get(max(self.leaders, default=-1), set())
 
     def superseded(self, epoch: int) -> bool:
         """Return whether a later epoch is led, so that no replica follows the leader of this one any more."""

@@ -29,6 +29,7 @@ from forensics.replay.traces.epoch_entries import Beginning, Entries, entry_star
 from forensics.replay.traces.high_watermarks import ABOUT_HW, Whose, stated
 from forensics.replay.traces.in_sync_replicas import InSync
 from forensics.replay.traces.leader_epochs import LedEpochs
+from forensics.replay.traces.lost_records import Losses
 from forensics.replay.traces.received import fell, received
 from forensics.replay.traces.replica import Replica, holding
 from forensics.replay.traces.replica_log import BEFORE, Log, Piece, Undecided, Writer, lineage_of, of_append, unlike
@@ -65,10 +66,9 @@ class Player:
         self.left_open: dict[tuple[int, int], list[Piece]] = {}
         self.in_sync = InSync(commits, refused)
         self.isr_stated = False
-        self.committed, self.lost = Records(), Records()
+        self.committed, self.losses = Records(), Losses()
         self.truncated: list[tuple[TruncatedCommitted, list[Piece]]] = []
         self.removed: dict[int, Removed] = {}
-        self.without: list[tuple[LedWithout, list[Piece]]] = []
         self.above: dict[int, HwAboveLeo] = {}
         self.fallen: list[Regression] = []
         self.shortened: list[ShortenedLog] = []
@@ -164,6 +164,8 @@ class Player:
         replica.led_at = replica.led_at if led_on else None
         self.epochs.led(replica.epoch, line.broker)
         self.deleted = max(self.deleted, replica.deleted)
+        if not self.epochs.superseded(replica.epoch):
+            self.losses.leads(line.broker, replica)
         self._led_without(line.broker, replica)
 
     def _follows(self, replica: Replica, line: TraceLine) -> None:
@@ -192,13 +194,11 @@ class Player:
         """
         found = [] if self.epochs.superseded(replica.epoch) else [*self._lacking(replica, alone)]
         lacking, commits = [piece for piece, _ in found], {commit for _, commit in found}
-        for piece, commit in found:
-            self.lost.add(piece.writer, piece.first, piece.end, commit)
         if lacking:
             role = broker, replica.epoch, *replica.took_up
             records = tuple(merge(piece[:2] for piece in lacking)), lineage_of(sorted(lacking))
             one = LedWithout(*role, *records, highest_first(commits), {}, while_leading)
-            self.without.append((one, lacking))
+            self.losses.add(one, found)
 
     def _lacking(self, replica: Replica, alone: Commit | None) -> Iterator[tuple[Piece, Commit]]:
         """Yield committed records that a leader does not have, and that no leader before it lost."""
@@ -213,7 +213,7 @@ class Player:
             own.found.setdefault(piece.writer, []).append(((piece.first, piece.end), NOBODY))
         deleted = max((replica.deleted for replica in replicas), default=0)
         for writer, spans in self.committed.found.items():
-            known = [*own.ranges(writer), *self.lost.ranges(writer), (0, max(self.deleted, deleted))]
+            known = [*own.ranges(writer), *self.losses.gone.ranges(writer), (0, max(self.deleted, deleted))]
             for span, commit in spans:
                 for first, end in subtract([span], known):
                     yield Piece(first, end, writer, whole=False), commit
@@ -702,7 +702,7 @@ class Player:
 
     def result(self) -> Played:
         """Return what the lines decide."""
-        without = tuple(self._with_holders(one, pieces) for one, pieces in self.without)
+        without = self.losses.at_end(self.replicas, self.epochs.last_leaders)
         apart = self._apart()
         if not self.stopped:
             self._never_so(apart)
@@ -722,14 +722,6 @@ class Player:
         if not pieces:
             return None
         return InNoLog(tuple(merge(piece[:2] for piece in pieces)), lineage_of(pieces), highest_first(commits))
-
-    def _with_holders(self, one: LedWithout, pieces: list[Piece]) -> LedWithout:
-        """Add which replicas hold the records at the end, and who serves them if it is the last leader."""
-        holders = holding(self.replicas, pieces)
-        last = self.epochs.last_leader
-        lacks = last is None or not self.replicas[last].leads or subtract(one.ranges, holders.get(last, ()))
-        serves = None if last is None or lacks else (last, self.replicas[last].epoch)
-        return replace(one, holders=holders, served_by=serves)
 
     def _again_there(self, one: TruncatedCommitted, pieces: list[Piece]) -> bool:
         """Return whether a replica has what it truncated at the end."""

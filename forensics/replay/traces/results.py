@@ -72,6 +72,19 @@ class TruncatedCommitted:
     ref: Ref
 
 
+class ServedAgain(NamedTuple):
+    """Since when records are there again that a leader lacked.
+
+    Attributes:
+        epoch, leader: the first later leader epoch whose leader began with them, and that leader.
+        holder: the last leader, if its log has them at the end of the trace.
+    """
+
+    epoch: int
+    leader: int
+    holder: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class LedWithout:
     """A leader that began its epoch without committed records.
@@ -85,7 +98,7 @@ class LedWithout:
         commits: high watermarks that covered them, the highest first.
         holders: replicas that hold some of them at the end of the trace, with the offsets.
         while_leading: it had them, and its log became shorter in that role.
-        served_by: who leads at the end of the trace, if its log has all of them; with its leader epoch.
+        served_by: since when the partition has them again; None if it does not.
     """
 
     replica: int
@@ -97,7 +110,7 @@ class LedWithout:
     commits: tuple[Commit, ...]
     holders: Mapping[int, tuple[Range, ...]]
     while_leading: bool
-    served_by: tuple[int, int] | None = None
+    served_by: ServedAgain | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,9 @@ def _isr(played: Played) -> Any:
 
 _ANSWERS: Final[dict[str, Any]] = {
     "truncated": lambda one: [(cut.replica, cut.epoch, cut.target, cut.end, cut.ranges) for cut in one.truncated],
-    "led_without": lambda one: [(led.replica, led.epoch, led.ranges, led.holders) for led in one.led_without],
+    "led_without": lambda one: [
+        (led.replica, led.epoch, led.ranges, led.holders, led.served_by) for led in one.led_without
+    ],
     "apart": lambda one: [(pair.left, pair.right, pair.ranges) for pair in one.apart],
     "above": lambda one: [(hw.replica, hw.epoch, hw.high_watermark, hw.end) for hw in one.above],
     "fallen": lambda one: [(hw.replica, hw.epoch, hw.before, hw.after, hw.kind) for hw in one.fallen],
