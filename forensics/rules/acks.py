@@ -9,7 +9,7 @@ from forensics.case import Case
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import History, HwSource, HwStatement
-from forensics.replay.leadership.elections import isr_known_to_end, isr_may_have_changed
+from forensics.replay.leadership.elections import isr_known_to_end, isr_may_have_changed, isrs_stated
 from forensics.rules.finding import Fact, States
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
 
@@ -65,10 +65,10 @@ def _by_isr(history: History, written: Sequence[int], least: int, needs: str, re
         return _alone(needs, refs, isrs)
     if isrs and min(sizes) >= least:
         smallest = min((isr for isr, _ in isrs if isr), key=len)
-        refs += tuple(ref for isr, ref in isrs if isr == smallest)[:1]
+        refs += _line_of(isrs, smallest)
         text = f"are affected: {needs} and the ISR was {isr_text(smallest)}, so they received an acknowledgement"
     elif isrs and max(sizes) < least and _stated_by_leaders(history, written):
-        refs += tuple(ref for _, ref in isrs)[:1]
+        refs += _line_of(isrs)
         text = f"are not affected: {needs} and the ISR was smaller, so they received an error"
     else:
         unknown = "the evidence does not show the ISR at that time"
@@ -85,13 +85,18 @@ def _may_have_shrunk(history: History, written: Sequence[int]) -> bool:
     return any(isr_may_have_changed(history, history.epochs[n]) for n in written if n in history.epochs)
 
 
-def _isrs(history: History, written: Sequence[int]) -> list[tuple[frozenset[int], Ref]]:
+def _isrs(history: History, written: Sequence[int]) -> list[tuple[frozenset[int], Ref | None]]:
     """Return each ISR of some leader epochs, in order; none unless an ISR of each of them is known."""
-    stated = [history.epochs[n].isr for n in written if n in history.epochs]
+    stated = [isrs_stated(history, history.epochs[n]) for n in written if n in history.epochs]
     return list(itertools.chain.from_iterable(stated)) if len(stated) == len(written) and all(stated) else []
 
 
-def _alone(needs: str, refs: tuple[Ref, ...], isrs: Sequence[tuple[frozenset[int], Ref]]) -> Fact:
+def _line_of(isrs: Sequence[tuple[frozenset[int], Ref | None]], which: frozenset[int] | None = None) -> tuple[Ref, ...]:
+    """Return the first line that states one of these ISRs, or any of them; nothing if the leader states none."""
+    return tuple(ref for isr, ref in isrs if ref is not None and which in (None, isr))[:1]
+
+
+def _alone(needs: str, refs: tuple[Ref, ...], isrs: Sequence[tuple[frozenset[int], Ref | None]]) -> Fact:
     """Return what acks=all was worth if the leader may acknowledge alone: that depends on the ISR at that time.
 
     Args:
@@ -113,7 +118,7 @@ def _alone(needs: str, refs: tuple[Ref, ...], isrs: Sequence[tuple[frozenset[int
         text = (
             f"producers with acks=all are affected: {needs}, so they received an acknowledgement. The ISR was {named}"
         )
-        refs += tuple(ref for isr, ref in isrs if isr == ordered[-1])[:1]
+        refs += _line_of(isrs, ordered[-1])
     return Fact(text, refs=refs, states=States.CONTEXT)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -37,3 +39,20 @@ def test_the_isr_was_too_small_all_along_only_by_all_lines_of_the_leader(
     history.epochs[0] = Epoch(0, leader=1, isr=isr, isr_from_leader=True, isr_elected=True, leader_took_up=True)
     fact = acks_fact(history, scan([str(sample_traces / "crashscene-1.1.1")]).case, [0], [])
     assert said in fact.text
+
+
+def test_an_isr_that_only_others_state_counts_too(sample_traces: Path, tmp_path: Path) -> None:
+    """The leader's lines about the ISR are gone; other brokers and the metadata log state what it shrank to."""
+    folder = Path(shutil.copytree(sample_traces / "unclean-3.9.1", tmp_path / "case"))
+    for log in folder.glob("broker-1/logs/*.log"):
+        lines = log.read_bytes().splitlines(keepends=True)
+        log.write_bytes(b"".join(line for line in lines if not _ABOUT_ISR.search(line)))
+    found = {finding.rule: finding for finding in scan([str(folder)]).findings}
+    texts = [fact.text for fact in found["committed-data-lost"].facts]
+    (acks,) = (text for text in texts if "acks=all" in text)
+    assert acks.endswith("The ISR was [1,2,3], then [1,3], then [1]")
+    last = "was leader of epoch 0, whose last ISR was [1], by the partition epoch"
+    assert [fact.text for fact in found["unclean-election"].facts if "last ISR" in fact.text] == [last]
+
+
+_ABOUT_ISR = re.compile(rb"Shrinking ISR|Expanding ISR|ISR updated|Skipped the become-leader")

@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
 from forensics.replay.coverage import Doubt, Printed, Span
+from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import broker_set
 from forensics.replay.history import Epoch, History
@@ -79,6 +80,17 @@ def isr_before(history: History, epoch: Epoch) -> frozenset[int] | None:
     if state is None or state[0] is None or state[0] >= epoch.epoch:
         return None  # of an unknown leader epoch, or epochs went back
     return state[1]
+
+
+def isrs_stated(history: History, epoch: Epoch) -> list[tuple[frozenset[int], Ref | None]]:
+    """Return each ISR of an epoch that its leader states, with the line, and then each that only others state.
+
+    The latter are in the order of their partition epochs. Where lines of the leader are missing, metadata and the lines
+    of other brokers may still show what it changed.
+    """
+    own = {isr for isr, _ in epoch.isr}
+    numbered = sorted((number, isr) for number, (of, isr) in history.states.items() if of == epoch.epoch and isr)
+    return [*epoch.isr, *((isr, None) for _, isr in numbered if isr not in own)]
 
 
 def latest_isr_stated(history: History, epoch: Epoch, otherwise: frozenset[int]) -> frozenset[int]:

@@ -13,6 +13,7 @@ from forensics.replay.leadership.elections import (
     from_isr,
     isr_before,
     isr_changes_complete,
+    latest_isr_stated,
     maybe_eligible,
     outside_isr,
     states_isr_changes,
@@ -52,8 +53,8 @@ class LastIsr:
     Attributes:
         isr: its members, or None if no ISR is known.
         epoch: the last epoch before of which any ISR is known, or None.
-        of_epoch: it is the last ISR that this epoch's lines state. Otherwise only the partition epoch shows it, and it
-            is unknown who led then.
+        of_epoch: it is the last ISR of this epoch that any line states. Otherwise only the partition epoch shows it,
+            and it is unknown who led then.
     """
 
     isr: frozenset[int] | None
@@ -88,7 +89,7 @@ def last_isr(history: History, epoch: Epoch) -> LastIsr:
     earlier = [e for n, e in history.epochs.items() if n < epoch.epoch and e.last_isr is not None]
     isr, last = isr_before(history, epoch) or None, earlier[-1] if earlier else None
     if last is not None and isr in (None, last.last_isr):
-        return LastIsr(last.last_isr or frozenset(), last, of_epoch=True)
+        return LastIsr(isr or latest_isr_stated(history, last, last.last_isr or frozenset()), last, of_epoch=True)
     return LastIsr(isr, last, of_epoch=False)
 
 
