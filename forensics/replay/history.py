@@ -345,10 +345,12 @@ class Epoch:
         time: when it began, microseconds since 1970 UTC.
         refs: evidence of its leader and start.
         leader_took_up: whether any evidence shows that the leader took it up, or lines of it are missing.
+        may_have_taken_up: no evidence shows that the leader took it up, but lines of it are missing.
         other_leaders: other leaders stated for the same epoch.
         leader_lines: where it has several leaders, evidence of each of them: one line of each log of each broker.
         two_by_one: brokers whose own role lines, of one process, name two leaders of it.
         unclean: evidence that the leader was elected from outside the ISR.
+        recovering: line of the leader that states that it was elected so, from 3.2 on.
         standing: the ISR that may have been valid to its end, if its leader proposed another and does not confirm it.
         isr_from_leader: the leader itself states the ISR. Whether it states every change is a question to the coverage
             (``elections.isr_stated_by_leader``).
@@ -372,10 +374,12 @@ class Epoch:
     time: int | None = None
     refs: list[Ref] = field(default_factory=list)
     leader_took_up: bool = False
+    may_have_taken_up: bool = False
     other_leaders: dict[int, Ref] = field(default_factory=dict)
     leader_lines: dict[int, tuple[Ref, ...]] = field(default_factory=dict)
     two_by_one: set[int] = field(default_factory=set)
     unclean: list[Ref] = field(default_factory=list)
+    recovering: Ref | None = None
     standing: frozenset[int] | None = None
     isr_from_leader: bool = False
     isr_from_others: bool = False
@@ -493,6 +497,7 @@ class History:
     eligible: bool = False  # leaders may come from the eligible leader replicas (KIP-966)
     joins_below_epoch_start: Answer = Answer.NO  # whether a leader adds a follower to the ISR that early (KAFKA-7128)
     coverage: Coverage = field(default_factory=Coverage)  # what the absence of a line proves, for each replica
+    only_elected: frozenset[int] = frozenset()  # epochs of which nothing but the election shows the leader
     epoch_rollbacks: list[EpochRollback] = field(
         default_factory=list
     )  # signs that the order of epochs is not that of leaders

@@ -229,12 +229,13 @@ def _isr_facts(last: LastIsr) -> list[Fact]:
     if not last.of_epoch:  # unknown who led when the ISR changed to this
         return [Fact(f"the ISR just before the election was {isr_text(last.isr)}, by the partition epoch")]
     members, leader, number = isr_text(last.isr), last.epoch.leader, last.epoch.epoch
-    refs = (last.epoch.isr[-1][1],)
+    refs = tuple(ref for isr, ref in last.epoch.isr if isr == last.isr)[-1:]
+    how = "" if refs else ", by the partition epoch"
     if leader is not None and leader >= 0:
-        return [Fact(f"was leader of epoch {number}, whose last ISR was {members}", broker=leader, refs=refs)]
+        return [Fact(f"was leader of epoch {number}, whose last ISR was {members}{how}", broker=leader, refs=refs)]
     whose = f"of leader epoch {number}"
     text = f"the last ISR {whose} was {members}" if last.isr else f"the ISR {whose} was empty, so no broker led"
-    return [Fact(text, refs=refs)]
+    return [Fact(f"{text}{how}", refs=refs)]
 
 
 _IMPLIED: tuple[tuple[Callable[[Epoch], bool], str], ...] = (
@@ -253,12 +254,20 @@ _IMPLIED: tuple[tuple[Callable[[Epoch], bool], str], ...] = (
 _WHO_FORCED = "ask who forced it: kafka-leader-election.sh --election-type UNCLEAN, or electLeaders of an admin client"
 
 
+def _named_unclean(epoch: Epoch) -> list[Fact]:
+    """Return the fact that a line names an election unclean, if one does."""
+    if epoch.recovering is not None and epoch.unclean[0] == epoch.recovering:
+        text = "was marked as recovering from an unclean election"
+        return [Fact(text, broker=epoch.leader, refs=(epoch.recovering,))]
+    return [Fact("the controller logged this election as unclean", refs=(ref,)) for ref in epoch.unclean[:1]]
+
+
 def _finding(history: History, case: Case, epoch: Epoch) -> Finding:
     last = last_isr(history, epoch)
     facts = [
         *_isr_facts(last),
         leader_fact(epoch),
-        *(Fact("the controller logged this election as unclean", refs=(ref,)) for ref in epoch.unclean[:1]),
+        *_named_unclean(epoch),
         *(Fact("a command requested this election", refs=(ref,)) for ref in epoch.asked[:1]),
     ]
     if is_last_member_again(history, epoch):

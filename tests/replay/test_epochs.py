@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.events import Event
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import BrokerFacts, Epoch, History, Role
 from forensics.replay.leadership.doubts import doubts
@@ -12,6 +13,7 @@ from forensics.replay.leadership.elections import isr_changes_complete, outside_
 from forensics.replay.leadership.epochs import collect, unnamed
 from forensics.replay.omissions.role_epochs import Roles, missed_epochs
 from forensics.replay.roles.steps import RoleSpan, Step, StepKind
+from parsers.schema import Kind
 
 LINE = Ref(row=5)
 
@@ -22,6 +24,33 @@ def test_what_a_follower_fetched_of_an_epoch_its_leader_wrote() -> None:
     assert not collect({1: [], 2: [follower]}, [], {}, {1, 2})[3].leader_took_up
     follower.entries.append((3, 10, LINE))
     assert collect({1: [], 2: [follower]}, [], {}, {1, 2})[3].leader_took_up
+
+
+@pytest.mark.parametrize(
+    ("before", "unclean"),
+    [
+        ([(1, Role.LEADER, 1)], True),
+        ([(1, Role.LEADER, 1), (2, Role.OFFLINE, -1)], True),
+        ([(1, Role.LEADER, 2)], False),  # elected again: the mark is of an election before
+        ([(1, Role.LEADER, 2), (2, Role.OFFLINE, -1)], False),
+        ([(1, Role.LEADER, 1), (2, Role.FOLLOWER, None)], False),  # who led epoch 2 no line states
+        ([], False),
+    ],
+)
+def test_a_leader_that_was_marked_as_recovering(before: list[tuple[int, Role, int | None]], unclean: bool) -> None:
+    """The line names no epoch: it stands right before the one with which the leader begins (Partition.makeLeader)."""
+    number = len(before) + 1
+    spans: dict[int, list[RoleSpan]] = {1: [], 2: []}
+    for row, (epoch, role, leader) in enumerate(before):
+        whose = leader if role is Role.LEADER and leader is not None else 2
+        spans[whose].append(RoleSpan(whose, epoch, 1, role, leader, refs=[Ref(row=row)]))
+    spans[2].append(RoleSpan(2, number, 1, Role.LEADER, 2, refs=[Ref(row=9)]))
+    marked = Event(*[None] * len(Event._fields))._replace(broker=2, row=8, run=1, kind=Kind.RECOVERING)
+    epoch = collect(spans, [marked], {}, {1, 2})[number]
+    assert [ref.row for ref in epoch.unclean] == [8] * unclean
+    assert (epoch.recovering is not None) == unclean
+    late = collect(spans, [marked._replace(row=10)], {}, {1, 2})[number]
+    assert late.unclean == [], "a later role takes it up"
 
 
 @pytest.mark.parametrize("leader", [0, 3])

@@ -51,6 +51,8 @@ def collect(
             _add_leader_role(_at(epochs, role_span.epoch), broker, role_span)
     _add_second_leaders(epochs, role_spans)
     _add_took_up(epochs, disks.values(), [role_span for _, role_span in spans], complete)
+    for event in collected.recovering:
+        _add_recovering(epochs, role_spans.get(event.broker, ()), event)
     for epoch in epochs.values():
         _settle_after_emptied(epochs, epoch, warned=epoch.epoch in collected.warned)
     _add_leader_lines(epochs.values(), role_spans, cluster)
@@ -72,6 +74,7 @@ class _Elections:
             warning precedes the election.
         elected: the last election logged by each broker, by the leader.
         chosen: by controller, the live ISR member that it chose, up to 1.0.
+        recovering: lines of leaders that were marked as recovering. They name no epoch.
     """
 
     epochs: dict[int, Epoch] = field(default_factory=dict)
@@ -79,6 +82,7 @@ class _Elections:
     announced: dict[int, tuple[Event, Ref]] = field(default_factory=dict)
     elected: dict[tuple[int, int | None], Event] = field(default_factory=dict)
     chosen: dict[int, int] = field(default_factory=dict)
+    recovering: list[Event] = field(default_factory=list)
 
     def add(self, event: Event) -> None:
         """Take in what one statement says."""
@@ -88,6 +92,8 @@ class _Elections:
             self.chosen[event.broker] = event.leader
         elif event.kind == Kind.UNCLEAN_ELECTION:
             self._add_warning(event)
+        elif event.kind == Kind.RECOVERING:
+            self.recovering.append(event)
 
     def _add_to(self, epoch: Epoch, event: Event) -> None:
         _add_stated_isr(epoch, event)
@@ -115,6 +121,25 @@ class _Elections:
         epoch.last_known |= _is_last_known(event)
 
 
+def _add_recovering(epochs: Mapping[int, Epoch], spans: Sequence[RoleSpan], event: Event) -> None:
+    """Take in that a leader was marked as recovering: right after the line, it takes up the epoch.
+
+    An unclean election sets the mark, and the first ISR that the leader commits clears it (LeaderRecoveryState,
+    KIP-704; Partition.makeLeader). Until then every election of the same leader shows it. So the election was unclean
+    if another broker led before.
+    """
+    role_span = next((one for one in spans if one.refs and (one.refs[0].row or 0) > event.row), None)
+    if role_span is None or role_span.role is not Role.LEADER:
+        return
+    number = role_span.epoch - 1
+    while number in epochs and epochs[number].leader == -1:
+        number -= 1
+    if number in epochs and epochs[number].leader not in (None, event.broker) and not epochs[number].other_leaders:
+        epoch = epochs[role_span.epoch]
+        epoch.recovering = Ref(row=event.row, note="marked as recovering")
+        epoch.unclean.append(epoch.recovering)
+
+
 def _add_took_up(
     epochs: dict[int, Epoch], disks: Iterable[Disk], spans: Sequence[RoleSpan], complete: Container[int]
 ) -> None:
@@ -133,7 +158,8 @@ def _add_took_up(
         if role_span.epoch >= 0:
             first[role_span.replica] = min(role_span.epoch, first.get(role_span.replica, role_span.epoch))
     for epoch in epochs.values():
-        epoch.leader_took_up = epoch.leader_took_up or _may_have_taken_up(epoch, complete, first)
+        epoch.may_have_taken_up = not epoch.leader_took_up and _may_have_taken_up(epoch, complete, first)
+        epoch.leader_took_up = epoch.leader_took_up or epoch.may_have_taken_up
 
 
 def _may_have_taken_up(epoch: Epoch, complete: Container[int], first: Mapping[int, int]) -> bool:
