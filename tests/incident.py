@@ -48,6 +48,7 @@ class Node:
         self.partition = partition
         self.topic = partition.rpartition("-")[0]
         self.epoch = -1  # what its process knows
+        self.opened = False  # the log, by its process
         self.shrunk = 0  # times that it narrowed the ISR
         self.data = self.folder / "data"
         (self.folder / "logs").mkdir(parents=True)
@@ -63,16 +64,18 @@ class Node:
 
     def starts(self, at: float) -> Node:
         """A new process."""
-        self.epoch = -1
+        self.epoch, self.opened = -1, False
         self.says(at, "INFO Connecting to zookeeper on localhost:2181 (kafka.server.KafkaServer)")
         return self.says(at, "INFO Kafka version: 2.8.2 (org.apache.kafka.common.utils.AppInfoParser)")
 
     def creates(self, at: float, properties: str = "") -> Node:
         """A new, empty log, and what it is made with beside the broker's defaults."""
-        return self.says(
+        self.says(
             at, f"INFO Created log for partition {self.partition} in /d/{self.partition} with properties "
             f"{{{properties}}} (kafka.log.LogManager)"
         )  # fmt: skip
+        self.opened = False
+        return self.opens(at, 0)
 
     def loads(self, at: float, end: int, *, files: int = 1) -> Node:
         """The log as a new process found it, and in how many segments."""
@@ -82,9 +85,20 @@ class Node:
             "(1/1 loaded in /d) (kafka.log.LogManager)"
         )  # fmt: skip
 
+    def opens(self, at: float, hw: int) -> Node:
+        """Opens its log with a high watermark, once in a process."""
+        if not self.opened:
+            self.opened = True
+            self.says(
+                at, f"INFO [Partition {self.partition} broker={self.number}] Log loaded for partition "
+                f"{self.partition} with initial high watermark {hw} (kafka.cluster.Partition)"
+            )  # fmt: skip
+        return self
+
     def leads(self, at: float, epoch: int, start: int, hw: int, isr: Iterable[int]) -> Node:
         """Takes up the leadership."""
         before, self.epoch = self.epoch, epoch
+        self.opens(at, hw)
         self.says(
             at, f"INFO [ReplicaFetcherManager on broker {self.number}] Removed fetcher for partitions "
             f"Set({self.partition}) (kafka.server.ReplicaFetcherManager)"
@@ -99,6 +113,7 @@ class Node:
     def follows(self, at: float, epoch: int, leader: int, end: int, hw: int) -> Node:
         """Becomes a follower, with the end of its log before it is reconciled."""
         before, self.epoch = self.epoch, epoch
+        self.opens(at, hw)
         self.says(
             at, f"INFO [Broker id={self.number}] Follower {self.partition} starts at leader epoch {epoch} from offset "
             f"{end} with high watermark {hw}. Previous leader epoch was {before}. (state.change.logger)",

@@ -271,6 +271,14 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         source="Partition.makeLeader, 0.11.0.0",
     ),
     Behaviour(
+        name="logs_opened_log",
+        says="A broker logs the high watermark with which it opens a partition's log, once in a process.",
+        releases=(Releases((2, 4), None),),
+        unknown=Answer.OPEN,
+        asked=Asked.EVERY,
+        source="Partition.createLog, 2.4.0",
+    ),
+    Behaviour(
         name="logs_isr_commits",
         says="A leader logs at INFO which of the ISRs that it proposed were committed.",
         releases=(Releases((2, 4), None),),
@@ -299,6 +307,7 @@ class Protocol:
     joins_below_epoch_start: Answer = Answer.OPEN
     elects_from_elr: Answer = Answer.OPEN
     logs_leader_start: Answer = Answer.OPEN
+    logs_opened_log: Answer = Answer.OPEN
     logs_isr_commits: Answer = Answer.OPEN
     old_runs: frozenset[int] = field(default=frozenset())
     """Processes that did not truncate by epoch, even if the broker did later."""

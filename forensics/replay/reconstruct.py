@@ -63,6 +63,7 @@ from forensics.replay.omissions.role_epochs import (
     Roles,
     linked,
     missed_epochs,
+    only_elected,
 )
 from forensics.replay.omissions.unknown_writers import unknown_writers
 from forensics.replay.protocol import Answer, some
@@ -272,6 +273,8 @@ class _Pass:
             self._add_place(one)
         self._collect_without(passed)
         self._set_unnamed()
+        # Of a leader of which other lines are missing too, lines may end before it took up the epoch just as well.
+        history.only_elected = only_elected(Roles(role_spans, history.epochs, self.facts, *known))
 
     def _collect_without(self, missing: Iterable[MissingLines]) -> None:
         """Collect the epochs again, without relying on replicas of which lines are missing."""

@@ -13,7 +13,6 @@ ASKING = frozenset({"shown_missing", "is_shown_missing", "shown_missing_by", "kn
 ALLOWED = {
     "forensics.replay.coverage": "defines them",
     "forensics.replay.omissions.last_leader": "controllers' lines may end where a replica's do",
-    "forensics.replay.omissions.role_epochs": "leaves open what an elected leader wrote whose lines end before",
     "forensics.replay.signs.suspicions": "suspects nothing where a line may be missing in between",
     "forensics.rules.committed_data_lost": "words whose lines it asks for",
     "forensics.rules.evidence_gap": "reports what shows that lines are missing",

@@ -14,8 +14,9 @@ from forensics.replay.coverage import LinesAtHand, Place, Printed
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
-from forensics.replay.omissions.own_lines import EPOCHS_FORGOTTEN, JUMPED, OwnLines, gaps_in
-from forensics.replay.omissions.role_epochs import Linked, Roles, linked, missed_epochs, only_elected
+from forensics.replay.omissions.own_line_pairs import EPOCHS_FORGOTTEN
+from forensics.replay.omissions.own_lines import JUMPED, OwnLines, gaps_in
+from forensics.replay.omissions.role_epochs import Linked, Roles, linked, missed_epochs
 from forensics.replay.protocol import Answer, Protocol
 from forensics.replay.roles.role_spans import Reader
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind, clear_starts_from_earlier_roles
@@ -646,7 +647,7 @@ def test_a_loss_is_open_where_nothing_but_an_election_shows_the_leader_that_lack
 
     def judged() -> tuple[Verdict, frozenset[int]]:
         (partition,) = scan([str(case)]).partitions
-        return partition.judgements["committed-data-lost"].verdict, only_elected(partition.history.coverage)
+        return partition.judgements["committed-data-lost"].verdict, partition.history.only_elected
 
     assert judged() == (Verdict.VIOLATED, frozenset())
     log = case / "broker-3" / "logs" / "state-change.log"
@@ -673,3 +674,50 @@ def test_an_epoch_that_is_passed_over_shows_nothing_of_who_took_up_a_later_one(s
     missing = [one.shown_by for one in history.coverage.known_missing.get(3, ())]
     assert missing == (["epoch-passed-over"] if second == 2 else [])
     assert history.epochs[second + 1].leader_took_up == bool(missing)
+
+
+def opened(*events: Event) -> list[str]:
+    numbered = [one._replace(row=row) for row, one in enumerate(events)]
+    return [gap.shown_by.id for gap in OwnLines(1, logs_opened_log=True).read(numbered)]
+
+
+FOLLOWS_FIRST = (
+    event(Kind.BECOME_FOLLOWER, run=2, leader=2, leader_epoch=3, leo=9, previous_epoch=3),
+    event(Kind.FETCHER_ADDED, run=2, leader=2, leader_epoch=3, offset=9),
+)
+
+
+def test_a_log_is_opened_once_in_a_process() -> None:
+    """Partition.createLog prints it, from 2.4 on, before the first role of a process or among its lines."""
+    loaded, opens = event(Kind.LOG_LOADED, run=2, leo=9), event(Kind.HW_LOADED, run=2, hw=9)
+    assert opened(loaded, opens, *FOLLOWS_FIRST) == opened(loaded, FOLLOWS_FIRST[0], opens, FOLLOWS_FIRST[1]) == []
+    assert opened(loaded, *FOLLOWS_FIRST) == ["not-opened"]
+    before = [one._replace(run=0) for one in (loaded, *FOLLOWS_FIRST)]
+    assert opened(*before) == [], "the process may have opened it before the lines begin"
+    made = event(Kind.LOG_CREATED, run=0)
+    none = event(Kind.HW_MISSING, run=0)
+    fetches = before[1:]
+    assert opened(made, *fetches) == ["not-opened"]
+    assert opened(made, none, *fetches) == opened(made, fetches[0], none, fetches[1]) == []
+
+
+@pytest.mark.parametrize("logged", [True, False])
+def test_where_no_line_of_the_isr_is_logged_nothing_follows_from_its_absence(logged: bool, tmp_path: Path) -> None:
+    """``log4j.logger.kafka.cluster=WARN``: broker 3 left the ISR, stopped and came back with less. Nothing was lost."""
+    incident = Incident(tmp_path)
+    incident.begins(22)
+    incident[1].shrinks(10, "1,2,3", "1,2", 22, 30, "(brokerId: 3, endOffset: 22)")
+    incident.succeeds(20, 1, 2, 50, 1)
+    for broker in (1, 2):
+        incident[broker].segment([(0, 49, 0)])
+        incident[broker].epochs((0, 0), (1, 50)).checkpoint(50)
+    incident[3].starts(30)
+    incident[3].loads(31, 22).follows(32, 1, 2, 22, 22)
+    if not logged:
+        for log in tmp_path.glob("broker-*/logs/server.log"):
+            lines = log.read_text().splitlines(keepends=True)
+            log.write_text("".join(line for line in lines if "(kafka.cluster.Partition)" not in line))
+    assert incident.verdict("hw-above-isr-member") == ("clean" if logged else "unknown")
+    assert incident.findings("leo-regression") == []
+    shown = {one.shown_by for known in incident.history().coverage.known_missing.values() for one in known}
+    assert ("not-opened" in shown) == (not logged)

@@ -70,6 +70,7 @@ EDGES: dict[str, dict[str, Answer]] = {
     "bumps_epoch_on_death": {"0.8.0": YES, "3.9.1": YES, "4.0.0": OPEN},  # metadata.version may be older than 3.6
     "elects_from_elr": {"3.9.1": NO, "4.0.0": OPEN, "4.2.0": OPEN},  # the level may change with time
     "logs_leader_start": {"0.10.2.2": NO, "0.11.0.0": YES, "4.2.0": YES},
+    "logs_opened_log": {"2.3.1": NO, "2.4.0": YES, "4.2.0": YES},
     "logs_isr_commits": {"2.3.1": NO, "2.4.0": YES, "4.2.0": YES},
 }
 """What a broker of a release does whose configuration sets nothing else, at the edges of each row's ranges."""
@@ -393,6 +394,7 @@ NOT_MODELLED = {
     "keeps_epoch_on_shrink": "bumps_epoch_on_death is all there is: the model has one metadata.version",
     "elects_from_elr": "the model has no eligible leader replicas",
     "logs_leader_start": "what is logged",
+    "logs_opened_log": "what is logged",
     "logs_isr_commits": "what is logged",
 }
 """Rows of which the model has no counterpart, and why."""

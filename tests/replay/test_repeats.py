@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from forensics.engines.local import scan
-from forensics.replay.omissions import own_lines
+from forensics.replay.omissions import own_line_pairs
 from forensics.replay.roles.steps import StepKind
 
 TIMES = 40
@@ -36,7 +36,7 @@ def test_a_loop_of_truncations_is_one_step_with_its_count(sample_traces: Path, t
     known = partition.history.coverage.places[2]
     assert known, "a follower truncates once for each leader: lines are missing between two truncations"
     shown = {missing.shown_by for missing in partition.history.coverage.known_missing[2]}
-    assert shown & {omission.id for omission in own_lines.OMISSIONS}
+    assert shown & {omission.id for omission in own_line_pairs.OMISSIONS}
     assert not partition.history.coverage.whole(2)
     assert sum(1 + step.repeats for step in steps if step.kind is StepKind.TRUNCATED) == TIMES + 1
     found = partition.judgements["truncation-below-committed"].findings

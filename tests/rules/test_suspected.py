@@ -20,8 +20,9 @@ LOSS, CUT = "committed-data-lost", "truncation-below-committed"
 def excerpt(tmp_path: Path, *, start: int, before: int = 80, epoch: int = 6) -> Incident:
     """Broker 1 led epoch 4 with a high watermark and then a later one; what was in between is not in the evidence."""
     incident = Incident(tmp_path, brokers=1)
+    incident[1].opened = True
     incident[1].leads(10, 4, before, before, [1])
-    incident[1].starts(50)
+    incident[1].starts(50).opened = True
     incident[1].leads(60, epoch, start, start, [1])
     return incident
 

@@ -29,7 +29,6 @@ from forensics.replay.leadership.elections import (
 )
 from forensics.replay.leadership.epoch_rollback import stepped_down
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, same, subtract
-from forensics.replay.omissions.role_epochs import only_elected
 from forensics.replay.protocol import Answer
 from forensics.replay.roles.log_ends import ended_whole, is_after_crash, log_end
 from forensics.replay.roles.steps import StepKind
@@ -262,7 +261,7 @@ class _Gone:
             epoch = _written_again(history, statement, piece[0]) or history.current
         if epoch is None:
             return
-        if epoch.epoch in contested or epoch.epoch in only_elected(history.coverage):
+        if epoch.epoch in contested or epoch.epoch in history.only_elected:
             self.unclear.append(piece)  # it is unknown which log the partition kept
         else:
             _add_to_its_log(self._by_epoch.setdefault(epoch.epoch, []), statement, piece)
@@ -281,7 +280,7 @@ class _Gone:
                 continue
             if contested & {epoch.epoch, statement.lineage.epoch_at(piece[0])}:
                 continue
-            if epoch.epoch not in only_elected(history.coverage):
+            if epoch.epoch not in history.only_elected:
                 _add_to_its_log(self._read.setdefault(epoch.epoch, []), statement, piece)
 
     def losses(self) -> list[Loss]:

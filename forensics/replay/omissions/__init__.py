@@ -8,7 +8,7 @@ from forensics.replay.omissions import (
     cut_short,
     files,
     left_out,
-    own_lines,
+    own_line_pairs,
     partition_epochs,
     passed_over,
     role_epochs,
@@ -16,7 +16,7 @@ from forensics.replay.omissions import (
 )
 
 OMISSIONS: tuple[Omission, ...] = (
-    *own_lines.OMISSIONS,
+    *own_line_pairs.OMISSIONS,
     *role_epochs.OMISSIONS,
     *crosscheck.OMISSIONS,
     *passed_over.OMISSIONS,

@@ -11,11 +11,46 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from forensics.replay.coverage import MissingLines, Omission, Printed, Span
+from forensics.replay.coverage import MissingLines, Omission
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import PROGRESS, Event
 from forensics.replay.facts.partition_lines import JUMPED
 from forensics.replay.history import BrokerFacts, Role
+from forensics.replay.omissions.own_line_pairs import (
+    APPEND_JUMPED,
+    APPENDED_BELOW_END,
+    APPENDED_BEYOND_END,
+    CREATED_AGAIN,
+    EARLIER_ROLE,
+    EPOCHS_FORGOTTEN,
+    EPOCHS_TRUNCATED,
+    FETCHED_AS_LEADER,
+    FETCHER_OF_OTHER_ROLE,
+    FIRST_ROLE_AGAIN,
+    GREW_BEFORE_ROLE,
+    HW_BEYOND_APPENDS,
+    ISR_CHANGED,
+    LATE_LOG,
+    LATER_ROLE,
+    METADATA_AHEAD,
+    NO_FETCHER,
+    NO_FETCHER_REMOVED,
+    NO_LEADER_START,
+    NO_LOAD,
+    NO_REQUEST,
+    NOT_OPENED,
+    NOT_TRUNCATED,
+    OPENED_AGAIN,
+    OTHER_LEADER,
+    RECOVERED,
+    SAME_EPOCH_AGAIN,
+    STATE_REBUILT,
+    TRUNCATED_AGAIN,
+    TRUNCATED_AS_FOLLOWER,
+    TRUNCATED_BEYOND_APPENDS,
+    TRUNCATION_PLANNED,
+    UNSEEN_PROCESS,
+)
 from forensics.replay.protocol import Answer
 from forensics.replay.roles.role_spans import named_role
 from parsers.details import AMBIGUOUS, BY_REQUEST, DONE, FROM_REMOTE, MOVED, ROLE_STEPS, SAME_LEADER, Transition
@@ -31,6 +66,7 @@ JOURNAL = (
     Kind.PROCESS_STARTED,
     Kind.SHUTDOWN_BEGIN,
     Kind.FETCHER_REMOVED,
+    Kind.HW_MISSING,
 )
 """Lines that show that others were printed, and nothing else."""
 
@@ -57,223 +93,6 @@ _REMOVES_EPOCHS = frozenset(
 )
 """Lines after which an epoch cache may hold fewer epochs, or another log be in use. A reset to where the leader's log
 starts empties the cache without a line of its own (Log.truncateFullyAndStartAt)."""
-
-
-def _within(id_: str, says: str, source: str, *about: Printed) -> Omission:
-    return Omission(id_, Span.WITHIN, says, source, frozenset(about or Printed))
-
-
-EARLIER_ROLE = _within(
-    "earlier-role",
-    "a role in leader epoch {epoch} came before, and its lines are not there",
-    "Partition.makeLeader and makeFollower print the leader epoch of the role before, from 0.11 on",
-    Printed.ROLES,
-)
-FIRST_ROLE_AGAIN = _within(
-    "first-role-again",
-    "a process took up leader epoch {epoch} as its first role, after a role in epoch {served}",
-    "Partition.makeLeader and makeFollower print -1 as the epoch before the first role of a process",
-)
-METADATA_AHEAD = _within(
-    "metadata-ahead",
-    "it received metadata of leader epoch {epoch}, but no line shows a role in it",
-    "controllers send LeaderAndIsr with UpdateMetadata (ControllerChannelManager)",
-)
-NO_FETCHER = _within(
-    "no-fetcher",
-    "no line shows a fetcher starting in leader epoch {epoch}",
-    "ReplicaManager.makeFollowers adds a fetcher for each follower (AbstractFetcherManager)",
-)
-NO_FETCHER_REMOVED = _within(
-    "no-fetcher-removed",
-    "no line shows that its fetcher was removed before it led epoch {epoch}",
-    "ReplicaManager.makeLeaders and applyLocalLeadersDelta remove the fetcher of each partition that the broker is to "
-    "lead, whether it has one or not, and AbstractFetcherManager prints them",
-)
-NO_LEADER_START = _within(
-    "no-leader-start",
-    "no line shows at which offset it began to lead epoch {epoch}",
-    "Partition.makeLeader prints the log end offset, from 0.11 on",
-)
-STATE_REBUILT = _within(
-    "state-rebuilt",
-    "producer state was rebuilt, but no line shows the load or truncation before it",
-    "Log.loadProducerState follows a load or a truncation",
-    Printed.LOG,
-)
-TRUNCATION_PLANNED = _within(
-    "truncation-planned",
-    "a truncation was planned, but no line shows it being done",
-    "ReplicaFetcherThread.truncate follows AbstractFetcherThread.getOffsetTruncationState",
-    Printed.LOG,
-)
-RECOVERED = _within(
-    "recovered",
-    "a log was recovered, but no line shows its log end offset",
-    "LogManager.loadLog prints the log end offset when it has recovered a log",
-    Printed.LOG,
-)
-NO_LOAD = _within(
-    "no-load",
-    "no 'log loaded' line after this start",
-    "LogManager.loadLog prints the log end offset of each log it finds",
-)
-LATER_ROLE = _within(
-    "later-role",
-    "it was in leader epoch {epoch}, but no line shows when it took that role",
-    "ReplicaManager prints the leader epoch it has where it ignores a request or finds the leader unchanged",
-    Printed.ROLES,
-)
-OTHER_LEADER = _within(
-    "other-leader",
-    "it had followed broker {leader}, but no line shows that role",
-    "Partition.makeFollower finds the leader unchanged only if it followed it before",
-    Printed.ROLES,
-)
-NO_REQUEST = _within(
-    "no-request",
-    "a LeaderAndIsr request was carried out, but no line shows that it arrived",
-    "ReplicaManager.becomeLeaderOrFollower prints a request before its steps",
-    Printed.ROLES,
-)
-SAME_EPOCH_AGAIN = _within(
-    "same-epoch-again",
-    "a new process took up leader epoch {epoch} again",
-    "ReplicaManager.becomeLeaderOrFollower carries out rising leader epochs only",
-)
-FETCHER_OF_OTHER_ROLE = _within(
-    "fetcher-of-other-role",
-    "it fetched from broker {leader}, but no line shows that role",
-    "a replica fetches from the leader it follows, in the epoch in which it follows it (AbstractFetcherManager)",
-)
-NOT_TRUNCATED = _within(
-    "not-truncated",
-    "no line shows a truncation before it fetched from broker {leader}",
-    "ReplicaManager.makeFollowers truncates to the high watermark for each new leader, to 0.10.2",
-)
-FETCHED_AS_LEADER = _within(
-    "fetched-as-leader",
-    "it fetched as a follower, but no line shows from which leader",
-    "ReplicaManager.makeLeaders stops the fetcher of a replica that leads",
-)
-GREW_BEFORE_ROLE = _within(
-    "grew-before-role",
-    "its log reached {end} before its first role, but was loaded with {found}",
-    "a process appends nothing before it has a role (ReplicaManager)",
-)
-APPENDED_BELOW_END = _within(
-    "appended-below-end",
-    "its log ended at {end}, no line shows a truncation, and its next append was at {offset}",
-    "Log.append writes behind the log end offset",
-    Printed.LOG,
-)
-APPENDED_BEYOND_END = _within(
-    "appended-beyond-end",
-    "its log ended at {end}, but its next append was at {offset}",
-    "Log.append of a leader gives the log end offset to the first record",
-)
-APPEND_JUMPED = _within(
-    "append-jumped",
-    "its log ended below {offset}, but its next append was there",
-    "Log.append of a leader gives the log end offset to the first record",
-)
-HW_BEYOND_APPENDS = _within(
-    "hw-beyond-appends",
-    "its log ended at {end}, but its high watermark was {high_watermark}",
-    "Log.updateHighWatermark keeps a high watermark within the log",
-    Printed.LOG,
-)
-TRUNCATED_AS_FOLLOWER = _within(
-    "truncated-as-follower",
-    "its log was truncated to {offset}, as only a follower's is",
-    "only a follower truncates its log (ReplicaFetcherThread, ReplicaManager.makeFollowers)",
-)
-TRUNCATED_AGAIN = _within(
-    "truncated-again",
-    "its log was truncated to {offset}, as for another leader",
-    "ReplicaManager.makeFollowers truncates once for each leader, to 0.10.2",
-)
-TRUNCATED_BEYOND_APPENDS = _within(
-    "truncated-beyond-appends",
-    "its log ended at {end}, but was truncated to {offset}",
-    "Log.truncateTo prints targets below the log end offset",
-    Printed.LOG,
-)
-EPOCHS_TRUNCATED = _within(
-    "epochs-truncated",
-    "its leader epochs from offset {offset} on were removed, but no line shows a truncation",
-    "LeaderEpochFileCache.truncateFromEnd follows a truncation of the log (Log.truncateTo)",
-)
-EPOCHS_FORGOTTEN = _within(
-    "epochs-forgotten",
-    "it had noted leader epoch {had}, then noted {epoch} after {current}, and no line shows what removed the others",
-    "LeaderEpochFileCache.assign prints the latest epoch that the cache held, 0.11 to 1.1; a cache loses epochs at its "
-    "end only by a truncation or with the log (Log.truncateTo, Log.truncateFullyAndStartAt, Log.delete)",
-    Printed.LOG,
-)
-LATE_LOG = _within(
-    "late-log",
-    "it had started without this log, and no line shows where the log came from",
-    "LogManager loads all logs before a broker has started (KafkaServer.startup, BrokerServer.startup)",
-    Printed.LOG,
-)
-OPENED_AGAIN = _within(
-    "opened-again",
-    "a process opened its log, but no line shows that it started",
-    "Partition.createLog reads the checkpointed high watermark once in a process",
-)
-CREATED_AGAIN = _within(
-    "created-again",
-    "a new log was created, but no line shows what became of the one in use",
-    "LogManager.getOrCreateLog makes a log only where there is none",
-)
-ISR_CHANGED = _within(
-    "isr-changed",
-    "it changed the ISR, but no line shows that it led",
-    "only a leader changes the ISR (Partition.maybeShrinkIsr, maybeExpandIsr)",
-)
-UNSEEN_PROCESS = _within(
-    "unseen-process",
-    "the controller registered a process of it (broker epoch {broker_epoch}), but it has no line of that process",
-    "ClusterControlManager.registerBroker gives each process a broker epoch",
-    Printed.LOG,
-)
-
-OMISSIONS = (
-    EARLIER_ROLE,
-    FIRST_ROLE_AGAIN,
-    METADATA_AHEAD,
-    NO_FETCHER,
-    NO_FETCHER_REMOVED,
-    NO_LEADER_START,
-    STATE_REBUILT,
-    TRUNCATION_PLANNED,
-    RECOVERED,
-    NO_LOAD,
-    LATER_ROLE,
-    OTHER_LEADER,
-    NO_REQUEST,
-    SAME_EPOCH_AGAIN,
-    FETCHER_OF_OTHER_ROLE,
-    NOT_TRUNCATED,
-    FETCHED_AS_LEADER,
-    GREW_BEFORE_ROLE,
-    APPENDED_BELOW_END,
-    APPENDED_BEYOND_END,
-    APPEND_JUMPED,
-    HW_BEYOND_APPENDS,
-    TRUNCATED_AS_FOLLOWER,
-    TRUNCATED_AGAIN,
-    TRUNCATED_BEYOND_APPENDS,
-    EPOCHS_TRUNCATED,
-    EPOCHS_FORGOTTEN,
-    LATE_LOG,
-    OPENED_AGAIN,
-    CREATED_AGAIN,
-    ISR_CHANGED,
-    UNSEEN_PROCESS,
-)
-"""Evidence in a broker's own lines that others of them are missing, before the line or right after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,14 +122,23 @@ class OwnLines:
         replica: broker id.
         always_truncates: the broker truncates each time it becomes follower and logs it, even if it removes nothing.
         logs_leader_start: as leader it logs the offset at which its leader epoch starts.
+        logs_opened_log: it logs the high watermark with which it opens the log.
     """
 
-    def __init__(self, replica: int, *, always_truncates: bool = False, logs_leader_start: bool = False) -> None:
+    def __init__(
+        self,
+        replica: int,
+        *,
+        always_truncates: bool = False,
+        logs_leader_start: bool = False,
+        logs_opened_log: bool = False,
+    ) -> None:
         self.replica = replica
         self.always_truncates = always_truncates
         self.gaps: list[Gap] = []
         self.run = -1
         self.logs_leader_start = logs_leader_start
+        self.logs_opened_log = logs_opened_log
         self.first: int | None = None  # line of it in the evidence
         self.telling: set[int] = set()  # processes of it that print this, whatever their release
         self._fresh()
@@ -321,6 +149,7 @@ class OwnLines:
         self.epoch_before = -1  # of the role before
         self.role: Role | None = None
         self.before: Role | None = None  # the role before
+        self.began = -1  # line at which its role began
         self.leader: int | None = None
         self.followed: int | None = None  # leader in the role before, or in the one before that if there was none
         self.first_role: int | None = None
@@ -351,6 +180,8 @@ class OwnLines:
         self.started = False  # the process has
         self.stopping = False  # the process is
         self.stopped = False  # the replica was stopped by request
+        self.to_open: int | None = None  # a log of which no line shows that it was opened
+        self.was_opened = False
         self.opened: int | None = None  # high watermark with which it was
         self.served: int | None = None  # last leader epoch of a role that it took up without doubt
         self.led_from: int | None = None  # the offset from which it led that
@@ -427,23 +258,33 @@ class OwnLines:
     def _begin_role(self, event: Event, epoch: int) -> None:
         """Begin the role that a line states, of an epoch later than any before."""
         self.epoch, self.role = epoch, named_role(event, self.replica)
+        self.began = event.row
         leads = self.role is Role.LEADER
         self.leader = self.replica if leads else event.leader
         if self.first_role is None:
             self.first_role, self.first_epoch = event.row, epoch
+            if self.run > 0:
+                self._expect_opened(event.row)
         if event.kind != Kind.LEADER_AND_ISR:
             self._begins(event.leo if event.leo is not None else event.hw)
         self.leading = event.kind == Kind.BECOME_LEADER
         if leads:
             self.found = None
         self.to_fetch = event.row if self.role is Role.FOLLOWER else None
-        asked = leads and event.kind == Kind.LEADER_AND_ISR
-        # A request is printed before the fetcher is removed, "Leader ... starts" after it. Lines may begin in between.
-        removed = event.kind == Kind.BECOME_LEADER and (self.removed or self.first == event.row)
-        self.to_remove = event.row if leads and not removed else None
-        self.removed = False
-        self.to_lead = event.row if asked and (self.logs_leader_start or self.run in self.telling) else None
         self.reconciled = False
+        self._expect_lines_of_leader(event)
+
+    def _expect_lines_of_leader(self, event: Event) -> None:
+        """Expect what a leader's role has in other lines: that its fetcher was removed, and where its epoch starts.
+
+        A request is printed before the fetcher is removed, "Leader ... starts" after it. Lines may begin in between.
+        """
+        leads, asked = self.role is Role.LEADER, event.kind == Kind.LEADER_AND_ISR
+        removed = event.kind == Kind.BECOME_LEADER and (self.removed or self.first == event.row)
+        starts = self.logs_leader_start or self.run in self.telling
+        self.to_remove = event.row if leads and not removed else None
+        self.to_lead = event.row if leads and asked and starts else None
+        self.removed = False
 
     def _note_role_taken_up(self, event: Event, epoch: int) -> None:
         """A role that calls itself the first of its process is not, where the process had one before: of an earlier
@@ -462,6 +303,9 @@ class OwnLines:
             self._add_gap(self.to_fetch, NO_FETCHER, epoch=self.epoch)
         self._add_gap(self.to_remove, NO_FETCHER_REMOVED, epoch=self.epoch)
         self._add_gap(self.to_lead, NO_LEADER_START, epoch=self.epoch)
+        if self.to_open is not None and self.to_open <= self.began:  # before the role that ends now
+            self._add_gap(self.to_open, NOT_OPENED)
+            self.to_open = None
         if self.present:  # a new log has its line after the role that asks for it
             self._log_settled()
 
@@ -486,6 +330,8 @@ class OwnLines:
         if self.to_lead != last.row:
             self._add_gap(self.to_lead, NO_LEADER_START, epoch=self.epoch)
         self._log_settled()
+        if self.to_open != last.row:
+            self._add_gap(self.to_open, NOT_OPENED)
         if self.first_role is not None and not self.present and (self.run > 0 or self.first_epoch == 0):
             self._add_gap(self.first_role, NO_LOAD)
         if self.cached is not None and not self.stopping and self.first_role is not None:
@@ -680,12 +526,22 @@ class OwnLines:
             self.found = max(event.leo, self.found or 0)
         self.present = True
 
+    def _expect_opened(self, row: int) -> None:
+        """Expect the line of a log that this process opens now."""
+        if self.logs_opened_log and not self.was_opened:
+            self.to_open = row
+
+    def _found_none(self, _: Event) -> None:
+        """Handle that there is no checkpointed high watermark: a line of a log that is opened too."""
+        self.to_open, self.was_opened = None, True
+
     def _opened(self, event: Event) -> None:
         """Handle a high watermark of a log that is opened.
 
         A process opens the log of a partition once (Partition.createLog, 2.4 and later; before that, lines name every
         replica of a role). It finds a higher high watermark only if a process in between had a role.
         """
+        self.to_open, self.was_opened = None, True
         if event.hw is None or event.detail == AMBIGUOUS:
             return
         if self.opened is not None and event.hw > self.opened and not self.stopped:
@@ -700,6 +556,7 @@ class OwnLines:
         self.used = self.failed = False
         self.rebuilt = self.end = None
         self.present = True
+        self._expect_opened(event.row)
 
     def _leads(self, event: Event) -> None:
         # If it receives a leader that is not alive, it keeps its former role (ReplicaManager.makeFollowers). Its own
@@ -748,6 +605,7 @@ _HANDLERS: dict[str, Callable[[OwnLines, Event], None]] = {
     Kind.LOG_LOADED: OwnLines._loaded,
     Kind.LOG_CREATED: OwnLines._made,
     Kind.HW_LOADED: OwnLines._opened,
+    Kind.HW_MISSING: OwnLines._found_none,
     Kind.LOG_DELETED: OwnLines._gone,
     Kind.DIR_FAILED: OwnLines._failed,
     Kind.ISR_SHRINK: OwnLines._leads,
@@ -773,7 +631,13 @@ def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
         return []
     always_truncates = fact.protocol.always_truncates_as_follower is Answer.YES
     logs_leader_start = fact.protocol.logs_leader_start is Answer.YES
-    found = OwnLines(broker, always_truncates=always_truncates, logs_leader_start=logs_leader_start).read(own)
+    logs_opened_log = fact.protocol.logs_opened_log is Answer.YES
+    found = OwnLines(
+        broker,
+        always_truncates=always_truncates,
+        logs_leader_start=logs_leader_start,
+        logs_opened_log=logs_opened_log,
+    ).read(own)
     unseen = fact.lines.unseen_process
     if own and unseen is not None:
         # Unknown between which of its processes that one ran, or whether it was the last.

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from forensics.replay.coverage import Coverage, MissingLines, Omission, Printed, Span
+from forensics.replay.coverage import MissingLines, Omission, Printed, Span
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import BrokerFacts, Epoch, Role
@@ -206,10 +206,17 @@ OMISSIONS = (
 """Evidence in others' lines of a replica's roles for which its own lines are missing."""
 
 
-def only_elected(coverage: Coverage) -> frozenset[int]:
+def only_elected(roles: Roles) -> frozenset[int]:
     """Return leader epochs of which nothing but the election shows the leader: its lines end in an earlier epoch."""
-    missing = coverage.shown_missing_by(ELECTED).values()
-    return frozenset(one.epoch for one in missing if one.epoch is not None)
+    found: set[int] = set()
+    for number, epoch in roles.epochs.items():
+        broker = epoch.leader
+        spans = roles.spans.get(broker) if broker is not None else None
+        part = _part(roles, broker, spans, epoch) if broker is not None and spans else None
+        sign = _led(roles, part) if part is not None else None
+        if sign is not None and sign.shown_by is ELECTED:
+            found.add(number)
+    return frozenset(found)
 
 
 def missed_epochs(roles: Roles, *, rising: bool) -> dict[int, list[MissingLines]]:
@@ -297,7 +304,8 @@ def _led(roles: Roles, part: _Part) -> _Sign | None:
     epoch, number = part.epoch, part.number
     if not part.before or part.here or part.broker != epoch.leader:
         return None
-    served = epoch.leader_took_up or _changed(epoch) or _fed(epoch, roles.epochs, roles.spans)
+    taken_up = epoch.leader_took_up and not epoch.may_have_taken_up
+    served = taken_up or _changed(epoch) or _fed(epoch, roles.epochs, roles.spans)
     if served:
         return _Sign(part.broker, number, LED, {})
     if number == max(roles.epochs):
