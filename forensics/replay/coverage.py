@@ -13,7 +13,8 @@ Two steps lead from an absent line to a conclusion, and the coverage answers the
    * A truncation by replication, a load of the log when its broker starts, and the start of a fetcher are of the topic
      *log*, and always logged (Log, LogManager, AbstractFetcherManager). So a restart shows in each replica's lines.
    * A change of the ISR is of the topic *log* of the leader that makes it (Partition.shrinkIsr, expandIsr). A KRaft
-     controller also removes brokers that are gone, and a dead leader logs nothing about that.
+     controller also removes brokers that are gone, and a dead leader logs nothing about that. A controller with
+     ZooKeeper removes them with a leader epoch of its own.
    * A rise of the log start offset is of the topic *log* of the leader, from 0.11 on. A follower may not log it.
    * Appends, and a high watermark that rises, are never logged at INFO.
    * A log that is shorter after a power loss is not logged either. The next load states its new length: that is a
@@ -51,33 +52,38 @@ epochs and processes, and no clock. A question about a time from t1 to t2 is a q
 then is a question about *after* too.
 
 Conclusions about a replica r, and the call that each needs. Without it nothing may be concluded. With it the lines
-allow the conclusion; what is not logged at all (see above) is a question of its own. ``run`` is the process of r's
-broker in which it had the role (``RoleSpan.run``): 0 for lines before the first start in the evidence, and one more
-with each start.
+allow the conclusion; what is not logged at all (see above) is a question of its own. Each entry names every doubt that
+binds it: if it names none, none does. ``run`` is the process of r's broker in which it had the role
+(``RoleSpan.run``): 0 for lines before the first start in the evidence, and one more with each start.
 
-* *It did not truncate between its role in epoch 3 and the next one:* ``log_lines_complete(r, 3, run)``.
+* *It did not truncate between its role in epoch 3 and the next one:* ``log_lines_complete(r, 3, run)``. If the broker
+  started in between, ``has(r, LOG)``, because the lines from the start to the next role are of no role. If it had no
+  next role, ``has(r, LOG, AFTER)`` too.
 * *It had no role between its role in epoch 3 and the next one:* ``role_lines_complete(r, 3, run)``.
 * *It did not restart between two of its roles:* both have the same ``run``, and ``log_lines_complete`` for the first
   and for each role between them.
 * *It had no role after its last one, in epoch 3:* ``has(r, ROLES, WITHIN, AFTER)``, not ``in_doubt(STOP_UNSEEN, 3, r,
   run)``, and not ``in_doubt(RAN_ON, e, r, run)`` of any later epoch e.
-* *No line shows that its log was ever longer than its copy:* ``has(r, LOG, BEFORE, WITHIN, AFTER)``; without ``BEFORE``
-  if only the time since its first line counts. Whether it became shorter without a line, after a power loss or on
-  another disk, ``roles/log_ends`` answers.
-* *No line states a later high watermark:* ``whole(r, WITHIN, AFTER)``, because such lines are in both files. It may
-  still have risen.
+* *Its broker never logged a longer log than its copy:* ``throughout(r)``, because lines of both files state log end
+  offsets. If only the time since its first line counts, ``whole(r, WITHIN, AFTER)``. Whether the log became shorter
+  without a line, after a power loss or on another disk, ``roles/log_ends`` answers.
+* *Its broker logged no later high watermark:* ``whole(r, WITHIN, AFTER)``, for the same reason. It may still have
+  risen.
 
 Conclusions about the partition need the replicas that could have acted:
 
 * *The last ISR that the leader r of epoch 3 states is the one at the end of that epoch:*
   ``elections.isr_known_to_end``. It asks ``has(r, LOG)``, and ``has(r, LOG, AFTER)`` if epoch 3 is the last role that
-  r's lines name. It also asks for no doubt ``ISR_CHANGED`` of the epochs from 4 to the next one with a leader.
-  This doubt counts changes by KRaft controllers too. ``STATE_CHANGED`` is about the ISR at one election only. The lines
-  of a follower do not show any of it.
+  r's lines name. It also asks for no doubt ``ISR_CHANGED`` of the epochs from 4 to the next one with a leader. If epoch
+  3 is the last of all, there is no such doubt. It counts changes of the ISR with ZooKeeper and with KRaft, those by
+  KRaft controllers too. The lines of a follower do not show any of it.
+* *The ISR did not change in epoch 3:* the same, and its leader states one ISR alone in that epoch.
+* *Who was in the ISR when the leader of epoch 4 was elected:* ``elections.isr_before``. If no partition epoch shows it,
+  the end of the epoch before, and no doubt ``STATE_CHANGED`` of epoch 4 (``elections.isr_changes_complete``).
 * *No second broker led epoch 3:* ``has(other, ROLES, *Span)`` for each other replica that any line or file names.
 * *Who led epoch 3, if no line names its leader:* nothing answers it. Then there is a doubt ``LEADER`` of epoch 3.
-* *No replica led between epochs 3 and 6:* ``unnamed_between(3, 6)`` is empty, no line names a leader of 4 or 5, and
-  there is no doubt ``LEADER`` of them.
+* *No replica led between epochs 3 and 6:* no line names a leader of 4 or 5, and ``unnamed_between(3, 6)`` is empty.
+  There is no doubt ``LEADER`` of 4 or 5 either. An epoch that a line names as one without a leader is neither.
 * *No leader came after the last one that lines name:* ``omissions/last_leader`` asks it. Either
   ``has(each replica, ROLES, *Span)``, or ``elections`` and ``has(the last leader, ROLES, AFTER)``.
 
