@@ -17,6 +17,7 @@ ROWS = {
     "message": pl.String(),
     "leader": pl.Int32(),
     "leader_epoch": pl.Int32(),
+    "leo": pl.Int64(),
     "topic_id": pl.String(),
     "detail": pl.String(),
     "time": pl.Int64(),

@@ -10,6 +10,7 @@ import polars as pl
 from forensics.case.speakers import OF_ITSELF
 from forensics.replay.facts.log_numbers import LOG
 from parsers.details import Transition
+from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
 _CLOCKS: Final = timedelta(seconds=10)
@@ -28,13 +29,16 @@ _EPOCH_KINDS: Final = (
 )
 """Kinds of line about the present topic's leader epochs."""
 
+_ROLES: Final = (Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value)
+
 
 def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     """Number a topic's incarnations from the last (0) backwards.
 
     A topic that is deleted and created again has another topic id (KIP-516). If no id is printed, leader epoch 0 after
     a deletion shows another topic of the same name. A replica that was only moved away and back returns to a higher
-    epoch.
+    epoch. Without a line about a deletion, so does leader epoch 0 after a higher one. But in a trace, which states what
+    the log holds, the log is also new or empty then: otherwise the topic's leader epochs were used again.
 
     Args:
         rows: observations by topic, partition, broker and row, with a number for each broker's log (``LOG``).
@@ -55,6 +59,7 @@ def _marking() -> pl.Expr:
     """
     kinds = (*_EPOCH_KINDS, *_GONE_KINDS, Kind.PARTITION_REQUESTED, Kind.LOG_CREATED)
     marks = pl.col("kind").is_in([kind.value for kind in kinds]) | (pl.col("topic_id").str.len_chars() > 0)
+    marks = marks | (_found_empty() & _traced())
     return marks | (pl.col("leader") == -2) | (pl.col("detail") == Transition.DELETED.value)
 
 
@@ -85,8 +90,8 @@ def _with_beginnings(rows: pl.DataFrame) -> pl.DataFrame:
     again = names_epoch & (pl.col("leader_epoch") == 0) & pl.col("_after_deletion") & pl.col("_id").is_null()
     rows = rows.with_columns((other_id | again.fill_null(False) | pl.col("_made")).alias("_begins"))
     at = pl.int_range(pl.len(), dtype=pl.UInt32)
-    fell = at.is_in(_fell(rows).implode())
-    rows = rows.with_columns(pl.col("_begins") | (fell & pl.col("_id").is_null()))
+    fell = at.is_in(_fell(rows).implode()) & pl.col("_id").is_null()
+    rows = _with_empty_logs(rows.with_columns(fell.alias("_fell"), other_id.alias("_other_id")))
     return rows.with_columns(pl.col("_begins") | at.is_in(_taken_again(rows).implode())) if _several_ids(rows) else rows
 
 
@@ -96,7 +101,7 @@ def _fell(rows: pl.DataFrame) -> pl.Series:
     A broker takes up a role only at a rising epoch (Partition.makeLeader), so falling epochs are of another topic.
     """
     taken = rows.select(LOG, "kind", "message", "leader_epoch", pl.col("_begins").cum_sum().alias("_begun"))
-    roles = pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value])
+    roles = pl.col("kind").is_in(_ROLES)
     taken = taken.with_row_index("_at").filter(roles, pl.col("leader_epoch").is_not_null())
     if (
         taken.is_empty()
@@ -107,6 +112,55 @@ def _fell(rows: pl.DataFrame) -> pl.Series:
     return taken.filter(pl.col("leader_epoch") == 0, before > 0).get_column("_at")
 
 
+def _with_empty_logs(rows: pl.DataFrame) -> pl.DataFrame:
+    """Take roles in leader epoch 0 after a higher one as beginnings; in a trace only those that begin an empty log.
+
+    An incarnation that a trace states begins with the line by which the log is new or empty. That comes right before
+    the first role.
+    """
+    rows = rows.with_columns(pl.col("_begins") | pl.col("_fell"))
+    stated = pl.col("kind").is_in(_ROLES) & (pl.col("_fell") | pl.col("_other_id")) & _traced()
+    roles = rows.with_row_index("_at").filter(stated).select("_at", "leo", "_fell").rows()
+    begins, not_so = set[int](), set[int]()
+    for at, leo, fell in roles:
+        new = _new_log_before(rows, at) if not leo else None
+        if new is not None:
+            begins.add(new)
+        if new is not None or (fell and leo != 0):
+            not_so.add(at)
+    if begins or not_so:
+        at = pl.int_range(pl.len(), dtype=pl.UInt32)
+        rows = rows.with_columns((pl.col("_begins") & ~at.is_in(list(not_so))) | at.is_in(list(begins)))
+    return rows.drop("_fell", "_other_id")
+
+
+def _new_log_before(rows: pl.DataFrame, at: int) -> int | None:
+    """Return the position of the first line by which a log is new or empty, of those since it last was not.
+
+    Args:
+        rows: the rows.
+        at: the position of a role.
+    """
+    found, row = None, at - 1
+    log = rows.item(at, LOG)
+    while row >= 0 and rows.item(row, LOG) == log:
+        kind, leo = rows.item(row, "kind"), rows.item(row, "leo")
+        if kind in _ROLES or (leo or 0) > 0:
+            break
+        if kind == Kind.LOG_CREATED or (kind == Kind.LOG_LOADED and leo == 0):
+            found = row
+        row -= 1
+    return found
+
+
+def _traced() -> pl.Expr:
+    return (pl.col("message") == TRACE).fill_null(False)
+
+
+def _found_empty() -> pl.Expr:
+    return ((pl.col("kind") == Kind.LOG_LOADED.value) & (pl.col("leo") == 0)).fill_null(False)
+
+
 def _taken_again(rows: pl.DataFrame) -> pl.Series:
     """Return the positions of roles in no higher epoch than the role before, under another leader.
 
@@ -114,7 +168,7 @@ def _taken_again(rows: pl.DataFrame) -> pl.Series:
     missing. A process may take up its epoch again, but with the same leader.
     """
     several = pl.col("_id").drop_nulls().n_unique().over("topic", "partition") > 1
-    roles = pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value])
+    roles = pl.col("kind").is_in(_ROLES)
     led = pl.when(pl.col("kind") == Kind.BECOME_LEADER.value).then("broker").otherwise("leader").alias("_led")
     taken = rows.select(
         LOG, "kind", "leader_epoch", led, pl.col("_begins").cum_sum().alias("_begun"), several.alias("_several")
@@ -164,7 +218,8 @@ def _counted(rows: pl.DataFrame) -> pl.DataFrame:
     Lines between a deletion and the first epoch of the next incarnation are about the next one. But a controller takes
     a deleted topic's replicas offline one by one, each in a further epoch of the old one.
     """
-    known = pl.when(_names_epoch() | pl.col("_id").is_not_null()).then(pl.col("_begins")).otherwise(None)
+    known = _names_epoch() | pl.col("_id").is_not_null() | pl.col("_begins")
+    known = pl.when(known).then(pl.col("_begins")).otherwise(None)
     rows = rows.with_columns(_next_from(known).fill_null(False).alias("_next_begins"))
     further = (pl.col("leader_epoch") > 0).fill_null(False)
     mark = pl.when(pl.col("_begins")).then(False).otherwise("_mark")  # the next one has begun without a role
@@ -174,7 +229,23 @@ def _counted(rows: pl.DataFrame) -> pl.DataFrame:
     life = pl.col("_begins").cast(pl.Int32).cum_sum().over(LOG) + early.cast(pl.Int32)
     rows = rows.with_columns(life.alias("_life"))
     rows = rows.with_columns((pl.col("_life").max().over(LOG) - pl.col("_life")).alias("incarnation"))
+    if rows.select(_traced().any()).item():
+        rows = rows.with_columns(pl.col("incarnation") + _missed_the_last())
     return _without_marks(_by_id(rows).drop("_next_begins", "_life"))
+
+
+def _missed_the_last() -> pl.Expr:
+    """Return how many of the last incarnations the replica of each row has no line of, by a trace without topic ids.
+
+    Its lines begin before the first new incarnation of any replica, so they are about the topic before.
+    """
+    place = ["topic", "partition"]
+    begun = pl.col("time").filter(pl.col("_begins") & _traced()).min().over(place)
+    before = pl.col("time").min().over(LOG) < begun
+    replica = _traced().all().over(LOG) & pl.col("kind").is_in(_ROLES).any().over(LOG)
+    nameless = pl.col("_id").is_null().all().over(place)
+    fewer = pl.col("_life").filter(_traced()).max().over(place) - pl.col("_life").max().over(LOG)
+    return pl.when((before & replica & nameless).fill_null(False)).then(fewer).otherwise(0)
 
 
 def _without_marks(rows: pl.DataFrame) -> pl.DataFrame:
@@ -203,7 +274,7 @@ def _of_next_id(rows: pl.DataFrame) -> pl.DataFrame:
     After a deletion they are of the later topic, otherwise of the one whose id is logged closer in time. But epochs
     only rise: a role in a higher epoch than that in which the later topic begins on this broker is of the earlier one.
     """
-    roles = pl.col("kind").is_in([Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value])
+    roles = pl.col("kind").is_in(_ROLES)
     later = _next_from(pl.col("_id"))
     between = roles & pl.col("_id").is_null() & (later != pl.col("_id_before")).fill_null(False)
     if not rows.select(between.any()).item():

@@ -79,11 +79,11 @@ class _Known:
 
     def _role(self, line: StatementLine, epoch: int) -> None:
         """Compare a role with those before. A broker ignores a lower leader epoch (Partition.makeLeader), unless it
-        was restarted. Epoch 0 is the first of a topic, and lines without times may be in any order.
+        was restarted. Epoch 0 is the first of a topic, whose log is empty. Lines without times may be in any order.
         """
         ref = Ref(row=line.row, note=f"{line.kind} in leader epoch {epoch}")
-        known = self.role
-        if known is not None and 0 < epoch < known[0] and line.kind == Kind.BECOME_LEADER and _later(known[1], line):
+        known, leads = self.role, line.kind == Kind.BECOME_LEADER and (epoch > 0 or bool(line.leo))
+        if known is not None and epoch < known[0] and leads and _later(known[1], line):
             self._note(Sign.LED_EARLIER_EPOCH, line, known, epoch, ref, epoch, known[0])
         if known is None or epoch > known[0]:
             self.role = epoch, line.time, ref
