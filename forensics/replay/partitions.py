@@ -65,7 +65,7 @@ from forensics.replay.signs.stated import NOTHING, Stated, stated
 from forensics.replay.signs.traced_apart import traced_apart
 from forensics.replay.signs.unlike_appends import UnlikeAppends, unlike_appends
 from forensics.replay.signs.went_back import went_back
-from forensics.replay.traces.by_partition import appended, clean_starts, play
+from forensics.replay.traces.by_partition import appended, clean_starts, play, unclean_starts
 from forensics.replay.traces.missing_offsets import without_records
 from forensics.replay.traces.results import NO_DECISION, Played
 from forensics.replay.traces.single_replicas import Alone, play_alone
@@ -254,7 +254,7 @@ class _Read:
         known = {number: protocol.of(broker) for number, broker in case.brokers.items()}
         keep = _keep_hw(known)
         beside = _Beside.of(rows, case, keep)
-        by_themselves = stated(rows, case.logs_claimed, keep, beside.doubted)
+        by_themselves = stated(rows, case.logs_claimed, keep, beside.doubted, unclean_starts(case.observations))
         back = went_back(rows)
         for place, found in traced_apart(rows).items():
             back.setdefault(place, []).extend(found)

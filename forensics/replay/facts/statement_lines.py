@@ -21,6 +21,7 @@ class StatementLine(NamedTuple):
     incarnation: int
     broker: int
     replica: int
+    run: int | None
     row: int
     source: int
     time: int | None

@@ -11,9 +11,10 @@ a release, a high watermark stated after a truncation, with nothing appended sin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Final
 
 import polars as pl
 
@@ -223,11 +224,21 @@ class _Partition:
     above: dict[int, HwAboveLeo] = field(default_factory=dict)
     fell: dict[int, LogFell] = field(default_factory=dict)
     starts: dict[int, dict[int, tuple[int, Ref, bool]]] = field(default_factory=dict)
-    trimmed: set[int] = field(default_factory=set)
+    trimmed: dict[int, int] = field(default_factory=dict)
+    """Replicas whose log does not begin at offset 0, with its highest start offset."""
+    exact: set[int] = field(default_factory=set)
+    """Replicas of which each entry is where every change is stated."""
+    start_unknown: set[int] = field(default_factory=set)
+    """Replicas that begin with a log of which no line states the start offset."""
     created: set[int] = field(default_factory=set)
     """Replicas with a new log that has no record yet."""
-    reloaded: dict[int, int | None] = field(default_factory=dict)
-    """Replicas that were loaded again, with the lowest leader epoch for which they have stated an entry since."""
+    reloaded: dict[int, tuple[int, int] | None] = field(default_factory=dict)
+    """Replicas that were loaded again, with the entry of the lowest leader epoch that they have stated since."""
+
+    def removed(self, replica: int, offset: int) -> bool:
+        """Return whether a replica may have removed the records below an offset from the start of its log."""
+        start = self.trimmed.get(replica, 0)
+        return start >= offset if replica in self.exact else start > 0
 
     def note_first_record(self, line: StatementLine) -> None:
         """Note a replica whose log is new, until it has a record."""
@@ -242,6 +253,7 @@ def stated(
     complete: Mapping[int, Span] = MappingProxyType({}),
     keep: frozenset[int] = frozenset(),
     doubted: frozenset[Key] = frozenset(),
+    killed: Set[tuple[int, int]] = frozenset(),
 ) -> dict[Key, Stated]:
     """Return statements that break an invariant by themselves, by incarnation of each partition that has any.
 
@@ -250,6 +262,7 @@ def stated(
         complete: brokers that state every change of their logs, by the claim of their trace, with its span.
         keep: brokers of releases in which a truncation leaves the high watermark in memory.
         doubted: incarnations about which a trace contradicts itself: its claim does not count there.
+        killed: brokers and processes of which a trace states that the process before was killed.
     """
     kinds = [kind.value for kind in {*_STATES, *_SHORTENS, *_BEGINS, *_EPOCHS, *_TRIMS, *_ALSO}]
     both = pl.col("kind").is_in([kind.value for kind in _BOTH]) & (pl.col("hw") > pl.col("leo"))
@@ -257,7 +270,8 @@ def stated(
     found: dict[Key, _Partition] = {}
     for line in statement_lines(wanted):
         exact = line.key not in doubted and _is_exact(line, complete)
-        _take(found.setdefault(line.key, _Partition()), line, keep, exact=exact)
+        rebuilds = not exact or (line.broker, line.run) in killed
+        _take(found.setdefault(line.key, _Partition()), line, keep, exact=exact, rebuilds=rebuilds)
     results = ((key, _result(partition)) for key, partition in found.items())
     return {key: result for key, result in results if result != NOTHING}
 
@@ -273,19 +287,30 @@ def _is_exact(line: StatementLine, complete: Mapping[int, Span]) -> bool:
     return (since is None or since <= line.time) and (until is None or line.time <= until)
 
 
-def _take(partition: _Partition, line: StatementLine, keep: frozenset[int], *, exact: bool) -> None:
-    """Add one statement of a witness about a replica."""
-    if _starts_later(line, created=line.replica in partition.created):
-        partition.trimmed.add(line.replica)
+def _take(
+    partition: _Partition, line: StatementLine, keep: frozenset[int], *, exact: bool, rebuilds: bool
+) -> None:
+    """Add one statement of a witness about a replica.
+
+    Args:
+        partition: what is known so far.
+        line: the statement.
+        keep: see ``stated``.
+        exact: the witness states every change here.
+        rebuilds: its process may have rebuilt the epoch file, because the one before was killed.
+    """
+    start = _starts_later(line, created=line.replica in partition.created)
+    if start > 0:
+        partition.trimmed[line.replica] = max(start, partition.trimmed.get(line.replica, 0))
     partition.note_first_record(line)
     if line.kind in _ALSO:
         return
     if line.kind in _EPOCHS:
-        _begins(partition, line, exact=exact)
+        _begins(partition, line, exact=exact, rebuilds=rebuilds)
         return
-    if line.kind == Kind.LOG_LOADED:
-        partition.reloaded[line.replica] = None
     place = line.broker, line.replica
+    if line.kind == Kind.LOG_LOADED:
+        _loads(partition, line, first=place not in partition.replicas, rebuilds=rebuilds)
     known = partition.replicas.setdefault(place, _Known(*place, exact, line.replica in keep))
     begins = line.kind in (*_BEGINS, *_SHORTENS) or known.ended(line)
     if begins or line.time is None or line.time != known.time:
@@ -301,8 +326,19 @@ def _take(partition: _Partition, line: StatementLine, keep: frozenset[int], *, e
         _note(partition, known.above())
 
 
-def _starts_later(line: StatementLine, *, created: bool) -> bool:
-    """Return whether a line states that the log of a replica does not begin at offset 0.
+def _loads(partition: _Partition, line: StatementLine, *, first: bool, rebuilds: bool) -> None:
+    """A process has loaded a log. If nothing was stated of it before, its start offset is known from this line only."""
+    if first and not rebuilds and line.log_start is None:
+        partition.start_unknown.add(line.replica)
+    if rebuilds or not first or line.log_start is None:
+        partition.reloaded[line.replica] = None
+
+
+_SOMEWHERE: Final = 1 << 62
+
+
+def _starts_later(line: StatementLine, *, created: bool) -> int:
+    """Return the offset at which a line states that the log of a replica begins, if that is not 0.
 
     A replica that is added after retention begins at the log start offset of its leader (ReplicaFetcherThread,
     truncateFullyAndStartAt). The first entry of its leader epochs begins there too.
@@ -312,30 +348,49 @@ def _starts_later(line: StatementLine, *, created: bool) -> bool:
         created: the log of its replica is new, and has no record before the line.
     """
     first = line.kind == Kind.TRUNCATE_FULL or (line.kind == Kind.APPEND and created)
-    begins_at = (line.offset if first else line.log_start) or 0
-    return line.kind in _TRIMS or begins_at > 0
+    begins_at = line.offset if first else line.log_start
+    return (_SOMEWHERE if line.kind in _TRIMS else 0) if begins_at is None else begins_at
 
 
-def _begins(partition: _Partition, line: StatementLine, *, exact: bool) -> None:
-    """Add an entry of a leader epoch with its first offset.
-
-    A process that was killed may have lost its epoch file. It rebuilds the file from the records that it recovers, so
-    the first entry then begins with these (LeaderEpochFileCache, LogLoader.recover). Where not every change is stated,
-    the line of that process may be missing before a second first offset of one replica.
+def _begins(partition: _Partition, line: StatementLine, *, exact: bool, rebuilds: bool) -> None:
+    """Add an entry of a leader epoch with its first offset. Where not every change is stated, the line of a process
+    that rebuilt its epoch file may be missing before a second first offset of one replica.
     """
     epoch = line.leader_epoch
     if epoch is None or line.offset is None or epoch < 0:
         return
-    lowest = partition.reloaded.get(line.replica)
-    rebuilt = line.replica in partition.reloaded and (lowest is None or epoch <= lowest)
-    if rebuilt:
-        partition.reloaded[line.replica] = epoch
+    (partition.exact.add if exact else partition.exact.discard)(line.replica)
+    reloaded, entry = partition.reloaded, (epoch, line.offset)
+    first = line.replica in reloaded and _is_first(reloaded[line.replica], entry)
+    if first:
+        reloaded[line.replica] = entry
+    rebuilt = first and (rebuilds or _noted_again(partition, line))
     starts = partition.starts.setdefault(epoch, {})
     others = (at for at, (replica, *_) in starts.items() if replica == line.replica)
     rebuilt |= not exact and any(at != line.offset for at in others)
     if line.offset not in starts or starts[line.offset][2]:
         ref = Ref(row=line.row, note=f"leader epoch {epoch} from offset {line.offset}")
         starts[line.offset] = line.replica, ref, rebuilt
+
+
+def _is_first(lowest: tuple[int, int] | None, entry: tuple[int, int]) -> bool:
+    """Return whether an entry may be the first one of an epoch file: no file has an epoch twice.
+
+    Args:
+        lowest: the entry of the lowest leader epoch that is known of the file.
+        entry: leader epoch and offset.
+    """
+    return lowest is None or entry[0] < lowest[0] or entry == lowest
+
+
+def _noted_again(partition: _Partition, line: StatementLine) -> bool:
+    """Return whether the first entry after a load may begin above the epoch, though no process was killed.
+
+    One that was killed may have lost its epoch file. The next one rebuilds it from the records that it recovers, so the
+    first entry then begins with these (LeaderEpochFileCache, LogLoader.recover). After a clean stop the file is read as
+    it is. If it is lost, a replica notes its leader epoch again with the next record. And the log may begin there.
+    """
+    return line.kind == Kind.EPOCH_ASSIGNED or line.replica in partition.start_unknown
 
 
 def _note(partition: _Partition, above: HwAboveLeo | None) -> None:
@@ -355,7 +410,7 @@ def _several(partition: _Partition) -> Iterator[EpochStarts]:
     """Yield epochs with several first offsets. A replica that removed the start of its log may name a later one."""
     for epoch, starts in sorted(partition.starts.items()):
         least = min(starts)
-        exact = {at for at, (replica, _, rebuilt) in starts.items() if not rebuilt and replica not in partition.trimmed}
-        real = sorted({least, *exact})
+        own = {at for at, (replica, _, rebuilt) in starts.items() if not rebuilt and not partition.removed(replica, at)}
+        real = sorted({least, *own})
         if len(real) > 1:
             yield EpochStarts(epoch, tuple((offset, *starts[offset][:2]) for offset in real))

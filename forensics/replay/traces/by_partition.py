@@ -25,7 +25,16 @@ from parsers.schema import Kind
 
 def clean_starts(observations: pl.DataFrame) -> frozenset[tuple[int, int]]:
     """Return the brokers and processes of which a trace states that the process before had stopped cleanly."""
-    restarts = observations.filter((pl.col("kind") == Kind.CLEAN_RESTART.value) & (pl.col("message") == TRACE))
+    return _starts(observations, Kind.CLEAN_RESTART)
+
+
+def unclean_starts(observations: pl.DataFrame) -> frozenset[tuple[int, int]]:
+    """Return the brokers and processes of which a trace states that the process before was killed or crashed."""
+    return _starts(observations, Kind.UNCLEAN_RESTART)
+
+
+def _starts(observations: pl.DataFrame, kind: Kind) -> frozenset[tuple[int, int]]:
+    restarts = observations.filter((pl.col("kind") == kind.value) & (pl.col("message") == TRACE))
     return frozenset(restarts.select("broker", "run").drop_nulls().iter_rows())
 
 
