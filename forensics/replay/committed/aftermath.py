@@ -77,6 +77,9 @@ def _holders(history: History, shortened: ShortenedLog) -> tuple[int, ...]:
     served = served_log(history)
     if _settled(history) and served is not None:
         lacked = subtract(lacked, differences(lineage, served, shortened.target, shortened.end)[0])
+    played = history.played.held.get(shortened.refs[-1].row or 0) if history.played is not None else None
+    if played is not None:
+        return tuple(sorted(broker for broker, ranges in played.items() if lacked and not subtract(lacked, ranges)))
     held = {broker for broker, ranges in holders(history, lineage, lacked).items() if list(ranges) == lacked}
     if lacked and not history.epoch_rollbacks and not losses(history)[0]:
         held |= _like_a_whole_log(history, lacked)

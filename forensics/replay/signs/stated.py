@@ -287,9 +287,7 @@ def _is_exact(line: StatementLine, complete: Mapping[int, Span]) -> bool:
     return (since is None or since <= line.time) and (until is None or line.time <= until)
 
 
-def _take(
-    partition: _Partition, line: StatementLine, keep: frozenset[int], *, exact: bool, rebuilds: bool
-) -> None:
+def _take(partition: _Partition, line: StatementLine, keep: frozenset[int], *, exact: bool, rebuilds: bool) -> None:
     """Add one statement of a witness about a replica.
 
     Args:

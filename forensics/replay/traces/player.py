@@ -27,8 +27,10 @@ from forensics.replay.traces.committed_records import NOBODY, Commit, Records, h
 from forensics.replay.traces.contradictions import of_answer, of_log_start, of_request
 from forensics.replay.traces.epoch_entries import Beginning, Entries, entry_start
 from forensics.replay.traces.high_watermarks import ABOUT_HW, Whose, stated
+from forensics.replay.traces.hw_above_end import kept_above, stated_above
 from forensics.replay.traces.in_sync_replicas import InSync
 from forensics.replay.traces.leader_epochs import LedEpochs
+from forensics.replay.traces.line_kinds import GOES_ON, REASONS, SHORTENED_BY, TRUNCATIONS
 from forensics.replay.traces.lost_records import Losses
 from forensics.replay.traces.received import fell, received
 from forensics.replay.traces.replica import Replica, holding
@@ -72,6 +74,7 @@ class Player:
         self.above: dict[int, HwAboveLeo] = {}
         self.fallen: list[Regression] = []
         self.shortened: list[ShortenedLog] = []
+        self.lacked: dict[int, list[Piece]] = {}
         self.epoch_starts: dict[int, EpochStarts] = {}
         self.falls: dict[int, EpochsFall] = {}
         self.contradiction: Contradiction | None = None
@@ -110,12 +113,15 @@ class Player:
                 self._commits(replica, line, hw, whose)
         handler = _HANDLERS.get(line.kind)
         end = replica.log.end
+        if replica.found_short and line.kind in GOES_ON:
+            self._leads_on(replica, line)
         if handler is not None:
             handler(self, replica, line)
         if end != replica.log.end:
             self._has_end(replica, line, end)
         for whose, hw in stated_hws:
-            self._compare_with_end(replica, line, hw, whose)
+            late = line.broker in self.beginnings
+            self._is_above(stated_above(replica, line, hw, whose, begun_late=late))
         for whose, hw in stated_hws:
             if whose is not Whose.KEPT:
                 self._commits(replica, line, hw, whose)
@@ -130,11 +136,13 @@ class Player:
         if end > before:
             replica.kept = None
             return
+        if line.kind not in REASONS:
+            self._is_above(kept_above(replica, line))
         replica.entries.truncate(end)
         replica.own_hw, replica.own_checkpoint = min(replica.own_hw, end), min(replica.own_checkpoint, end)
         if replica.had_hw is not None:
             replica.had_hw = min(replica.had_hw[0], end), *replica.had_hw[1:]
-        if line.broker in self.brokers.keep_hw and line.kind in _TRUNCATIONS:
+        if line.broker in self.brokers.keep_hw and line.kind in TRUNCATIONS:
             replica.kept = max(replica.hw, replica.kept or 0)
 
     def _contradicts(self, line: TraceLine, text: str | None) -> None:
@@ -178,7 +186,7 @@ class Player:
         if replica.leads:
             tail = [*replica.log.within(replica.passed, replica.log.end)]
             self.left_open.setdefault((line.broker, replica.epoch), []).extend(tail)
-        replica.leads = False
+        replica.leads = replica.found_short = False
 
     def _led_without(
         self, broker: int, replica: Replica, *, while_leading: bool = False, alone: Commit | None = None
@@ -268,19 +276,28 @@ class Player:
         """A line states the log as somebody found it, which may be shorter than it was."""
         end = line.leo if line.leo is not None else replica.log.end
         if replica.known and end < replica.log.end:
-            self._came_back(replica, end, line, _SHORTENED_BY[line.kind])
+            self._came_back(replica, end, line, SHORTENED_BY[line.kind])
             replica.log.truncate(end)
+            replica.passed = min(replica.passed, end)
+            replica.found_short = replica.leads
         self._ends_at(replica, line)
+
+    def _leads_on(self, replica: Replica, line: TraceLine) -> None:
+        """A leader continues in its role with a log that was found shorter: no process began in between."""
+        replica.found_short = False
+        if line.run == replica.run:
+            self._led_without(line.broker, replica, while_leading=True)
 
     def _created(self, replica: Replica, line: TraceLine) -> None:
         if replica.known and replica.log.end > 0:
-            self._came_back(replica, 0, line, _SHORTENED_BY[line.kind])
+            self._came_back(replica, 0, line, SHORTENED_BY[line.kind])
         replica.log, replica.known, replica.checkpoint, replica.had_hw = Log(), True, None, None
         replica.deleted = 0
 
     def _came_back(self, replica: Replica, end: int, line: TraceLine, cause: ShortenedBy) -> None:
         refs = (Ref(row=line.row, note=f"log end offset {end}"),)
         log = replica.log
+        self.lacked[line.row] = [*log.within(end, log.end)]
         self.shortened.append(
             ShortenedLog(
                 line.broker, replica.epoch, Interval.at(log.end), end, log.lineage, line.time, refs, cause=cause
@@ -519,22 +536,10 @@ class Player:
             if whose is Whose.OWN and replica.leads:
                 self._as_leader(replica, line, hw, ref)
 
-    def _compare_with_end(self, replica: Replica, line: TraceLine, hw: int, whose: Whose) -> None:
-        """Find a high watermark above the log end offset of its replica, which the lines before state.
-
-        That in a checkpoint file may be from before a truncation: it counts if the log never had so much.
-        """
-        end = replica.log.end
-        allowed = {Whose.OWN: replica.kept or 0, Whose.WRITTEN: replica.longest}.get(whose)
-        begun_late = whose is Whose.WRITTEN and line.broker in self.beginnings
-        if allowed is None or not replica.known or begun_late:
-            return
-        if whose is Whose.OWN and hw <= end:
-            replica.kept = None
-        elif hw > max(end, allowed):
-            refs = Ref(row=line.row, note=f"high watermark {hw}"), replica.ended
-            above = HwAboveLeo(line.broker, line.broker, replica.epoch, hw, end, False, line.time, refs)
-            self.above.setdefault(line.broker, above)
+    def _is_above(self, above: HwAboveLeo | None) -> None:
+        """Note the first high watermark of each replica above its log end offset; None is none."""
+        if above is not None:
+            self.above.setdefault(above.replica, above)
 
     def _commits(self, replica: Replica, line: TraceLine, hw: int, whose: Whose) -> None:
         """Add the records that a stated high watermark covers to what is committed.
@@ -713,7 +718,9 @@ class Player:
         truncated = tuple(replace(one, again=self._again_there(one, pieces)) for one, pieces in self.truncated)
         above = tuple(one for _, one in sorted(self.above.items()))
         found = truncated, without, apart, above, tuple(self.fallen), tuple(self.shortened), starts
-        return Played(*found, isr, self.contradiction, self.removed, self._in_no_log(), tuple(self.falls.values()))
+        held = {row: holding(self.replicas, pieces) for row, pieces in self.lacked.items()}
+        none = self._in_no_log()
+        return Played(*found, isr, self.contradiction, self.removed, none, tuple(self.falls.values()), held)
 
     def _in_no_log(self) -> InNoLog | None:
         """Return the committed records that no replica has at the end, unless a line contradicts others."""
@@ -745,15 +752,6 @@ class Player:
         if found:
             self._contradicts(*min(found, key=lambda one: one[0].row))
 
-
-_SHORTENED_BY: Final[dict[str, ShortenedBy]] = {
-    Kind.LOG_CREATED: ShortenedBy.NEW_LOG,
-    Kind.LOG_LOADED: ShortenedBy.UNCLEAN_RESTART,
-    Kind.LOG_END: ShortenedBy.LATER_LOOK,
-}
-"""Cause by the line that states the shorter log."""
-
-_TRUNCATIONS: Final = (Kind.TRUNCATE, Kind.TRUNCATE_FULL)
 
 ENTRIES: Final = (Kind.EPOCH_ENTRY, Kind.EPOCH_ASSIGNED)
 

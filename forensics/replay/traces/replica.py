@@ -31,6 +31,7 @@ class Replica:
         had_hw: the last one that the replica itself stated, with the process and the line.
         checkpoint: last checkpointed high watermark with its line, of the present log.
         led_at: the last high watermark that it stated as leader, in this role or in those right before it.
+        found_short: its log was found shorter while it leads, as far as its lines state.
         run: process in which it took up its last role as leader.
         received: the last high watermark that it received from its leader.
         deleted: offset up to which it deleted the beginning of its log, as retention does.
@@ -57,6 +58,7 @@ class Replica:
     had_hw: tuple[int, int, Ref] | None = None
     checkpoint: tuple[int, Ref] | None = None
     led_at: tuple[int, Ref] | None = None
+    found_short: bool = False
     run: int = -1
     received: Received | None = None
     deleted: int = 0
