@@ -55,7 +55,7 @@ from forensics.replay.leadership.isr_removal_epochs import removals
 from forensics.replay.lineage import Range
 from forensics.replay.omissions.cut_short import Ends, ends, roles_outside
 from forensics.replay.omissions.left_out import LeftOut, left_out, may_be_theirs
-from forensics.replay.omissions.own_lines import JOURNAL
+from forensics.replay.omissions.own_lines import JOURNAL, WITH_OTHERS
 from forensics.replay.protocol import Protocol
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.roles.nameless_roles import truncated_then_led
@@ -241,6 +241,8 @@ class _Read:
         forked, compared = forks(segments, case.batches, disk)
         # A line about what a controller sent to a broker does not show what the broker did.
         own = thin(rows.filter(pl.col("kind").is_in([k.value for k in (*OWN, *PROGRESS, *JOURNAL)]) & OF_ITSELF))
+        others = (~pl.col("kind").is_in([k.value for k in WITH_OTHERS])).any()
+        own = own.filter(others.over("topic", "partition", "incarnation", "broker"))
         sent = (pl.col("kind") == Kind.LEADER_AND_ISR.value) & ~OF_ITSELF
         cluster = first_stated(rows.filter(pl.col("kind").is_in([k.value for k in CLUSTER]) | sent))
         by_broker = (

@@ -273,8 +273,9 @@ class _Pass:
             self._add_place(one)
         self._collect_without(passed)
         self._set_unnamed()
-        # Of a leader of which other lines are missing too, lines may end before it took up the epoch just as well.
-        history.only_elected = only_elected(Roles(role_spans, history.epochs, self.facts, *known))
+        # Lines of a leader of which others are missing too may end before it took up the epoch just as well.
+        named = {r: spans for r, spans in role_spans.items() if history.coverage.are_about(r, Printed.ROLES)}
+        history.only_elected = only_elected(Roles(named, history.epochs, self.facts, *known))
 
     def _collect_without(self, missing: Iterable[MissingLines]) -> None:
         """Collect the epochs again, without relying on replicas of which lines are missing."""

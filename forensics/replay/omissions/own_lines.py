@@ -70,6 +70,10 @@ JOURNAL = (
 )
 """Lines that show that others were printed, and nothing else."""
 
+WITH_OTHERS = (Kind.FETCHER_REMOVED, Kind.HW_MISSING)
+"""Those that show nothing of a replica unless the broker has other lines about it: a replica that it had no longer, or
+a log that it never made."""
+
 FOLLOWS = "where the append before it ended"
 """Detail of an append after one that was left out because it could not matter."""
 
