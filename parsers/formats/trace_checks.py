@@ -36,6 +36,7 @@ from parsers.formats.trace_kinds import (
     TIME,
     TOPIC,
     TYPES,
+    fields_of,
 )
 from parsers.schema import Kind
 
@@ -57,13 +58,14 @@ class Wrong(NamedTuple):
         rows: the lines, with ``line`` and ``text``.
         reason: the error, with the field's name.
         counts: they are read nevertheless.
-        disorders: they are read, but what the trace claims does not count, because their order is unknown.
+        unclaimed: they are read, but what the trace claims does not count: their order is unknown, or a value in them
+            was not read.
     """
 
     rows: pl.DataFrame
     reason: str
     counts: bool = False
-    disorders: bool = False
+    unclaimed: bool = False
 
 
 def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
@@ -208,7 +210,7 @@ def _acks(own: pl.DataFrame) -> Iterator[Wrong]:
     rows = own.filter(of_producer & ~pl.col("detail").str.contains(ACKS).fill_null(True))
     yield Wrong(rows, '"detail" is not acks=0, acks=1 or acks=all', True)
     apart = own.filter(of_producer & pl.col("detail").is_null() & pl.col("text").str.contains(r'"acks"\s*:'))
-    yield Wrong(apart, 'no field "acks" is known: "detail" has it, as in "acks=all"', True)
+    yield Wrong(apart, 'no field "acks" is known: "detail" has it, as in "acks=all"', True, True)
 
 
 def _too_large(found: pl.DataFrame) -> Iterator[Wrong]:
@@ -236,7 +238,10 @@ def _null(own: pl.DataFrame) -> Iterator[Wrong]:
 
 
 def _misspelt(own: pl.DataFrame) -> Iterator[Wrong]:
-    """Fields that are not in the format, and named nearly as one that is."""
+    """Fields that are not in the format, and named nearly as one that is.
+
+    If the kind has that one, the line may state a value of it, so its absence proves nothing.
+    """
     names = pl.col("text").str.extract_all(r'"([A-Za-z_]+)"\s*:').list.eval(pl.element().str.extract(r'"([A-Za-z_]+)"'))
     odd = own.filter(names.list.set_difference(list(_KNOWN)).list.len() > 0)
     for row in odd.select("line", "text", *FIELDS).rows(named=True):
@@ -244,7 +249,8 @@ def _misspelt(own: pl.DataFrame) -> Iterator[Wrong]:
             near = _meant(name, [one for one in _KNOWN if row.get(one) is None])
             if near:
                 one = pl.DataFrame([{"line": row["line"], "text": row["text"]}])
-                yield Wrong(one, f'no field "{name}" is known: "{near}" may be meant', True)
+                reason = f'no field "{name}" is known: "{near}" may be meant'
+                yield Wrong(one, reason, True, unclaimed=near in fields_of(row["kind"]))
 
 
 _SHORT: Final = FIELD_OF | {"epoch": "leader_epoch", "log_end": "log_end_offset"}
@@ -289,9 +295,9 @@ def _disordered(own: pl.DataFrame) -> Iterator[Wrong]:
     replicas = own.with_columns(pl.when(of_itself).then("replica").otherwise("witness").alias("_replica"))
     of_replica = _backwards(replicas, "_replica", "topic", "partition").get_column("line").to_list()
     unseen = pl.col("line").is_in([line for line in of_partition if line not in {*of_replica}])
-    for rows, disorders in ((back.filter(unseen), True), (back.filter(~unseen), False)):
+    for rows, unclaimed in ((back.filter(unseen), True), (back.filter(~unseen), False)):
         reason = '"time" runs backwards: lines of one witness must be in the order of their times'
-        yield Wrong(rows, reason, True, disorders)
+        yield Wrong(rows, reason, True, unclaimed)
 
 
 def _backwards(own: pl.DataFrame, *of: str) -> pl.DataFrame:

@@ -70,7 +70,7 @@ class Trace(NamedTuple):
     Attributes:
         observations: rows of ``OBSERVATIONS``, times naive UTC.
         notices: rows of ``NOTICES``.
-        unread: how many lines could not be read, or not in their order.
+        unread: how many lines could not be read, not in their order, or not with all that they may state.
     """
 
     observations: pl.DataFrame
@@ -132,11 +132,11 @@ def read_trace(lines: pl.DataFrame) -> Trace:
         _notes(undated, "a time that is not ISO 8601 with a zone"),
     ]
     left_out: set[int] = set()
-    disordered: set[int] = set()
+    unclaimed: set[int] = set()
     for one in wrong(good):
         notices.append(_notes(one.rows, one.reason if one.counts else f"{one.reason}: the line is left out"))
         left_out.update(() if one.counts else one.rows.get_column("line"))
-        disordered.update(one.rows.get_column("line") if one.disorders else ())
+        unclaimed.update(one.rows.get_column("line") if one.unclaimed else ())
     good = good.filter(~pl.col("line").is_in(list(left_out))).drop("time").rename({"_time": "time", **COLUMN_OF})
     good = good.with_columns(_as_states(), _least_hw(), *_of_replica(), *_without_place())
     good = good.with_columns(pl.col("message").fill_null(NAME), pl.col("kind").cast(OBSERVATIONS["kind"]))
@@ -146,7 +146,7 @@ def read_trace(lines: pl.DataFrame) -> Trace:
         parts.append(_of_header(said, line, good.get_column("witness").drop_nulls().unique().to_list()))
         notices += [_notes(heads.filter(pl.col("line") == line), reason) for reason in said.reasons]
     observations = pl.concat(parts).sort("line", maintain_order=True)
-    unread = {*broken["line"], *undated["line"], *found.filter(~ours | ~known)["line"], *left_out, *disordered}
+    unread = {*broken["line"], *undated["line"], *found.filter(~ours | ~known)["line"], *left_out, *unclaimed}
     return Trace(observations, pl.concat(notices).sort("line", maintain_order=True), len(unread))
 
 

@@ -236,6 +236,16 @@ OF_FILES: Final[dict[Kind, tuple[str, ...]]] = {
 
 OF_KIND: Final = {statement.kind: statement for statement in STATEMENTS}
 
+OF_EACH: Final = ("time", "witness", "replica", "topic_id", *PLACE)
+"""Fields that a line of any kind may have."""
+
+
+def fields_of(kind: str) -> tuple[str, ...]:
+    """Return the fields that a scan reads in a line of a kind: all of them for one that no producer writes."""
+    statement = next((one for one in STATEMENTS if one.kind.value == kind), None)
+    return FIELDS if statement is None else (*OF_EACH, *statement.needs, *statement.may)
+
+
 OF_PROCESS: Final = tuple(statement.kind.value for statement in STATEMENTS if not statement.of_partition)
 """Kinds about a process of a broker, or about a broker as a whole: no partition belongs to them."""
 

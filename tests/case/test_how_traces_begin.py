@@ -68,9 +68,10 @@ APPENDED = said(1, 1, "append", offset=0, leo=10)
     [
         (APPENDED | {"detail": "acks=2"}, Verdict.CLEAN),
         (APPENDED | {"leader_epoch": None}, Verdict.CLEAN),
-        (APPENDED | {"high_watermrk": 3}, Verdict.CLEAN),
+        (APPENDED | {"last_stable_offst": 3}, Verdict.CLEAN),
         ({**APPENDED, "topic": "pay", "time": "2025-12-31T00:00:00Z"}, Verdict.CLEAN),
         ({**APPENDED, "time": "2025-12-31T00:00:00Z"}, Verdict.CLEAN),
+        (APPENDED | {"high_watermrk": 3}, Verdict.UNKNOWN),
         (APPENDED | {"offset": -1}, Verdict.UNKNOWN),
         (APPENDED | {"time": "yesterday"}, Verdict.UNKNOWN),
         (APPENDED | {"log_end_offset": (1 << 63) - 1}, Verdict.UNKNOWN),
@@ -79,9 +80,10 @@ APPENDED = said(1, 1, "append", offset=0, leo=10)
     ids=[
         "acks",
         "null",
-        "no such field",
+        "a field of another kind, misspelt",
         "another partition earlier",
         "order",
+        "a field of the kind, misspelt",
         "negative",
         "no time",
         "large",

@@ -83,8 +83,8 @@ NOT_CLAIMED = Omission(
 NOT_READ = Omission(
     "not-read",
     Span.BEFORE,
-    "lines of its trace could not be read",
-    "a trace of a Partition states what it claims only if each line can be read (docs/trace-format.md)",
+    "lines of its trace, or values in them, could not be read",
+    "a trace of a Partition states what it claims only if each line and value can be read (docs/trace-format.md)",
 )
 OMISSIONS = (
     FILES_KNOW_LATER_EPOCH,
