@@ -188,7 +188,7 @@ def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
     claimed = found.keys() & set(claims.get_column("broker").drop_nulls().to_list())
     lines = observations.filter(~is_claim & (pl.col("message") == TRACE)) if claimed else claims
     spans = _spans(found, lines)
-    claims = _of_own_traces(claims, lines)
+    claims = of_own_traces(claims, lines)
     for number in claimed:
         of_cluster = spans.get(found[number].cluster, (None, None))
         claim, found[number].log_within = _part(claims.filter(pl.col("broker") == number), *of_cluster)
@@ -199,7 +199,7 @@ def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
         found[number].configured = True
 
 
-def _of_own_traces(claims: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+def of_own_traces(claims: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     """Return claims without those that only list a broker: nothing is claimed of it, and no line of its trace is of it.
 
     Such a trace takes no claim of another one away, for instance where each broker writes its own and names all.

@@ -9,10 +9,12 @@ from typing import Any, Final
 
 import polars as pl
 
+from forensics.case.brokers import Broker, PartClaim, of_own_traces
 from forensics.case.case import Case
 from forensics.case.order import FIRST
 from forensics.case.owners import by_folder
 from parsers import read
+from parsers.details import Claim
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.formats.trace_jsonl import write_statements, write_trace
 from parsers.schema import OBSERVATIONS, Kind
@@ -57,7 +59,7 @@ def written(
         )
     in_files = pl.col("source").is_in(files.get_column("id").implode())
     replicas = sorted(case.brokers)
-    lines = rows.filter(~in_files & ~_OF_FIRST_LINE)
+    lines = _with_claims(case, rows.filter(~in_files & ~_OF_FIRST_LINE))
     parts = _parts(case, lines)
     for part in parts:
         with_files = bool(files.height) or len(parts) > 1
@@ -65,6 +67,31 @@ def written(
     yield from write_statements(_lines_left_out(case, lines))
     for source in files.sort("id").rows(named=True):
         yield from trace_files.write_file(_kept(case, source, rows, setting))
+
+
+def _with_claims(case: Case, lines: pl.DataFrame) -> pl.DataFrame:
+    """Return lines with those claims of first lines that count: what all traces of the evidence claim together."""
+    is_claim = pl.col("kind") == Kind.TRACE.value
+    claims = lines.filter(is_claim)
+    if claims.is_empty():
+        return lines
+    own = of_own_traces(claims, lines.filter(~is_claim & (pl.col("message") == TRACE)))
+    counted = [(broker.id, what) for broker in case.everyone for what in _counted(broker)]
+    known = pl.DataFrame(counted, schema={"broker": claims.schema["broker"], "detail": pl.String}, orient="row")
+    return pl.concat([own.join(known, on=["broker", "detail"], how="semi"), lines.filter(~is_claim)])
+
+
+def _counted(broker: Broker) -> Iterator[str]:
+    """Yield the details of the claims about a broker that count; those of a span may be about its log alone."""
+    claim = PartClaim() if broker.complete else broker.claim
+    if claim is None and broker.log_within is not None:
+        claim = PartClaim()
+    if claim is None:
+        return
+    yield from (Claim.SINCE, Claim.UNTIL)
+    yield from (Claim.ALL,) if claim.everything else ()
+    yield from (Claim.LOG,) if claim.log else ()
+    yield from (Claim.ROLES,) if claim.roles else ()
 
 
 def _parts(case: Case, lines: pl.DataFrame) -> list[pl.DataFrame]:

@@ -15,6 +15,7 @@ from forensics.cli import cli
 from forensics.engines.local import scan, take_in
 from forensics.result import Result
 from parsers.formats.trace_jsonl import json_schema
+from tests.rules.traced import LEADS, Line, said, text
 
 Scanned = Callable[[Path], Result]
 Answers = dict[tuple[str, int, int, str], tuple[str, list[tuple[object, ...]]]]
@@ -148,3 +149,65 @@ def test_damaged_lines_of_files_are_notices(bad: str, sample_traces: Path, tmp_p
     reasons = found.case.notices.get_column("reason").to_list()
     assert reasons
     assert not any("this program" in reason or "not read" in reason for reason in reasons), reasons
+
+
+FIRST: Line = {"kind": "trace", "system": "kafka", "protocol": "epoch", "cluster": "one", "replicas": [1, 2]}
+STORY = [
+    *LEADS,
+    said(1, 1, "append", offset=0, leo=10),
+    said(2, 2, "append", offset=0, leo=10),
+    said(3, 1, "hw", hw=10),
+    said(4, 1, "append", offset=10, leo=15),
+    said(5, 2, "become_leader", leader_epoch=4, leo=10, isr="1,2"),
+    said(6, 1, "become_follower", leader=2, leader_epoch=4, leo=15),
+    said(7, 1, "truncate", offset=10),
+]
+
+
+def test_traces_that_claim_one_broker_each_are_complete_together(tmp_path: Path) -> None:
+    evidence = tmp_path / "evidence"
+    evidence.mkdir()
+    for broker in (1, 2):
+        own = [line for line in STORY if line["witness"] == broker]
+        (evidence / f"broker-{broker}.jsonl").write_text(text([FIRST | {"complete": [broker]}, *own]))
+    result = scan([str(evidence)])
+    assert "unknown" not in {verdict for verdict, _ in answers(result).values()}
+    trace = written(evidence, tmp_path / "all.jsonl")
+    assert json.loads(trace.read_text().splitlines()[0])["complete"] == [1, 2]
+    assert answers(scan([str(trace)])) == answers(result)
+
+
+ROLES = {"kinds": ["become_leader", "become_follower"]}
+
+
+@pytest.mark.parametrize(
+    ("claims", "stated"),
+    [
+        ([True, True], [1, 2]),
+        # Only what both claim is claimed.
+        ([True, [1]], [1]),
+        ([True, [ROLES]], [ROLES | {"replicas": [1]}, ROLES | {"replicas": [2]}]),
+        ([True, False], []),
+    ],
+)
+def test_a_trace_claims_what_those_it_was_made_from_claim_together(
+    claims: list[object], stated: list[object], tmp_path: Path
+) -> None:
+    evidence = tmp_path / "evidence"
+    evidence.mkdir()
+    for number, claim in enumerate(claims):
+        own = [said(10 * number + second, broker, "hw", hw=0) for second in (1, 2) for broker in (1, 2)]
+        (evidence / f"trace-{number}.jsonl").write_text(text([FIRST | {"complete": claim}, *LEADS, *own]))
+    head = json.loads(written(evidence, tmp_path / "all.jsonl").read_text().splitlines()[0])
+    assert head.get("complete", []) == stated
+
+
+def test_a_trace_of_one_that_cannot_be_read_whole_claims_nothing(tmp_path: Path) -> None:
+    evidence = tmp_path / "trace.jsonl"
+    evidence.write_text(text([FIRST | {"complete": True}, *STORY, said(8, 2, "state", high_watermrk=15)]))
+    trace = written(evidence, tmp_path / "all.jsonl")
+    assert "complete" not in json.loads(trace.read_text().splitlines()[0])
+    verdicts = [
+        {rule: verdict for (*_, rule), (verdict, _) in answers(scan([str(one)])).items()} for one in (evidence, trace)
+    ]
+    assert verdicts[0]["hw-above-leo"] == verdicts[1]["hw-above-leo"] == "unknown"
