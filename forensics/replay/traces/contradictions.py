@@ -41,13 +41,16 @@ def of_request(replica: Replica, line: TraceLine) -> str | None:
 
 
 def of_answer(replica: Replica, leader: Replica, line: TraceLine) -> str | None:
-    """Return what is wrong with an answer of a leader to a replica, where a leader epoch ends; None for nothing."""
+    """Return what is wrong with an answer of a leader to a replica, where a leader epoch ends; None for nothing.
+
+    A process that was killed may have lost the last entries of its epoch file: then its leader epochs end later.
+    """
     epoch, offset = line.leader_epoch, line.offset
     if epoch is None or offset is None or epoch < 0 or offset < 0:
         return None
     number = line.leader if line.leader is not None else replica.leader
     least, most = epoch_ends(leader.log, epoch, replica.leader_end)
-    if least <= offset <= most:
+    if least <= offset <= (leader.log.end if leader.reloaded else most):
         return None
     stated = f"states that leader epoch {epoch} ends at {offset} in the log of broker {number}"
     return f"{stated}; by the lines before, it ends at {most}"
