@@ -63,3 +63,16 @@ def test_below_its_log_start_a_replica_removes_nothing(tmp_path: Path) -> None:
         said(5, 2, "append", offset=4, leo=10),
     ]
     assert uncommitted(tmp_path, lines) == []
+
+
+@pytest.mark.parametrize(("checksums", "removed"), [(("a", "b"), (5, 10)), ((None, None), (8, 10))])
+def test_a_record_batch_is_removed_as_a_whole(
+    checksums: tuple[str | None, str | None], removed: tuple[int, int], tmp_path: Path
+) -> None:
+    batches = [
+        said(second, broker, "append", offset=offset, leo=offset + 5) | ({"checksum": checksum} if checksum else {})
+        for broker in (1, 2)
+        for second, offset, checksum in ((broker, 0, checksums[0]), (broker + 0.5, 5, checksums[1]))
+    ]
+    lines = [*sorted(batches, key=lambda line: line["time"]), said(4, 1, "hw", hw=5), said(5, 2, "truncate", offset=8)]
+    assert uncommitted(tmp_path, lines) == [(removed,)]

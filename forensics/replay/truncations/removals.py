@@ -184,12 +184,14 @@ def beyond_committed(history: History, truncation: Truncation) -> tuple[Range, .
 
 
 def _removed(history: History, truncation: Truncation) -> list[Range]:
-    """Return the offsets that a truncation removed: where a complete trace shows records there, those."""
-    between = [(truncation.target, truncation.end)]
+    """Return the offsets that a truncation removed, also those of a record batch that begins below its target.
+
+    Where a complete trace shows the records, they are these.
+    """
     by_row = history.played.removed if history.played is not None else {}
     rows = (ref.row for ref in truncation.refs if ref.row is not None)
     stated = next((by_row[row] for row in rows if row in by_row), None)
-    return between if stated is None else intersect(stated.ranges, between)
+    return [(truncation.target, truncation.end)] if stated is None else [*stated.ranges]
 
 
 def _committed_part(history: History, truncation: Truncation) -> tuple[Range, ...]:
