@@ -41,6 +41,7 @@ from forensics.replay.facts.partition_lines import (
     first_stated,
     nodes,
     of_processes,
+    of_replicas,
     telling,
     thin,
 )
@@ -48,7 +49,7 @@ from forensics.replay.facts.partition_rows import lagging, partition_rows
 from forensics.replay.facts.printed_hws import PrintedHw, printed_hws
 from forensics.replay.facts.refusals import Complaint, complaints
 from forensics.replay.facts.trace_lines import OfBrokers
-from forensics.replay.history import BrokerFacts, EpochRollback, History, Truncation
+from forensics.replay.history import BrokerFacts, EpochRollback, History, ShortenedLog, Truncation
 from forensics.replay.interval import Interval
 from forensics.replay.leadership.epoch_rollback import stated_twice
 from forensics.replay.leadership.isr_removal_epochs import removals
@@ -240,7 +241,8 @@ class _Read:
         disk, segments = disks(case)
         forked, compared = forks(segments, case.batches, disk)
         # A line about what a controller sent to a broker does not show what the broker did.
-        own = thin(rows.filter(pl.col("kind").is_in([k.value for k in (*OWN, *PROGRESS, *JOURNAL)]) & OF_ITSELF))
+        wanted = pl.col("kind").is_in([k.value for k in (*OWN, *PROGRESS, *JOURNAL)]) & OF_ITSELF
+        own = thin(of_replicas(rows.filter(wanted)))
         others = (~pl.col("kind").is_in([k.value for k in WITH_OTHERS])).any()
         own = own.filter(others.over("topic", "partition", "incarnation", "broker"))
         sent = (pl.col("kind") == Kind.LEADER_AND_ISR.value) & ~OF_ITSELF
@@ -441,10 +443,17 @@ def _take_played(history: History, played: Played | None) -> None:
         history.doubted = played
     elif history.members and history.members <= history.coverage.claimed:
         history.played = played
+        history.shortened_logs = _shown(history.shortened_logs, played)
         history.members_behind = [*played.isr.behind.values()] if played.isr is not None else []
     else:
         return
     _add_played(history, played)
+
+
+def _shown(found: Iterable[ShortenedLog], played: Played) -> list[ShortenedLog]:
+    """Return the logs that became shorter by the lines of a complete trace: beside them nothing is inferred."""
+    shown = {ref.row for one in played.shortened for ref in one.refs}
+    return [one for one in found if any(ref.row in shown for ref in one.refs)]
 
 
 def _add_played(history: History, played: Played) -> None:

@@ -533,3 +533,28 @@ def test_epoch_entries_of_one_replica_may_be_of_two_processes_without_a_claim(
     entries = [said(5, 1, "epoch_entry", leader_epoch=3, offset=0), said(6, 1, "epoch_entry", leader_epoch=3, offset=1)]
     answers = judged(tmp_path, [head(complete=complete), *HEALTHY, *entries])
     assert answers["epoch-divergence"].verdict is verdict
+
+
+# -- values that were not read -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("values", [{"high_watermrk": 15}, {"hwm": 7, "highWatermark": 15}, {"isr_": "1"}])
+def test_a_misspelt_field_may_state_a_value(values: Line, tmp_path: Path) -> None:
+    answers = judged(tmp_path, [head(), *HEALTHY, said(5, 2, "state", log_end_offset=10, **values)])
+    assert answers["hw-above-leo"].verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("values", [{"host": "b2"}, {"partition_epochs": 4}, {"offsets": 3}])
+def test_a_field_that_the_kind_does_not_have_hides_nothing(values: Line, tmp_path: Path) -> None:
+    answers = judged(tmp_path, [head(), *HEALTHY, said(5, 2, "state", log_end_offset=10, **values)])
+    assert answers["hw-above-leo"].verdict is Verdict.CLEAN
+
+
+# -- witnesses that hold no replica ------------------------------------------------------------------------------------
+
+
+def test_a_controller_that_commits_an_isr_holds_no_replica(tmp_path: Path) -> None:
+    commits = [said(5, 9, "isr_commit", isr="1"), said(6, 1, "append", offset=10, leo=12), said(7, 1, "hw", hw=12)]
+    answers = judged(tmp_path, [head(), *HEALTHY, *commits])
+    assert answers["hw-above-isr-member"].verdict is Verdict.CLEAN
+    assert answers["evidence-gap"].verdict is Verdict.CLEAN

@@ -67,6 +67,18 @@ NOBODY = -1
 """Stands for the broker of an event that no broker states."""
 
 
+def of_replicas(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return lines about replicas of their own brokers, without those of a controller that commits an ISR.
+
+    In a trace another witness than the leader may state that. One that states nothing else of a partition holds no
+    replica of it.
+    """
+    commits = (pl.col("kind") == Kind.ISR_COMMIT.value) & (pl.col("message") == TRACE)
+    if rows.filter(commits).is_empty():
+        return rows
+    return rows.filter(~commits.fill_null(False).all().over("topic", "partition", "incarnation", "broker"))
+
+
 def nodes(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the states of partitions that nodes of ZooKeeper hold, with ``NOBODY`` as broker: of the present topic."""
     stating = (pl.col("message") == ZOOKEEPER) & pl.col("topic").is_not_null() & pl.col("leader_epoch").is_not_null()
