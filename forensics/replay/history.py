@@ -89,7 +89,10 @@ class RegressionKind(StrEnum):
 
     LEADER = "leader"  # a leader's, within one epoch and run
     LED_ON = "led on"  # a leader's, as it took up the next epoch in the same run, by a complete trace
+    PROCESS = "process"  # a leader's, below what its process had before it led, by a complete trace
+    FOLLOWER = "follower"  # a follower's, below what it had received in the same role, by a complete trace
     CHECKPOINT = "checkpoint"  # its checkpoint file was lost, emptied or put back
+    CHECKPOINT_FILE = "checkpoint file"  # below what its checkpoint file had before it was killed, by a complete trace
     MOVED = "moved"  # the log is in another directory, whose checkpoint file never named it
 
 

@@ -45,7 +45,8 @@ offset different leader epochs, below both high watermarks.""",
         """\
 In a trace: one leader epoch has entries with two start offsets, in one replica or in two. If
 the trace claims to state every change of both replicas, its log lines are compared as batches
-are. Two records of one leader epoch at one offset, by their checksums, contradict it too: one
+are: also records that are not committed, if both replicas have the same record above them. Two
+records of one leader epoch at one offset, by their checksums, contradict it too: one
 leader writes each epoch, and it writes each offset once.""",
     ),
     matters=(
@@ -110,8 +111,8 @@ def judge(history: History, case: Case) -> Judgement:
 
 
 def _by_trace(history: History, played: Played) -> Iterator[Finding]:
-    """Yield what a complete trace shows: different committed records, and entries that fall along a log."""
-    yield from (_records_apart(history, one) for one in played.apart)
+    """Yield what a complete trace shows: different records, and entries that fall along a log."""
+    yield from (_records_apart(history, one) for one in (*played.apart, *played.below_alike))
     yield from (_entries_fall(history, one) for one in played.falls)
 
 
@@ -131,7 +132,7 @@ def _undecided(one: EpochsApart) -> Want:
 
 
 def _records_apart(history: History, apart: Apart) -> Finding:
-    """Return a finding for two replicas with different committed records, by the appends of a complete trace."""
+    """Return a finding for two replicas with different records, by the appends of a complete trace."""
     found = _lines_apart(history, (apart.left, apart.right), apart.ranges)
     epochs = [piece.writer[0] for piece in (apart.left_piece, apart.right_piece)]
     first = apart.ranges[0][0]

@@ -25,6 +25,10 @@ as the same process takes up the next leader epoch: only a complete trace shows 
 Or a replica restarts with records but without a checkpointed high watermark, so it begins at 0:
 its file was lost or emptied. Or it restarts after a clean stop with a lower high watermark than
 it had as leader: its file was restored from an older copy.""",
+        """\
+A complete trace shows three more. A leader goes below what its process had before it led. A
+follower goes below what it received in the same leader epoch. A process that was killed begins
+below what its checkpoint file had.""",
     ),
     matters=(
         """\
@@ -43,8 +47,8 @@ high watermark with which a new process begins (``Log loaded for partition``, ro
     ),
     not_when=(
         """\
-A follower's high watermark falls: it takes over its leader's high watermark, which is lower for
-a while after a failover. The high watermark is lower after a crash: the checkpoint is up to
+A new follower's high watermark falls: it takes over that of its leader, which is lower for a
+while after a failover. The high watermark is lower after a crash: the checkpoint is up to
 five seconds old. A clean stop writes it (ReplicaManager.shutdown).""",
         """\
 The partition's high watermark is lower after a failover: the new leader begins with its own. A
@@ -135,6 +139,37 @@ _WORDS: tuple[tuple[Callable[[Regression], bool], _Words], ...] = (
             fact="restarted without a checkpointed high watermark, although its log has records",
             step="find out what happened to replication-offset-checkpoint on broker {replica}",
             step_of_other="find out what happened to the high watermark that broker {replica} had stored",
+        ),
+    ),
+    (
+        lambda one: one.kind is RegressionKind.CHECKPOINT_FILE,
+        _Words(
+            summary="broker {replica} restarted with high watermark {after}; its checkpoint file had {before}",
+            fact="restarted with high watermark {after}; its checkpoint file had {before}",
+            step="find out what happened to replication-offset-checkpoint on broker {replica}",
+            step_of_other="find out what happened to the high watermark that broker {replica} had stored",
+        ),
+    ),
+    (
+        lambda one: one.kind is RegressionKind.PROCESS,
+        _Words(
+            summary="the high watermark of broker {replica} fell from {before} to {after} within one process; it did "
+            "not follow a leader in between",
+            fact="had high watermark {before}, then {after}",
+            step="keep the logs of this broker and report the Kafka version: this should not happen",
+            step_of_other="keep the logs of this broker: this should not happen",
+            cause=CauseId.UNKNOWN,
+        ),
+    ),
+    (
+        lambda one: one.kind is RegressionKind.FOLLOWER,
+        _Words(
+            summary="the high watermark of broker {replica}, a follower, fell from {before} to {after} within leader "
+            "epoch {epoch}; that of its leader did not fall",
+            fact="had received high watermark {before} from its leader, then had {after}",
+            step="keep the logs of this broker and report the Kafka version: this should not happen",
+            step_of_other="keep the logs of this broker: this should not happen",
+            cause=CauseId.UNKNOWN,
         ),
     ),
     (

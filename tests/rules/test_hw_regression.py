@@ -42,12 +42,36 @@ def regression(kind: RegressionKind, after: int, before: int = 80) -> Regression
         ),
         (
             3,
+            regression(RegressionKind.CHECKPOINT_FILE, 50),
+            "broker 1 restarted with high watermark 50; its checkpoint file had 80",
+            "restarted with high watermark 50; its checkpoint file had 80",
+        ),
+        (
+            4,
+            regression(RegressionKind.PROCESS, 50),
+            (
+                "the high watermark of broker 1 fell from 80 to 50 within one process; it did not follow a leader in "
+                "between"
+            ),
+            "had high watermark 80, then 50",
+        ),
+        (
+            5,
+            regression(RegressionKind.FOLLOWER, 50),
+            (
+                "the high watermark of broker 1, a follower, fell from 80 to 50 within leader epoch 2; that of its "
+                "leader did not fall"
+            ),
+            "had received high watermark 80 from its leader, then had 50",
+        ),
+        (
+            6,
             regression(RegressionKind.LED_ON, 50),
             "the high watermark of broker 1 fell from 80 to 50 as it led on, in leader epoch 2",
             "had high watermark 80, then 50 as it took up leader epoch 2",
         ),
         (
-            4,
+            7,
             regression(RegressionKind.LEADER, 50),
             "the high watermark of broker 1, the leader, fell from 80 to 50 within leader epoch 2",
             "had high watermark 80, then 50",
@@ -66,5 +90,5 @@ def test_the_first_words_that_fit_are_used(place: int, one: Regression, summary:
 def test_each_kind_has_words() -> None:
     kinds = [regression(kind, after) for kind in RegressionKind for after in (0, 50)]
     assert {next(at for at, (fit, _) in enumerate(_WORDS) if fit(one)) for one in kinds} == {*range(len(_WORDS))}
-    assert [words.severity for _, words in _WORDS] == [Severity.WARNING, *[Severity.ERROR] * 4]
-    assert [words.cause for _, words in _WORDS] == [*[CauseId.MANUAL_EDIT] * 3, CauseId.UNKNOWN, CauseId.UNKNOWN]
+    assert [words.severity for _, words in _WORDS] == [Severity.WARNING, *[Severity.ERROR] * 7]
+    assert [words.cause for _, words in _WORDS] == [*[CauseId.MANUAL_EDIT] * 4, *[CauseId.UNKNOWN] * 4]

@@ -133,9 +133,16 @@ def test_a_last_stable_offset_that_falls(tmp_path: Path) -> None:
     assert of(STABLE, judged(tmp_path / "partly", partly)) == ("unknown", [])  # it may have restarted in between
 
 
+def test_a_leader_that_is_made_one_again_keeps_its_last_stable_offset(tmp_path: Path) -> None:
+    again = leads(4.5, 1, 3, leo=10, hw=6, isr="1,2")
+    found = judged(tmp_path, [*STORY, said(3, 1, "hw", hw=6), stable(4, 5), again, stable(5, 3)])
+    assert of(STABLE, found) == ("violated", [((1,), ((3, 5),))])
+
+
 @pytest.mark.parametrize(
     "begins",
     [
+        [said(4.5, 1, "process_start"), leads(4.7, 1, 3, leo=10, hw=3, isr="1,2")],
         [said(4.5, 1, "process_start"), said(4.6, 1, "log_loaded", leo=10), leads(4.7, 1, 4, leo=10, hw=3, isr="1,2")],
         [leads(4.5, 1, 4, leo=10, hw=3, isr="1,2")],
     ],

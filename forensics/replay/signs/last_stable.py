@@ -70,6 +70,7 @@ class _Line(NamedTuple):
     partition: int
     incarnation: int
     broker: int
+    run: int
     replica: int
     row: int
     time: int | None
@@ -88,6 +89,7 @@ class _Known:
         exact: they state every change, so a high watermark holds until the next one.
         epoch: leader epoch of its role, -1 before the first one.
         leads: it leads, by its last role.
+        run: process of its last line that may begin a role.
         hw, lso: last values, each with its line.
         above, fell: the first violations.
     """
@@ -95,6 +97,7 @@ class _Known:
     exact: bool
     epoch: int = -1
     leads: bool = False
+    run: int = -1
     hw: tuple[int, Ref] | None = None
     lso: tuple[int, Ref] | None = None
     above: UnstableOffset | None = None
@@ -103,7 +106,10 @@ class _Known:
     def take(self, line: _Line) -> None:
         """Take one line."""
         if line.kind in _ENDS_ROLE:
-            self.leads, self.hw, self.lso = line.kind == Kind.BECOME_LEADER, None, None
+            leads = line.kind == Kind.BECOME_LEADER
+            if not (leads and self.leads and (line.run, line.leader_epoch) == (self.run, self.epoch)):
+                self.hw = self.lso = None
+            self.leads, self.run = leads, line.run
             self.epoch = self.epoch if line.leader_epoch is None else line.leader_epoch
         if not self.exact:
             self.hw = None

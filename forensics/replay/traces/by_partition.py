@@ -98,9 +98,12 @@ def played_by(lines: Sequence[TraceLine], brokers: OfBrokers) -> Played | None:
     without = undescribed(first.beginnings, spans)
     if without is None or second is None:
         return second
-    apart = tuple(one for one in second.apart if without not in (one.left, one.right))
+    apart, below = (
+        tuple(one for one in pairs if without not in (one.left, one.right))
+        for pairs in (second.apart, second.below_alike)
+    )
     contradiction = found.contradiction or _undescribed(first.beginnings[without], spans)
-    return replace(found, apart=apart, contradiction=contradiction)
+    return replace(found, apart=apart, below_alike=below, contradiction=contradiction)
 
 
 def _played(player: Player, lines: Sequence[TraceLine]) -> Played | None:

@@ -63,10 +63,6 @@ _OF_KIND: Final[Mapping[str, tuple[Field, ...]]] = MappingProxyType(
 ABOUT_HW: Final = tuple(_OF_KIND)
 """Kinds of line that state a high watermark."""
 
-OWN_NOW: Final = frozenset(one.kind.value for one in STATING if one.whose is Whose.OWN)
-"""Kinds in which a replica states its own high watermark at this moment."""
-
-
 MAY_RAISE: Final = frozenset(
     one.kind.value for one in STATING if one.whose in (Whose.LEADERS, Whose.WRITTEN, Whose.LEAST)
 )

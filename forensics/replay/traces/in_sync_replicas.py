@@ -14,7 +14,6 @@ from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.isr import members
 from forensics.replay.facts.trace_lines import TraceLine
 from forensics.replay.history import HwAboveIsrMember
-from forensics.replay.traces.high_watermarks import AT_LEAST, OWN_NOW
 from parsers.schema import Kind
 
 
@@ -44,8 +43,8 @@ class InSync:
         isr: the committed ISR; None before any is stated.
         proposed: the ISR that the leader proposed last.
         epoch: the newest leader epoch that somebody was elected in.
+        stated: a line has stated the ISR in that epoch.
         leader: who leads in it.
-        hw: the last high watermark that it has stated as its leader; None before any.
         outside: elections from outside the ISR.
         open: leader epochs whose election cannot be judged: no ISR was stated before.
         behind: the first line after which a leader's high watermark is above a member's log.
@@ -58,31 +57,28 @@ class InSync:
     isr: frozenset[int] | None = None
     proposed: frozenset[int] | None = None
     epoch: int = -1
+    stated: bool = False
     leader: int | None = None
-    hw: int | None = None
     outside: dict[int, OutsideIsr] = field(default_factory=dict)
     open: set[int] = field(default_factory=set)
     behind: dict[tuple[int, int, int], HwAboveIsrMember] = field(default_factory=dict)
     partition_epoch: int = -1
     before: tuple[TraceLine, str] | None = None
 
-    def take(self, line: TraceLine, ends: Mapping[int, int]) -> None:
+    def take(self, line: TraceLine, ends: Mapping[int, int], leading: Mapping[int, int | None]) -> None:
         """Take one line.
 
         Args:
             line: an observation.
             ends: log end offset of each replica after the line.
+            leading: replicas that lead after the line, with the least that the high watermark of each is, if known.
         """
         handler = _HANDLERS.get(line.kind)
         if handler is not None:
             handler(self, line)
         if line.kind in _CHANGES and line.partition_epoch is not None:
             self._order(line, line.partition_epoch)
-        if line.kind in OWN_NOW and line.hw is not None and line.broker == self.leader:
-            self.hw = line.hw
-        elif line.kind in AT_LEAST and line.hw is not None and line.broker == self.leader:
-            self.hw = max(self.hw or 0, line.hw)
-        self._compare(line, ends)
+        self._compare(line, ends, leading)
         if line.kind == Kind.ISR_SHRINK:
             self._propose(line)
 
@@ -97,22 +93,26 @@ class InSync:
         leader, epoch = line.broker if leads else line.leader, line.leader_epoch
         if epoch is None or epoch < self.epoch:
             return
+        again = leads and line.broker == self.leader and epoch == self.epoch
         if epoch > self.epoch:
             self._judge(leader, epoch, line)
+            self.stated = False
         if line.kind == Kind.UNCLEAN_ELECTION and leader is not None:
             before = self.outside[epoch].isr if epoch in self.outside else None
             self.outside[epoch] = OutsideIsr(leader, epoch, before, self._ref(line, leader))
-        if line.isr is not None and (self.isr is None or epoch > self.epoch or not leads):
-            self.isr, self.proposed = members(line.isr), None
+        if line.isr is not None and (again or not leads or not self.stated):
+            self.isr, self.proposed, self.stated = members(line.isr), None, True
+        elif not self.stated and leader is not None and epoch in self.outside:
+            self.isr, self.proposed = frozenset({leader}), None  # an unclean election leaves no other broker in it
         self.epoch = epoch
         self._takes_up(leader, leads=leads)
 
     def _takes_up(self, leader: int | None, *, leads: bool) -> None:
         """Set who leads. One that was elected does not lead until it takes the epoch up."""
         if leads:
-            self.leader, self.hw = leader, None
+            self.leader = leader
         elif leader is not None and leader != self.leader:
-            self.leader, self.hw = None, None
+            self.leader = None
 
     def _judge(self, leader: int | None, epoch: int, line: TraceLine) -> None:
         """Judge the first line about a leader epoch."""
@@ -136,7 +136,7 @@ class InSync:
 
     def _commit(self, line: TraceLine) -> None:
         if line.isr is not None:
-            self.isr = members(line.isr)
+            self.isr, self.stated = members(line.isr), True
         elif self.proposed is not None:
             self.isr = self.proposed
         self.proposed = None
@@ -146,11 +146,12 @@ class InSync:
 
     def _state(self, line: TraceLine) -> None:
         if line.isr is not None and line.broker == self.leader:
-            self.isr = members(line.isr)
+            self.isr, self.stated = members(line.isr), True
 
-    def _compare(self, line: TraceLine, ends: Mapping[int, int]) -> None:
+    def _compare(self, line: TraceLine, ends: Mapping[int, int], leading: Mapping[int, int | None]) -> None:
         """Compare the high watermark of the leader with the log of each member, as they are after a line."""
-        leader, hw = self.leader, self.hw
+        leader = self.leader
+        hw = leading.get(leader) if leader is not None else None
         if leader is None or hw is None:
             return
         for member in (self.isr or frozenset()) - {leader}:

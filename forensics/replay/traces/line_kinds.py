@@ -16,6 +16,12 @@ SHORTENED_BY: Final[dict[str, ShortenedBy]] = {
 
 TRUNCATIONS: Final = (Kind.TRUNCATE, Kind.TRUNCATE_FULL)
 
+LOWER: Final = (*TRUNCATIONS, Kind.LOG_LOADED)
+"""Kinds in which a shorter log lowers the high watermark (UnifiedLog.truncateTo, or a new process)."""
+
+BY_FETCHING: Final = (Kind.APPEND, *TRUNCATIONS)
+"""Kinds in which a log gets another end by what a fetch brought."""
+
 REASONS: Final = (*TRUNCATIONS, *SHORTENED_BY)
 """Kinds of line that state why a log is shorter, or that somebody found it so, maybe after its process had ended."""
 

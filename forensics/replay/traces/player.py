@@ -19,7 +19,7 @@ from typing import Final
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.trace_lines import OfBrokers, TraceLine
-from forensics.replay.history import Regression, RegressionKind, ShortenedBy, ShortenedLog
+from forensics.replay.history import Regression, ShortenedBy, ShortenedLog
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, intersect, merge, subtract
 from forensics.replay.traces.broken_invariants import EpochsFall, EpochStarts, HwAboveLeo
@@ -30,13 +30,14 @@ from forensics.replay.traces.high_watermarks import ABOUT_HW, Whose, stated
 from forensics.replay.traces.hw_above_end import kept_above, stated_above
 from forensics.replay.traces.in_sync_replicas import InSync
 from forensics.replay.traces.leader_epochs import LedEpochs
-from forensics.replay.traces.line_kinds import GOES_ON, REASONS, SHORTENED_BY, TRUNCATIONS
+from forensics.replay.traces.least_high_watermarks import begin_process, fall, reads_none, ref_of, states
+from forensics.replay.traces.line_kinds import BY_FETCHING, GOES_ON, LOWER, REASONS, SHORTENED_BY, TRUNCATIONS
 from forensics.replay.traces.lost_records import Losses
 from forensics.replay.traces.received import fell, received
 from forensics.replay.traces.replica import Replica, holding
 from forensics.replay.traces.replica_log import BEFORE, Log, Piece, Undecided, Writer, lineage_of, of_append, unlike
 from forensics.replay.traces.results import Contradiction, InNoLog, LedWithout, Played, Removed, TruncatedCommitted
-from forensics.replay.traces.unlike_logs import Apart, Held, among, apart_at_end
+from forensics.replay.traces.unlike_logs import Apart, Held, among, apart_at_end, apart_below_alike
 from forensics.replay.traces.written_records import Written
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
@@ -103,14 +104,17 @@ class Player:
                 return
         self.isr_stated |= line.isr is not None
         known = {broker: one.log.end for broker, one in self.replicas.items() if one.known}
-        self.in_sync.take(line, {**self.begins, **known})
+        leading = {broker: one.leader_hw for broker, one in self.replicas.items() if one.leads}
+        self.in_sync.take(line, {**self.begins, **known}, leading)
 
     def _changes(self, replica: Replica, line: TraceLine) -> None:
         """Take what a line states of its replica: what was so before it first."""
+        begin_process(replica, line, self.brokers.clean)
         stated_hws = [*stated(line)]
         for whose, hw in stated_hws:
             if whose is Whose.KEPT:
                 self._commits(replica, line, hw, whose)
+                self._fell(fall(replica, line, hw))
         handler = _HANDLERS.get(line.kind)
         end = replica.log.end
         if replica.found_short and line.kind in GOES_ON:
@@ -130,7 +134,8 @@ class Player:
     def _has_end(self, replica: Replica, line: TraceLine, before: int) -> None:
         """Note that the log of a replica has another end than before."""
         end = replica.log.end
-        replica.asked.append(before)
+        if line.kind in BY_FETCHING:
+            replica.asked.append(before)
         replica.ended = Ref(row=line.row, note=f"log end offset {end}")
         replica.longest = max(replica.longest, before, end)
         if end > before:
@@ -139,9 +144,7 @@ class Player:
         if line.kind not in REASONS:
             self._is_above(kept_above(replica, line))
         replica.entries.truncate(end)
-        replica.own_hw, replica.own_checkpoint = min(replica.own_hw, end), min(replica.own_checkpoint, end)
-        if replica.had_hw is not None:
-            replica.had_hw = min(replica.had_hw[0], end), *replica.had_hw[1:]
+        replica.ends_lower(end, lowered=line.kind in LOWER)
         if line.broker in self.brokers.keep_hw and line.kind in TRUNCATIONS:
             replica.kept = max(replica.hw, replica.kept or 0)
 
@@ -169,7 +172,7 @@ class Player:
         replica.epoch, replica.leader, replica.passed = self._role(replica, line), line.broker, 0
         replica.leads, replica.led_by, replica.run = True, line.broker, line.run
         replica.took_up = replica.log.end, Ref(row=line.row, note=f"leader epoch {replica.epoch}")
-        replica.led_at = replica.led_at if led_on else None
+        replica.led_at, replica.reached = replica.led_at if led_on else None, None
         self.epochs.led(replica.epoch, line.broker)
         self.deleted = max(self.deleted, replica.deleted)
         if not self.epochs.superseded(replica.epoch):
@@ -178,7 +181,8 @@ class Player:
 
     def _follows(self, replica: Replica, line: TraceLine) -> None:
         replica.epoch, replica.leader = self._role(replica, line), line.leader
-        replica.led_by = line.leader
+        replica.led_by, replica.least, replica.began_at = line.leader, None, replica.log.end
+        replica.asked = []
         self._asks_epoch(replica, line)
 
     def _led(self, replica: Replica, line: TraceLine) -> None:
@@ -292,7 +296,7 @@ class Player:
         if replica.known and replica.log.end > 0:
             self._came_back(replica, 0, line, SHORTENED_BY[line.kind])
         replica.log, replica.known, replica.checkpoint, replica.had_hw = Log(), True, None, None
-        replica.deleted = 0
+        replica.least, replica.reached, replica.deleted = None, None, 0
 
     def _came_back(self, replica: Replica, end: int, line: TraceLine, cause: ShortenedBy) -> None:
         refs = (Ref(row=line.row, note=f"log end offset {end}"),)
@@ -529,12 +533,17 @@ class Player:
         """Note what a replica has as its high watermark after a line."""
         if whose is Whose.LEAST:
             replica.hw, replica.own_hw = max(replica.hw, hw), max(replica.own_hw, hw)
+            replica.reached = max(replica.reached or 0, hw) if replica.leads else None
         elif whose in (Whose.OWN, Whose.KEPT):
-            ref = Ref(row=line.row, note=f"high watermark {hw}")
+            self._fell(states(replica, self._leader_of(replica, line), line, hw, whose))
             replica.hw = replica.own_hw = hw
-            replica.had_hw = hw, line.run, ref
+            replica.had_hw = hw, line.run, ref_of(line, hw)
             if whose is Whose.OWN and replica.leads:
-                self._as_leader(replica, line, hw, ref)
+                replica.led_at = hw, ref_of(line, hw)
+
+    def _fell(self, wrong: Regression | None) -> None:
+        """Note a high watermark that fell, if any did."""
+        self.fallen += [wrong] if wrong is not None else []
 
     def _is_above(self, above: HwAboveLeo | None) -> None:
         """Note the first high watermark of each replica above its log end offset; None is none."""
@@ -576,7 +585,7 @@ class Player:
         if at is not None and at.leads and at.epoch >= commit.epoch:
             above = at.epoch == commit.epoch and commit.high_watermark > max(at.log.end, at.hw)
             beyond = commit.high_watermark > self.replicas[commit.replica].log.end
-            if above and beyond and whose is Whose.WRITTEN:
+            if above and beyond and whose in (Whose.WRITTEN, Whose.KEPT):
                 return
             if above and not (whose is Whose.OWN and beyond):
                 stated = f"states high watermark {commit.high_watermark} of its leader, broker {leader}"
@@ -585,9 +594,14 @@ class Player:
 
     def _receives(self, replica: Replica, line: TraceLine, hw: int) -> None:
         """A follower receives the high watermark of its leader."""
+        if replica.least is not None and hw < replica.least.value:
+            replica.least = None  # it takes over the lower one
         leader = self._leader_of(replica, line)
         before, replica.received = replica.received, received(replica, leader, line, hw)
-        if leader is None or before is None or replica.received is None:
+        if leader is None or replica.received is None:
+            return
+        leader.reached = max(leader.reached or 0, hw)
+        if before is None:
             return
         wrong = fell(leader, before, replica.received, line.time)
         if isinstance(wrong, Regression):
@@ -616,38 +630,6 @@ class Player:
             if piece.first < piece.end:
                 self.committed.add(piece.writer, piece.first, piece.end, commit)
 
-    def _as_leader(self, replica: Replica, line: TraceLine, hw: int, ref: Ref) -> None:
-        """A leader states its high watermark, which may not fall in its role."""
-        if replica.led_at is not None and hw < replica.led_at[0]:
-            before, first = replica.led_at
-            kind = RegressionKind.LED_ON if line.kind == Kind.BECOME_LEADER else RegressionKind.LEADER
-            self.fallen.append(Regression(line.broker, replica.epoch, before, hw, kind, line.time, (first, ref)))
-        replica.led_at = hw, ref
-
-    def _written(self, replica: Replica, line: TraceLine) -> tuple[int, Ref] | None:
-        """Return the high watermark that the checkpoint file has as a process reads it, and its line; None for none.
-
-        A clean stop writes the file (ReplicaManager.shutdown).
-        """
-        written = [replica.checkpoint] if replica.checkpoint is not None else []
-        if (
-            replica.had_hw is not None
-            and replica.had_hw[1] == line.run - 1
-            and (line.broker, line.run) in self.brokers.clean
-        ):
-            written.append((replica.had_hw[0], replica.had_hw[2]))
-        return max(written, key=lambda one: one[0], default=None)
-
-    def _reads_hw(self, replica: Replica, line: TraceLine) -> None:
-        """A process reads the high watermark of its checkpoint file, and keeps it within its log."""
-        before, ref = self._written(replica, line) or (0, Ref())
-        if line.hw is not None and line.hw < min(before, replica.log.end):
-            self._read_less(replica, line, before, line.hw, (ref, Ref(row=line.row, note=f"read back {line.hw}")))
-
-    def _read_less(self, replica: Replica, line: TraceLine, before: int, after: int, refs: tuple[Ref, ...]) -> None:
-        kind = RegressionKind.CHECKPOINT
-        self.fallen.append(Regression(line.broker, replica.epoch, before, after, kind, line.time, refs))
-
     def _checkpoints(self, replica: Replica, line: TraceLine) -> None:
         if line.hw is not None:
             replica.own_checkpoint = line.hw
@@ -655,11 +637,7 @@ class Player:
 
     def _no_checkpoint(self, replica: Replica, line: TraceLine) -> None:
         replica.hw = replica.own_hw = 0
-        written = self._written(replica, line)
-        if written is not None and replica.log.end > 0:
-            before, ref = written
-            refs = (ref, Ref(row=line.row, note="no checkpointed high watermark"))
-            self._read_less(replica, line, before, 0, refs)
+        self._fell(reads_none(replica, line))
 
     def _asks_epoch(self, replica: Replica, line: TraceLine) -> None:
         leader = self._leader_of(replica, line)
@@ -718,9 +696,10 @@ class Player:
         truncated = tuple(replace(one, again=self._again_there(one, pieces)) for one, pieces in self.truncated)
         above = tuple(one for _, one in sorted(self.above.items()))
         found = truncated, without, apart, above, tuple(self.fallen), tuple(self.shortened), starts
+        below = tuple(apart_below_alike({broker: one.log for broker, one in self.replicas.items()}, apart))
         held = {row: holding(self.replicas, pieces) for row, pieces in self.lacked.items()}
-        none = self._in_no_log()
-        return Played(*found, isr, self.contradiction, self.removed, none, tuple(self.falls.values()), held)
+        none, falls = self._in_no_log(), tuple(self.falls.values())
+        return Played(*found, isr, self.contradiction, self.removed, none, falls, below, held)
 
     def _in_no_log(self) -> InNoLog | None:
         """Return the committed records that no replica has at the end, unless a line contradicts others."""
@@ -766,7 +745,6 @@ _HANDLERS: Final[dict[str, Callable[[Player, Replica, TraceLine], None]]] = {
     Kind.HW: Player._states_end,
     Kind.STATE: Player._states_end,
     Kind.FOLLOWER_FETCHED: Player._asks,
-    Kind.HW_LOADED: Player._reads_hw,
     Kind.HW_CHECKPOINT: Player._checkpoints,
     Kind.HW_MISSING: Player._no_checkpoint,
     Kind.TRUNCATE: Player._truncates,

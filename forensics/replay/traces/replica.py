@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from forensics.replay.facts.directory import Ref
 from forensics.replay.lineage import Range, intersect, merge
 from forensics.replay.traces.epoch_entries import Entries
+from forensics.replay.traces.least_high_watermarks import Least
 from forensics.replay.traces.received import Received
 from forensics.replay.traces.replica_log import Log, Piece, Writer
 
@@ -31,11 +32,15 @@ class Replica:
         had_hw: the last one that the replica itself stated, with the process and the line.
         checkpoint: last checkpointed high watermark with its line, of the present log.
         led_at: the last high watermark that it stated as leader, in this role or in those right before it.
+        least: the least that its high watermark can be.
+        reached: the least that it can be since the replica, as leader, stated it last; None for no line about it.
+        began_at: log end offset as it began to follow in its last role.
+        process: process of its last line; None before the first one.
         found_short: its log was found shorter while it leads, as far as its lines state.
         run: process in which it took up its last role as leader.
         received: the last high watermark that it received from its leader.
         deleted: offset up to which it deleted the beginning of its log, as retention does.
-        asked: log end offsets since its last fetch: it may have asked from there on.
+        asked: log end offsets since its last fetch, in its role: it may have asked from there on.
         leader_end: log end offset of its leader as its role began, or as it last asked where a leader epoch ends.
         reloaded: a process has loaded its log, and may have built its epoch entries from what was left of it.
         entries: its epoch entries.
@@ -58,6 +63,10 @@ class Replica:
     had_hw: tuple[int, int, Ref] | None = None
     checkpoint: tuple[int, Ref] | None = None
     led_at: tuple[int, Ref] | None = None
+    least: Least | None = None
+    reached: int | None = None
+    began_at: int = 0
+    process: int | None = None
     found_short: bool = False
     run: int = -1
     received: Received | None = None
@@ -66,6 +75,27 @@ class Replica:
     leader_end: int = 0
     reloaded: bool = False
     entries: Entries = field(default_factory=Entries)
+
+    @property
+    def leader_hw(self) -> int | None:
+        """The least that its high watermark is while it leads; None if no line shows any."""
+        known = self.least.value if self.least is not None else None
+        return max((hw for hw in (known, self.reached) if hw is not None), default=None)
+
+    def ends_lower(self, end: int, *, lowered: bool) -> None:
+        """Keep what is known of its high watermark within its log, which ends at an offset below the one before.
+
+        Args:
+            end: that offset.
+            lowered: what made the log shorter lowers the high watermark, too. Else a leader still has the higher one.
+        """
+        known = self.leader_hw
+        self.reached = known if known is None or not lowered else min(known, end)
+        self.own_hw, self.own_checkpoint = min(self.own_hw, end), min(self.own_checkpoint, end)
+        if self.had_hw is not None:
+            self.had_hw = min(self.had_hw[0], end), *self.had_hw[1:]
+        if self.least is not None:
+            self.least = self.least._replace(value=min(self.least.value, end))
 
 
 def holding(replicas: Mapping[int, Replica], pieces: Sequence[Piece]) -> dict[int, tuple[Range, ...]]:

@@ -145,6 +145,8 @@ class Played:
         removed: what each truncation removed, by row of its line.
         in_no_log: committed records that no replica has at the end, besides those that leaders began without.
         falls: logs whose epoch entries give a higher offset an earlier leader epoch.
+        below_alike: replicas with different records at the end, below records that both have, besides those that are
+            ``apart``.
         held: by row of a line that states a shorter log, which replicas have at the end what it lacked, with the
             offsets.
     """
@@ -161,6 +163,7 @@ class Played:
     removed: Mapping[int, Removed] = field(default_factory=dict)
     in_no_log: InNoLog | None = None
     falls: tuple[EpochsFall, ...] = ()
+    below_alike: tuple[Apart, ...] = ()
     held: Mapping[int, Mapping[int, tuple[Range, ...]]] = field(default_factory=dict)
 
 

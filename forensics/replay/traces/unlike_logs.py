@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -10,7 +10,7 @@ from forensics.replay.facts.directory import Ref
 from forensics.replay.lineage import Range, intersect, merge
 from forensics.replay.traces.committed_records import Records
 from forensics.replay.traces.leader_epochs import LedEpochs
-from forensics.replay.traces.replica_log import Log, Piece, unlike
+from forensics.replay.traces.replica_log import BEFORE, Log, Piece, Writer, unlike
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,38 @@ def apart_at_end(replicas: Mapping[int, Held], committed: Records, epochs: LedEp
             ranges = tuple(merge([*both, *(span for span, *_ in alone)]))
             refs = one.refs[mine.writer], two.refs[its.writer]
             yield Apart(left, right, ranges, mine, its, *refs, by_one=not found)
+
+
+def apart_below_alike(logs: Mapping[int, Log], apart: Collection[Apart]) -> Iterator[Apart]:
+    """Yield the pairs of replicas that have the same record at one offset, and different records at lower ones.
+
+    Leader epochs are compared so that this cannot be (KIP-101): a replica that fetches an epoch has the records of its
+    leader below. So it counts also where no record is committed.
+
+    Args:
+        logs: by broker id, at the end of a trace.
+        apart: pairs whose committed records differ; these are left out.
+    """
+    known = {(one.left, one.right) for one in apart}
+    for left, right in combinations(sorted(logs), 2):
+        one, two = logs[left], logs[right]
+        shared = [*_shared(one, two)] if (left, right) not in known else []
+        last = max((end for _, end in shared), default=0)
+        found = [part for part in unlike(one.pieces, two.pieces) if part[0][0] < last]
+        if found:
+            _, mine, its = min(found, key=lambda part: part[0])
+            ranges = tuple(merge(span for span, *_ in found))
+            yield Apart(left, right, ranges, mine, its, one.refs[mine.writer], two.refs[its.writer])
+
+
+def _shared(one: Log, two: Log) -> Iterator[Range]:
+    """Yield the offsets of records that both logs have; those with which they begin are only taken as alike."""
+    own: dict[Writer, list[Range]] = {}
+    for piece in one.pieces:
+        if piece.writer[1] != BEFORE[1]:
+            own.setdefault(piece.writer, []).append(piece[:2])
+    for piece in two.pieces:
+        yield from intersect(own.get(piece.writer, ()), [piece[:2]])
 
 
 def _of_one_leader(one: Log, two: Log, counted: list[Piece], epochs: LedEpochs) -> Iterator[tuple[Range, Piece, Piece]]:

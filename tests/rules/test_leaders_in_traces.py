@@ -1,0 +1,329 @@
+"""Who leads in a complete trace, and how high its high watermark is, also where optional fields are left out.
+
+A high watermark is compared with the ISR, and with what the same replica had before.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forensics.rules.finding import Judgement, Verdict
+from tests.rules.traced import Line, judged, said
+
+HEAD: Line = {
+    "kind": "trace",
+    "system": "kafka",
+    "protocol": "epoch",
+    "cluster": "one",
+    "replicas": [1, 2],
+    "complete": True,
+}
+HEALTHY = [
+    said(0, 1, "become_leader", leader_epoch=1, leo=0, hw=0, isr="1,2"),
+    said(0, 2, "become_follower", leader=1, leader_epoch=1, leo=0, hw=0),
+    said(1, 1, "append", offset=0, leo=10),
+    said(2, 2, "append", offset=0, leo=10),
+    said(3, 1, "hw", hw=10),
+    said(4, 2, "leader_hw", leader_hw=10, hw=10),
+]
+BEHIND, UNCLEAN, FELL, SHORTER = "hw-above-isr-member", "unclean-election", "hw-regression", "leo-regression"
+
+
+def leads(second: float, broker: int, epoch: int, **values: object) -> Line:
+    return said(second, broker, "become_leader", leader_epoch=epoch, leo=10, **values)
+
+
+def follows(second: float, broker: int, leader: int, epoch: int) -> Line:
+    return said(second, broker, "become_follower", leader=leader, leader_epoch=epoch, leo=10)
+
+
+def restarts(second: float, broker: int, how: str, *lines: Line) -> list[Line]:
+    """A new process; lines about processes name no partition."""
+    begins = [said(second, broker, "process_start"), said(second, broker, how)]
+    return [*({name: one[name] for name in ("time", "witness", "kind")} for one in begins), *lines]
+
+
+def of(folder: Path, lines: list[Line]) -> dict[str, Judgement]:
+    return judged(folder, [HEAD, *lines])
+
+
+def offsets(answers: dict[str, Judgement], rule: str) -> list[tuple[tuple[int, int], ...]]:
+    return [finding.offsets for finding in answers[rule].findings]
+
+
+def values(answers: dict[str, Judgement]) -> list[tuple[int, int]]:
+    """The high watermark before and after, of each that fell."""
+    fallen = answers[FELL].findings
+    return [(int(one.before["high_watermark"]), int(one.after["high_watermark"])) for one in fallen]  # type: ignore[call-overload]
+
+
+# -- the ISR -----------------------------------------------------------------------------------------------------------
+
+ALONE = [leads(7, 2, 2, hw=10, isr="2"), said(8, 2, "append", offset=10, leo=12), said(9, 2, "hw", hw=12)]
+
+
+@pytest.mark.parametrize("kind", ["election", "unclean_election"])
+def test_an_election_without_its_isr_leaves_that_of_the_role(kind: str, tmp_path: Path) -> None:
+    answers = of(tmp_path, [*HEALTHY, said(6, 9, kind, leader=2, leader_epoch=2), *ALONE])
+    assert answers[BEHIND].verdict is Verdict.CLEAN
+
+
+def test_near_miss_an_election_that_states_an_isr(tmp_path: Path) -> None:
+    answers = of(tmp_path, [*HEALTHY, said(6, 9, "election", leader=2, leader_epoch=2, isr="1,2"), *ALONE])
+    assert offsets(answers, BEHIND) == [((10, 12),)]
+
+
+def test_an_election_without_its_isr_is_judged_by_that_of_the_role_before(tmp_path: Path) -> None:
+    elections = [
+        said(second, 9, "election", leader=one, leader_epoch=epoch) for second, one, epoch in ((6, 2, 2), (10, 1, 3))
+    ]
+    answers = of(tmp_path, [*HEALTHY, elections[0], *ALONE, elections[1], leads(11, 1, 3, isr="1")])
+    assert answers[UNCLEAN].verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("fields", [{}, {"isr": "2"}])
+def test_who_is_elected_from_outside_is_alone_in_the_isr(fields: Line, tmp_path: Path) -> None:
+    """A leader that was elected uncleanly, and then the one before: it is outside of the ISR as well."""
+    shrinks = [said(5, 1, "isr_shrink", isr="1", isr_before="1,2"), said(5.1, 1, "isr_commit", isr="1")]
+    second = leads(7, 2, 2, hw=10, **fields)
+    answers = of(tmp_path, [*HEALTHY, *shrinks, second, follows(7, 1, 2, 2), leads(9, 1, 3, isr="1")])
+    assert sorted(one.replicas for one in answers[UNCLEAN].findings) == [(1,), (2,)]
+
+
+def test_a_leader_that_is_made_one_again_states_the_isr_anew(tmp_path: Path) -> None:
+    later = [follows(7, 2, 1, 1), said(8, 1, "append", offset=10, leo=11), said(9, 1, "hw", hw=11)]
+    assert of(tmp_path / "smaller", [*HEALTHY, leads(6, 1, 1, isr="1"), *later])[BEHIND].verdict is Verdict.CLEAN
+    assert offsets(of(tmp_path / "same", [*HEALTHY, leads(6, 1, 1, isr="1,2"), *later]), BEHIND) == [((10, 11),)]
+
+
+def test_the_isr_of_a_role_shows_what_no_other_log_held(tmp_path: Path) -> None:
+    """Broker 1 is outside the ISR of epoch 1, as its leader alone states. So its log never had two records."""
+    empty = {"log_end_offset": 0}
+    loads = [said(7, 1, "log_loaded", leo=0), said(8, 1, "hw_missing"), follows(9, 1, 2, 1) | empty]
+    lines = [
+        said(0, 9, "partition_created", leader=1, leader_epoch=0, isr="1,2"),
+        said(1, 1, "become_leader", leader_epoch=0, leo=0, hw=0),
+        said(2, 2, "become_follower", leader=1, leader_epoch=0, leo=0, hw=0),
+        said(3, 9, "partition_changed", leader=2, leader_epoch=1, isr_before="1,2"),
+        leads(4, 2, 1, isr="2") | empty,
+        *restarts(6, 1, "unclean_restart", *loads),
+        said(10, 2, "append", offset=0, leo=2),
+        said(11, 2, "hw", hw=2),
+        leads(12, 2, 1) | {"log_end_offset": 2},
+        *restarts(13, 1, "unclean_restart", said(14, 1, "log_loaded", leo=0), said(15, 1, "hw_missing")),
+    ]
+    assert of(tmp_path, lines)[SHORTER].verdict is Verdict.CLEAN
+
+
+# -- the high watermark of a leader ------------------------------------------------------------------------------------
+
+SHORT = [
+    said(0, 1, "become_leader", leader_epoch=1, leo=0, hw=0, isr="1"),
+    said(0, 2, "become_follower", leader=1, leader_epoch=1, leo=0),
+    said(1, 1, "append", offset=0, leo=10),
+    said(2, 2, "append", offset=0, leo=5),
+    said(3, 1, "hw", hw=10),
+]
+LARGER = [said(8, 1, "isr_expand", isr="1,2", isr_before="1"), said(9, 1, "isr_commit", isr="1,2")]
+
+
+@pytest.mark.parametrize("role", [[], [leads(6, 1, 2, isr="1")], [leads(6, 1, 2, isr="1", hw=10)]])
+def test_a_leader_that_leads_on_has_the_high_watermark_that_it_had(role: list[Line], tmp_path: Path) -> None:
+    assert offsets(of(tmp_path, [*SHORT, *role, *LARGER]), BEHIND) == [((5, 10),)]
+
+
+def test_near_miss_a_process_may_have_read_back_less(tmp_path: Path) -> None:
+    again = restarts(5, 1, "unclean_restart", said(5.5, 1, "log_loaded", leo=10), leads(6, 1, 2, isr="1"))
+    assert of(tmp_path, [*SHORT, *again, *LARGER])[BEHIND].verdict is Verdict.CLEAN
+
+
+def test_a_follower_that_leads_has_the_high_watermark_that_it_received(tmp_path: Path) -> None:
+    head = HEAD | {"replicas": [1, 2, 3]}
+    third = [said(4, 3, "become_follower", leader=1, leader_epoch=1, leo=0), said(5, 3, "append", offset=0, leo=5)]
+    larger = [said(8, 2, "isr_expand", isr="2,3", isr_before="2"), said(9, 2, "isr_commit", isr="2,3")]
+    answers = judged(tmp_path, [head, *HEALTHY, *third, leads(6, 2, 2, isr="2"), *larger])
+    assert offsets(answers, BEHIND) == [((5, 10),)]
+
+
+@pytest.mark.parametrize("hw", [10, 13])
+def test_the_high_watermark_of_a_leader_counts_as_its_follower_receives_it(hw: int, tmp_path: Path) -> None:
+    later = [said(5, 1, "append", offset=10, leo=13), said(6, 2, "leader_hw", leader_hw=hw, hw=10)]
+    answers = of(tmp_path, [*HEALTHY, *later, leads(7, 2, 2, isr="2")])
+    assert offsets(answers, BEHIND) == ([((10, 13),)] if hw > 10 else [])
+
+
+def test_whose_process_ended_leads_no_more(tmp_path: Path) -> None:
+    """Broker 1 reads back 5. Broker 2 lost the end of its log, which another rule tells."""
+    loads = [said(6, 1, "log_loaded", leo=10), said(7, 1, "hw_loaded", hw=5)]
+    second = [said(9, 2, "log_loaded", leo=8), said(10, 2, "hw_loaded", hw=5)]
+    ended = [*restarts(5, 1, "unclean_restart", *loads), *restarts(8, 2, "unclean_restart", *second)]
+    answers = of(tmp_path / "ended", [*HEALTHY, *ended])
+    assert (answers[BEHIND].verdict, answers[SHORTER].verdict) == (Verdict.CLEAN, Verdict.VIOLATED)
+    leading = [*HEALTHY, *restarts(8, 2, "unclean_restart", *second)]
+    assert offsets(of(tmp_path / "leading", leading), BEHIND) == [((8, 10),)]
+
+
+# -- high watermarks that fall -----------------------------------------------------------------------------------------
+
+LOADED = [said(6, 1, "log_loaded", leo=10), said(7, 1, "hw_loaded", hw=10)]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        # It begins with 10 and leads, without a role in between in which it could take over a lower one.
+        restarts(5, 1, "clean_restart", *LOADED, leads(8, 1, 2, isr="1,2"), said(9, 1, "hw", hw=4)),
+        restarts(5, 1, "unclean_restart", *LOADED, leads(8, 1, 2, isr="1,2", hw=4)),
+        # A clean stop writes the file, so it has 10; no line states what was read back.
+        restarts(5, 1, "clean_restart", leads(8, 1, 2, isr="1,2", hw=4)),
+        restarts(5, 1, "clean_restart", follows(8, 1, 2, 2) | {"hw": 4}),
+        restarts(5, 1, "clean_restart", LOADED[0], leads(8, 1, 2, isr="1,2"), said(9, 1, "hw", hw=4)),
+        # A follower that received 10 takes its leader's epoch up.
+        [leads(8, 2, 2, isr="1,2", hw=4)],
+        # A leader has 4 as it begins to follow.
+        [leads(8, 2, 2, isr="1,2", hw=10), follows(9, 1, 2, 2) | {"hw": 4}],
+    ],
+)
+def test_a_high_watermark_below_that_of_the_same_process(lines: list[Line], tmp_path: Path) -> None:
+    assert values(of(tmp_path, [*HEALTHY, *lines])) == [(10, 4)]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        restarts(5, 1, "clean_restart", *LOADED, leads(8, 1, 2, isr="1,2"), said(9, 1, "hw", hw=10)),
+        # The checkpoint of a process that was killed is older than its high watermark.
+        restarts(5, 1, "unclean_restart", leads(8, 1, 2, isr="1,2", hw=4)),
+        restarts(5, 1, "unclean_restart", LOADED[0], said(7, 1, "hw_loaded", hw=4), leads(8, 1, 2, isr="1,2", hw=4)),
+        # It followed in between, and took over the high watermark of its leader.
+        restarts(
+            *(5, 1, "unclean_restart", *LOADED, leads(7.5, 2, 2, isr="1,2", hw=10)),
+            *(follows(8, 1, 2, 2), leads(9, 1, 3, isr="1,2", hw=4)),
+        ),
+        # Its log is shorter than the high watermark in its checkpoint file, since the process before.
+        [
+            said(4.5, 1, "hw_checkpoint", hw=10),
+            *restarts(5, 1, "unclean_restart", said(5.1, 1, "log_loaded", leo=4), said(5.2, 1, "hw_loaded", hw=4)),
+            *restarts(6, 1, "unclean_restart", said(6.1, 1, "log_loaded", leo=4), said(6.2, 1, "hw_loaded", hw=4)),
+        ],
+        # It truncated its log.
+        [said(8, 2, "truncate", offset=4), leads(9, 2, 2, isr="2", hw=4) | {"log_end_offset": 4}],
+    ],
+)
+def test_near_misses_of_a_high_watermark_below_that_of_the_process(lines: list[Line], tmp_path: Path) -> None:
+    assert of(tmp_path, [*HEALTHY, *lines])[FELL].verdict is not Verdict.VIOLATED
+
+
+def test_a_process_that_was_killed_begins_below_its_checkpoint_file(tmp_path: Path) -> None:
+    """The words name the file, and no clean stop."""
+    killed = restarts(6, 1, "unclean_restart", said(6, 1, "log_loaded", leo=10), said(7, 1, "hw_loaded", hw=2))
+    (finding,) = of(tmp_path, [*HEALTHY, said(5, 1, "hw_checkpoint", hw=10), *killed])[FELL].findings
+    assert finding.summary == "broker 1 restarted with high watermark 2; its checkpoint file had 10"
+
+
+@pytest.mark.parametrize("line", [said(4, 2, "leader_hw", leader_hw=10, hw=10), said(4, 2, "hw", hw=10)])
+def test_a_follower_keeps_what_it_received_in_its_role(line: Line, tmp_path: Path) -> None:
+    (finding,) = of(tmp_path, [*HEALTHY[:-1], line, said(5, 2, "hw", hw=7)])[FELL].findings
+    assert (finding.replicas, finding.before, finding.after) == ((2,), {"high_watermark": 10}, {"high_watermark": 7})
+    assert "a follower, fell from 10 to 7 within leader epoch 1" in finding.summary
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        # At the begin of a role it takes over the one of its leader.
+        [leads(5, 1, 2, isr="1,2", hw=10), follows(6, 2, 1, 2), said(7, 2, "hw", hw=7)],
+        # Its log is truncated.
+        [said(5, 2, "truncate", offset=7), said(6, 2, "hw", hw=7)],
+        restarts(5, 2, "unclean_restart", said(6, 2, "log_loaded", leo=10), said(7, 2, "hw_loaded", hw=7)),
+    ],
+)
+def test_near_misses_of_a_follower_whose_high_watermark_falls(lines: list[Line], tmp_path: Path) -> None:
+    assert of(tmp_path, [*HEALTHY, *lines])[FELL].verdict is not Verdict.VIOLATED
+
+
+# -- requests ----------------------------------------------------------------------------------------------------------
+
+
+def asks(second: float, epoch: int, end: int) -> Line:
+    return said(second, 2, "follower_fetched", leader=1, leader_epoch=epoch, leo=end, leader_hw=10)
+
+
+@pytest.mark.parametrize(
+    ("epoch", "lines"),
+    [
+        (1, restarts(5, 2, "clean_restart", said(6, 2, "log_loaded", leo=10), said(7, 2, "hw_loaded", hw=10))),
+        (1, [follows(7, 2, 1, 1)]),
+        (2, [leads(6, 1, 2, isr="1,2", hw=10), follows(7, 2, 1, 2)]),
+    ],
+    ids=["process", "role", "leader epoch"],
+)
+def test_a_request_of_a_new_role_is_no_late_one_of_the_role_before(
+    epoch: int, lines: list[Line], tmp_path: Path
+) -> None:
+    roles = [] if epoch == 2 or lines[0]["kind"] == "become_follower" else [follows(8, 2, 1, 1)]
+    assert offsets(of(tmp_path / "from 0", [*HEALTHY, *lines, *roles, asks(9, epoch, 0)]), SHORTER) == [((0, 10),)]
+    assert of(tmp_path / "from 10", [*HEALTHY, *lines, *roles, asks(9, epoch, 10)])[SHORTER].verdict is Verdict.CLEAN
+
+
+def test_near_miss_a_request_whose_line_comes_after_the_answer(tmp_path: Path) -> None:
+    assert of(tmp_path, [*HEALTHY, asks(9, 1, 0)])[SHORTER].verdict is Verdict.CLEAN
+
+
+# -- a follower's own high watermark -----------------------------------------------------------------------------------
+
+
+def test_a_high_watermark_that_is_read_back_above_the_log(tmp_path: Path) -> None:
+    """That of the leader has not reached it either, and broker 2's own two lines decide."""
+    reads = [said(6, 2, "log_loaded", leo=10), said(7, 2, "hw_loaded", hw=13)]
+    answers = of(tmp_path, [*HEALTHY, *restarts(5, 2, "clean_restart", *reads)])
+    assert offsets(answers, "hw-above-leo") == [((10, 13),)]
+
+
+# -- records of members of the ISR -------------------------------------------------------------------------------------
+
+
+def forked(*between: Line) -> list[Line]:
+    """Broker 2 leads epoch 2 without offsets 3 and 4 of broker 1, which follows it."""
+    return [
+        said(0, 1, "become_leader", leader_epoch=1, leo=0, hw=0, isr="1,2"),
+        said(0, 2, "become_follower", leader=1, leader_epoch=1, leo=0, hw=0),
+        said(1, 1, "append", offset=0, leo=5),
+        said(2, 2, "append", offset=0, leo=3),
+        said(3, 1, "hw", hw=3),
+        said(4, 2, "become_leader", leader_epoch=2, leo=3, hw=3, isr="1,2"),
+        said(5, 2, "append", offset=3, leo=5),
+        said(6, 1, "become_follower", leader=2, leader_epoch=2, leo=5, hw=3),
+        *between,
+        said(8, 2, "append", offset=5, leo=7),
+        said(9, 1, "append", offset=5 if not between else 3, leo=7),
+        said(10, 2, "hw", hw=7),
+    ]
+
+
+def test_records_below_one_that_both_logs_have_differ(tmp_path: Path) -> None:
+    answers = of(tmp_path, forked())
+    assert offsets(answers, "epoch-divergence") == [((3, 5),)]
+    assert answers["replica-divergence"].verdict is Verdict.CLEAN  # broker 1 has not heard that they are committed
+
+
+def test_near_miss_the_follower_truncates_first(tmp_path: Path) -> None:
+    answers = of(tmp_path, forked(said(7, 1, "truncate", offset=3)))
+    assert answers["epoch-divergence"].verdict is Verdict.CLEAN
+
+
+def test_near_miss_records_that_differ_at_the_end_of_a_log(tmp_path: Path) -> None:
+    """Broker 1 has not fetched anything since, so it may truncate them as it does."""
+    answers = of(tmp_path, forked()[:-2])
+    assert answers["epoch-divergence"].verdict is Verdict.CLEAN
+
+
+@pytest.mark.parametrize(("kind", "field"), [("leo", "leo"), ("log_end", "leo"), ("truncate", "offset")])
+def test_a_leader_whose_log_is_shorter_without_a_reason_keeps_its_high_watermark(
+    kind: str, field: str, tmp_path: Path
+) -> None:
+    """A truncation lowers it. Where no line shows one, the member that is shorter later is still below it."""
+    lines = [said(5, 1, kind, **{field: 7}), said(6, 2, kind, **{field: 7})]
+    assert offsets(of(tmp_path, [*HEALTHY, *lines]), BEHIND) == ([((7, 10),)] if kind != "truncate" else [])
