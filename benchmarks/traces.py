@@ -4,7 +4,7 @@ Each run is played under every protocol and written as a trace. The whole trace 
 The same trace is judged with some lines of one broker dropped, where the claim is about the others. The whole trace is
 judged once more with lines added that break a rule or contradict it, and once as a run that begins with records. It is
 also judged with its high watermarks in lines of other kinds, with one witness for all replicas, and with the time of
-one line wrong.
+one line wrong. And it is judged with optional fields left out, and with lines added that repeat what is so.
 
 For each protocol the table shows the runs, the answers, the share of decided ones (violated at exactly the right
 offsets, or clean), and the missed and wrong ones. Either ends the program with 1. The last columns are the answers
@@ -22,10 +22,11 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from random import Random
 from typing import Any, NamedTuple
 
-from benchmarks import trace_faults, trace_tellings
+from benchmarks import terse_traces, trace_faults, trace_tellings
 from forensics.model import PROTOCOLS
 from forensics.model.cluster import Cluster
 from forensics.model.protocol import Protocol
@@ -55,7 +56,7 @@ ASKED = (
 """Rules whose answers are compared."""
 
 WHOLE, LESS, FAULTY, BEGUN = "whole", "lines dropped", "fault added", "begun late"
-OTHERWISE, OBSERVED, MISTIMED = "other kinds", "one witness", "a wrong time"
+OTHERWISE, OBSERVED, MISTIMED, TERSE = "other kinds", "one witness", "a wrong time", "other fields"
 """The kinds of trace."""
 
 Lines = list[dict[str, Any]]
@@ -188,9 +189,20 @@ def truths(truth: dict[str, Any], cluster: Cluster) -> dict[str, bool]:
         "lso-above-hw": _unstable(cluster.trace),
         **of_isr(cluster),
         "hw-above-leo": bool(truth["expect"].get("hw_above_leo")),
-        "epoch-divergence": truth["expect"]["diverged"],
+        "epoch-divergence": truth["expect"]["diverged"] or _unlike_below_alike(cluster),
         **of_states(cluster),
     }
+
+
+def _unlike_below_alike(cluster: Cluster) -> bool:
+    """Return whether two logs have different records at one offset, and the same record at a higher one."""
+    logs = [{one.offset: one for one in node.replica.log.records()} for node in cluster.brokers.values()]
+    for one, two in combinations(logs, 2):
+        both = one.keys() & two.keys()
+        alike = [at for at in both if one[at] == two[at]]
+        if any(one[at] != two[at] for at in both if at < max(alike, default=0)):
+            return True
+    return False
 
 
 def _unstable(events: Iterable[Event]) -> bool:
@@ -369,10 +381,11 @@ _TELLINGS: Mapping[str, Callable[[Lines, Random], Lines]] = {
     OTHERWISE: trace_tellings.otherwise,
     OBSERVED: lambda lines, _: trace_tellings.observed(lines),
     MISTIMED: trace_tellings.mistimed,
+    TERSE: terse_traces.terse,
 }
 """The traces of a run whose answers are compared with what is so, each made of the whole one."""
 
-EVERY = (FAULTY, WHOLE, BEGUN, LESS, OTHERWISE, OBSERVED, MISTIMED)
+EVERY = (FAULTY, WHOLE, BEGUN, LESS, OTHERWISE, OBSERVED, MISTIMED, TERSE)
 
 
 def compare(
