@@ -73,6 +73,9 @@ class FileReading:
         lines, events, relevant, understood: of a text log: physical lines, events, events that may be about
             replication, and those of them that fitted a known wording.
         shuffled: of a text log: its lines are in no order that a process writes them in (``parsers.text.time_order``).
+        roles_begun: of a broker's log: roles that it states before it first announces how many come.
+        roles_due: of a broker's log: of the roles that it announces last, how many it does not state; None if it
+            announces none.
         unread: of a trace: lines that could not be read, so that it does not state what it claims to.
         first_time, last_time: of its events, as printed, microseconds since 1970.
         base_offset: offset in a segment's name.
@@ -98,6 +101,8 @@ class FileReading:
     relevant: int = 0
     understood: int = 0
     shuffled: bool = False
+    roles_begun: int = 0
+    roles_due: int | None = None
     unread: int = 0
     first_time: int | None = None
     last_time: int | None = None
@@ -198,10 +203,21 @@ def joined(parts: Sequence[FileReading]) -> FileReading:
     whole.understood = sum(part.understood for part in parts)
     whole.unread = sum(part.unread for part in parts)
     whole.shuffled = any(part.shuffled for part in parts)
+    whole.roles_begun, whole.roles_due = roles_due((part.roles_begun, part.roles_due) for part in parts)
     whole.first_time, whole.last_time = _times(parts)
     whole.zone = _first(part.zone for part in reversed(parts))
     whole.frame = _layouts(part.frame for part in parts)
     return whole
+
+
+def roles_due(parts: Iterable[tuple[int, int | None]]) -> tuple[int, int | None]:
+    """Return ``roles_begun`` and ``roles_due`` of the parts of one log, from those of each, in order."""
+    begun, due = 0, None
+    for shown, left in parts:
+        if due is None:
+            begun += shown
+        due = left if left is not None else due if due is None else max(due - shown, 0)
+    return begun, due
 
 
 def _times(parts: Sequence[FileReading]) -> tuple[int | None, int | None]:

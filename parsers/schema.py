@@ -59,6 +59,7 @@ class Kind(StrEnum):
     METADATA_CACHED = "metadata_cached"  # UpdateMetadata: leader, leader_epoch, isr, partition_epoch where printed
     BECOME_LEADER = "become_leader"  # leader_epoch; leo, hw, isr, partition_epoch, previous_epoch where printed
     BECOME_FOLLOWER = "become_follower"  # leader_epoch; leader, leo, hw where printed (before reconciliation)
+    ROLES_ANNOUNCED = "roles_announced"  # detail = how many partitions get a role next; 0 once all of them have it
     TRANSITION = "transition"  # one step of a role change; detail = leader|follower: step
     ROLE_UNCHANGED = "role_unchanged"  # transition skipped; hw where printed
     STALE_REQUEST = "stale_request"  # a leader epoch not higher than the known one was refused

@@ -53,6 +53,8 @@ def told(cluster: Cluster, broker: int, state: PartitionState) -> None:
     """A broker hears the controller's state of the partition."""
     replica = cluster.replica(broker)
     zk = cluster.protocol.mode == "zk"
+    has = replica.leader_epoch, replica.partition_epoch
+    known = not zk and (state.leader_epoch, state.partition_epoch) <= has
     cluster.emit(
         "told",
         broker,
@@ -68,10 +70,9 @@ def told(cluster: Cluster, broker: int, state: PartitionState) -> None:
         known_leader=replica.leader,
         recovering=state.recovering,
         stale=zk and state.leader_epoch <= replica.leader_epoch,
+        known=known,
     )
-    if zk and state.leader_epoch <= replica.leader_epoch:
-        return
-    if not zk and (state.leader_epoch, state.partition_epoch) <= (replica.leader_epoch, replica.partition_epoch):
+    if known or (zk and state.leader_epoch <= replica.leader_epoch):
         return
     if replica.disk.damage.get("hw") == "garbled" and not replica.role and replica.leader_epoch == NO_EPOCH:
         _hw_unreadable(cluster, replica, state)

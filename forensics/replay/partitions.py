@@ -54,6 +54,7 @@ from forensics.replay.interval import Interval
 from forensics.replay.leadership.epoch_rollback import stated_twice
 from forensics.replay.leadership.isr_removal_epochs import removals
 from forensics.replay.lineage import Range
+from forensics.replay.omissions.announced_roles import due, not_named
 from forensics.replay.omissions.cut_short import Ends, ends, roles_outside
 from forensics.replay.omissions.left_out import LeftOut, left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL, WITH_OTHERS
@@ -187,6 +188,7 @@ class _Read:
         disks, forks, compared, left_out: by topic and partition: files, differences between segments, pairs of brokers
             whose segments were compared, lines that name no broker.
         ends: where the server.log of each broker begins and ends, if its roles have a file of their own.
+        roles_due: brokers whose log ends before all roles that it announces, and how many it does not name.
         of_id: incarnation, by topic, partition and topic id.
         own, of_cluster, nodes: events by place and broker: about the broker's own replica, by controllers and metadata
             caches, in nodes of ZooKeeper.
@@ -213,6 +215,7 @@ class _Read:
     compared: Mapping[tuple[str, int], frozenset[tuple[int, int]]]
     left_out: Mapping[tuple[str, int], LeftOut]
     ends: Mapping[int, Ends]
+    roles_due: Mapping[int, int]
     own: Mapping[tuple[str, int, int, int], list[Event]]
     of_cluster: Mapping[tuple[str, int, int, int], list[Event]]
     nodes: Mapping[tuple[str, int, int, int], list[Event]]
@@ -288,6 +291,7 @@ class _Read:
             compared=compared,
             left_out=left_out(case),
             ends=ends(case.sources),
+            roles_due=due(case.sources),
             own=by_broker[0],
             of_cluster=by_broker[1],
             nodes=by_broker[2],
@@ -317,6 +321,7 @@ class _Read:
         brokers = {broker: self._broker(broker, magic, claims=claims) for broker in {*events, *files}}
         missing = [
             *may_be_theirs(self.left_out.get(place[:2]), brokers.keys()),
+            *not_named(self.roles_due, brokers.keys()),
             *roles_outside(self.ends, {broker: events[broker] for broker in events.keys() & brokers.keys()}),
         ]
         history = reconstruct(facts, events, cluster, brokers, self.stated_twice.get(place, ()), missing)

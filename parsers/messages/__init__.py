@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from parsers.messages import (
+    announced_roles,
     cleaner,
     consumer,
     controller_brokers,
@@ -76,6 +77,7 @@ MESSAGES: tuple[Message, ...] = (
     *state_change_skipped.MESSAGES,
     *state_change_requests.MESSAGES,
     *state_change_steps.MESSAGES,
+    *announced_roles.MESSAGES,
     *controller_zk.MESSAGES,
     *controller_requests.MESSAGES,
     *controller_log.MESSAGES,

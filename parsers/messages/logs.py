@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 from parsers.messages import (
+    announced_roles,
     cleaner,
     controller_brokers,
     controller_kraft,
@@ -98,6 +99,7 @@ LOGS: Final[tuple[tuple[Log, tuple[tuple[Message, ...], ...]], ...]] = (
             state_change_skipped.MESSAGES,
             state_change_requests.MESSAGES,
             state_change_steps.MESSAGES,
+            announced_roles.MESSAGES,
             controller_zk.MESSAGES,
             controller_requests.MESSAGES,
             offline_replicas.MESSAGES,

@@ -54,21 +54,6 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
-            Variant(
-                since="2.6",
-                until="3.9",
-                regex=(rf"^{BROKER}Handling LeaderAndIsr request correlationId -?[0-9]+ from controller -?[0-9]+ for "),
-                source_ref="2.6.3 ReplicaManager:1236",
-                own_row=False,
-                examples=(
-                    Example(
-                        "[Broker id=2] Handling LeaderAndIsr request correlationId 1 from controller 9 for 1 "
-                        "partitions",
-                        (),
-                        "real",
-                    ),
-                ),
-            ),
         ),
     ),
     Message(

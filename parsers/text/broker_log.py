@@ -23,6 +23,7 @@ from parsers.formats.request_log import MARK as REQUEST
 from parsers.formats.request_log import RequestLog
 from parsers.schema import NOTICES, empty
 from parsers.text import extract, frames, layouts, lines, wrappings
+from parsers.text.announced_roles import note_announced
 from parsers.text.frames import Frame
 from parsers.text.layouts import Layouts, Portion
 from parsers.text.time_order import REMARK, is_shuffled
@@ -250,6 +251,7 @@ def _of_one_frame(logs: Mapping[int, Sequence[lines.Block]], frame: Frame) -> It
     extracts = extract.extracts(list(alike.values()), frame) if alike else []
     for (number, block), one in zip(alike.items(), extracts, strict=True):
         reading = read_portion(Portion(layout, block, one))
+        note_announced(reading)
         reading.lines = block.lines.len()
         shuffled = is_shuffled(block.lines, (), frame)
         _remark(reading, frame, shuffled=shuffled)
@@ -308,6 +310,7 @@ def read_block(block: lines.Block, known: Layouts, requests: RequestLog) -> File
         part.observations = part.observations.sort("line", maintain_order=True)
         part.first_time = min((one.first_time for one in parts if one.first_time is not None), default=None)
         part.last_time = max((one.last_time for one in parts if one.last_time is not None), default=None)
+    note_announced(part)
     part.lines = count
     part.zone = UTC if known.utc else None
     part.notices = pl.concat([part.notices, requests.add(_requests(portions))])

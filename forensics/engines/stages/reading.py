@@ -45,6 +45,8 @@ HEADER: Final = (
     "relevant",
     "understood",
     "shuffled",
+    "roles_begun",
+    "roles_due",
     "unread",
     "first_time",
     "last_time",

@@ -187,6 +187,8 @@ class V39(QuorumController):
     def told(self, event: Event) -> Iterator[Line]:
         """A metadata delta about the partition."""
         self.scene.told[event.broker or 0] = event.facts
+        if event.facts["known"]:
+            return  # brokers print that they get the role, and then that they skip it
         role = "leaders" if event.facts["leader"] == event.broker else "followers"
         yield self.state(event, "INFO", f"Transitioning 1 partition(s) to local {role}.")
         if event.facts["known_epoch"] < 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from forensics.replay.coverage import Omission
 from forensics.replay.high_watermarks import crosscheck
 from forensics.replay.omissions import (
+    announced_roles,
     cut_short,
     files,
     left_out,
@@ -25,5 +26,6 @@ OMISSIONS: tuple[Omission, ...] = (
     *files.OMISSIONS,
     *left_out.OMISSIONS,
     *cut_short.OMISSIONS,
+    *announced_roles.OMISSIONS,
 )
 """Every omission, in the order in which coverage is lowered."""
