@@ -44,6 +44,9 @@ SAME_LEADER = "follower: same leader"
 INITIAL_FETCH_OFFSET = "The initial fetch offset"
 """Of a planned truncation: the leader answered that it has none of the follower's epochs."""
 
+MAPPED_FILE = "a fault in a memory-mapped file"
+"""Of a disk error: the JVM could not read or write a page of an index."""
+
 ALL_DIRS_FAILED = "all log dirs have failed"
 """Of a failed log directory: it was the last one in use, and the broker stops."""
 

@@ -42,6 +42,7 @@ class Kind(StrEnum):
     LOG_COPIED = "log_copied"  # to another directory of its broker, not in use there yet
     LOG_MOVED = "log_moved"  # the copy takes its place
     LOG_DELETED = "log_deleted"  # replica removed or renamed -delete
+    DIRECTORY_DELETED = "directory_deleted"  # the files of a replica that had been renamed -delete; log_dir
     RECOVERY = "recovery"  # offset = base offset of the segment being recovered
     SEGMENT_MISSING = "segment_missing"  # an index whose segment is not there: offset = its base offset; log_dir
     SEGMENT_REPLACED = "segment_replaced"  # a file in the way of a new segment was deleted: offset = its base offset
@@ -73,6 +74,7 @@ class Kind(StrEnum):
     TRUNCATE_FAILED = "truncate_failed"  # offset = target; the partition is no longer fetched
     # -- refusals ---------------------------------------------------------------------------------------------------
     TRUNCATION_REFUSED = "truncation_refused"  # the broker halts: offset = its own log end, leo = its leader's, leader
+    APPEND_FAILED = "append_failed"  # a leader could not append what a producer sent; an exception follows
     APPEND_REFUSED = "append_refused"  # offset = first offset of the batch, leo = the log's end; log_start
     LOG_START_REFUSED = "log_start_refused"  # log_start = wanted, hw: above the high watermark it cannot go
     # -- failures ---------------------------------------------------------------------------------------------------

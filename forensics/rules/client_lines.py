@@ -51,10 +51,48 @@ CLIENTS: tuple[KnownProblem, ...] = (
         always=True,
     ),
     KnownProblem(
+        id="append-failed",
+        title="Leader could not append",
+        severity=Severity.WARNING,
+        kinds=(Kind.APPEND_FAILED,),
+        states="{who}, the leader of {where}, could not append what a producer sent",
+        records=Records.NOTHING_LOST,
+        means="The producer got an error, not an acknowledgement. The exception below the line names the cause.",
+        fetch=(
+            "collect the exception below the line, and the 50 lines before it",
+            "check disk space, mount and permissions of the log directories of {who}",
+        ),
+        beside=("producer-out-of-sequence", "producer-unknown", "io-error", "disk-full", "corrupt-record"),
+    ),
+    KnownProblem(
+        id="consumer-diverged",
+        title="Consumer found its position truncated",
+        severity=Severity.WARNING,
+        kinds=(Kind.CONSUMER_TRUNCATED,),
+        when=less("leo", "offset"),
+        states=(
+            "a consumer of {where} had read leader epoch {previous_epoch} up to offset {offset}, and in the log of "
+            "{leader} that epoch ends at {leo}"
+        ),
+        records=Records.AT_STAKE,
+        means=(
+            "The leader answered where the epoch of the consumer's last record ends in its log "
+            "(OffsetsForLeaderEpoch). It has other records at offsets {stake}, or none. A consumer reads only "
+            "committed records, so {leader} lacks some, unless the application set the position and its epoch."
+        ),
+        fetch=(
+            "collect server.log and the segments of {where} from {leader}: they show why its log lacks these records",
+            "collect server.log of all replicas of {where} since the last change of leader",
+            "find out where the position comes from: when was {offset} read or committed?",
+        ),
+        issues=("KIP-320 (2.1: consumers detect truncation; Java clients from 2.3)",),
+        stake=("leo", "offset"),
+    ),
+    KnownProblem(
         id="fetch-above-log-end",
         title="Fetch beyond the log end",
         severity=Severity.WARNING,
-        kinds=(Kind.OUT_OF_RANGE, Kind.CONSUMER_TRUNCATED),
+        kinds=(Kind.OUT_OF_RANGE,),
         when=less("leo", "offset"),
         states="a client or follower asked for offset {offset} of {where}, whose log ends at {leo}",
         records=Records.AT_STAKE,
@@ -67,10 +105,7 @@ CLIENTS: tuple[KnownProblem, ...] = (
             "find out where the position comes from: when was {offset} read or committed?",
             "stop consumers with auto.offset.reset=latest: they skip records",
         ),
-        issues=(
-            "KAFKA-1806 (reported for 0.8.1: a fetch above the log end of the new leader)",
-            "KIP-320 (2.1: consumers detect truncation)",
-        ),
+        issues=("KAFKA-1806 (reported for 0.8.1: a fetch above the log end of the new leader)",),
         stake=("leo", "offset"),
     ),
     KnownProblem(

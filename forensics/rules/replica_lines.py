@@ -7,6 +7,7 @@ from forensics.rules.problem_entry import KnownProblem, Records, Row, detail_is,
 from parsers.details import (
     CLEANING_FAILED,
     EPOCHS_OUT_OF_ORDER,
+    MAPPED_FILE,
     NOT_PAUSED,
     REMOTE_STATE,
     SEGMENT_NOT_RENAMED,
@@ -60,6 +61,26 @@ REPLICAS: tuple[KnownProblem, ...] = (
             _COPY,
             _DUMP,
             "skip the offset in the consumer only if no replica has the undamaged record",
+        ),
+        always=True,
+    ),
+    KnownProblem(
+        id="index-fault",
+        title="Index cannot be written: disk full or gone",
+        severity=Severity.ERROR,
+        kinds=(Kind.DISK_ERROR,),
+        when=detail_is(MAPPED_FILE),
+        states="the operating system did not let {who} read or write a memory-mapped index",
+        records=Records.UNKNOWN,
+        means=(
+            "The disk is full, or it fails or was taken away: indexes are mapped into memory, and the system has no "
+            "page for the file. A record that was being appended is not acknowledged. The log directory stays "
+            "online, because the broker does not count this error as one of its disk."
+        ),
+        fetch=(
+            "run df on the log directories of {who}, and read the kernel's log (dmesg) of that time",
+            "free space or restore the mount, then restart {who}: it checks the end of its logs",
+            "before that, check the ISR of its partitions: do their other replicas have all records?",
         ),
         always=True,
     ),

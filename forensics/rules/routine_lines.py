@@ -119,6 +119,26 @@ ROUTINE: tuple[KnownProblem, ...] = (
         fetch=('check that the ISR had the new replicas before that ("Expanding ISR", kafka-topics --describe)',),
     ),
     KnownProblem(
+        id="directory-deleted",
+        title="Files of a removed replica deleted",
+        severity=Severity.INFO,
+        kinds=(Kind.DIRECTORY_DELETED,),
+        states="{who} deleted the files of a replica of {where} that it had removed before",
+        records=Records.UNKNOWN,
+        means=(
+            "A minute before (file.delete.delay.ms) the broker renamed the directory to -delete: the topic was "
+            "deleted, or the replica moved to another broker or directory. If the topic was deleted, its records are "
+            "gone by request; a topic created again under this name begins at offset 0."
+        ),
+        fetch=(
+            'collect server.log of the minute before that ("is scheduled for deletion"), and controller.log',
+            "run kafka-topics --describe for {where}: another topic id, or no topic, shows that it was deleted",
+            "read the authorizer's log or ask the owners of applications and tools: who deleted it",
+        ),
+        leads=True,
+        beside=("replica-deleted",),
+    ),
+    KnownProblem(
         id="log-loaded-shorter",
         title="Log loaded shorter than before",
         severity=Severity.INFO,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from forensics.case import Origin
 from forensics.replay.committed.surviving_copies import may_still_hold
@@ -32,78 +32,31 @@ from forensics.rules.finding import (
     span_text,
 )
 from forensics.rules.story import CAUSE_OF
+from forensics.rules.suspect import (
+    BY_EPOCH,
+    CLOCKS,
+    COMPARE,
+    COPIED,
+    ELECTION,
+    ELIGIBLE,
+    GREW_AGAIN,
+    HW,
+    IN_TRACES,
+    KEEP,
+    LEO,
+    MIN_ISR,
+    OF_OTHER,
+    OWN_COPY,
+    REMADE,
+    REPLACED,
+    SOURCES,
+    TAKEN_OVER,
+    TWO_CLUSTERS,
+    Suspect,
+)
+from forensics.rules.suspected_by_readers import OF_READERS
 from forensics.rules.wants import Want
 from forensics.rules.wording import want_texts
-
-HW, LEO = "high_watermark", "log_end_offset"
-OWN_COPY = "copy broker {witness}'s directory of {name}: it may have the only copy of these records"
-ELECTION = "collect controller.log around that time, and server.log of broker {witness} up to then: they show the ISR"
-KEEP = (
-    "start, wipe or reassign broker {witness} before its directory is copied: it truncates to follow broker {replica}"
-)
-COMPARE = "compare the segments of all replicas of {name} from offset {first} on: forensics compare shows differences"
-
-
-@dataclass(frozen=True, slots=True)
-class Suspect:
-    """The suspicion of a rule that follows from a sign.
-
-    Attributes:
-        sign: the sign.
-        rule: id of the rule.
-        summary: one sentence, with the names of the suspicion's attributes in braces, and ``span`` and ``role``.
-        shows: what the line states, in a few words.
-        cause: the cause, unless it follows from how the log became shorter.
-        had: what the first line states of the witness, if that is no high watermark and has a line of its own.
-        otherwise: other possible explanations of the line.
-        before: name of the value ``end``: a high watermark, which the first line states, or the log end offset of a
-            replica.
-        after: name of the value ``first``.
-        settle: what would decide, beside the evidence that the rule asks for.
-        do_not: actions that would destroy evidence or the last copy.
-    """
-
-    sign: Sign
-    rule: str
-    summary: str
-    shows: str
-    otherwise: tuple[str, ...]
-    before: str = HW
-    after: str = LEO
-    settle: tuple[str, ...] = ()
-    do_not: tuple[str, ...] = ()
-    had: str = ""
-    cause: CauseId = CauseId.UNKNOWN
-
-
-TWO_CLUSTERS = "these are lines of two clusters"
-ELIGIBLE = "broker {replica} was an eligible leader replica, which has all committed records"
-MIN_ISR = "min.insync.replicas was above 1, so that no producer with acks=all got an answer for them"
-GREW_AGAIN = "the ISR grew to have broker {replica} before that, and the line is not in the evidence"
-REMADE = "the topic was deleted and created again in between, and no log line in the evidence shows it"
-BY_EPOCH = "the brokers truncate by leader epoch, as from 0.11 on, and no line names the epochs"
-COPIED = "it had copied the high watermark from its leader before it truncated its own log"
-TAKEN_OVER = "the high watermark was its leader's, taken over before the log was reconciled"
-REPLACED = "the log directory was replaced or emptied on purpose"
-OF_OTHER = {
-    COMPARE: "compare the records of all replicas of {name} from offset {first} on",
-    REPLACED: "the log was replaced or emptied on purpose",
-    OWN_COPY: "copy the log of {name} of broker {witness}: it may have the only copy of these records",
-    MIN_ISR: "a leader alone in the ISR may not commit, so that no client got an answer for them",
-    KEEP: ("start, wipe or replace broker {witness} before its log is copied: it truncates to follow broker {replica}"),
-}
-"""Steps and explanations in the words of another system than Kafka."""
-IN_TRACES = {
-    ELECTION: (
-        "collect lines of the kinds election and isr_commit around that time, and of broker {witness} up to then: they "
-        "show the ISR"
-    ),
-}
-"""Steps where traces are the only evidence."""
-LATE = "the leader had just been elected, and stated its high watermark late"
-SOURCES = {LATE: "KIP-207", COPIED: "KAFKA-14704", TAKEN_OVER: "KAFKA-14704", ELIGIBLE: "KIP-966"}
-"""Sources in Kafka of other explanations."""
-CLOCKS = "the clocks of the two brokers differ, and the high watermark was reached later"
 
 SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
@@ -405,47 +358,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         before=LEO,
         settle=(COMPARE,),
     ),
-    Suspect(
-        Sign.READER_BEYOND_LOG_END,
-        "committed-data-lost",
-        "a consumer or follower fetched from offset {end}, beyond the log end offset of {asked}, and went back to "
-        "{first}: committed {offsets} may be lost",
-        "answered a fetch from offset {end}, beyond its log end offset; the reader went back to {first}",
-        (
-            "the position was set by hand, or comes from another cluster or topic",
-            "the answer came from a follower that was behind its leader",
-            REMADE,
-        ),
-        before="position",
-        settle=("find out which client fetched from offset {end}, and whether it had read up to there before",),
-    ),
-    Suspect(
-        Sign.POSITION_BEYOND_LOG_END,
-        "committed-data-lost",
-        "a consumer group has committed position {end}, but the log ends at {first}: committed {offsets} may be lost",
-        "a consumer group has committed position {end}, and the log ends at {first}",
-        (
-            "the position was set by hand, or copied from another cluster",
-            LATE,
-            REMADE,
-        ),
-        before="position",
-        settle=("find out whether the group had read up to offset {end}, or its position was set",),
-    ),
-    Suspect(
-        Sign.GROUP_BEYOND_LAST_LEADER,
-        "committed-data-lost",
-        "a consumer group moved on to position {end}, but the log of broker {replica}, which led last, ends at "
-        "{first}: committed {offsets} may be lost",
-        "a consumer group committed position {end}",
-        (
-            "its positions were set by hand, or copied from another cluster",
-            "a later leader, of which the evidence has no line, had more records",
-            REMADE,
-        ),
-        before="position",
-        settle=("find out whether the group had read up to offset {end}, or its position was set",),
-    ),
+    *OF_READERS,
     Suspect(
         Sign.EPOCH_BEGAN_EARLIER,
         "epoch-divergence",
@@ -695,6 +608,8 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
         "since": one.since,
         "leader": f"broker {leader}" if leader is not None else "its leader",
         "other": f"broker {one.witness}" if one.witness is not None else "a replica that no line names",
+        "in_epoch": f" (leader epoch {one.epoch})" if one.epoch >= 0 else "",
+        "written": epoch_text(one.since),
         "asked": f"broker {one.replica}" if one.replica is not None else "the leader",
         "first": one.first,
         "end": one.end,
@@ -712,8 +627,10 @@ _GONE = "No replica in the evidence still has them"
 
 
 def _may_hold(history: History, one: Suspicion) -> tuple[int, ...] | None:
-    """Return the replicas that may still have what another leader began without; None where no leader did."""
-    return may_still_hold(history, one.first, one.epoch) if 0 <= one.since < one.epoch else None
+    """Return the replicas that may still have what another leader began without; None where no leader did, or where
+    no line or file names a replica.
+    """
+    return may_still_hold(history, one.first, one.epoch) if history.members and 0 <= one.since < one.epoch else None
 
 
 def _facts(suspect: Suspect, one: Suspicion, values: Mapping[str, object]) -> tuple[Fact, ...]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from parsers.details import CHECKPOINT_DAMAGED, NOT_PAUSED, SEGMENT_NOT_RENAMED
+from parsers.details import CHECKPOINT_DAMAGED, MAPPED_FILE, NOT_PAUSED, SEGMENT_NOT_RENAMED
 from parsers.messages.catalogue import Example, Message, Variant
 from parsers.messages.patterns import EITHER, ORDERS, REPLICA_MANAGER, TP
 from parsers.schema import Kind
@@ -370,7 +370,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="KP-09",
         kind=Kind.DISK_ERROR,
-        literal=("Input/output error", "Read-only file system", "Stale file handle"),
+        literal=("Input/output error", "Read-only file system", "Stale file handle", " unsafe memory access operation"),
         level="ERROR",
         stock=True,
         thrown=True,
@@ -387,6 +387,21 @@ MESSAGES: tuple[Message, ...] = (
                         ({"detail": "Read-only file system"},),
                     ),
                     Example("Stale file handle", ({"detail": "Stale file handle"},)),
+                ),
+            ),
+            # The JVM makes this of a SIGBUS: a page of a mapped index could not be read or written.
+            Variant(
+                since="0.8",
+                until=None,
+                regex=r"^a fault occurred in an? (?:recent )?unsafe memory access operation",
+                source_ref="java.lang.InternalError of the JVM, for a SIGBUS in a memory-mapped file (AbstractIndex)",
+                fixed={"detail": MAPPED_FILE},
+                examples=(
+                    Example(
+                        "a fault occurred in a recent unsafe memory access operation in compiled Java code",
+                        ({"detail": MAPPED_FILE},),
+                    ),
+                    Example("a fault occurred in an unsafe memory access operation", ({"detail": MAPPED_FILE},)),
                 ),
             ),
         ),

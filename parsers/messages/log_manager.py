@@ -409,28 +409,36 @@ MESSAGES: tuple[Message, ...] = (
         level="INFO",
         stock=True,
         variants=(
-            # A minute after the renaming; by then the topic may be another one.
-            Variant(
-                since="0.10",
-                until=None,
-                regex=rf"^Deleted log for partition [^ ]+ in {_MARKED}delete",
-                source_ref="2.4.1 LogManager:827",
-                own_row=False,
-                examples=(
-                    Example(
-                        "Deleted log for partition orders-0 in /srv/kafka/broker-3/data/orders-0."
-                        "c7d1fa9df20c45be9acd4c915f764f90-delete.",
-                        (),
-                        "real",
-                    ),
-                ),
-            ),
             Variant(
                 since="0.8",
                 until="0.10",
                 regex=r"^Deleted log for partition \[(?P<bracketed>[^\]]+)\] in ",
                 source_ref="0.9.0.1 LogManager",
                 examples=(Example("Deleted log for partition [orders,0] in /data/orders-0.", ({**ORDERS},)),),
+            ),
+        ),
+    ),
+    # A minute after the renaming; by then the topic may be another one.
+    Message(
+        id="M-09b",
+        kind=Kind.DIRECTORY_DELETED,
+        literal="Deleted log for partition ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.10",
+                until=None,
+                regex=rf"^Deleted log for partition {TP} in (?P<log_dir>.*)[/\\][^/\\]+\.[0-9a-f]{{32}}-delete",
+                source_ref="2.4.1 LogManager:827",
+                examples=(
+                    Example(
+                        "Deleted log for partition orders-0 in /srv/kafka/broker-3/data/orders-0."
+                        "c7d1fa9df20c45be9acd4c915f764f90-delete.",
+                        ({**ORDERS, "log_dir": "/srv/kafka/broker-3/data"},),
+                        "real",
+                    ),
+                ),
             ),
         ),
     ),

@@ -49,6 +49,36 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
+    # Any exception that the broker does not expect: the next line is the exception. Later releases name the topic id.
+    Message(
+        id="RM-10",
+        kind=Kind.APPEND_FAILED,
+        literal="Error processing append operation on partition ",
+        level="ERROR",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.9",
+                until=None,
+                regex=(
+                    rf"^{REPLICA_MANAGER}Error processing append operation on partition "
+                    rf"(?:(?P<topic_id>[A-Za-z0-9_-]{{22}}):)?{EITHER}"
+                ),
+                source_ref="2.4.1 ReplicaManager:787",
+                examples=(
+                    Example(
+                        "[ReplicaManager broker=1] Error processing append operation on partition orders-0",
+                        ({"witness": 1, **ORDERS},),
+                    ),
+                    Example(
+                        "[ReplicaManager broker=1] Error processing append operation on partition "
+                        "Rh8JkKq4RPy1v6cF2f9x0A:orders-0",
+                        ({"witness": 1, "topic_id": "Rh8JkKq4RPy1v6cF2f9x0A", **ORDERS},),
+                    ),
+                ),
+            ),
+        ),
+    ),
     # Its fetch offset, and the high watermark it is sent.
     Message(
         id="RM-2",

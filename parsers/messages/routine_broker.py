@@ -186,20 +186,6 @@ MESSAGES: tuple[Message, ...] = (
         ),
     ),
     routine(
-        "RM-10",
-        Kind.APPEND,
-        "Error processing append operation on partition ",
-        "ERROR",
-        True,
-        Wording(
-            "0.9",
-            None,
-            rf"^{REPLICA_MANAGER}Error processing append operation on partition ",
-            "2.4.1 ReplicaManager:787",
-            "[ReplicaManager broker=1] Error processing append operation on partition orders-0",
-        ),
-    ),
-    routine(
         "S-28",
         Kind.TRANSITION,
         "Stopped fetchers as part of LeaderAndIsr request ",

@@ -142,5 +142,6 @@ SHOWN: dict[str, Shown] = {
                 "producerId=7001 has been removed due to hitting the retention limit."
             ),
         ],
+        broker=2,
     ),
 }

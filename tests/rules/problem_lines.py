@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.rules.broker_problem_lines import SHOWN as OF_BROKERS
 from tests.rules.command_problem_lines import SHOWN as OF_COMMANDS
 from tests.rules.replica_problem_lines import SHOWN as OF_REPLICAS
 from tests.rules.shown_lines import CAUGHT_UP, FETCHER, FRAME, LOADED, STORED, TO_EPOCH, Shown, event, opened
@@ -21,6 +22,7 @@ FETCH_MISMATCH = [
 SHOWN: dict[str, Shown] = {
     **OF_REPLICAS,
     **OF_COMMANDS,
+    **OF_BROKERS,
     "shared-directory": Shown(
         [opened("sales-7"), opened("Sales-7", at=42), opened("sales-7", at=43)],
         [
@@ -771,6 +773,7 @@ SHOWN: dict[str, Shown] = {
             ),
             "org.apache.kafka.common.errors.InvalidTimestampException: Out of range",
         ],
+        broker=3,
     ),
     "fetch-fenced": Shown(
         [

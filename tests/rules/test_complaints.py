@@ -136,6 +136,9 @@ def test_a_consumer_that_detects_a_truncation_is_a_witness(tmp_path: Path) -> No
     finding = suspected(consumed(tmp_path, line), LOSS)
     assert finding is not None
     assert (finding.offsets, finding.replicas) == (((42, 50),), (1,))
+    assert "broker 1 (leader epoch 5) answered that this epoch ends at 42 in its log" in finding.summary
+    assert "log end" not in " ".join(fact.text for fact in finding.facts)  # which the answer does not state
+    assert not any("follower" in other for other in finding.uncertain)  # only the leader answers
 
 
 def out_of_range(reset: int) -> tuple[str, str]:

@@ -25,6 +25,7 @@ class Complaint(NamedTuple):
             in, or None.
         kind: see ``parsers.schema.Kind``.
         leader, leader_epoch: leader that it names.
+        previous_epoch: leader epoch of the record before a consumer's position.
         offset: log end offset of the replica, requested offset, or a consumer's position.
         hw, hw_before: high watermark.
         leo: log end offset of the other side.
@@ -39,6 +40,7 @@ class Complaint(NamedTuple):
     kind: str
     leader: int | None
     leader_epoch: int | None
+    previous_epoch: int | None
     offset: int | None
     hw: int | None
     hw_before: int | None

@@ -78,14 +78,25 @@ def beyond_the_end(history: History) -> Iterator[Suspicion]:
     read it.
     """
     yield from _leader_was_asked(history)
-    for one, _ in _complaints_of(history, Kind.CONSUMER_TRUNCATED):
-        if one.offset is not None and one.leo is not None and 0 <= one.leo < one.offset:
-            refs = (line_of(one, f"position {one.offset}, the leader's log ends at {one.leo}"),)
-            yield _of_consumer(one, one.leo, one.offset, refs)
     for one, back in _set_back(history):
         if one.offset is not None and back.offset is not None:
             both = (line_of(one, f"position {one.offset} is out of range"), line_of(back, f"set back to {back.offset}"))
             yield _of_consumer(one, back.offset, one.offset, both)
+
+
+def reader_diverges(history: History) -> Iterator[Suspicion]:
+    """Yield consumers whose leader has no records of the epoch that they read up to their position (KIP-320).
+
+    Only the leader answers where a leader epoch ends (OffsetsForLeaderEpoch), and its log may be longer than that. The
+    epoch of a position is that of the last record read, or of a commit that states it.
+    """
+    for one, _ in _complaints_of(history, Kind.CONSUMER_TRUNCATED):
+        if one.offset is not None and one.leo is not None and 0 <= one.leo < one.offset:
+            read, led = (-1 if epoch is None else epoch for epoch in (one.previous_epoch, one.leader_epoch))
+            refs = (line_of(one, f"position {one.offset}, where its epoch ends for the leader: {one.leo}"),)
+            yield Suspicion(
+                Sign.READER_DIVERGES, one.leader, None, led, read, one.leo, one.offset, one.time, refs
+            )  # fmt: skip
 
 
 def committed_beyond(history: History) -> Iterator[Suspicion]:

@@ -35,6 +35,7 @@ from forensics.replay.signs.refusal_signs import (
     committed_beyond,
     leader_is_shorter,
     line_of,
+    reader_diverges,
     refused_to_truncate,
     starts_above,
 )
@@ -740,6 +741,7 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.FELL_TO_RECOVERED_LEADER: fell_to_recovered_leader,
     Sign.TRUNCATION_REFUSED: refused_to_truncate,
     Sign.LEADER_ENDS_BELOW_FOLLOWER: leader_is_shorter,
+    Sign.READER_DIVERGES: reader_diverges,
     Sign.READER_BEYOND_LOG_END: beyond_the_end,
     Sign.POSITION_BEYOND_LOG_END: committed_beyond,
     Sign.GROUP_BEYOND_LAST_LEADER: beyond_last_leader,
