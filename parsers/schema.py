@@ -56,7 +56,7 @@ class Kind(StrEnum):
     )
     # -- roles ------------------------------------------------------------------------------------------------------
     LEADER_AND_ISR = "leader_and_isr"  # as received: leader, leader_epoch, isr, partition_epoch
-    ROLE_SENT = "role_sent"  # a controller sends a broker a role: replica; detail; neither leader nor epoch (0.8.0)
+    ROLE_SENT = "role_sent"  # a controller sends a broker roles: replica; detail; neither leader nor epoch
     METADATA_CACHED = "metadata_cached"  # UpdateMetadata: leader, leader_epoch, isr, partition_epoch where printed
     BECOME_LEADER = "become_leader"  # leader_epoch; leo, hw, isr, partition_epoch, previous_epoch where printed
     BECOME_FOLLOWER = "become_follower"  # leader_epoch; leader, leo, hw where printed (before reconciliation)

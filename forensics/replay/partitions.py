@@ -55,6 +55,7 @@ from forensics.replay.leadership.epoch_rollback import stated_twice
 from forensics.replay.leadership.isr_removal_epochs import removals
 from forensics.replay.lineage import Range
 from forensics.replay.omissions.announced_roles import due, not_named
+from forensics.replay.omissions.controllers import Requests, requests
 from forensics.replay.omissions.cut_short import Ends, ends, roles_outside
 from forensics.replay.omissions.left_out import LeftOut, left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL, WITH_OTHERS
@@ -189,6 +190,7 @@ class _Read:
             whose segments were compared, lines that name no broker.
         ends: where the server.log of each broker begins and ends, if its roles have a file of their own.
         roles_due: brokers whose log ends before all roles that it announces, and how many it does not name.
+        requests: what controllers with ZooKeeper sent, and what brokers received.
         of_id: incarnation, by topic, partition and topic id.
         own, of_cluster, nodes: events by place and broker: about the broker's own replica, by controllers and metadata
             caches, in nodes of ZooKeeper.
@@ -216,6 +218,7 @@ class _Read:
     left_out: Mapping[tuple[str, int], LeftOut]
     ends: Mapping[int, Ends]
     roles_due: Mapping[int, int]
+    requests: Requests
     own: Mapping[tuple[str, int, int, int], list[Event]]
     of_cluster: Mapping[tuple[str, int, int, int], list[Event]]
     nodes: Mapping[tuple[str, int, int, int], list[Event]]
@@ -292,6 +295,7 @@ class _Read:
             left_out=left_out(case),
             ends=ends(case.sources),
             roles_due=due(case.sources),
+            requests=requests(case.observations, rows),
             own=by_broker[0],
             of_cluster=by_broker[1],
             nodes=by_broker[2],
@@ -316,6 +320,7 @@ class _Read:
         members = _members(cluster)
         events = self._events(place, members | files.keys())
         facts = self._facts(place, files, events, members)
+        facts = replace(facts, requests_unsent=self.requests.exceed(place, cluster, events))
         magic = newest_magic(files)
         claims = place not in self.beside.doubted
         brokers = {broker: self._broker(broker, magic, claims=claims) for broker in {*events, *files}}

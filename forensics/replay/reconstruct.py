@@ -246,7 +246,8 @@ class _Pass:
         # elections. A trace may state one election and leave out the next.
         made = Kind.PARTITION_CREATED if history.kraft else None
         history.coverage = history.coverage.with_elections(
-            any(
+            not history.facts.requests_unsent
+            and any(
                 event.kind in leadership.ELECTS
                 and event.message != TRACE
                 and (event.kind != made or event.message in (METADATA_LOG, SNAPSHOT))

@@ -16,7 +16,6 @@ MESSAGES: tuple[Message, ...] = (
         literal=(
             " partition(s) to local leaders",
             " partition(s) to local followers",
-            "] Handling LeaderAndIsr request correlationId ",
         ),
         level="INFO",
         stock=True,
@@ -47,6 +46,15 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+        ),
+    ),
+    Message(
+        id="S-43",
+        kind=Kind.ROLES_ANNOUNCED,
+        literal="] Handling LeaderAndIsr request correlationId ",
+        level="INFO",
+        stock=True,
+        variants=(
             Variant(
                 since="2.6",
                 until="3.9",

@@ -24,6 +24,30 @@ _SENT = Each(rf"[sS]ent LeaderAndIsr request {LEADER_ISR_CONTROLLER_EPOCH}")
 _SENT_STATE = Each(rf"[sS]ent LeaderAndIsr request {LEADER_AND_ISR}")
 
 MESSAGES: tuple[Message, ...] = (
+    Message(
+        id="C-05",
+        kind=Kind.ROLE_SENT,
+        literal="Sending LeaderAndIsr request to broker ",
+        level="INFO",
+        stock=True,
+        says=Says.SENT,
+        variants=(
+            Variant(
+                since="2.6",
+                until="3.9",
+                regex=rf"^{STATE_CHANGE_CONTROLLER}Sending LeaderAndIsr request to broker (?P<replica>[0-9]+) with ",
+                source_ref="2.8.2 ControllerChannelManager:480",
+                examples=(
+                    Example(
+                        "[Controller id=9 epoch=1] Sending LeaderAndIsr request to broker 1 with 1 become-leader "
+                        "and 0 become-follower partitions",
+                        ({"witness": 9, "replica": 1},),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
     # What the controller sends: that broker may never get it.
     Message(
         id="C-04",

@@ -18,24 +18,6 @@ from parsers.schema import Kind
 
 MESSAGES: tuple[Message, ...] = (
     routine(
-        "C-05",
-        Kind.LEADER_AND_ISR,
-        "Sending LeaderAndIsr request to broker ",
-        "INFO",
-        True,
-        Wording(
-            "2.6",
-            "3.9",
-            rf"^{STATE_CHANGE_CONTROLLER}Sending LeaderAndIsr request to broker ",
-            "2.8.2 ControllerChannelManager:480",
-            (
-                "[Controller id=9 epoch=1] Sending LeaderAndIsr request to broker 1 with 1 become-leader "
-                "and 0 become-follower partitions"
-            ),
-            "real",
-        ),
-    ),
-    routine(
         "C-06",
         Kind.LEADER_AND_ISR,
         "eceived response ",

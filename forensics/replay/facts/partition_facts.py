@@ -58,6 +58,7 @@ class PartitionFacts:
         complaints: lines about two offsets that contradict each other.
         printed_hws: high watermarks and ISRs as printed, one for each line.
         positions: that consumer groups committed; of the last topic of this name.
+        requests_unsent: a broker received a request that no controller's line sends.
         with_ids: brokers whose own lines or files name the cluster or the topic by its id.
     """
 
@@ -81,6 +82,7 @@ class PartitionFacts:
     complaints: tuple[Complaint, ...] = field(default=(), repr=False, compare=False)
     printed_hws: tuple[PrintedHw, ...] = field(default=(), repr=False, compare=False)
     positions: tuple[GroupPosition, ...] = field(default=(), repr=False, compare=False)
+    requests_unsent: bool = False
     with_ids: frozenset[int] = field(default=frozenset(), repr=False, compare=False)
 
     @property

@@ -31,7 +31,7 @@ def test_messages_that_differ_from_their_family() -> None:
 
 def test_what_messages_say() -> None:
     kinds = {message.id: message.kind for message in MESSAGES}
-    assert {kinds[one] for one in SAYS[Says.SENT]} == {Kind.LEADER_AND_ISR}
+    assert {kinds[one] for one in SAYS[Says.SENT]} == {Kind.LEADER_AND_ISR, Kind.ROLE_SENT}
     assert {kinds[one] for one in SAYS[Says.OWN_EPOCH]} == {Kind.BROKER_REGISTERED}
     assert all(SAYS[one] for one in Says)
     assert "O-24" not in WITH_ZOOKEEPER

@@ -1,0 +1,91 @@
+"""Requests that brokers received and that no controller's line sends: the lines of controllers are not complete.
+
+Up to 2.5 a controller with ZooKeeper logs each request for each partition, and so does the broker that receives it.
+From 2.6 on both log each request once. If a broker has received more requests than the controllers have sent to it
+since a partition was created, lines of controllers are missing, and perhaps elections in them. No clock is compared.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import polars as pl
+
+from forensics.case.speakers import OF_ITSELF
+from forensics.replay.facts.events import Event
+from forensics.replay.leadership.epochs import ELECTS
+from parsers.messages.logs import WITH_ZOOKEEPER
+from parsers.schema import ROLES, Kind
+
+_PLACE: Final = ("topic", "partition", "incarnation")
+_HANDLED: Final = "S-43"
+"""Message of a broker that handles a LeaderAndIsr request of a controller with ZooKeeper."""
+
+
+class Requests(NamedTuple):
+    """LeaderAndIsr requests of controllers with ZooKeeper.
+
+    Attributes:
+        sent: by receiver, rows and controllers of the lines that send one, about any partition.
+        handled: by broker, rows of the lines that handle one, in order.
+        unsent: topic, partition and incarnation of which a broker received more than were sent for it.
+    """
+
+    sent: Mapping[int, Sequence[tuple[int, int]]]
+    handled: Mapping[int, Sequence[int]]
+    unsent: frozenset[tuple[str, int, int]]
+
+    def exceed(self, place: tuple[str, int, int], cluster: Iterable[Event], own: Mapping[int, Sequence[Event]]) -> bool:
+        """Return whether brokers received more requests since a partition was created than controllers sent.
+
+        Args:
+            place: topic, partition and incarnation.
+            cluster: statements of controllers and metadata about the partition.
+            own: each broker's lines about its replica.
+        """
+        first = (one for one in cluster if one.kind in ELECTS and one.leader_epoch == 0)
+        created = next((one for one in first if one.message in WITH_ZOOKEEPER), None)
+        if place in self.unsent:
+            return True
+        return created is not None and any(self._exceed_at(broker, created, own[broker]) for broker in own)
+
+    def _exceed_at(self, broker: int, created: Event, own: Sequence[Event]) -> bool:
+        """Return whether a broker handled more requests after its first role than were sent to it after that one."""
+        sent, handled = self.sent.get(broker, ()), self.handled.get(broker, ())
+        role = next((one.row for one in own if one.kind in ROLES and one.leader_epoch == 0), None)
+        if role is None or not sent:
+            return False
+        later = sum(row > created.row or controller != created.broker for row, controller in sent)
+        return 1 + len(handled) - bisect_right(handled, role) > later  # one gave it that role
+
+
+def requests(observations: pl.DataFrame, rows: pl.DataFrame) -> Requests:
+    """Return the requests that the evidence names.
+
+    Args:
+        observations: of the case, in order.
+        rows: those of partitions, with ``incarnation``.
+    """
+    of_brokers = observations.filter(pl.col("topic").is_null(), pl.col("broker").is_not_null()).sort("row")
+    sent: dict[int, list[tuple[int, int]]] = {}
+    sending = of_brokers.filter(pl.col("kind") == Kind.ROLE_SENT.value, pl.col("replica").is_not_null())
+    for receiver, row, controller in sending.select("replica", "row", "broker").iter_rows():
+        sent.setdefault(receiver, []).append((row, controller))
+    handled: dict[int, list[int]] = {}
+    for broker, row in of_brokers.filter(pl.col("message") == _HANDLED).select("broker", "row").iter_rows():
+        handled.setdefault(broker, []).append(row)
+    return Requests(sent, handled, _unsent(rows.filter(pl.col("kind") == Kind.LEADER_AND_ISR.value)))
+
+
+def _unsent(requests: pl.DataFrame) -> frozenset[tuple[str, int, int]]:
+    """Return the partitions of which a broker logs more requests received than controllers log sent to it."""
+    given = requests.filter(~OF_ITSELF).select(*_PLACE, pl.col("replica").alias("broker"), "leader_epoch")
+    # The controllers' lines begin no later than the partition.
+    given = given.filter((pl.col("leader_epoch") == 0).any().over(_PLACE))
+    given = given.group_by(*_PLACE, "broker").len("sent")
+    received = requests.filter(OF_ITSELF).group_by(*_PLACE, "broker").len("received")
+    both = received.join(given, on=[*_PLACE], how="semi").join(given, on=[*_PLACE, "broker"], how="left")
+    more = both.filter(pl.col("received") > pl.col("sent").fill_null(0))
+    return frozenset(more.select(_PLACE).unique().iter_rows())
