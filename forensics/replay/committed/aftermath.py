@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from forensics.replay.committed.proof import losses, may_have_lost_tail, possible_losses, served_log
-from forensics.replay.committed.rejoined import has_committed_again
+from forensics.replay.committed.rejoined import has_committed_again, has_fetched_again
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import log_start_at
 from forensics.replay.history import Epoch, History, Role, ShortenedLog
@@ -58,6 +58,8 @@ class Aftermath:
 def aftermath(history: History, shortened: ShortenedLog) -> Aftermath:
     """Return what is known of the records that a shorter log lacked."""
     whole = _holders(history, shortened)
+    if shortened.replica not in whole and has_fetched_again(history, shortened):
+        whole = tuple(sorted({*whole, shortened.replica}))
     regained = Regained.FETCHED if shortened.replica in whole else Regained.NOT
     if has_committed_again(history, shortened):
         regained = Regained.REJOINED

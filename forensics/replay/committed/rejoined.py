@@ -2,6 +2,9 @@
 
 A follower joins the ISR once it has everything below its leader's high watermark (Partition.maybeExpandIsr). So it has
 again what was committed before if the leader had all of that.
+
+Since 2.0.1 and 2.1 its log must also have reached the start of the leader's epoch (Partition.isFollowerInSync,
+KAFKA-7128). So it has again every record that such a leader's log had there.
 """
 
 from __future__ import annotations
@@ -11,6 +14,13 @@ import itertools
 from forensics.replay.committed.proof import has_all_committed, rejoined_isr
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.history import Epoch, History, ShortenedLog
+from forensics.replay.leadership.judged_elections import Elected, judged_elections
+from forensics.replay.lineage import differences
+from forensics.replay.omissions.last_leader import roles_not_seen
+from forensics.replay.protocol import Answer
+
+_OTHERS = (Elected.OUTSIDE_ISR, Elected.OUT_OF_ORDER)
+"""Elections of leaders whose log may have another history."""
 
 
 def has_committed_again(history: History, shortened: ShortenedLog) -> bool:
@@ -30,6 +40,72 @@ def has_committed_again(history: History, shortened: ShortenedLog) -> bool:
     later = [one for number, one in history.epochs.items() if number > before.epoch and one.leader not in (None, -1)]
     joined = any(_joined(broker, one) for one in later) or _rejoined_after_restart(history, shortened)
     return joined and all(has_all_committed(history, before, one) for one in later)
+
+
+def has_fetched_again(history: History, shortened: ShortenedLog) -> bool:
+    """Return whether a replica joined the ISR of a later leader whose log had what its own lacked.
+
+    It then has that again, whether it was committed or not. Each later leader must have begun with these records, and
+    none may be known to come from outside the ISR: a log of another history may be as long. If the replica's files are
+    in the evidence, they decide: then this is False.
+    """
+    before = history.epochs.get(shortened.epoch)
+    if before is None or history.joins_below_epoch_start is not Answer.NO or history.epoch_rollbacks:
+        return False
+    if history.coverage.unnamed or not _shown_by_lines(history, shortened.replica) or _written_twice(history, before):
+        return False
+    judged = judged_elections(history, roles_not_seen(history))
+    later = [(one, how) for one, how in judged if one.epoch > before.epoch]
+    if any(how in _OTHERS for _, how in later) or not all(_had(history, one, shortened) for one, _ in later):
+        return False
+    since = _epochs_since(history, shortened)
+    return any(one.epoch in since and _joined(shortened.replica, one) for one, _ in later) and not _changed_since(
+        history, shortened
+    )
+
+
+def _shown_by_lines(history: History, broker: int) -> bool:
+    """Return whether lines show each change of a replica's log, and no files of it are there to decide."""
+    whole = history.coverage.has(broker, Printed.LOG, Span.WITHIN, Span.AFTER)
+    return whole and not history.replicas[broker].on_disk
+
+
+def _written_twice(history: History, until: Epoch) -> bool:
+    """Return whether a leader may have restarted within an epoch and written other records there again."""
+    for number, one in history.epochs.items():
+        if number > until.epoch or one.leader in (None, -1):
+            continue
+        runs = {span.run for span in history.role_spans.get(one.leader or 0, ()) if span.epoch == number}
+        if len(runs) != 1 or number in history.contested:
+            return True
+    return False
+
+
+def _had(history: History, epoch: Epoch, shortened: ShortenedLog) -> bool:
+    """Return whether a leader began with what a log lacked."""
+    before = history.epochs[shortened.epoch]
+    lineage = shortened.lineage if shortened.lineage.entries else before.lineage
+    whole = history.coverage.has(epoch.leader, Printed.ROLES, Span.BEFORE, Span.WITHIN)  # what its log came from
+    if not whole or epoch.epoch in history.contested or epoch.begins.low < shortened.end:
+        return False
+    return not any(differences(lineage, epoch.lineage, shortened.target, shortened.end))
+
+
+def _epochs_since(history: History, shortened: ShortenedLog) -> set[int]:
+    """Return the epochs in which a replica had its first role after its log was found shorter."""
+    spans = history.role_spans.get(shortened.replica, [])
+    at = next((at for at, span in enumerate(spans) if any(step.refs == shortened.refs for step in span.steps)), None)
+    return set() if at is None else {s.epoch for s in spans[at + 1 :]} - {s.epoch for s in spans[: at + 1]}
+
+
+def _changed_since(history: History, shortened: ShortenedLog) -> bool:
+    """Return whether a replica's log became shorter than it was once more."""
+    broker, row = shortened.replica, shortened.refs[0].row or 0
+    others = (one for one in history.shortened_logs if one.replica == broker and one.refs != shortened.refs)
+    removed = (one for one in (*history.truncations, *history.truncations_of_unknown_extent) if one.replica == broker)
+    return any((one.refs[0].row or 0) > row for one in others) or any(
+        one.target < shortened.end and not 0 <= one.epoch <= shortened.epoch for one in removed
+    )
 
 
 def _joined(broker: int, epoch: Epoch) -> bool:
