@@ -251,7 +251,7 @@ ANSWERS: dict[str, Answer] = {
         "WARNING stated by a log line: Leader epoch begins below an earlier one. ", stated=("epoch-begins-below",)
     ),
     "rdkafka-saw-truncation": Answer(
-        f"{SUSPECTED}COMMITTED DATA LOST   offsets 205 to 390", found((LOSS, 4, (205, 391))), ("fetch-above-log-end",)
+        f"{SUSPECTED}COMMITTED DATA LOST   offsets 205 to 390", found((LOSS, 4, (205, 391))), ("consumer-diverged",)
     ),
     "rdkafka-out-of-range": Answer(
         "INFO stated by a log line: Consumer position out of range. ", stated=("fetch-out-of-range",)
@@ -277,7 +277,7 @@ ANSWERS: dict[str, Answer] = {
         ("log-start-above-high-watermark",),
     ),
     "consumer-saw-truncation": Answer(
-        f"{SUSPECTED}COMMITTED DATA LOST", found((LOSS, 4, (205, 391))), ("fetch-above-log-end",)
+        f"{SUSPECTED}COMMITTED DATA LOST", found((LOSS, 4, (205, 391))), ("consumer-diverged",)
     ),
     "out-of-range-above": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   offsets 205 to 390", found((LOSS, 4, (205, 391))), ("fetch-above-log-end",)
