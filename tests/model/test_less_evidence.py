@@ -270,14 +270,14 @@ REPAIRED: dict[str, tuple[str, Logging, int, int, int, str, str]] = {
     "a cut in a span that is gone": ("hw", "default", 5_100_271, 0, 5_100_271_078, CUT, ""),
     "a stopped broker's return": ("hw", "default", 6_006, 0, 60_061, CUT, "ever held records"),
     "an epoch taken up twice": ("hw", "default", 7_500_079, 79, 7_500_079_312, CUT, "took up leader epoch 1 again"),
-    "files shorter than the log was": (
+    "a leader whose fetcher no line removes": (
         "hw",
         "replication",
         7_501_098,
         98,
         7_501_098_312,
         LOST,
-        "its log had reached 3",
+        "its fetcher was removed before it led epoch 3",
     ),
     "a leader that only its epoch file names": ("fetch-14704", "default", 7_508_058, 58, 7_508_058_311, LOST, ""),
     "a leader with less than its follower": (

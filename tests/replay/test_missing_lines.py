@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.coverage import LinesAtHand, Place, Printed
+from forensics.replay.coverage import LinesAtHand, Place, Printed, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.history import BrokerFacts, Epoch, Role
@@ -721,3 +721,15 @@ def test_where_no_line_of_the_isr_is_logged_nothing_follows_from_its_absence(log
     assert incident.findings("leo-regression") == []
     shown = {one.shown_by for known in incident.history().coverage.known_missing.values() for one in known}
     assert ("not-opened" in shown) == (not logged)
+
+
+def test_files_that_are_shorter_than_the_log_was_show_that_lines_are_missing(tmp_path: Path) -> None:
+    """Broker 2 led from 50 on, as its own line states, and its copy ends at 22: what removed the rest no line shows."""
+    incident = Incident(tmp_path)
+    incident.begins(22)
+    incident.succeeds(20, 1, 2, 50, 1)
+    known = incident.history().coverage.known_missing
+    assert [(broker, one.shown_by, one.span) for broker in known for one in known[broker]] == [
+        (broker, "below-reached", Span.AFTER) for broker in (1, 2)
+    ]
+    assert incident.verdict("committed-data-lost") == "unknown"

@@ -139,7 +139,6 @@ def test_no_partition_judged_is_not_nothing_found(sample_traces: Path) -> None:
     "line",
     [
         "INFO [KafkaServer id=1] started (kafka.server.KafkaServer)",
-        "INFO Deleted log for partition t-4 in /d/t-4.276763944d864963954c4b39af255ff9-delete. (kafka.log.LogManager)",
         "INFO [ReplicaFetcherManager on broker 2] Removed fetcher for partitions Set(t-4)",
     ],
 )

@@ -74,9 +74,15 @@ def requests(observations: pl.DataFrame, rows: pl.DataFrame) -> Requests:
     for receiver, row, controller in sending.select("replica", "row", "broker").iter_rows():
         sent.setdefault(receiver, []).append((row, controller))
     handled: dict[int, list[int]] = {}
-    for broker, row in of_brokers.filter(pl.col("message") == _HANDLED).select("broker", "row").iter_rows():
+    handling = _once(of_brokers.filter(pl.col("message") == _HANDLED), "broker")
+    for broker, row in handling.select("broker", "row").iter_rows():
         handled.setdefault(broker, []).append(row)
     return Requests(sent, handled, _unsent(rows.filter(pl.col("kind") == Kind.LEADER_AND_ISR.value)))
+
+
+def _once(lines: pl.DataFrame, *same: str) -> pl.DataFrame:
+    """Return the lines without those of the same time: a line may be in two copies of a log that overlap."""
+    return lines.unique([*same, "time"], keep="first", maintain_order=True)
 
 
 def _unsent(requests: pl.DataFrame) -> frozenset[tuple[str, int, int]]:
@@ -85,7 +91,9 @@ def _unsent(requests: pl.DataFrame) -> frozenset[tuple[str, int, int]]:
     # The controllers' lines begin no later than the partition.
     given = given.filter((pl.col("leader_epoch") == 0).any().over(_PLACE))
     given = given.group_by(*_PLACE, "broker").len("sent")
-    received = requests.filter(OF_ITSELF).group_by(*_PLACE, "broker").len("received")
+    received = (
+        _once(requests.filter(OF_ITSELF), *_PLACE, "broker", "leader_epoch").group_by(*_PLACE, "broker").len("received")
+    )
     both = received.join(given, on=[*_PLACE], how="semi").join(given, on=[*_PLACE, "broker"], how="left")
     more = both.filter(pl.col("received") > pl.col("sent").fill_null(0))
     return frozenset(more.select(_PLACE).unique().iter_rows())
