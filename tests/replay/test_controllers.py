@@ -21,14 +21,14 @@ SENT_EACH = f"Sending become-follower LeaderAndIsr request {STATE} to broker 2 f
 RECEIVED = f"Received LeaderAndIsr request {STATE} correlation id 1 from controller 9 epoch 1 for partition orders-0"
 
 
-def incident(folder: Path, sent: list[str], received: list[str]) -> Incident:
+def incident(folder: Path, sent: list[str], received: list[str], *, at: float = 0.001) -> Incident:
     """Broker 1 leads, and broker 3's lines are not in the evidence: the controller's show that it led no epoch."""
     made = Incident(folder)
     made.begins(80)
     for text in sent:
         made[9].says(1, f"INFO [Controller id=9 epoch=1] {text} (state.change.logger)", log="state-change")
-    for text in received:
-        made[2].says(1, f"INFO [Broker id=2] {text} (state.change.logger)", log="state-change")
+    for number, text in enumerate(received):
+        made[2].says(1 + at * number, f"INFO [Broker id=2] {text} (state.change.logger)", log="state-change")
     shutil.rmtree(made[3].folder / "logs")
     return made
 
@@ -59,6 +59,11 @@ def test_each_request_is_sent(sent: list[str], received: list[str], tmp_path: Pa
     made = incident(tmp_path, sent, received)
     assert made.history().coverage.elections
     assert made.verdict("unclean-election") == "clean"
+
+
+def test_a_request_that_two_copies_of_a_log_hold_is_one(tmp_path: Path) -> None:
+    made = incident(tmp_path, [SENT, SENT], [*HANDLED, *HANDLED], at=0)
+    assert made.history().coverage.elections
 
 
 def test_the_controllers_lines_may_begin_after_those_of_a_broker(tmp_path: Path) -> None:
