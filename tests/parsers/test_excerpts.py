@@ -268,7 +268,8 @@ def test_real_lines_in_any_stack_of_dressings_say_what_they_say(places: list[int
     pool = real_lines()
     assert len(pool) > 150
     lines = list(dict.fromkeys(pool[place % len(pool)] for place in places))
-    stack = stacked(chosen)
+    # An object of JSON with one event is a layout of a log, as collectors write it, and not an excerpt.
+    stack = stacked([name for name in chosen if name != "JSON" or len(lines) > 1])
     timeless = any(paste.timeless for paste in stack)
     dressed = lines
     for paste in stack:

@@ -71,6 +71,11 @@ def test_one_leader_epoch_with_two_starts(lines: list[Line], offsets: tuple[int,
         [*HELD, *OWN, *restart(3, 1, "unclean_restart"), *starts(4, 1, (4, 3), (5, 7))],
         # The file was lost, and the next record of the epoch is noted.
         [*HELD, *OWN, *restart(3, 1, "clean_restart"), *starts(4, 1, (5, 8), kind="epoch_assigned")],
+        # Then the file lists that entry.
+        [
+            *(*HELD, *OWN, *restart(3, 1, "clean_restart"), *starts(4, 1, (5, 8), kind="epoch_assigned")),
+            *starts(5, 1, (5, 8)),
+        ],
     ],
 )
 def test_near_miss_a_second_start_that_something_explains(lines: list[Line], tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 
 from forensics.replay.coverage import Doubt, Printed, Span
@@ -260,7 +261,7 @@ class EpochStart:
             epoch.lineage = self._below(epoch.epoch, epoch.start, leader, log).begin(epoch.epoch, epoch.start)
         elif role_span is not None and self._led_on(leader, role_span) and not self._dated(epoch.epoch):
             # The same leader continues the same log. Where one epoch ends and the next begins changes no record, as
-            # long as no batch states an epoch.
+            # long as nothing states the epoch of one.
             epoch.lineage = log
         elif epoch.leader_took_up or role_span is not None:
             # The start is unknown; the leader's earlier log is below it.
@@ -404,8 +405,11 @@ class EpochStart:
         )
 
     def _dated(self, number: int) -> bool:
-        """Return whether files show records of an epoch."""
-        return any(number == epoch for disk in self.disks.values() for epoch, _ in disk.lineage.entries)
+        """Return whether files show records of an epoch, or a replica's line its first record."""
+        if any(number == epoch for disk in self.disks.values() for epoch, _ in disk.lineage.entries):
+            return True
+        spans = itertools.chain.from_iterable(self.role_spans.values())
+        return any(number == epoch for span in spans for epoch, _, _ in span.entries)
 
     def _led_on(self, leader: int, role_span: RoleSpan) -> bool:
         before = self.previous.get(leader)

@@ -362,8 +362,10 @@ def _begins(partition: _Partition, line: StatementLine, *, exact: bool, rebuilds
     first = line.replica in reloaded and _is_first(reloaded[line.replica], entry)
     if first:
         reloaded[line.replica] = entry
-    rebuilt = first and (rebuilds or _noted_again(partition, line))
     starts = partition.starts.setdefault(epoch, {})
+    known = starts.get(line.offset)
+    listed = known is not None and known[0] == line.replica and known[2]  # the file lists what was noted again
+    rebuilt = first and (rebuilds or listed or _noted_again(partition, line))
     others = (at for at, (replica, *_) in starts.items() if replica == line.replica)
     rebuilt |= not exact and any(at != line.offset for at in others)
     if line.offset not in starts or starts[line.offset][2]:
