@@ -27,6 +27,9 @@ BY_NAME = {protocol.name: protocol for protocol in ALL}
 TOGETHER = 50
 """Traces that are judged by one scan."""
 
+SOME = range(len(PROTOCOLS)) if EVERYTHING else [len(PROTOCOLS) - 1]
+"""Protocols whose runs take long: all with CI=1, else the last one."""
+
 LESS_RUNS = max(10, RUNS // 10)
 """Runs of each protocol that are judged with lines dropped."""
 
@@ -74,7 +77,7 @@ def test_whole_traces_with_transactions_are_decided(number: int) -> None:
     assert undecided(PROTOCOLS[number], schedules) == []
 
 
-@pytest.mark.parametrize("number", range(len(PROTOCOLS)), ids=[protocol.name for protocol in PROTOCOLS])
+@pytest.mark.parametrize("number", SOME)
 def test_what_of_a_loss_is_over_is_told(number: int) -> None:
     """In one run of six a later leader has what one before it lacked, mostly a part of it."""
     first = 1_000_000 + 1_000 * number
@@ -90,7 +93,7 @@ def test_what_of_a_loss_is_over_is_told(number: int) -> None:
     assert len(over) > 3
 
 
-@pytest.mark.parametrize("number", range(len(PROTOCOLS)) if EVERYTHING else [len(PROTOCOLS) - 1])
+@pytest.mark.parametrize("number", SOME)
 def test_a_fault_that_is_added_is_found(number: int) -> None:
     first = 4_000_000 + 1_000 * number
     runs = max(60, LESS_RUNS)  # some kinds of fault find no place in many runs
@@ -99,7 +102,7 @@ def test_a_fault_that_is_added_is_found(number: int) -> None:
     assert {one.kind for one in found} == {"right"}
 
 
-@pytest.mark.parametrize("number", range(len(PROTOCOLS)), ids=[protocol.name for protocol in PROTOCOLS])
+@pytest.mark.parametrize("number", SOME)
 def test_traces_with_lines_dropped_or_with_records_before_are_never_judged_wrongly(number: int) -> None:
     first = 2_000 + number * LESS_RUNS
     found = compare(PROTOCOLS[number], [drawn(seed) for seed in range(first, first + LESS_RUNS)])
