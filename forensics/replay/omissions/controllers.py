@@ -45,10 +45,12 @@ class Requests(NamedTuple):
             cluster: statements of controllers and metadata about the partition.
             own: each broker's lines about its replica.
         """
-        first = (one for one in cluster if one.kind in ELECTS and one.leader_epoch == 0)
-        created = next((one for one in first if one.message in WITH_ZOOKEEPER), None)
         if place in self.unsent:
             return True
+        if not self.sent:  # no controller with ZooKeeper logs what it sends once for each request
+            return False
+        first = (one for one in cluster if one.kind in ELECTS and one.leader_epoch == 0)
+        created = next((one for one in first if one.message in WITH_ZOOKEEPER), None)
         return created is not None and any(self._exceed_at(broker, created, own[broker]) for broker in own)
 
     def _exceed_at(self, broker: int, created: Event, own: Sequence[Event]) -> bool:

@@ -125,9 +125,8 @@ def _is_role(event: Event) -> bool:
 
 
 def _later(roles: Sequence[Event], end: int) -> Event | None:
-    """Return the first role after the end of server.log, or None."""
-    apart = {Kind.BECOME_FOLLOWER.value: _APART}
-    return next((one for one in roles if (one.time or 0) > end + apart.get(one.kind, 0)), None)
+    """Return the first role after the end of server.log, or None. A follower's fetcher is removed after its role."""
+    return next((one for one in roles if (one.time or 0) > end + _APART * (one.kind == Kind.BECOME_FOLLOWER)), None)
 
 
 def _earlier(roles: Sequence[Event], begin: int) -> Event | None:
