@@ -12,6 +12,8 @@ Two steps lead from an absent line to a conclusion, and the coverage answers the
    * A role in a leader epoch is of the topic *roles*, and always logged (ReplicaManager, Partition).
    * A truncation by replication, a load of the log when its broker starts, and the start of a fetcher are of the topic
      *log*, and always logged (Log, LogManager, AbstractFetcherManager). So a restart shows in each replica's lines.
+     If a follower drops its whole log, because its leader's begins above it, its fetcher logs that it reset its fetch
+     offset (AbstractFetcherThread), and Log itself logs nothing at INFO.
    * A change of the ISR is of the topic *log* of the leader that makes it (Partition.shrinkIsr, expandIsr). A KRaft
      controller also removes brokers that are gone, and a dead leader logs nothing about that. A controller with
      ZooKeeper removes them with a leader epoch of its own.
@@ -56,19 +58,22 @@ allow the conclusion; what is not logged at all (see above) is a question of its
 binds it: if it names none, none does. ``run`` is the process of r's broker in which it had the role
 (``RoleSpan.run``): 0 for lines before the first start in the evidence, and one more with each start.
 
-* *It did not truncate between its role in epoch 3 and the next one:* ``log_lines_complete(r, 3, run)``. If the broker
-  started in between, ``has(r, LOG)``, because the lines from the start to the next role are of no role. If it had no
-  next role, ``has(r, LOG, AFTER)`` too.
-* *It had no role between its role in epoch 3 and the next one:* ``role_lines_complete(r, 3, run)``.
+* *It did not truncate between its role in epoch 3 and the next one:* ``log_lines_complete(r, 3, run)``. All lines up to
+  the next role are of the role before, also if the broker started in between. If it had no next role, ``has(r, LOG,
+  AFTER)`` too.
+* *It had no role between its role in epoch 3 and the next one:* ``role_lines_complete(r, 3, run)``. If the broker
+  started in between, also not ``in_doubt(STOP_UNSEEN, 3, r, run)``, and not ``in_doubt(RAN_ON, e, r, run)`` of any
+  epoch e up to that of the next role.
 * *It did not restart between two of its roles:* both have the same ``run``, and ``log_lines_complete`` for the first
   and for each role between them.
-* *It had no role after its last one, in epoch 3:* ``has(r, ROLES, WITHIN, AFTER)``, not ``in_doubt(STOP_UNSEEN, 3, r,
-  run)``, and not ``in_doubt(RAN_ON, e, r, run)`` of any later epoch e.
+* *It had no role after its last one:* ``has(r, ROLES, WITHIN, AFTER)``.
+* *It never led:* ``has(r, ROLES, *Span)``, and none of its role lines is of a leader.
 * *Its broker never logged a longer log than its copy:* ``throughout(r)``, because lines of both files state log end
-  offsets. If only the time since its first line counts, ``whole(r, WITHIN, AFTER)``. Whether the log became shorter
-  without a line, after a power loss or on another disk, ``roles/log_ends`` answers.
-* *Its broker logged no later high watermark:* ``whole(r, WITHIN, AFTER)``, for the same reason. It may still have
-  risen.
+  offsets, and r not in ``unclaimed``. If only the time since its first line counts, ``whole(r, WITHIN, AFTER)``
+  instead. Whether the log became shorter without a line, after a power loss or on another disk, ``roles/log_ends``
+  answers.
+* *Its broker logged no later high watermark:* ``whole(r, WITHIN, AFTER)``, and r not in ``unclaimed``, for the same
+  reasons. It may still have risen.
 
 Conclusions about the partition need the replicas that could have acted:
 
@@ -85,7 +90,8 @@ Conclusions about the partition need the replicas that could have acted:
 * *No replica led between epochs 3 and 6:* no line names a leader of 4 or 5, and ``unnamed_between(3, 6)`` is empty.
   There is no doubt ``LEADER`` of 4 or 5 either. An epoch that a line names as one without a leader is neither.
 * *No leader came after the last one that lines name:* ``omissions/last_leader`` asks it. Either
-  ``has(each replica, ROLES, *Span)``, or ``elections`` and ``has(the last leader, ROLES, AFTER)``.
+  ``has(each replica, ROLES, *Span)``, or ``elections`` and ``has(the last leader, ROLES, AFTER)``. ``unnamed`` and the
+  doubts do not bind here: they are about epochs between two that something names.
 
 So there are two kinds of questions, and each has methods of its own:
 
@@ -244,8 +250,9 @@ class Place:
     """A place in a replica's lines at which others are missing.
 
     Attributes:
-        epoch: leader epoch of its role there; -1 before its first role in the evidence.
-        run: process of its broker: 0 before the first start in the evidence, and one more with each start.
+        epoch: leader epoch of its role there, which is its last role before the place; -1 before its first one.
+        run: process of its broker in which it had that role: 0 before the first start in the evidence, and one more
+            with each start. What is missing between a start and the next role counts for the role before the start.
         row: a line in the evidence beside which lines are missing, before or after it; None for after the last line on
             that role.
     """
@@ -300,7 +307,8 @@ class LinesAtHand:
         claimed: a trace claims to state every change of its replicas.
         claimed_within: a trace claims the same of what the lines are about, and of nothing else.
         unseen_process: broker epoch of a process that controllers registered and that has no line of its own; or None.
-        unread: lines of a trace could not be read, so what it claims does not count.
+        unread: lines of a trace could not be read, so what it claims does not count: ``claimed`` and
+            ``claimed_within`` are false.
     """
 
     printed: frozenset[Printed] = BOTH
@@ -490,11 +498,12 @@ class Coverage:
         return bool(self.places.get(replica)) and all(one.placed for one in within)
 
     def undated_from(self, replica: int, epoch: int) -> int | None:
-        """Return the first offset of a leader epoch from which the writer of a replica's records is unknown, because
-        lines of the replica are missing; None if nothing shows that.
+        """Return the lowest offset of a leader epoch from which the writer of a replica's records is unknown.
+
+        It is unknown because lines of the replica are missing. None if nothing shows that, which is no licence.
         """
         found = (one for one in self.known_missing.get(replica, ()) if one.epoch == epoch)
-        return next((one.undated_from for one in found if one.undated_from is not None), None)
+        return min((one.undated_from for one in found if one.undated_from is not None), default=None)
 
     def unnamed_between(self, after: int, before: int | None = None) -> list[int]:
         """Return the leader epochs above one, and below another if given, that must have existed and that no line
@@ -524,8 +533,8 @@ class Coverage:
         """Return the coverage with more lines known to be missing.
 
         An omission is kept once for each replica, as it was first found. If it is found again without a place, the
-        places of the replica's missing lines count as unknown. If it is found again in another epoch and states from
-        which offset the writer of records is unknown (``undated_from``), it is kept for that epoch too.
+        places of the replica's missing lines count as unknown. If it is found again and states from which offset of an
+        epoch the writer of records is unknown (``undated_from``), it is kept too, unless a lower one is known.
         """
         counted = self.counted(found)
         if not counted:
@@ -565,8 +574,14 @@ class Coverage:
 def _add(known: list[MissingLines], one: MissingLines) -> None:
     """Add missing lines to those that are known of a replica, the first of an omission for all of it."""
     alike = [at for at, other in enumerate(known) if other.shown_by == one.shown_by]
-    undated = one.undated_from is not None and all(known[at].epoch != one.epoch for at in alike)
-    if not alike or undated:
+    if not alike or not any(_says_as_much(known[at], one) for at in alike):
         known.append(one)
     elif not one.placed:
         known[alike[0]] = replace(known[alike[0]], placed=False)
+
+
+def _says_as_much(known: MissingLines, one: MissingLines) -> bool:
+    """Return whether lines known to be missing leave the writers of as many records unknown as others of their kind."""
+    if one.undated_from is None:
+        return True
+    return known.epoch == one.epoch and known.undated_from is not None and known.undated_from <= one.undated_from

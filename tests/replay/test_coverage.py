@@ -120,6 +120,14 @@ def test_each_epoch_whose_records_have_no_known_writer_is_kept() -> None:
     assert len(coverage.known_missing[1]) == 2
 
 
+def test_the_lowest_offset_of_an_epoch_counts_in_whatever_order_they_are_found() -> None:
+    found = [GONE.of(1, epoch=3), GONE.of(1, epoch=3, undated_from=20), GONE.of(1, epoch=3, undated_from=10)]
+    for order in (found, found[::-1]):
+        coverage = whole(1).lowered(order)
+        assert coverage.undated_from(1, 3) == 10
+        assert coverage.lowered(order) == coverage, "what is known is not found again"
+
+
 def test_no_place_counts_where_a_trace_claims_to_state_every_change() -> None:
     claimed = Coverage.of({1: LinesAtHand(frozenset(), claimed=True)}, {1: frozenset()})
     assert claimed.with_places(1, [Place(3, 0, 20)]).places == {}
