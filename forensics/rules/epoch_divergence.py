@@ -43,11 +43,11 @@ One of these contradictions: in one log, the leader epoch falls as offsets rise.
 a replica contradict its ``leader-epoch-checkpoint``. The batches of two replicas give one
 offset different leader epochs, below both high watermarks.""",
         """\
-In a trace: one leader epoch has entries with two start offsets, in one replica or in two. If
-the trace claims to state every change of both replicas, its log lines are compared as batches
-are: also records that are not committed, if both replicas have the same record above them. Two
-records of one leader epoch at one offset, by their checksums, contradict it too: one
-leader writes each epoch, and it writes each offset once.""",
+In a trace: one leader epoch has entries with two start offsets, in one replica or in two. Or two
+leaders begin to write it at two offsets. If the trace claims to state every change of both
+replicas, its log lines are compared as batches are: also records that are not committed, if both
+replicas have the same record above them. Two records of one leader epoch at one offset, by their
+checksums, contradict it too: one leader writes each epoch, and it writes each offset once.""",
     ),
     matters=(
         """\
@@ -112,7 +112,7 @@ def judge(history: History, case: Case) -> Judgement:
 
 def _by_trace(history: History, played: Played) -> Iterator[Finding]:
     """Yield what a complete trace shows: different records, and entries that fall along a log."""
-    yield from (_records_apart(history, one) for one in (*played.apart, *played.below_alike))
+    yield from (_records_apart(history, one) for one in (*played.apart, *played.below_alike, *played.written_twice))
     yield from (_entries_fall(history, one) for one in played.falls)
 
 
@@ -321,7 +321,7 @@ def _twice(history: History, twice: EpochRollback) -> Finding:
 
 
 def _two_starts(history: History, several: EpochStarts) -> Finding:
-    """One epoch whose entries name several first offsets."""
+    """One epoch with several first offsets, by entries or by the appends of two leaders."""
     epoch = several.epoch
     offsets = " and ".join(str(offset) for offset, _, _ in several.starts)
     replicas = tuple(sorted({replica for _, replica, _ in several.starts}))
@@ -333,7 +333,7 @@ def _two_starts(history: History, several: EpochStarts) -> Finding:
         epochs=(epoch,),
         offsets=((several.starts[0][0], several.starts[-1][0]),),
         subject="two starts",
-        summary=f"the epoch entries of {brokers_text(replicas)} start leader epoch {epoch} at offsets {offsets}",
+        summary=f"{brokers_text(replicas)} start leader epoch {epoch} at offsets {offsets}",
         facts=tuple(Fact(f"stated {ref.note}", broker=replica, refs=(ref,)) for _, replica, ref in several.starts),
         not_because=("no replica with a later start states that it removed the beginning of its log",),
         cause=CauseId.EPOCHS_PUT_BACK if history.epoch_rollbacks else CauseId.UNKNOWN,

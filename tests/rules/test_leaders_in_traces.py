@@ -327,3 +327,53 @@ def test_a_leader_whose_log_is_shorter_without_a_reason_keeps_its_high_watermark
     """A truncation lowers it. Where no line shows one, the member that is shorter later is still below it."""
     lines = [said(5, 1, kind, **{field: 7}), said(6, 2, kind, **{field: 7})]
     assert offsets(of(tmp_path, [*HEALTHY, *lines]), BEHIND) == ([((7, 10),)] if kind != "truncate" else [])
+
+
+def split(*isr_of_second: str, checksums: tuple[str, str] | None = None) -> list[Line]:
+    """Broker 2 follows and then leads the same epoch; broker 1 continues to lead it. Both write from offset 10 on."""
+    stated = {"isr": isr_of_second[0]} if isr_of_second else {}
+    one, two = ({"checksum": one} for one in checksums) if checksums else ({}, {})
+    return [
+        *HEALTHY,
+        leads(5, 2, 1, hw=10, **stated),
+        said(6, 2, "append", offset=10, leo=12, **two),
+        said(7, 2, "hw", hw=12),
+        said(8, 1, "append", offset=10, leo=12, **one),
+    ]
+
+
+def test_each_of_two_leaders_of_one_epoch_has_its_own_isr(tmp_path: Path) -> None:
+    assert of(tmp_path, split("2"))[BEHIND].verdict is Verdict.CLEAN, "only the other leader has broker 1 in its ISR"
+    (finding,) = of(tmp_path, split("1,2"))[BEHIND].findings
+    assert finding.summary.startswith("broker 2, the leader, had high watermark 12")
+    alone = [*split("2"), said(9, 1, "hw", hw=12)]
+    assert of(tmp_path, alone)[BEHIND].verdict is Verdict.CLEAN, "broker 2 has offsets 10 and 11"
+    above = [*split("2"), said(9, 1, "append", offset=12, leo=14), said(10, 1, "hw", hw=14)]
+    (finding,) = of(tmp_path, above)[BEHIND].findings
+    assert finding.summary.startswith("broker 1, the leader, had high watermark 14")
+    shrunk = [*above[:-1], said(9, 1, "isr_shrink", isr="1"), above[-1]]
+    assert of(tmp_path, shrunk)[BEHIND].verdict is Verdict.CLEAN, "broker 1 has removed broker 2"
+
+
+def test_two_leaders_that_begin_to_write_an_epoch_at_different_offsets_contradict_each_other(tmp_path: Path) -> None:
+    lines = [
+        *HEALTHY,
+        said(5, 1, "append", offset=10, leo=13),
+        leads(6, 2, 2, hw=10, isr="2"),
+        said(7, 1, "become_leader", leader_epoch=2, leo=13, hw=10, isr="1,2"),
+        said(8, 2, "append", offset=10, leo=12),
+        said(9, 1, "append", offset=13, leo=14),
+    ]
+    found = of(tmp_path, lines)
+    assert offsets(found, "epoch-divergence") == [((10, 13),)]
+    assert found["two-leaders-one-epoch"].verdict is Verdict.VIOLATED
+    assert offsets(of(tmp_path, lines[:-1]), "epoch-divergence") == [], "broker 1 wrote nothing in it"
+    followed = [*lines[:-1], said(9, 1, "hw", hw=10)]
+    assert offsets(of(tmp_path, followed), "epoch-divergence") == []
+
+
+def test_two_record_batches_of_one_epoch_at_one_offset_contradict_each_other(tmp_path: Path) -> None:
+    found = of(tmp_path, split("2", checksums=("x", "y")))
+    assert offsets(found, "epoch-divergence") == [((10, 12),)]
+    for alike in (split("2", checksums=("x", "x")), split("2")):
+        assert of(tmp_path, alike)["epoch-divergence"].verdict is Verdict.CLEAN

@@ -2,6 +2,9 @@
 
 The ISR is the one that the controller elected from, and that each leader committed since. If a trace states no commits,
 the changes that leaders propose count as committed. An election is judged by the ISR right before it.
+
+Two leaders of one leader epoch have an ISR each, by which each of them raises its own high watermark
+(Partition.maybeIncrementLeaderHW). What none of its lines states of the second one's ISR is unknown.
 """
 
 from __future__ import annotations
@@ -44,7 +47,8 @@ class InSync:
         proposed: the ISR that the leader proposed last.
         epoch: the newest leader epoch that somebody was elected in.
         stated: a line has stated the ISR in that epoch.
-        leader: who leads in it.
+        leader: who leads in it; of two leaders the one that took it up last.
+        others: the ISRs of the other leaders of that epoch.
         outside: elections from outside the ISR.
         open: leader epochs whose election cannot be judged: no ISR was stated before.
         behind: the first line after which a leader's high watermark is above a member's log.
@@ -59,6 +63,7 @@ class InSync:
     epoch: int = -1
     stated: bool = False
     leader: int | None = None
+    others: dict[int, frozenset[int] | None] = field(default_factory=dict)
     outside: dict[int, OutsideIsr] = field(default_factory=dict)
     open: set[int] = field(default_factory=set)
     behind: dict[tuple[int, int, int], HwAboveIsrMember] = field(default_factory=dict)
@@ -96,16 +101,27 @@ class InSync:
         again = leads and line.broker == self.leader and epoch == self.epoch
         if epoch > self.epoch:
             self._judge(leader, epoch, line)
-            self.stated = False
+            self.stated, self.others = False, {}
+        elif leads and not again and self.leader is not None:
+            self._second_leader(line.broker)
         if line.kind == Kind.UNCLEAN_ELECTION and leader is not None:
-            before = self.outside[epoch].isr if epoch in self.outside else None
-            self.outside[epoch] = OutsideIsr(leader, epoch, before, self._ref(line, leader))
+            self._unclean(leader, epoch, line)
         if line.isr is not None and (again or not leads or not self.stated):
             self.isr, self.proposed, self.stated = members(line.isr), None, True
         elif not self.stated and leader is not None and epoch in self.outside:
             self.isr, self.proposed = frozenset({leader}), None  # an unclean election leaves no other broker in it
         self.epoch = epoch
         self._takes_up(leader, leads=leads)
+
+    def _unclean(self, leader: int, epoch: int, line: TraceLine) -> None:
+        before = self.outside[epoch].isr if epoch in self.outside else None
+        self.outside[epoch] = OutsideIsr(leader, epoch, before, self._ref(line, leader))
+
+    def _second_leader(self, broker: int) -> None:
+        """Another broker takes up the epoch that is led: it has an ISR of its own."""
+        assert self.leader is not None
+        self.others[self.leader] = self.isr
+        self.isr, self.proposed, self.stated = self.others.pop(broker, None), None, False
 
     def _takes_up(self, leader: int | None, *, leads: bool) -> None:
         """Set who leads. One that was elected does not lead until it takes the epoch up."""
@@ -128,13 +144,23 @@ class InSync:
         return Ref(row=line.row, note=f"leader epoch {line.leader_epoch}: broker {leader}")
 
     def _propose(self, line: TraceLine) -> None:
-        if line.broker != self.leader or line.isr is None:
+        if self._of_other(line) or line.broker != self.leader or line.isr is None:
             return
         self.proposed = members(line.isr)
         if not self.commits and line.row not in self.refused:
             self.isr = self.proposed
 
+    def _of_other(self, line: TraceLine) -> bool:
+        """Take an ISR that another leader of the epoch states; return whether it is one."""
+        if line.broker not in self.others:
+            return False
+        if line.isr is not None and line.row not in self.refused:
+            self.others[line.broker] = members(line.isr)
+        return True
+
     def _commit(self, line: TraceLine) -> None:
+        if self._of_other(line):
+            return
         if line.isr is not None:
             self.isr, self.stated = members(line.isr), True
         elif self.proposed is not None:
@@ -145,16 +171,20 @@ class InSync:
         self.proposed = None
 
     def _state(self, line: TraceLine) -> None:
-        if line.isr is not None and line.broker == self.leader:
+        if not self._of_other(line) and line.isr is not None and line.broker == self.leader:
             self.isr, self.stated = members(line.isr), True
 
     def _compare(self, line: TraceLine, ends: Mapping[int, int], leading: Mapping[int, int | None]) -> None:
-        """Compare the high watermark of the leader with the log of each member, as they are after a line."""
-        leader = self.leader
-        hw = leading.get(leader) if leader is not None else None
-        if leader is None or hw is None:
-            return
-        for member in (self.isr or frozenset()) - {leader}:
+        """Compare the high watermark of each leader with the log of each member, as they are after a line."""
+        for leader, isr in ((self.leader, self.isr), *self.others.items()):
+            hw = leading.get(leader) if leader is not None else None
+            if leader is not None and hw is not None:
+                self._compare_with(leader, hw, isr or frozenset(), line, ends)
+
+    def _compare_with(
+        self, leader: int, hw: int, isr: frozenset[int], line: TraceLine, ends: Mapping[int, int]
+    ) -> None:
+        for member in isr - {leader}:
             end = ends.get(member, 0)  # a member without a line has no log yet
             if hw > end:
                 ref = Ref(row=line.row, note=f"high watermark {hw}, log end offset of broker {member} {end}")

@@ -24,6 +24,7 @@ from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, intersect, merge, subtract
 from forensics.replay.traces.broken_invariants import EpochsFall, EpochStarts, HwAboveLeo
 from forensics.replay.traces.committed_records import NOBODY, Commit, Records, highest_first
+from forensics.replay.traces.contested_epochs import Contested
 from forensics.replay.traces.contradictions import of_answer, of_log_start, of_request
 from forensics.replay.traces.epoch_entries import Beginning, Entries, entry_start
 from forensics.replay.traces.high_watermarks import ABOUT_HW, Whose, stated
@@ -79,7 +80,7 @@ class Player:
         self.epoch_starts: dict[int, EpochStarts] = {}
         self.falls: dict[int, EpochsFall] = {}
         self.contradiction: Contradiction | None = None
-        self.epochs, self.written = LedEpochs(), Written(led)
+        self.epochs, self.written, self.contested = LedEpochs(), Written(led), Contested(led)
         self.checksums: dict[tuple[Writer, int, int], str] = {}
         self.unlike_leader: list[tuple[TraceLine, Piece, str]] = []
         self.stopped = False
@@ -323,6 +324,8 @@ class Player:
             pieces = self._again(replica, pieces, line, end)
         ref = Ref(row=line.row, note=f"offsets {first} to {end - 1} appended")
         for piece in pieces:
+            if replica.leads:
+                self.contested.writes(line.broker, replica.log, piece, ref)
             replica.log.append(piece, ref)
         if replica.leads and replica.led_at is not None:
             hw, stated_by = replica.led_at  # it may have been above the end of the log
@@ -692,14 +695,16 @@ class Player:
         if self.in_sync.before is not None:
             self._contradicts(*self.in_sync.before)
         isr = self.in_sync if self.isr_stated else None
-        starts = tuple(one for _, one in sorted(self.epoch_starts.items()))
+        twice = tuple(self.contested.written_twice(apart))
+        starts = [*self.contested.two_starts(self.epoch_starts), *self.epoch_starts.values()]
+        starts.sort(key=lambda one: one.epoch)
         truncated = tuple(replace(one, again=self._again_there(one, pieces)) for one, pieces in self.truncated)
         above = tuple(one for _, one in sorted(self.above.items()))
-        found = truncated, without, apart, above, tuple(self.fallen), tuple(self.shortened), starts
+        found = truncated, without, apart, above, tuple(self.fallen), tuple(self.shortened), tuple(starts)
         below = tuple(apart_below_alike({broker: one.log for broker, one in self.replicas.items()}, apart))
         held = {row: holding(self.replicas, pieces) for row, pieces in self.lacked.items()}
         none, falls = self._in_no_log(), tuple(self.falls.values())
-        return Played(*found, isr, self.contradiction, self.removed, none, falls, below, held)
+        return Played(*found, isr, self.contradiction, self.removed, none, falls, below, held, twice)
 
     def _in_no_log(self) -> InNoLog | None:
         """Return the committed records that no replica has at the end, unless a line contradicts others."""

@@ -139,7 +139,8 @@ class Played:
         above: the first high watermark of each replica that is above its log.
         fallen: high watermarks that fell: of a leader in its role, or below the checkpoint that a process read back.
         shortened: logs that were loaded, created or stated shorter than they had been.
-        epoch_starts: leader epochs whose entry has another first offset than the records of the same log.
+        epoch_starts: leader epochs whose entry has another first offset than the records of the same log, or that two
+            leaders begin at different offsets.
         isr: elections and high watermarks compared with the ISR; None if no line states an ISR.
         contradiction: the first line that contradicts others, if any. What is found counts, nothing else is decided.
         removed: what each truncation removed, by row of its line.
@@ -149,6 +150,8 @@ class Played:
             ``apart``.
         held: by row of a line that states a shorter log, which replicas have at the end what it lacked, with the
             offsets.
+        written_twice: leaders of one epoch that wrote different record batches at the same offsets, besides those that
+            are ``apart``.
     """
 
     truncated: tuple[TruncatedCommitted, ...]
@@ -165,6 +168,7 @@ class Played:
     falls: tuple[EpochsFall, ...] = ()
     below_alike: tuple[Apart, ...] = ()
     held: Mapping[int, Mapping[int, tuple[Range, ...]]] = field(default_factory=dict)
+    written_twice: tuple[Apart, ...] = ()
 
 
 NO_DECISION: Final = Played((), (), (), (), (), ())

@@ -80,6 +80,7 @@ _ANSWERS: Final[dict[str, Any]] = {
     ],
     "apart": lambda one: [(pair.left, pair.right, pair.ranges) for pair in one.apart],
     "below_alike": lambda one: [(pair.left, pair.right, pair.ranges) for pair in one.below_alike],
+    "written_twice": lambda one: [(pair.left, pair.right, pair.ranges) for pair in one.written_twice],
     "above": lambda one: [(hw.replica, hw.epoch, hw.high_watermark, hw.end) for hw in one.above],
     "fallen": lambda one: [(hw.replica, hw.epoch, hw.before, hw.after, hw.kind) for hw in one.fallen],
     "shortened": lambda one: [(log.replica, log.epoch, log.end, log.target, log.cause) for log in one.shortened],
