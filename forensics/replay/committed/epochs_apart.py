@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass
 
 from forensics.replay.facts.partition_facts import Fork
-from forensics.replay.history import History
+from forensics.replay.history import History, ShortenedBy
 from forensics.replay.lineage import Range, differences, subtract
 
 
@@ -37,11 +37,17 @@ def apart_by_lines(history: History) -> list[EpochsApart]:
 
 def _compared(history: History, one: int, two: int) -> EpochsApart:
     logs = [history.replicas[broker].lineage for broker in (one, two)]
-    end = min(_high_watermark(history, broker) for broker in (one, two))
+    end = min(_committed_end(history, broker) for broker in (one, two))
     differ, unknown = differences(logs[0], logs[1], 0, end)
     lacking = [span for broker in (one, two) for span in history.facts.without_records.get(broker, ())]
     ranges = tuple(subtract(differ, lacking))
     return EpochsApart((one, two), ranges, () if ranges else tuple(unknown))
+
+
+def _committed_end(history: History, broker: int) -> int:
+    """Return the high watermark with which the lines of a replica end, within its log as it was found last."""
+    looks = (one for one in history.shortened_logs if one.cause in (ShortenedBy.LATER_LOOK, ShortenedBy.DIR_FAILURE))
+    return min([_high_watermark(history, broker), *(one.target for one in looks if one.replica == broker)])
 
 
 def _high_watermark(history: History, broker: int) -> int:
