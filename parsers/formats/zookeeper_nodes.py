@@ -34,18 +34,21 @@ _FILE: Final = re.compile(
 _TOPIC: Final = r"(?!(?:broker|controller|host|kafka|node|server|state|zk|zookeeper)-)(?P<topic>[A-Za-z0-9._-]+?)"
 _N: Final = r"(?P<partition>[0-9]{1,9})"
 _CALLED: Final = "(?:get|partition|state|zk|zookeeper|zookeeper-shell)"
+_ENDING: Final = "(?:[.](?:json|txt|log|out))?"
 _PARTITION: Final = tuple(
-    re.compile(rf"(?:^|/){pattern}(?:[.](?:json|txt|log|out))?$")
+    re.compile(rf"(?:^|/){pattern}$")
     for pattern in (
-        rf"brokers(?P<sep>[._-])topics(?P=sep)(?P<topic>[A-Za-z0-9._-]+)(?P=sep)partitions(?P=sep){_N}(?P=sep)state",
-        rf"(?P<topic>[A-Za-z0-9._-]+)/partitions/{_N}/{_CALLED}",
-        rf"{_TOPIC}-{_N}(?:[-._](?:state|zk|zookeeper))?",
-        rf"{_TOPIC}-{_N}/(?:[^/]*[-._])?{_CALLED}",
+        rf"brokers(?P<sep>[._-])topics(?P=sep)(?P<topic>[A-Za-z0-9._-]+)(?P=sep)partitions(?P=sep){_N}(?P=sep)state{_ENDING}",
+        rf"(?P<topic>[A-Za-z0-9._-]+)/partitions/{_N}/{_CALLED}{_ENDING}",
+        rf"{_TOPIC}-{_N}(?:[-._](?:state|zk|zookeeper))?{_ENDING}",
+        rf"{_TOPIC}-{_N}/(?:[^/]*[-._])?{_CALLED}{_ENDING}",
+        rf"topics/{_TOPIC}/{_N}/state{_ENDING}",
         rf"{_TOPIC}/{_N}/state",
     )
 )
 """Paths named after a partition: ``orders-0.json``, ``orders-0-state.txt``, ``orders-0/zk.txt``, ``orders/0/state``,
-``orders/partitions/0/state``, ``brokers_topics_orders_partitions_0_state``. No topic is a host.
+``orders/partitions/0/state``, ``brokers_topics_orders_partitions_0_state``. No topic is a host. Any two folders may lie
+above a ``state.txt``, so that they are not its partition.
 """
 
 _OF_STATE: Final = ("controller_epoch", "leader", "version", "leader_epoch", "isr")
@@ -93,9 +96,9 @@ def is_nodes(path: str, head: bytes) -> bool:
     """
     named = _FILE.search(path)
     if named is not None and named["other"] == "controller_epoch":
-        return _EPOCH.match(head.decode("utf-8", "replace").strip()) is not None
+        return any(_EPOCH.match(line.strip()) for line in head.decode("utf-8", "replace").splitlines())
     if named is not None and named["other"] == "controller":
-        return b'"brokerid"' in head and head.lstrip().startswith(b"{")
+        return b'"brokerid"' in head and any(line.lstrip().startswith(b"{") for line in head.splitlines())
     if named is not None:
         return b'"leader_epoch"' in head and b'"isr"' in head
     if b'"leader_epoch"' not in head and b'"brokerid"' not in head and b"controller_epoch" not in head:

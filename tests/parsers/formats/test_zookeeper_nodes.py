@@ -151,9 +151,11 @@ def test_the_reader_refuses_a_text_without_nodes() -> None:
     ],
 )
 def test_a_file_of_the_controller(name: str, content: str, row: tuple[object, ...], ending: str) -> None:
-    reading = read(source(content.encode(), f"saved/zookeeper/{name}{ending}"))
-    assert (reading.format, reading.notices.height) == ("zookeeper-nodes", 0)
-    assert reading.observations.select("replica", "detail").rows() == [row]
+    """With and without what a shell prints before it."""
+    for before in ("", "Connecting to localhost:2181\n\nWATCHER::\n\nWatchedEvent state:SyncConnected path:null\n"):
+        reading = read(source((before + content).encode(), f"saved/zookeeper/{name}{ending}"))
+        assert (reading.format, reading.notices.height) == ("zookeeper-nodes", 0)
+        assert reading.observations.select("replica", "detail").rows() == [row]
 
 
 @pytest.mark.parametrize(("name", "content"), [("controller", "started\n"), ("controller_epoch", "7 8\n")])
@@ -205,7 +207,10 @@ def test_as_a_file_that_is_named_after_its_partition(path: str) -> None:
         assert reading.observations.select(COLUMNS).rows() == [expected]
 
 
-@pytest.mark.parametrize("path", ["state.json", "broker-1/state.json", "broker-1.json", "prod-1/out.txt", "two-0.json"])
+@pytest.mark.parametrize(
+    "path",
+    ["state.json", "broker-1/state.json", "broker-1.json", "prod-1/out.txt", "two-0.json", "case/12/state.txt"],
+)
 def test_a_state_without_the_name_of_its_partition_is_a_notice(path: str) -> None:
     reading = read(source((STATE if path != "two-0.json" else f"{STATE}\n{OFFLINE}").encode(), path))
     assert (reading.format, reading.observations.height) == ("zookeeper-nodes", 0)
