@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
 
 from forensics.case import Case, Reading
@@ -13,6 +15,7 @@ from forensics.engines import local
 from forensics.outputs import put_text, writable
 from forensics.reports.redaction import Redactor
 from forensics.result import Result
+from forensics.rules.stated_problems import stated
 
 
 def _parts(case: Case, asked: str | None) -> list[tuple[str | None, Case]]:
@@ -34,6 +37,14 @@ def _parts(case: Case, asked: str | None) -> list[tuple[str | None, Case]]:
 def _cluster(part: Case) -> str | None:
     names = {broker.cluster for broker in part.everyone if broker.cluster is not None}
     return next(iter(names)) if len(names) == 1 else None
+
+
+def _tell_left_out(parts: Iterable[Case]) -> None:
+    """Print which problems log lines state by themselves: a trace has no kind for these."""
+    problems = {one.known.title: None for part in parts for one in stated(part) if not one.known.routine}
+    if problems:
+        titles = "; ".join(problems)
+        click.echo(f"not in the trace, only in a scan of the evidence: what log lines state ({titles})", err=True)
 
 
 @click.command(epilog=example("forensics trace incident/ -p orders-0 -o orders-0.jsonl"))
@@ -58,8 +69,9 @@ def trace(
 ) -> None:
     """Write the statements of the evidence as a trace: one statement per line, as JSON, with times in UTC.
 
-    It also has what segments and checkpoint files show, without the records themselves. A scan of the trace alone gives
-    the same answers as a scan of the evidence. You can read it with jq, and send it to others without the logs.
+    It also has what segments and checkpoint files show, without the records themselves. In a scan of the trace alone
+    each rule gives the same answers as in a scan of the evidence. You can read it with jq, and send it to others
+    without the logs. Problems that single log lines state, such as a failed disk, are not in it: they are named.
 
     It claims to be complete only if the evidence does. Where the evidence is of several clusters, their traces follow
     each other, and a scan tells them apart.
@@ -78,3 +90,4 @@ def trace(
         say_pieces(pieces)
     else:
         put_text(output, pieces, evidence)
+    _tell_left_out(part for _, part in parts)

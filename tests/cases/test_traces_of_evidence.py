@@ -119,6 +119,15 @@ def test_a_cluster_that_the_evidence_is_not_of_is_refused(sample_traces: Path, t
     assert 'no evidence of the cluster "other"; its clusters: ' in result.output
 
 
+def test_what_lines_state_by_themselves_is_named_as_not_in_the_trace(sample_traces: Path, tmp_path: Path) -> None:
+    said = {
+        name: CliRunner().invoke(cli, ["trace", str(sample_traces / name), "-o", str(tmp_path / "t.jsonl")]).stderr
+        for name in ("dirfail-3.9.1", "kip101-0.10.2.2")
+    }
+    assert "what log lines state (Log directory cannot be read or written" in said["dirfail-3.9.1"]
+    assert "not in the trace" not in said["kip101-0.10.2.2"]
+
+
 def test_traces_of_two_clusters_beside_their_evidence_are_left_out(sample_traces: Path, tmp_path: Path) -> None:
     for name in ("kip101-0.10.2.2", "unclean-3.9.1"):
         shutil.copytree(sample_traces / name, tmp_path / "both" / name)
