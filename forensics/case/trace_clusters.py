@@ -6,7 +6,7 @@ import itertools
 import os.path
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
@@ -61,11 +61,11 @@ def told_apart(
     """Return the cluster of each file; a trace without one gets its own if other evidence is of its witnesses.
 
     Brokers of one cluster have different ids, and each writes one trace. So if the same witness states lines in two
-    traces, these are of two clusters: named after their folders, or after their files if one folder has both. The
-    pieces of a trace that was rotated are one trace. The same
-    holds for a trace with a witness whose logs or data are in the evidence, unless it was made from logs. Each
-    such trace gets a notice. If all witnesses differ, the files are of one cluster. A broker that only the first line
-    names is no witness.
+    traces, these are of two clusters. Each is named after the highest folder (or archive) of its trace below which no
+    witness has two traces, so that the traces of its other brokers are there too; or after its file, if the folder of
+    the file has both. The pieces of a trace that was rotated are one trace. The same holds for a trace with a witness
+    whose logs or data are in the evidence, unless it was made from logs. Each such trace gets a notice. If all
+    witnesses differ, the files are of one cluster. A broker that only the first line names is no witness.
 
     Args:
         files: sources with their contents; notices are added.
@@ -74,20 +74,43 @@ def told_apart(
     writers = _rotated(files, _writers(files, brokers))
     rivals = _Rivals.of(writers)
     common = os.path.commonpath([f"/{PurePosixPath(source.path).parent}" for source, _ in files]) if files else ""
-    result, alone, named = list(clusters), set(), set()
-    for number, writer in enumerate(writers):
-        if not writer.trace or clusters[number] is not None or (rival := rivals.of_trace(writer)) is None:
+    result, named, alone = list(clusters), set(), set()
+    nameless = {n: writer for n, writer in enumerate(writers) if writer.trace and clusters[n] is None}
+    taken = {rivals.home(writer) for writer in nameless.values() if rivals.of_trace(writer) is not None} - {None}
+    for number, writer in nameless.items():
+        if (named_after := _named_after(writer, rivals, taken)) is None:
             continue
+        what, place = named_after
         named.add(number)
-        place = writer.folder
-        if rivals.within_folder(writer):
+        if what == _FILE:
             alone.add(number)
-            place = writer.path
-        what = _FILE if number in alone else _FOLDER
-        result[number] = f"{what} {os.path.relpath(f'/{place}', common)}"
-        found = files[number][1]
-        found.notices = pl.concat([found.notices, _notice(rival, what, common)])
+        result[number] = f"{what} {_shown(place, common)}"
+        if (rival := rivals.of_trace(writer)) is not None:
+            found = files[number][1]
+            found.notices = pl.concat([found.notices, _notice(rival, what, common)])
     return ToldApart(result, frozenset(alone), frozenset(named))
+
+
+def _named_after(writer: _Writer, rivals: _Rivals, taken: Collection[str | None]) -> tuple[str, str] | None:
+    """Return after what the cluster of a trace is named; None if it is not told apart.
+
+    Args:
+        writer: the trace.
+        rivals: the files of each witness.
+        taken: the folders after which clusters of other traces are named.
+
+    Returns:
+        Whether it is a file or a folder, and its path.
+    """
+    home = rivals.home(writer)
+    if rivals.of_trace(writer) is None:
+        return None if home not in taken else (_FOLDER, home or writer.folder)
+    return (_FILE, writer.path) if rivals.within_folder(writer) else (_FOLDER, home or writer.folder)
+
+
+def _shown(place: str, common: str) -> str:
+    """Return a path below the folder of all files; an archive without the mark of its inside."""
+    return os.path.relpath(f"/{place}", common).removesuffix("!")
 
 
 def witnesses(rows: pl.DataFrame) -> list[int]:
@@ -210,11 +233,13 @@ class _Rivals:
     Attributes:
         traces, others: paths of traces and of other files, by broker, in order.
         within: how many of each there are below a folder, by broker, folder and whether they are traces.
+        repeated: folders below which a witness has two traces, or a trace and files from which it was not made.
     """
 
     traces: dict[int, list[str]] = field(default_factory=dict)
     others: dict[int, list[str]] = field(default_factory=dict)
     within: Counter[tuple[int, str, bool]] = field(default_factory=Counter)
+    repeated: set[str] = field(default_factory=set)
 
     @staticmethod
     def of(writers: Iterable[_Writer]) -> _Rivals:
@@ -225,9 +250,17 @@ class _Rivals:
         for one in writers:
             for broker in one.brokers & named:
                 (found.traces if one.trace else found.others).setdefault(broker, []).append(one.path)
-                for folder in PurePosixPath(one.path).parents:
-                    found.within[broker, str(folder), one.trace] += 1
+                for folder in map(str, PurePosixPath(one.path).parents):
+                    found.within[broker, folder, one.trace] += 1
+        for one in (one for one in writers if one.trace):
+            above = map(str, PurePosixPath(one.path).parents)
+            found.repeated.update(folder for folder in above if found._has_another(one, folder))
         return found
+
+    def home(self, writer: _Writer) -> str | None:
+        """Return the highest folder of a trace that is not ``repeated``; None if its own folder is."""
+        above = map(str, PurePosixPath(writer.path).parents)
+        return next(reversed([*itertools.takewhile(lambda folder: folder not in self.repeated, above)]), None)
 
     def of_trace(self, writer: _Writer) -> tuple[int, str] | None:
         """Return a witness of a trace, and the path of another file of it; None without any."""
@@ -239,9 +272,11 @@ class _Rivals:
 
     def within_folder(self, writer: _Writer) -> bool:
         """Return whether the folder of a trace has another file of one of its witnesses."""
+        return self._has_another(writer, writer.folder)
+
+    def _has_another(self, writer: _Writer, folder: str) -> bool:
         return any(
-            self.within[broker, writer.folder, True] > 1
-            or (not writer.made and self.within[broker, writer.folder, False] > 0)
+            self.within[broker, folder, True] > 1 or (not writer.made and self.within[broker, folder, False] > 0)
             for broker in writer.brokers
         )
 
@@ -251,8 +286,8 @@ def _notice(rival: tuple[int, str], what: str, common: str) -> pl.DataFrame:
     taken = "it is taken as a cluster of its own"
     if what == _FOLDER:
         taken = "the traces of each folder are taken as those of a cluster of their own"
+    where = _shown(path, common)
     return note(
-        f"this trace names no cluster, and other evidence of broker {broker} is in "
-        f"{os.path.relpath(f'/{path}', common)}: {taken}. If they are of one cluster, name it in the first line "
-        '("cluster")'
+        f"this trace names no cluster, and other evidence of broker {broker} is in {where}: {taken}. If they are of "
+        'one cluster, name it in the first line ("cluster")'
     )

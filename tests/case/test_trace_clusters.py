@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,23 @@ def test_the_same_witness_in_two_folders_is_of_two_clusters(tmp_path: Path) -> N
     told = result.case.notices.get_column("reason").to_list()
     assert len(told) == 2
     assert all("names no cluster" in reason for reason in told)
+
+
+def test_the_folders_of_the_brokers_of_one_cluster_stay_together(tmp_path: Path) -> None:
+    """The third broker has a trace in one of the two clusters alone."""
+    traces = {
+        f"{name}/logs/broker-{line['witness']}/trace.jsonl": [head(replicas=[1, 2, 3]), line]
+        for name, ids in (("prod", (1, 2, 3)), ("staging", (2, 1)))
+        for line in led_by(*ids)
+    }
+    result = scan([written(tmp_path / "all", traces)])
+    of = {one.history.cluster: sorted(one.history.role_spans) for one in result.partitions}
+    assert of == {"folder prod": [1, 2, 3], "folder staging": [1, 2]}
+    for name in ("prod", "staging"):
+        with tarfile.open(tmp_path / f"{name}.tar.gz", "w:gz") as archive:
+            archive.add(tmp_path / "all" / name / "logs", "logs")
+    packed = scan([str(tmp_path / "prod.tar.gz"), str(tmp_path / "staging.tar.gz")])
+    assert [one.history.cluster for one in packed.partitions] == ["folder prod.tar.gz", "folder staging.tar.gz"]
 
 
 def test_other_witnesses_in_two_folders_are_of_one_cluster(tmp_path: Path) -> None:
