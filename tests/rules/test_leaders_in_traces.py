@@ -377,3 +377,20 @@ def test_two_record_batches_of_one_epoch_at_one_offset_contradict_each_other(tmp
     assert offsets(found, "epoch-divergence") == [((10, 12),)]
     for alike in (split("2", checksums=("x", "x")), split("2")):
         assert of(tmp_path, alike)["epoch-divergence"].verdict is Verdict.CLEAN
+
+
+@pytest.mark.parametrize(("release", "verdict"), [("0.10.2.2", Verdict.UNKNOWN), ("4.1.0", Verdict.CLEAN)])
+def test_a_leader_after_an_empty_isr_is_eligible_only_where_the_release_knows_that(
+    release: str, verdict: Verdict, tmp_path: Path
+) -> None:
+    """Since 4.0 a controller remembers the members that have all committed records (KIP-966)."""
+    lines = [
+        *HEALTHY,
+        said(5, 9, "partition_changed", leader=-1, leader_epoch=2, partition_epoch=3, isr=""),
+        said(6, 9, "election", leader=2, leader_epoch=3, partition_epoch=4, isr="2"),
+        leads(7, 2, 3, hw=10, isr="2", partition_epoch=4),
+        follows(8, 1, 2, 3),
+    ]
+    head = {name: value for name, value in HEAD.items() if name != "protocol"}
+    claims = {"release": release, "complete": [{"kinds": ["become_leader", "become_follower"]}]}
+    assert judged(tmp_path, [{**head, **claims}, *lines])[UNCLEAN].verdict is verdict

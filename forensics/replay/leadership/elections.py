@@ -283,11 +283,11 @@ def maybe_eligible(history: History, epoch: Epoch) -> bool:
 def from_eligible(history: History, epoch: Epoch) -> bool:
     """Return whether an epoch's leader was elected from the eligible leader replicas, which have all committed records.
 
-    That is shown if the ISR before was empty, and the controller logs the election and does not log it as unclean
-    (KIP-966).
+    That is shown if the release may elect from them, the ISR before was empty, and the controller logs the election and
+    does not log it as unclean (KIP-966).
     """
     before = _with_isr(history, epoch)
-    if before is None or before.last_isr or before.by_request:
+    if not history.eligible or before is None or before.last_isr or before.by_request:
         return False
     return epoch.elected and not epoch.unclean
 
