@@ -6,8 +6,8 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 # uv where it is installed (UV= to do without), else pip.
 UV ?= $(shell command -v uv 2>/dev/null)
-# Tests run in this many processes.
-JOBS ?= 2
+# Tests run in this many processes: one more than two cores, as tests that wait for Java or a browser leave theirs idle.
+JOBS ?= 3
 # More arguments for pytest: make test ARGS="-k segment"; for the benchmarks too: make same ARGS=--quick.
 ARGS ?=
 # The revision that `make same` compares with, without it where this branch left main; `make bench` compares if it is given.

@@ -26,7 +26,7 @@ from tests.cases.test_cut_kinds import SEGMENT, judged
 from tests.cases.test_cut_lines import Files
 from tests.conftest import EVERYTHING
 
-RUNS = int(os.environ.get("FORENSICS_CUT_RUNS", "4" if EVERYTHING else "2"))
+RUNS = int(os.environ.get("FORENSICS_CUT_RUNS", "4" if EVERYTHING else "1"))
 RULES = (
     "committed-data-lost",
     "truncation-below-committed",

@@ -85,8 +85,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(
     params=[
         "local",
-        "cluster",  # before the session that all later tests share
-        *(["local[1]"] if EVERYTHING else []),  # what is its own in it, the test of Connect does too
+        # Before the session that all later tests share. What is its own in local[1], the test of Connect does too.
+        *(["cluster", "local[1]"] if EVERYTHING else []),
         "local[2]",
     ]
 )

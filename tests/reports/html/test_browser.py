@@ -15,7 +15,7 @@ from forensics.reports.html import lanes, render
 from forensics.reports.redaction import redact
 from forensics.result import Result
 from tests.conftest import EVERYTHING, ROOT, SHARE
-from tests.reports.html.conftest import CALM, LOSS, LOSS_AND_FORK, PATIENCE, PHONE, SAMPLES, WIDE, Opener, Watched, axis
+from tests.reports.html.conftest import LOSS, LOSS_AND_FORK, PATIENCE, PHONE, SAMPLES, WIDE, Opener, Watched, axis
 
 pytestmark = pytest.mark.browser
 
@@ -95,7 +95,7 @@ def shut_out(page: Page, *rules: str) -> list[tuple[str, list[str]]]:
 
 
 OTHERS = sorted({path.name for path in (ROOT / "sample_traces").iterdir() if path.is_dir()} - set(SAMPLES))
-IN_ALL_WAYS = SAMPLES if EVERYTHING else (LOSS_AND_FORK, CALM)
+IN_ALL_WAYS = SAMPLES if EVERYTHING else (LOSS_AND_FORK,)
 
 
 @pytest.mark.parametrize(
