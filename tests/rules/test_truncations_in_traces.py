@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forensics.rules.finding import Verdict
+from forensics.rules.finding import Severity, Verdict
 from tests.rules.traced import LEADS, Line, judged, said
 
 HEAD: Line = {"kind": "trace", "system": "kafka", "protocol": "epoch", "cluster": "one", "complete": True}
@@ -76,3 +76,22 @@ def test_a_record_batch_is_removed_as_a_whole(
     ]
     lines = [*sorted(batches, key=lambda line: line["time"]), said(4, 1, "hw", hw=5), said(5, 2, "truncate", offset=8)]
     assert uncommitted(tmp_path, lines) == [(removed,)]
+
+
+@pytest.mark.parametrize("third", [None, 100])
+def test_records_of_before_the_trace_are_lost_with_the_truncation_that_removed_them(
+    third: int | None, tmp_path: Path
+) -> None:
+    """Their leader epoch is unknown in all logs, and they are taken as alike; a third replica may still have them."""
+    begins = [line for broker, end, hw in ((1, 100, 98), (2, 95, 90), *(((3, third, 90),) if third else ()))
+              for line in (said(1, broker, "log_loaded", leo=end), said(1, broker, "hw_loaded", hw=hw))]  # fmt: skip
+    lines = [
+        *begins,
+        said(5, 2, "become_leader", leader_epoch=7, leo=95, hw=90, isr="2"),
+        said(6, 1, "become_follower", leader=2, leader_epoch=7, leo=100, hw=98),
+        said(7, 1, "truncate", offset=95),
+    ]
+    found = judged(tmp_path, [HEAD | {"replicas": [1, 2, 3] if third else [1, 2]}, *lines])
+    (finding,) = found["truncation-below-committed"].findings
+    assert (finding.offsets, finding.severity) == (((95, 98),), Severity.CRITICAL)
+    assert finding.summary.endswith("the partition has lost them")

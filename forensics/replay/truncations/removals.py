@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -23,7 +24,7 @@ from forensics.replay.facts.deletions import kept, log_start_at
 from forensics.replay.high_watermarks.group_reads import read_before
 from forensics.replay.history import Epoch, History, HwSource, HwStatement, Truncation, TruncationReason
 from forensics.replay.interval import Interval
-from forensics.replay.lineage import UNKNOWN, Range, differences, intersect, merge, same, subtract
+from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, same, subtract
 from forensics.replay.traces.results import TruncatedCommitted
 from forensics.replay.truncations.safe_truncations import is_safe
 
@@ -267,7 +268,13 @@ def outcome(history: History, removal: Removal) -> Outcome:
     loss = next((one for one in losses(history)[0] if lost and intersect(one.ranges, lost)), None)
     missed = subtract(ranges, refetched(history, truncation, ranges)[0])
     there = not lost and _there_again(history, truncation, ranges)
-    settled = not possible_losses(history) and not history.epoch_rollbacks and not _beyond(history, truncation, missed)
+    settled = not (
+        possible_losses(history)
+        or history.epoch_rollbacks
+        or history.coverage.unclaimed  # a trace that claims nothing may leave out how they were lost
+        or _beyond(history, truncation, missed)
+        or subtract(intersect(ranges, _perhaps_gone(history, truncation)), lost)
+    )
     fates = (
         (bool(lost), Fate.LOST),
         (there, Fate.THERE_AGAIN),
@@ -339,15 +346,43 @@ def _there_again(history: History, truncation: Truncation, ranges: tuple[Range, 
 
 def _gone(history: History, truncation: Truncation) -> list[Range]:
     """Return which records of the truncated log are lost: records of another log may be lost at the same offsets."""
-    nowhere = in_no_log(history)
-    lost = [loss for loss in losses(history)[0] if loss.served_by is None]
     return [
         piece
-        for loss in (*lost, *((nowhere,) if nowhere is not None else ()))
-        for first, end in loss.ranges
-        for piece in subtract(
-            [(first, end)], itertools.chain(*differences(loss.lineage, truncation.lineage, first, end))
-        )
+        for lineage, span in _lost(history)
+        for piece in subtract([span], _unlike(history, lineage, truncation.lineage, span))
+    ]
+
+
+def _perhaps_gone(history: History, truncation: Truncation) -> list[Range]:
+    """Return which records of the truncated log may be lost: it is unknown in which leader epochs they were written."""
+    return [
+        piece
+        for lineage, span in _lost(history)
+        for piece in subtract([span], differences(lineage, truncation.lineage, *span)[0])
+    ]
+
+
+def _lost(history: History) -> Iterator[tuple[Lineage, Range]]:
+    """Yield the offsets of each loss that is not over, with the log that had the records."""
+    nowhere = in_no_log(history)
+    lost = [loss for loss in losses(history)[0] if loss.served_by is None]
+    for loss in (*lost, *((nowhere,) if nowhere is not None else ())):
+        for span in loss.ranges:
+            yield loss.lineage, span
+
+
+def _unlike(history: History, one: Lineage, two: Lineage, asked: Range) -> list[Range]:
+    """Return the offsets at which two logs have different records, or may have.
+
+    Records with which the replicas of a complete trace begin are taken as alike, though their leader epochs are
+    unknown.
+    """
+    differ, unknown = differences(one, two, *asked)
+    if history.played is None:
+        return [*differ, *unknown]
+    return [
+        *differ,
+        *(part for part in two.pieces(one.pieces(unknown)) if one.epoch_at(part[0]) != two.epoch_at(part[0])),
     ]
 
 
