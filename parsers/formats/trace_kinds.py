@@ -65,6 +65,7 @@ STATEMENTS: tuple[Statement, ...] = (
     Statement(Kind.UNCLEAN_RESTART, (), (), "The process before was killed or crashed.", of_partition=False),
     Statement(Kind.SHUTDOWN_BEGIN, (), (), "The process begins to stop.", of_partition=False),
     Statement(Kind.LOG_CREATED, (), (), "The replica begins with a new, empty log."),
+    Statement(Kind.LOG_DELETED, (), (), "The replica was deleted on purpose, as after a reassignment: it has no log."),
     Statement(Kind.LOG_LOADED, ("log_end_offset",), ("log_start_offset",), "The log as the process found it."),
     Statement(Kind.HW_LOADED, ("high_watermark",), (), "The high watermark read back after a start."),
     Statement(Kind.HW_MISSING, (), (), "No high watermark of it was in the checkpoint file after a start."),

@@ -22,7 +22,7 @@ LOWER: Final = (*TRUNCATIONS, Kind.LOG_LOADED)
 BY_FETCHING: Final = (Kind.APPEND, *TRUNCATIONS)
 """Kinds in which a log gets another end by what a fetch brought."""
 
-REASONS: Final = (*TRUNCATIONS, *SHORTENED_BY)
+REASONS: Final = (*TRUNCATIONS, *SHORTENED_BY, Kind.LOG_DELETED)
 """Kinds of line that state why a log is shorter, or that somebody found it so, maybe after its process had ended."""
 
 GOES_ON: Final = (Kind.APPEND, Kind.HW, Kind.LEO, Kind.STATE)

@@ -296,8 +296,13 @@ class Player:
     def _created(self, replica: Replica, line: TraceLine) -> None:
         if replica.known and replica.log.end > 0:
             self._came_back(replica, 0, line, SHORTENED_BY[line.kind])
-        replica.log, replica.known, replica.checkpoint, replica.had_hw = Log(), True, None, None
-        replica.least, replica.reached, replica.deleted = None, None, 0
+        replica.reset_log()
+
+    def _deleted(self, replica: Replica, line: TraceLine) -> None:
+        """A replica was deleted on purpose, as after a reassignment: no log of it became shorter."""
+        self._led(replica, line)
+        replica.leader = None
+        replica.reset_log()
 
     def _came_back(self, replica: Replica, end: int, line: TraceLine, cause: ShortenedBy) -> None:
         refs = (Ref(row=line.row, note=f"log end offset {end}"),)
@@ -743,6 +748,7 @@ _HANDLERS: Final[dict[str, Callable[[Player, Replica, TraceLine], None]]] = {
     Kind.BECOME_LEADER: Player._leads,
     Kind.BECOME_FOLLOWER: Player._follows,
     Kind.LOG_CREATED: Player._created,
+    Kind.LOG_DELETED: Player._deleted,
     Kind.LOG_LOADED: Player._loaded,
     Kind.LOG_END: Player._ended,
     Kind.APPEND: Player._appends,
@@ -759,7 +765,6 @@ _HANDLERS: Final[dict[str, Callable[[Player, Replica, TraceLine], None]]] = {
     Kind.EPOCH_REPLY: Player._is_answered,
     Kind.EPOCH_ENTRY: Player._entry,
     Kind.EPOCH_ASSIGNED: Player._entry,
-    Kind.LOG_DELETED: Player._cannot_play,
     Kind.LOG_MOVED: Player._cannot_play,
     Kind.DIR_FAILED: Player._cannot_play,
     Kind.RECOVERY: Player._cannot_play,

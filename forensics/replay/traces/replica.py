@@ -82,6 +82,11 @@ class Replica:
         known = self.least.value if self.least is not None else None
         return max((hw for hw in (known, self.reached) if hw is not None), default=None)
 
+    def reset_log(self) -> None:
+        """Begin with a new, empty log, or with none: nothing is known of the one before."""
+        self.log, self.known, self.checkpoint, self.had_hw = Log(), True, None, None
+        self.least, self.reached, self.deleted = None, None, 0
+
     def ends_lower(self, end: int, *, lowered: bool) -> None:
         """Keep what is known of its high watermark within its log, which ends at an offset below the one before.
 
