@@ -102,10 +102,10 @@ def wrong(found: pl.DataFrame) -> Iterator[Wrong]:
     no_topic = ~pl.col("topic").str.contains(TOPIC) | pl.col("topic").is_in(NO_TOPICS)
     reason = '"topic" is no name of a topic: 1 to 249 of the characters a-z, A-Z, 0-9, ".", "_" and "-"'
     yield Wrong(own.filter(no_topic.fill_null(False)), reason)
-    # Answers of Kafka to requests have -1 for none.
+    # Answers of Kafka to requests have -1 for none, but no broker has a negative id.
     counted = own.filter(pl.col("kind").is_in(COUNTED))
     for name in NOT_NEGATIVE:
-        rows = own if name in PLACE else counted
+        rows = own if name in (*PLACE, "witness", "replica") else counted
         yield Wrong(rows.filter((pl.col(name) < 0).fill_null(False)), f'"{name}" is negative')
     yield from _twice(own)
     yield from _refuted(own)
@@ -134,7 +134,7 @@ def _missing(own: pl.DataFrame) -> Iterator[Wrong]:
     for kind, names in required.items():
         of_kind = own.filter(pl.col("kind") == kind.value)
         for name in names if of_kind.height else ():
-            for row in of_kind.filter(pl.col(name).is_null()).rows(named=True):
+            for row in of_kind.filter(pl.col(name).is_null()).select("line", "text").rows(named=True):
                 one = pl.DataFrame([{"line": row["line"], "text": row["text"]}])
                 yield Wrong(one, f'a line of kind {kind.value} needs "{name}"{_instead(row["text"], name)}')
 

@@ -127,6 +127,7 @@ def test_what_is_wrong_is_told_and_the_rest_counts() -> None:
     ("line", "reason", "counts"),
     [
         (own(kind="hw"), 'a line of kind hw needs "high_watermark": the line is left out', False),
+        (own(kind="hw", time="9999-12-31T23:59:59-01:00"), 'a line of kind hw needs "high_watermark": the', False),
         (own(kind="hw", hw=3), 'a line of kind hw needs "high_watermark": "hw" may be meant as it', False),
         (own(kind="append", high_watermark=3, leo=3), 'a line of kind append needs "log_end_offset": "leo" may', False),
         (own(kind="hw", high_watermark=(1 << 63) - 1), 'a number beyond its column: "high_watermark"', False),
@@ -145,6 +146,11 @@ def test_what_is_wrong_is_told_and_the_rest_counts() -> None:
         ),
         (own(kind="truncate", offset=-3), '"offset" is negative: the line is left out', False),
         (own(kind="hw", high_watermark=3, partition=-1), '"partition" is negative: the line is left out', False),
+        (
+            own(kind="leader_and_isr", leader=1, leader_epoch=5, witness=-1),
+            '"witness" is negative: the line is left out',
+            False,
+        ),
         (GOOD.replace('"high_watermark": 3', '"high_watermark": 3.0e0'), '"high_watermark" is not a whole', False),
         (GOOD.replace('"high_watermark": 3', f'"high_watermark": {1 << 53}.0'), '"high_watermark" is not a w', False),
         (own(kind="hw", high_watermark=3.5), '"high_watermark" is not a whole number: the line is left out', False),
