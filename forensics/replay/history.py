@@ -352,6 +352,7 @@ class Epoch:
         other_leaders: other leaders stated for the same epoch.
         leader_lines: where it has several leaders, evidence of each of them: one line of each log of each broker.
         two_by_one: brokers whose own role lines, of one process, name two leaders of it.
+        led_by_node: of an epoch with several leaders, those that a node of ZooKeeper names.
         unclean: evidence that the leader was elected from outside the ISR.
         recovering: line of the leader that states that it was elected so, from 3.2 on.
         standing: the ISR that may have been valid to its end, if its leader proposed another and does not confirm it.
@@ -381,6 +382,7 @@ class Epoch:
     other_leaders: dict[int, Ref] = field(default_factory=dict)
     leader_lines: dict[int, tuple[Ref, ...]] = field(default_factory=dict)
     two_by_one: set[int] = field(default_factory=set)
+    led_by_node: set[int] = field(default_factory=set)
     unclean: list[Ref] = field(default_factory=list)
     recovering: Ref | None = None
     standing: frozenset[int] | None = None

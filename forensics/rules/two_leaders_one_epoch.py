@@ -124,7 +124,7 @@ _SAME_TOPIC: Mapping[bool, Callable[[tuple[int, ...]], tuple[str, ...]]] = Mappi
 
 def _suspected(history: History, one: ContestedEpoch) -> Finding:
     """Return the suspicion that an epoch has two leaders, where the lines do not show whether it is one topic."""
-    found, leaders = _finding(history, one), one.leaders
+    found, leaders = _finding(history, one), tuple(sorted(one.leaders))
     return replace(
         found,
         severity=Severity.ERROR,

@@ -47,8 +47,8 @@ _PARTITION: Final = tuple(
     )
 )
 """Paths named after a partition: ``orders-0.json``, ``orders-0-state.txt``, ``orders-0/zk.txt``, ``orders/0/state``,
-``orders/partitions/0/state``, ``brokers_topics_orders_partitions_0_state``. No topic is a host. Any two folders may lie
-above a ``state.txt``, so that they are not its partition.
+``orders/partitions/0/state``, ``brokers_topics_orders_partitions_0_state``. No topic is a host. Any two folders may be
+above a ``state.txt``, so they do not name its partition.
 """
 
 _OF_STATE: Final = ("controller_epoch", "leader", "version", "leader_epoch", "isr")

@@ -65,3 +65,16 @@ def test_nodes_alone_prove_no_unclean_election(tmp_path: Path) -> None:
     (partition,) = scan([str(tmp_path)]).partitions
     assert partition.judgements["unclean-election"].verdict is Verdict.UNKNOWN
     assert partition.judgements["two-leaders-one-epoch"].verdict is not Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(("epoch", "suspected"), [(3, True), (4, False)])
+def test_two_states_of_a_node_with_one_epoch_and_two_leaders_are_a_suspicion(
+    epoch: int, suspected: bool, tmp_path: Path
+) -> None:
+    """The topic may have been created again in between: nothing in the node shows it."""
+    for number, content in enumerate((node(2, 3, 1, 2, version=4), node(1, epoch, 1, version=5))):
+        (tmp_path / f"zookeeper-{number}.txt").write_text(content)
+    (partition,) = scan([str(tmp_path)]).partitions
+    findings = partition.judgements["two-leaders-one-epoch"].findings
+    expected = [("leader epoch 3 may have 2 leaders: brokers 1 and 2", Confidence.SUSPECTED)] if suspected else []
+    assert [(one.summary, one.confidence) for one in findings] == expected

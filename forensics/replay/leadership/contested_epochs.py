@@ -16,7 +16,7 @@ class Contest(StrEnum):
     """The answer to whether an epoch had the several leaders that lines name."""
 
     PROVEN = "it had them"
-    SUSPECTED = "it may have had them: each logged that it led, within a day, and lines are missing"
+    SUSPECTED = "it may have had them: each logged that it led, within a day, or a node of ZooKeeper names each"
     UNDECIDED = "lines are missing that would show whether the topic was deleted and created again"
     TWO_TOPICS = "the topic was deleted and created again, and lines do not show which of the two they are about"
 
@@ -57,7 +57,8 @@ def _contest(history: History, epoch: Epoch, leaders: tuple[int, ...], partly: t
     # and of one cluster if some are missing.
     in_doubt = {*partly} if history.origin is Origin.FILES else set[int]()
     if partly and epoch.two_by_one <= in_doubt and not _of_one_id(history, epoch.epoch, leaders):
-        return Contest.SUSPECTED if _all_led_soon(history, epoch, leaders) else Contest.UNDECIDED
+        may_have = epoch.led_by_node >= {*leaders} or _all_led_soon(history, epoch, leaders)
+        return Contest.SUSPECTED if may_have else Contest.UNDECIDED
     return Contest.TWO_TOPICS if history.facts.lives > 1 and history.topic_id is None else Contest.PROVEN
 
 

@@ -14,6 +14,7 @@ from forensics.replay.leadership.elections import was_last_member
 from forensics.replay.leadership.isr_removal_epochs import accounted
 from forensics.replay.roles.steps import RoleSpan
 from parsers.details import CANDIDATE, elected_safely, last_known, names_brokers
+from parsers.formats.zookeeper_nodes import NAME as NODES
 from parsers.schema import Kind
 
 _AT_ONCE = 1_000_000
@@ -193,6 +194,7 @@ def _add_leader_lines(
         for leader, broker, message, ref in (*_named_by_roles(role_spans, epoch.epoch), *_named(cluster, epoch.epoch)):
             found.setdefault(leader, {}).setdefault((broker, message), ref)
         epoch.leader_lines = {leader: tuple(refs.values()) for leader, refs in found.items()}
+        epoch.led_by_node = {leader for leader, lines in found.items() if any(kind == NODES for _, kind in lines)}
 
 
 def _named_by_roles(role_spans: Mapping[int, Sequence[RoleSpan]], number: int) -> Iterator[tuple[int, int, str, Ref]]:
