@@ -22,6 +22,7 @@ from forensics.rules.finding import (
     place,
 )
 from forensics.rules.story import missing_logs
+from forensics.rules.wants import Artefact, Question, Want, of
 
 ID = "lso-above-hw"
 
@@ -69,7 +70,11 @@ def judge(history: History, case: Case) -> Judgement:
         return Judgement(ID, Verdict.NOT_APPLICABLE)
     coverage = history.coverage
     certain = [one for one in found.fell if coverage.whole(one.replica) and one.replica not in coverage.unclaimed]
-    return judgement(ID, [_finding(history, one) for one in (*found.above, *certain)], missing_logs(history))
+    open_ = [
+        Want(Question.LAST_STABLE_ORDER, (of([one.replica], Artefact.SERVER_LOG),), offsets=((one.value, one.before),))
+        for one in found.maybe_fell
+    ]
+    return judgement(ID, [_finding(history, one) for one in (*found.above, *certain)], [*open_, *missing_logs(history)])
 
 
 _STEP: Mapping[bool, str] = MappingProxyType(

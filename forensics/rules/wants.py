@@ -103,6 +103,7 @@ class Question(StrEnum):
     COMMITTED_APART = "committed-apart"  # where segments differ
     COMMITTED_AT = "committed-at"  # an offset with two leader epochs
     HELD_ELSEWHERE = "held-elsewhere"  # whether another copy has what a leader restarted without
+    LAST_STABLE_ORDER = "last-stable-order"  # of reads in a request log, which may not have their order
     # -- how long a log was, and who wrote it -------------------------------------------------------------------------
     EPOCH_START = "epoch-start"
     END_BEFORE_TRUNCATION = "end-before-truncation"

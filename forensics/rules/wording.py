@@ -188,6 +188,10 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "the data directory of {partition} and the complete logs of {brokers}: whether another copy has "
             "{offsets}, which broker {replica}, the leader, lacked after its restart"
         ),
+        Question.LAST_STABLE_ORDER: (
+            "the *.snapshot files of {partition} of {brokers}: its request log has last stable offset {end}, then "
+            "{first}, but its lines may have another order than the reads"
+        ),
         Question.EPOCH_START: "{log_or_trace}: the log end offset with which {leader} began",
         Question.END_BEFORE_TRUNCATION: (
             "kafka.server.ReplicaFetcherThread at TRACE on {brokers}: its log end offset before it truncated to {first}"

@@ -285,6 +285,17 @@ def test_a_healthy_cluster_is_clean_by_every_rule(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(("values", "verdict"), [((40, 70), "clean"), ((70, 40), "unknown")])
+def test_a_last_stable_offset_that_falls_in_a_request_log_may_be_of_an_earlier_read(
+    values: tuple[int, int], verdict: str, tmp_path: Path
+) -> None:
+    incident = Incident(tmp_path)
+    complete(incident)
+    for second, value in enumerate(values, 5):
+        incident[1].says(second, fetch_answered(100, value), log="kafka-request")
+    assert incident.verdict("lso-above-hw") == verdict
+
+
 @pytest.mark.parametrize("make", [lost, uncommitted_tail, forked, two_leaders, elected_from("1"), flipped])
 def test_names_and_numbers_do_not_matter(make: Callable[[Incident], None], tmp_path: Path) -> None:
     """The same incident on a topic with a name that ends like a partition: the same findings."""

@@ -21,7 +21,7 @@ from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
 _ENDS_ROLE: Final = (Kind.PROCESS_START, Kind.LOG_LOADED, Kind.LOG_CREATED, Kind.BECOME_FOLLOWER, Kind.BECOME_LEADER)
-"""Kinds after which an earlier value is of another process or role."""
+"""Kinds after which an earlier value is of another process, role or log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,13 @@ class LastStable:
         stated: any line states one.
         above: the first of each replica that is above the high watermark.
         fell: the first of each replica that fell. It counts only if no line of the replica is missing.
+        maybe_fell: the same by lines of a request log, which may have another order than the reads.
     """
 
     stated: bool = False
     above: tuple[UnstableOffset, ...] = ()
     fell: tuple[UnstableOffset, ...] = ()
+    maybe_fell: tuple[UnstableOffset, ...] = ()
 
 
 NOT_STATED: Final = LastStable()
@@ -91,7 +93,7 @@ class _Known:
         leads: it leads, by its last role.
         run: process of its last line that may begin a role.
         hw, lso: last values, each with its line.
-        above, fell: the first violations.
+        above, fell, maybe_fell: the first violations.
     """
 
     exact: bool
@@ -102,15 +104,12 @@ class _Known:
     lso: tuple[int, Ref] | None = None
     above: UnstableOffset | None = None
     fell: UnstableOffset | None = None
+    maybe_fell: UnstableOffset | None = None
 
     def take(self, line: _Line) -> None:
         """Take one line."""
         if line.kind in _ENDS_ROLE:
-            leads = line.kind == Kind.BECOME_LEADER
-            if not (leads and self.leads and (line.run, line.leader_epoch) == (self.run, self.epoch)):
-                self.hw = self.lso = None
-            self.leads, self.run = leads, line.run
-            self.epoch = self.epoch if line.leader_epoch is None else line.leader_epoch
+            self._begin(line)
         if not self.exact:
             self.hw = None
         if line.hw is not None and line.kind != Kind.HW_CHECKPOINT:
@@ -120,11 +119,19 @@ class _Known:
         if line.lso is not None:
             ref = Ref(row=line.row, note=f"last stable offset {line.lso}")
             self._compare(line, line.lso, ref)
-            # Lines of a request log may have another order than the reads that they are about.
-            if line.message == TRACE and self.leads:
+            if self.leads:
                 self._follow(line, line.lso, ref)
         if line.kind in AT_LEAST:
             self.hw = None
+
+    def _begin(self, line: _Line) -> None:
+        """Begin a role, a process or a log."""
+        leads = line.kind == Kind.BECOME_LEADER
+        if not (leads and self.leads and (line.run, line.leader_epoch) == (self.run, self.epoch)):
+            self.hw = self.lso = None
+        # A broker may log that it created the log after the role for which it did.
+        self.leads, self.run = leads or (self.leads and line.kind == Kind.LOG_CREATED), line.run
+        self.epoch = self.epoch if line.leader_epoch is None else line.leader_epoch
 
     def _compare(self, line: _Line, value: int, ref: Ref) -> None:
         """Compare the last stable offset with the high watermark."""
@@ -134,9 +141,13 @@ class _Known:
 
     def _follow(self, line: _Line, value: int, ref: Ref) -> None:
         """Compare the last stable offset of a leader with the one before."""
-        if self.lso is not None and value < self.lso[0] and self.fell is None:
+        if self.lso is not None and value < self.lso[0]:
             refs = (self.lso[1], ref)
-            self.fell = UnstableOffset(line.replica, self.epoch, True, self.lso[0], value, line.time, refs)
+            fell = UnstableOffset(line.replica, self.epoch, True, self.lso[0], value, line.time, refs)
+            if line.message == TRACE:
+                self.fell = self.fell or fell
+            else:
+                self.maybe_fell = self.maybe_fell or fell
         self.lso = value, ref
 
 
@@ -178,4 +189,5 @@ def _lines(rows: pl.DataFrame) -> Iterator[_Line]:
 def _result(partition: _Partition) -> LastStable:
     known = [one for _, one in sorted(partition.replicas.items())]
     above = tuple(one.above for one in known if one.above is not None)
-    return LastStable(stated=True, above=above, fell=tuple(one.fell for one in known if one.fell is not None))
+    fell = tuple(one.fell for one in known if one.fell is not None)
+    return LastStable(True, above, fell, tuple(one.maybe_fell for one in known if one.maybe_fell is not None))
