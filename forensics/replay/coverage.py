@@ -488,6 +488,10 @@ class Coverage:
             return self.has(replica, Printed.ROLES)
         return self.are_about(replica, Printed.ROLES) and not self.missing_in(replica, epoch, run)
 
+    def claims(self, replica: int, what: Printed) -> bool:
+        """Return whether a trace claims to state every change of one topic of a replica, or of both."""
+        return replica in self.claimed or self._is_claimed(replica, what)
+
     def _is_claimed(self, replica: int, what: Printed) -> bool:
         """Return whether a trace claims to state every change of one topic of a replica, and of no other."""
         return bool(self.claimed_partly) and what in self.claimed_partly.get(replica, NEITHER)

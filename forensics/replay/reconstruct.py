@@ -530,12 +530,16 @@ class _Reconstruction(HwAttribution):
     def _with_entries(self, broker: int, role_span: RoleSpan, log: Lineage) -> Lineage:
         """Return a follower's log with the epochs that it noted itself.
 
-        If lines of it may be missing, it may have noted later epochs too: those of its leader's log.
+        If lines of it may be missing, it may have noted later epochs too: those of its leader's log. A trace that
+        claims to state some kinds of line claims none of these.
         """
         coverage = self.history.coverage
-        whole = coverage.has(broker, Printed.LOG) and broker not in coverage.unclaimed
+        part = broker in coverage.unclaimed or broker in coverage.claimed_partly
+        whole = coverage.has(broker, Printed.LOG) and not part
         for number, start, _ in role_span.entries:
             log = log.begin(number, start) if whole else log.begin_below(number, start)
+            if not whole and number > role_span.epoch:
+                log = log.known_below(start + 1)  # it fetches ahead, and need not state each epoch
         return log
 
     def _begun_before(self, broker: int, epoch: Epoch, at: int) -> int | None:

@@ -6,7 +6,7 @@ from forensics.case import Case
 from forensics.replay.history import History, HwAboveIsrMember
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import NO_ISR, Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
-from forensics.rules.story import missing_logs
+from forensics.rules.story import missing_logs, other_kinds
 
 ID = "hw-above-isr-member"
 
@@ -53,7 +53,8 @@ def judge(history: History, case: Case) -> Judgement:
             members_behind
         )
     findings = tuple(_finding(history, group) for _, group in sorted(groups.items()))
-    return judgement(ID, findings, missing_logs(history) if history.played is None else ())
+    missing = () if history.played is not None else (*missing_logs(history), *other_kinds(history))
+    return judgement(ID, findings, missing)
 
 
 def _finding(history: History, group: list[HwAboveIsrMember]) -> Finding:

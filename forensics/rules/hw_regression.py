@@ -11,7 +11,7 @@ from forensics.replay.high_watermarks.regressions import may_have_followed
 from forensics.replay.history import History, Regression, RegressionKind
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
-from forensics.rules.story import BOTH_LOGS, missing_logs
+from forensics.rules.story import BOTH_LOGS, missing_logs, other_kinds
 from forensics.rules.wants import Question, Want, lines_missing, of
 
 ID = "hw-regression"
@@ -88,7 +88,7 @@ def judge(history: History, case: Case) -> Judgement:
         )
         for one in unclear
     ]
-    return judgement(ID, findings, [*wishes, *missing_logs(history)])
+    return judgement(ID, findings, [*wishes, *other_kinds(history), *missing_logs(history)])
 
 
 @dataclass(frozen=True, slots=True)

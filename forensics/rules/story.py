@@ -376,6 +376,15 @@ def _unclaimed_logs(history: History, broker: int) -> Sequence[Artefact]:
     return [file for what, file in LOG_FILES.items() if what not in claimed]
 
 
+def other_kinds(history: History) -> list[Want]:
+    """Return what would show that which a trace leaves open if it claims to state some kinds of line alone.
+
+    No such claim is about the ISR, elections, or the high watermarks that are kept and read back.
+    """
+    partly = history.coverage.claimed_partly.keys() & history.members
+    return [Want(Question.WIDER_CLAIM, (of([broker]),)) for broker in sorted(partly)]
+
+
 def _unread(history: History) -> set[int]:
     """Return the replicas whose trace has lines that could not be read."""
     return set(history.coverage.shown_missing_by(NOT_READ))

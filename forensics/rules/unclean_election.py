@@ -42,6 +42,7 @@ from forensics.rules.story import (
     CAUSE_OF,
     any_leader,
     leader_fact,
+    other_kinds,
     shortened_facts,
     went_back,
 )
@@ -112,7 +113,7 @@ def judge(history: History, case: Case) -> Judgement:
     judged = judged_elections(history, unseen)
     findings = [_finding(history, case, epoch) for epoch, elected in judged if elected is Elected.OUTSIDE_ISR]
     missing = [_WANTS[elected](history, epoch, unseen) for epoch, elected in judged if elected in _WANTS]
-    missing += _leaders_unknown(history, unseen)
+    missing += [*_leaders_unknown(history, unseen), *other_kinds(history)]
     missing += _later(history, [epoch for epoch, _ in judged], unseen, maybe_controllers(history, case.with_data))
     if not judged:
         missing.append(any_leader())

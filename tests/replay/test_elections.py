@@ -12,6 +12,7 @@ from forensics.replay.leadership.doubts import doubts
 from forensics.replay.leadership.elections import (
     States,
     elected_isr,
+    from_eligible,
     from_isr,
     isr_before,
     isr_changed_without_lines,
@@ -201,3 +202,11 @@ def test_the_first_number_of_an_epoch_may_be_that_of_a_change_within_it(first: i
     history.epochs[1] = Epoch(1, leader=1, isr=[(alone, LINE), (both, LINE)], isr_from_leader=own, isr_elected=True)
     history.coverage = history.coverage.with_doubts(doubts(history))
     assert isr_changes_complete(history, history.epochs[1]) is seen
+
+
+@pytest.mark.parametrize("eligible", [True, False])
+def test_a_leader_after_an_empty_isr_is_eligible_only_where_a_release_may_know_that(eligible: bool) -> None:
+    """Since 4.0 a controller remembers the members that have all committed records (KIP-966)."""
+    history, epoch = succession({1: (0, frozenset()), 2: (1, frozenset({2}))}, {2}, elected=True, eligible=eligible)
+    history.epochs[0] = Epoch(0, leader=-1, isr=[(frozenset(), LINE)])
+    assert from_eligible(history, epoch) == eligible

@@ -200,3 +200,46 @@ def test_a_truncation_is_where_the_log_ends_within_a_claim(tmp_path: Path) -> No
     (finding,) = judged(tmp_path, [head(LOG), *lines])["hw-above-leo"].findings
     assert (finding.replicas, finding.offsets) == ((1,), ((20, 30),))
     assert judged(tmp_path, [head(), *lines])["hw-above-leo"].verdict is Verdict.UNKNOWN
+
+
+def test_what_a_follower_adopted_shows_nothing_of_its_own_records_where_roles_are_not_claimed(tmp_path: Path) -> None:
+    """A follower takes its leader's high watermark first and truncates afterwards (KAFKA-14704)."""
+    lines = [
+        said(0, 1, "become_leader", leader_epoch=0, leo=0, hw=0, isr="1,2"),
+        said(0, 2, "become_follower", leader=1, leader_epoch=0, leo=0, hw=0),
+        said(1, 1, "append", offset=0, leo=2, leader_epoch=0),
+        said(2, 2, "become_leader", leader_epoch=1, leo=0, hw=0, isr="2"),
+        said(3, 1, "become_follower", leader=2, leader_epoch=1, leo=2, hw=0),
+        said(4, 2, "append", offset=0, leo=1, leader_epoch=1),
+        said(5, 2, "hw", hw=1),
+        said(6, 1, "leader_hw", leader_hw=1, hw=1),
+        said(7, 1, "truncate", offset=0),
+        said(8, 1, "append", offset=0, leo=1, leader_epoch=1),
+    ]
+    for claim in (LOG, {"kinds": [kind.value for kinds in CLAIMED_BY.values() for kind in kinds]}):
+        assert judged(tmp_path, [head(claim), *lines])["truncation-below-committed"].verdict is not Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("claim", [[], [2]], ids=["nothing", "the follower"])
+def test_whether_the_partition_kept_what_was_truncated_is_open_without_a_claim(
+    claim: list[object], tmp_path: Path
+) -> None:
+    """A line that is left out may show that the leader lost the records too, as it does if the last lines are there."""
+    lines = [
+        *LEADS,
+        *(said(1, one, "append", offset=0, leo=10) for one in (1, 2)),
+        said(2, 1, "hw", hw=8),
+        said(2, 2, "leader_hw", leader_hw=8, hw=8),
+        said(3, 2, "truncate", offset=5),
+    ]
+    later = [
+        said(4, 1, "process_start"),
+        said(4, 1, "log_loaded", leo=5),
+        said(5, 1, "become_leader", leader_epoch=4, leo=5, isr="1,2"),
+        said(5, 2, "become_follower", leader=1, leader_epoch=4, leo=5),
+        *(said(6, one, "append", offset=5, leo=7) for one in (1, 2)),
+    ]
+    for told in (lines, [*lines, *later]):
+        (finding,) = judged(tmp_path, [head(*claim), *told])["truncation-below-committed"].findings
+        assert (finding.offsets, finding.severity.value) == (((5, 8),), "error")
+        assert "whether the partition kept them is unknown" in finding.summary

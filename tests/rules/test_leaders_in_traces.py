@@ -5,11 +5,13 @@ A high watermark is compared with the ISR, and with what the same replica had be
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
 
 from forensics.rules.finding import Judgement, Verdict
+from parsers.formats.trace_kinds import CLAIMED_BY
 from tests.rules.traced import Line, judged, said
 
 HEAD: Line = {
@@ -379,18 +381,41 @@ def test_two_record_batches_of_one_epoch_at_one_offset_contradict_each_other(tmp
         assert of(tmp_path, alike)["epoch-divergence"].verdict is Verdict.CLEAN
 
 
-@pytest.mark.parametrize(("release", "verdict"), [("0.10.2.2", Verdict.UNKNOWN), ("4.1.0", Verdict.CLEAN)])
-def test_a_leader_after_an_empty_isr_is_eligible_only_where_the_release_knows_that(
-    release: str, verdict: Verdict, tmp_path: Path
-) -> None:
-    """Since 4.0 a controller remembers the members that have all committed records (KIP-966)."""
+HALF: list[Line] = [{**HEAD, "complete": [{"kinds": list(itertools.chain(*CLAIMED_BY.values()))}]}, *HEALTHY]
+
+
+@pytest.mark.parametrize("rule", [BEHIND, UNCLEAN, FELL])
+def test_what_other_kinds_state_is_open_where_a_trace_claims_some_kinds(rule: str, tmp_path: Path) -> None:
+    found = judged(tmp_path, HALF)
+    assert found[rule].verdict is Verdict.UNKNOWN
+    assert found["two-leaders-one-epoch"].verdict is Verdict.CLEAN
+
+
+def test_a_log_that_a_trace_claims_is_bounded_by_no_high_watermark(tmp_path: Path) -> None:
+    """Broker 2 never fetched; the ISR, of which the trace claims nothing, may have lost it before offsets 0 to 4."""
     lines = [
-        *HEALTHY,
-        said(5, 9, "partition_changed", leader=-1, leader_epoch=2, partition_epoch=3, isr=""),
-        said(6, 9, "election", leader=2, leader_epoch=3, partition_epoch=4, isr="2"),
-        leads(7, 2, 3, hw=10, isr="2", partition_epoch=4),
-        follows(8, 1, 2, 3),
+        HALF[0],
+        *HEALTHY[:2],
+        said(1, 1, "append", offset=0, leo=5),
+        said(2, 1, "hw", hw=5),
+        said(3, 2, "become_leader", leader_epoch=2, leo=0, hw=0, isr="2"),
+        said(4, 1, "become_follower", leader=2, leader_epoch=2, leo=5, hw=5),
+        said(5, 2, "log_loaded", leo=0),
     ]
-    head = {name: value for name, value in HEAD.items() if name != "protocol"}
-    claims = {"release": release, "complete": [{"kinds": ["become_leader", "become_follower"]}]}
-    assert judged(tmp_path, [{**head, **claims}, *lines])[UNCLEAN].verdict is verdict
+    assert judged(tmp_path, lines)[SHORTER].findings == ()
+
+
+@pytest.mark.parametrize("start", [True, False])
+def test_a_process_without_a_role_writes_no_high_watermark_of_the_partition(start: bool, tmp_path: Path) -> None:
+    """Its file names replicas that have one (ReplicaManager.allPartitions); the start of the next may be left out."""
+    process = {name: value for name, value in said(7, 2, "process_start").items() if name not in ("topic", "partition")}
+    lines = [
+        *HALF,
+        {**process, "time": said(6, 2, "hw")["time"]},
+        said(6, 2, "log_loaded", leo=10),
+        {**process, "kind": "shutdown_begin", "time": said(20, 2, "hw")["time"]},
+        *([{**process, "time": said(21, 2, "hw")["time"]}] if start else []),
+        said(21, 2, "log_loaded", leo=10),
+        said(21, 2, "hw_missing"),
+    ]
+    assert judged(tmp_path, lines)[FELL].findings == ()

@@ -77,9 +77,11 @@ def committed(
     """
     ranges: list[Range] = []
     used: list[HwStatement] = []
-    contested, truncations_logged = history.contested, history.coverage.has(replica, Printed.LOG)
+    contested, logged = history.contested, history.coverage.has(replica, Printed.LOG)  # each truncation
+    # A follower may have adopted its leader's before it truncated (KAFKA-14704), and lines of its roles may be missing.
+    adopted = not history.coverage.has(replica, Printed.ROLES)
     for statement in history.statements:
-        own = truncations_logged and _of_own_log(statement, replica, row)
+        own = logged and not (adopted and statement.how is HwSource.PRINTED) and _of_own_log(statement, replica, row)
         if not own and not _reached_before(statement, before):
             continue
         proven = _uncontested(lineage, _committed_by(statement, lineage, first, end, own=own), contested)

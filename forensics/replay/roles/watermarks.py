@@ -113,11 +113,13 @@ class Watermarks:
 
     def _hw_missing(self, event: Event) -> None:
         """No checkpointed high watermark for a log that has records: the checkpoint file was lost or emptied."""
-        last, fresh = self.now.last_step, self.at_rest
+        served, last, fresh = self.now, self.now.last_step, self.at_rest
         if not fresh and last is None and self.role_spans and self.role_spans[-1].run != self.now.run:
             # Up to 1.0 it is read only after the new process received its first role.
-            last = self.role_spans[-1].last_step
+            served, last = self.role_spans[-1], self.role_spans[-1].last_step
             fresh = last is not None and last.kind is StepKind.LOADED
+        if 0 <= served.run < max(event.run - 1, self.shut):
+            return  # the process before had no role, so its file does not name this one (ReplicaManager.allPartitions)
         # A clean shutdown writes the file (ReplicaManager.shutdown), however short the process was.
         clean = last is not None and last.kind is StepKind.LOADED and last.before is None
         clean = clean and -1 < event.run - 1 <= self.shut

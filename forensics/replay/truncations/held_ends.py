@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, replace
 
+from forensics.replay.coverage import Printed
 from forensics.replay.high_watermarks.crosscheck import may_have_left_isr
 from forensics.replay.history import Epoch, History, HwStatement, Role, ShortenedLog, TruncationReason
 from forensics.replay.inferences import Inferred, joined
@@ -55,7 +56,7 @@ class HeldEnds:
         What was committed bounds no log if the order of epochs shows nothing, or if a trace states each change of the
         log.
         """
-        if self.history.epoch_rollbacks or moment.broker in self.history.coverage.claimed:
+        if self.history.epoch_rollbacks or self.history.coverage.claims(moment.broker, Printed.LOG):
             return Interval()
         removed = self._removed_before(moment)
         found = Interval()
