@@ -305,10 +305,17 @@ def _moved(line: dict[str, Any]) -> dict[str, Any]:
     return line | {name: line[name] + BEFORE for name in _OFFSETS if name in line and line[name] >= 0}
 
 
-Answer = tuple[Verdict, tuple[tuple[tuple[int, int], ...], ...]]
+Answer = tuple[Verdict, tuple[tuple[tuple[tuple[int, int], ...], str], ...]]
 
 
 def answer(judgement: Judgement, by: int = 0) -> Answer:
-    """Return a verdict with the offsets of its findings, each so much lower."""
-    offsets = (tuple((first - by, end - by) for first, end in finding.offsets) for finding in judgement.findings)
-    return judgement.verdict, tuple(sorted(offsets))
+    """Return a verdict with the offsets of its findings, each so much lower.
+
+    The severity of a truncation says whether the partition lost the records, so it is compared as well.
+    """
+    severe = judgement.rule == "truncation-below-committed"
+    found = (
+        (tuple((first - by, end - by) for first, end in finding.offsets), finding.severity.value if severe else "")
+        for finding in judgement.findings
+    )
+    return judgement.verdict, tuple(sorted(found))

@@ -1,7 +1,8 @@
 """Random runs of the model, judged from their traces alone and compared with what really happened.
 
 Each run is played under every protocol and written as a trace. The whole trace is judged, which claims to be complete.
-The same trace is judged with some lines of one broker dropped, where the claim is about the others. The whole trace is
+The same trace is judged with some lines of one broker dropped, where the claim is about the others. It is judged with
+lines of some kinds dropped, where the claim is about other kinds. The whole trace is
 judged once more with lines added that break a rule or contradict it, and once as a run that begins with records. It is
 also judged with its high watermarks in lines of other kinds, with one witness for all replicas, and with the time of
 one line wrong. And it is judged with optional fields left out, and with lines added that repeat what is so.
@@ -36,6 +37,8 @@ from forensics.replay.lineage import intersect
 from forensics.replay.partitions import histories
 from forensics.rules import RULES, judged
 from forensics.rules.finding import Finding, Judgement, Severity, Verdict
+from parsers.details import Claim
+from parsers.formats.trace_kinds import CLAIMED_BY
 from tests.model import batches
 
 BATCH = 20
@@ -57,6 +60,7 @@ ASKED = (
 
 WHOLE, LESS, FAULTY, BEGUN = "whole", "lines dropped", "fault added", "begun late"
 OTHERWISE, OBSERVED, MISTIMED, TERSE = "other kinds", "one witness", "a wrong time", "other fields"
+OF_KINDS = "kinds dropped"
 """The kinds of trace."""
 
 Lines = list[dict[str, Any]]
@@ -220,6 +224,19 @@ def dropped(lines: Lines, random: Random) -> Lines:
     return [head | {"complete": others}, *(line for number, line in enumerate(rest) if number not in lost)]
 
 
+def of_kinds(lines: Lines, random: Random) -> Lines:
+    """Return a trace that claims to state each change of the roles, of the logs, or of both, and lacks lines of others.
+
+    Lines of other kinds are left out at random.
+    """
+    head, *rest = lines
+    groups = random.choice(([Claim.ROLES], [Claim.LOG], [Claim.ROLES, Claim.LOG], [Claim.ROLES, Claim.LOG]))
+    kinds = [kind.value for group in groups for kind in CLAIMED_BY[group]]
+    share = random.choice((0.1, 0.3, 1.0))
+    kept = (line for line in rest if line["kind"] in kinds or random.random() >= share)
+    return [head | {"complete": [{"kinds": kinds}]}, *kept]
+
+
 _FAULTS: tuple[Callable[[Lines, int], tuple[str, Lines]], ...] = (
     trace_faults.faulty,
     trace_faults.forked_before,
@@ -291,6 +308,8 @@ def answers(
         kind = _KINDS.get(one.kind, "wrong" if one.wrong else "right")
         if one.rule == "committed-data-lost" and kind == "right" and not _over_rightly(verdicts, truth, whole=whole):
             kind = "wrong"
+        if one.rule == "truncation-below-committed" and not _kept_rightly(verdicts, truth):
+            kind = "wrong"
         yield Told(one.rule, kind, one.violated)
     for each in verdicts[:1] or ({},):
         yield _apart(each)
@@ -308,6 +327,19 @@ def _over_rightly(verdicts: Sequence[Verdicts], truth: dict[str, Any], *, whole:
     """Return whether the findings call the right losses over, each since the right leader epoch."""
     told, so = _over(verdicts), _over_by_truth(truth)
     return told == so if whole else told.get(None, set()) <= so.get(None, set())
+
+
+def _kept_rightly(verdicts: Sequence[Verdicts], truth: dict[str, Any]) -> bool:
+    """Return whether what findings call kept by the partition is there at the end, and what they call lost was lost."""
+    lost = batches.offsets([*truth["lost_committed_offsets"], *truth["in_no_log"]])
+    missing = batches.offsets([*truth["missing_committed_offsets"], *truth["in_no_log"]])
+    for one in (one for each in verdicts for one in each["truncation-below-committed"].findings):
+        removed = batches.offsets(one.offsets)
+        if one.summary.endswith("the partition kept them") and removed & missing:
+            return False
+        if one.summary.endswith("the partition has lost them") and not removed & lost:
+            return False
+    return True
 
 
 def _over(verdicts: Sequence[Verdicts]) -> Over:
@@ -378,6 +410,7 @@ def judgements(content: Sequence[str]) -> dict[str, list[dict[str, Judgement]]]:
 _TELLINGS: Mapping[str, Callable[[Lines, Random], Lines]] = {
     WHOLE: lambda lines, _: lines,
     LESS: dropped,
+    OF_KINDS: of_kinds,
     OTHERWISE: trace_tellings.otherwise,
     OBSERVED: lambda lines, _: trace_tellings.observed(lines),
     MISTIMED: trace_tellings.mistimed,
@@ -385,7 +418,7 @@ _TELLINGS: Mapping[str, Callable[[Lines, Random], Lines]] = {
 }
 """The traces of a run whose answers are compared with what is so, each made of the whole one."""
 
-EVERY = (FAULTY, WHOLE, BEGUN, LESS, OTHERWISE, OBSERVED, MISTIMED, TERSE)
+EVERY = (FAULTY, WHOLE, BEGUN, LESS, OF_KINDS, OTHERWISE, OBSERVED, MISTIMED, TERSE)
 
 
 def compare(
@@ -411,7 +444,7 @@ def compare(
             found[BEGUN] = _of_begun(whole, verdicts, schedules, protocol.name)
         for place, (run, one) in enumerate(zip(runs, schedules, strict=True)):
             told_of = verdicts.get(f"run-{place}", [])
-            given = list(answers(told_of, run.truth(), run.cluster, whole=name != LESS))
+            given = list(answers(told_of, run.truth(), run.cluster, whole=name not in (LESS, OF_KINDS)))
             given = [one for one in given if name != OTHERWISE or one.rule in trace_tellings.JUDGED]
             found[name].update(given)
             _tell(given, name, f"{protocol.name}, seed {one.seed}")
@@ -421,7 +454,7 @@ def compare(
 def _tell(given: Sequence[Told], name: str, run: str) -> None:
     """Print the answers of a run that are wrong, and those that a trace with all lines leaves open."""
     for one in given:
-        if one.kind in ("missed", "wrong") or (one.kind != "right" and name not in (LESS, MISTIMED)):
+        if one.kind in ("missed", "wrong") or (one.kind != "right" and name not in (LESS, OF_KINDS, MISTIMED)):
             print(f"{run}, {name}: {one.rule} {one.kind}", file=sys.stderr)
 
 
