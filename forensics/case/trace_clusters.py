@@ -61,9 +61,9 @@ def told_apart(
     """Return the cluster of each file; a trace without one gets its own if other evidence is of its witnesses.
 
     Brokers of one cluster have different ids, and each writes one trace. So if the same witness states lines in two
-    traces, these are of two clusters. Each is named after the highest folder (or archive) of its trace below which no
-    witness has two traces, so that the traces of its other brokers are there too; or after its file, if the folder of
-    the file has both. The pieces of a trace that was rotated are one trace. The same holds for a trace with a witness
+    traces, these are of two clusters. Each is named after the highest folder (or archive) of its trace in which no
+    witness has two traces. The traces of its other brokers are there too. If one folder has both traces, each is named
+    after its file. The pieces of a trace that was rotated are one trace. The same holds for a trace with a witness
     whose logs or data are in the evidence, unless it was made from logs. Each such trace gets a notice. If all
     witnesses differ, the files are of one cluster. A broker that only the first line names is no witness.
 

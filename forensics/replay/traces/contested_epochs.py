@@ -20,7 +20,7 @@ from forensics.replay.traces.unlike_logs import Apart
 
 @dataclass(slots=True)
 class Contested:
-    """What the leaders of such epochs have written so far.
+    """Records that the leaders of such epochs have written so far.
 
     Attributes:
         leaders: brokers that lead each epoch in any line of the trace.

@@ -79,12 +79,15 @@ class InSync:
             leading: replicas that lead after the line, with the least that the high watermark of each is, if known.
         """
         handler = _HANDLERS.get(line.kind)
-        if handler is not None:
+        by_other = line.broker in self.others and line.kind in _OF_LEADERS
+        if handler is not None and not by_other:
             handler(self, line)
         if line.kind in _CHANGES and line.partition_epoch is not None:
             self._order(line, line.partition_epoch)
         self._compare(line, ends, leading)
-        if line.kind == Kind.ISR_SHRINK:
+        if by_other:
+            self._set_others(line)
+        elif line.kind == Kind.ISR_SHRINK:
             self._propose(line)
 
     def _order(self, line: TraceLine, number: int) -> None:
@@ -144,23 +147,18 @@ class InSync:
         return Ref(row=line.row, note=f"leader epoch {line.leader_epoch}: broker {leader}")
 
     def _propose(self, line: TraceLine) -> None:
-        if self._of_other(line) or line.broker != self.leader or line.isr is None:
+        if line.broker != self.leader or line.isr is None:
             return
         self.proposed = members(line.isr)
         if not self.commits and line.row not in self.refused:
             self.isr = self.proposed
 
-    def _of_other(self, line: TraceLine) -> bool:
-        """Take an ISR that another leader of the epoch states; return whether it is one."""
-        if line.broker not in self.others:
-            return False
+    def _set_others(self, line: TraceLine) -> None:
+        """Set the ISR of another leader of the epoch, if its line states one."""
         if line.isr is not None and line.row not in self.refused:
             self.others[line.broker] = members(line.isr)
-        return True
 
     def _commit(self, line: TraceLine) -> None:
-        if self._of_other(line):
-            return
         if line.isr is not None:
             self.isr, self.stated = members(line.isr), True
         elif self.proposed is not None:
@@ -171,7 +169,7 @@ class InSync:
         self.proposed = None
 
     def _state(self, line: TraceLine) -> None:
-        if not self._of_other(line) and line.isr is not None and line.broker == self.leader:
+        if line.isr is not None and line.broker == self.leader:
             self.isr, self.stated = members(line.isr), True
 
     def _compare(self, line: TraceLine, ends: Mapping[int, int], leading: Mapping[int, int | None]) -> None:
@@ -227,6 +225,17 @@ _HANDLERS: Final[dict[str, Callable[[InSync, TraceLine], None]]] = {
     Kind.STATE: InSync._state,
 }
 """Handler of a line of each kind. A smaller ISR counts after the high watermark in the same line is compared."""
+
+_OF_LEADERS: Final = (
+    Kind.ISR_SHRINK,
+    Kind.ISR_EXPAND,
+    Kind.ISR_COMMIT,
+    Kind.ISR_REJECTED,
+    Kind.HW,
+    Kind.LEO,
+    Kind.STATE,
+)
+"""Kinds by which a leader states its ISR."""
 
 ABOUT_ISR: Final = tuple(Kind(kind).value for kind in (*_HANDLERS, Kind.ISR_SHRINK))
 """Kinds of line that this module reads."""
