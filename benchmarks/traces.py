@@ -2,10 +2,10 @@
 
 Each run is played under every protocol and written as a trace. The whole trace is judged, which claims to be complete.
 The same trace is judged with some lines of one broker dropped, where the claim is about the others. It is judged with
-lines of some kinds dropped, where the claim is about other kinds. The whole trace is
-judged once more with lines added that break a rule or contradict it, and once as a run that begins with records. It is
-also judged with its high watermarks in lines of other kinds, with one witness for all replicas, and with the time of
-one line wrong. And it is judged with optional fields left out, and with lines added that repeat what is so.
+lines of some kinds dropped, where the claim is about other kinds. The whole trace is judged once more with lines added
+that break a rule or contradict it, and once as a run that begins with records. It is also judged with its high
+watermarks in lines of other kinds, with one witness for all replicas, and with the time of one line wrong. And it is
+judged with optional fields left out, and with lines added that repeat what is so.
 
 For each protocol the table shows the runs, the answers, the share of decided ones (violated at exactly the right
 offsets, or clean), and the missed and wrong ones. Either ends the program with 1. The last columns are the answers

@@ -8,10 +8,10 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
 import hypothesis
@@ -23,10 +23,18 @@ if TYPE_CHECKING:
     from forensics.result import Result
 
 ROOT = Path(__file__).resolve().parent.parent
+_T = TypeVar("_T")
 
 EVERYTHING = bool(os.environ.get("CI"))
 """Runs what is done to many cases alike on all of them; else on a share."""
 SHARE = 12
+
+
+def alike(cases: Iterable[_T], one_in: int = 3) -> list[_T]:
+    """Return every third of some cases that are tried in the same way; all of them with CI=1."""
+    return [*cases][:: 1 if EVERYTHING else one_in]
+
+
 SPARK = tuple(f"tests/engines/test_spark{name}.py" for name in ("", "_connect", "_source"))
 """Files with tests that start Spark."""
 

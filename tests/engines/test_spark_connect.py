@@ -13,9 +13,13 @@ import pytest
 
 from forensics.engines import local
 from forensics.reports import json_report
+from tests.conftest import EVERYTHING
 from tests.engines.conftest import QUIET
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(not EVERYTHING, reason="with CI=1: another session of Spark gives the same without it"),
+]
 
 CLIENT = ("grpc", "grpc_status", "google.protobuf", "google.rpc", "zstandard")
 """What PySpark's Connect client imports; ``pip install 'pyspark[connect]'`` brings it."""

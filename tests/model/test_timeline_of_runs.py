@@ -20,7 +20,7 @@ from forensics.model.run import Logging
 from forensics.model.trace import START
 from forensics.replay.partitions import histories
 from forensics.replay.timeline import timeline
-from tests.conftest import EVERYTHING
+from tests.conftest import EVERYTHING, alike
 from tests.model.batches import drawn, no_cycles, taken
 
 STORIES = ("failover-truncation", "unclean-election", "premature-isr", "rolling-restart", "zombie-leader")
@@ -91,7 +91,7 @@ def told(runs: dict[str, Run], logging: Logging) -> Counter[str]:
 
 
 @pytest.mark.parametrize("logging", ["default", "replication"])
-@pytest.mark.parametrize("protocol", [p.name for p in PROTOCOLS])
+@pytest.mark.parametrize("protocol", alike((p.name for p in PROTOCOLS), 2))
 def test_stories(protocol: str, logging: Logging) -> None:
     for name in STORIES:
         compared = told({"orders": scenario(name).run(protocol)}, logging)

@@ -33,7 +33,7 @@ from parsers.schema import Kind
 from parsers.text.extract import relevant
 from parsers.text.time_order import out_of_order
 from parsers.text.wrappings import PREFIXES
-from tests.conftest import ROOT
+from tests.conftest import ROOT, alike
 from tests.parsers.handing_over import LAYOUTS, WRAPPINGS
 from tests.parsers.pasted import BEFORE, PASTES, Paste, at_blanks, bare, quotes_mixed, text
 
@@ -203,7 +203,7 @@ def test_no_marks_for_lines_that_are_left_out(line: str) -> None:
 # -- each class, and several at once ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PASTES)
+@pytest.mark.parametrize("name", alike(PASTES, 2))
 def test_pasted_lines_say_what_the_log_says(name: str) -> None:
     paste = PASTES[name]
     for log in LOGS:
@@ -350,7 +350,7 @@ def test_a_stack_trace_is_no_broken_line() -> None:
     assert dissected(content).signs == set()
 
 
-@pytest.mark.parametrize("name", [*WRAPPINGS, *LAYOUTS])
+@pytest.mark.parametrize("name", alike([*WRAPPINGS, *LAYOUTS]))
 def test_what_collectors_make_of_logs_and_other_layouts_are_no_excerpts(name: str) -> None:
     for log in LOGS[:4]:
         lines = (ROOT / "sample_traces" / log).read_text(encoding="utf-8").splitlines()[:400]

@@ -14,6 +14,7 @@ from parsers import read
 from parsers.containers import expand
 from parsers.files.sources import Source
 from parsers.ledger import Bytes, ledger
+from tests.conftest import alike
 from tests.parsers.handing_over import LAYOUTS, WRAPPINGS, source, tar
 
 NOISE = random.Random(7).randbytes(900)
@@ -39,7 +40,7 @@ def test_a_damaged_line_is_damaged_alone() -> None:
     assert told(source(text)) == Bytes(understood=len(text) - len(bad) - 1, damaged=len(bad) + 1)
 
 
-@pytest.mark.parametrize("name", [*WRAPPINGS, *LAYOUTS])
+@pytest.mark.parametrize("name", alike([*WRAPPINGS, *LAYOUTS]))
 def test_the_bytes_of_a_log_add_up_in_any_dress(name: str, sample_traces: Path) -> None:
     lines = (sample_traces / "unclean-3.9.1/broker-1/logs/server.log").read_text(encoding="utf-8").splitlines()
     data = {**WRAPPINGS, **LAYOUTS}[name](lines).encode()

@@ -17,6 +17,7 @@ from parsers.containers import expand
 from parsers.file_reading import FileReading
 from parsers.text import frames
 from parsers.text.unwrapping import added
+from tests.conftest import alike
 from tests.parsers.handing_over import COMPRESSIONS, CONTAINERS, LAYOUTS, WRAPPINGS, source
 
 LOGS = (
@@ -45,7 +46,7 @@ def statements(reading: FileReading) -> list[tuple[object, ...]]:
     return reading.observations.drop("line").rows()
 
 
-@pytest.mark.parametrize("name", [*WRAPPINGS, *LAYOUTS])
+@pytest.mark.parametrize("name", alike([*WRAPPINGS, *LAYOUTS]))
 def test_a_log_says_the_same_in_any_dress(name: str, log: list[str]) -> None:
     plain = undressed("\n".join(log))
     dressed = said({**WRAPPINGS, **LAYOUTS}[name](log) + "\n")
