@@ -208,7 +208,7 @@ STATEMENTS: tuple[Statement, ...] = (
         Kind.CONSUMED,
         ("offset",),
         ("leader_epoch",),
-        "A consumer read records up to `offset` from the witness: they were below its high watermark.",
+        "A consumer read records from the witness, `offset` the last one: all up to it were below its high watermark.",
     ),
 )
 """Kinds that a producer of traces writes. The other kinds of ``parsers.schema.Kind`` come from logs of Kafka."""

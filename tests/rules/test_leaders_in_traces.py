@@ -419,3 +419,32 @@ def test_a_process_without_a_role_writes_no_high_watermark_of_the_partition(star
         said(21, 2, "hw_missing"),
     ]
     assert judged(tmp_path, lines)[FELL].findings == ()
+
+
+def begun(first: int, second: int) -> list[Line]:
+    """Both brokers begin with committed records, and broker 2 leads; nothing states the ISR before."""
+    ends = {1: first, 2: second}
+    loaded = [line for broker, end in ends.items()
+              for line in (said(0, broker, "log_loaded", leo=end), said(0, broker, "hw_loaded", hw=end))]  # fmt: skip
+    role = said(2, 1, "become_follower", leader=2, leader_epoch=3, leo=first)
+    return [*loaded, said(1, 2, "become_leader", leader_epoch=3, leo=second, isr="2"), role]
+
+
+@pytest.mark.parametrize(("first", "verdict"), [(10, Verdict.UNKNOWN), (8, Verdict.CLEAN), (7, Verdict.CLEAN)])
+def test_a_first_leader_with_fewer_records_than_another_replica_may_be_from_outside_the_isr(
+    first: int, verdict: Verdict, tmp_path: Path
+) -> None:
+    assert of(tmp_path, begun(first, 8))[UNCLEAN].verdict is verdict
+
+
+def test_a_loss_in_an_epoch_with_two_leaders_is_whole_in_a_complete_trace(tmp_path: Path) -> None:
+    lines = [
+        *HEALTHY,
+        *(leads(5, broker, 2, hw=10, isr="1,2") for broker in (1, 2)),
+        said(6, 1, "append", offset=10, leo=12),
+        said(7, 1, "isr_shrink", isr="1"),
+        said(8, 1, "hw", hw=12),
+        leads(9, 2, 3, hw=10, isr="2"),
+    ]
+    (finding,) = of(tmp_path, lines)["committed-data-lost"].findings
+    assert (finding.offsets, finding.records) == (((10, 12),), (2, 2))

@@ -83,14 +83,15 @@ def test_neither_replica_has_them_again(tmp_path: Path) -> None:
 
 
 def test_a_replica_that_is_deleted_on_purpose_has_no_shorter_log(tmp_path: Path) -> None:
-    """As after a reassignment. It may come back with a new log, and the last copy takes the records with it."""
+    """As after a reassignment, and it may come back with a new log; or as the topic is deleted, on every broker."""
     left = [said(4, 1, "isr_shrink", isr="1"), said(5, 2, "log_deleted")]
     back = [
         *(said(6, 2, "log_created"), said(6, 2, "become_follower", leader=1, leader_epoch=4, leo=0)),
         *(said(6, 1, "become_leader", leader_epoch=4, leo=10, hw=10, isr="1"), said(7, 2, "append", offset=0, leo=10)),
     ]
-    for lines in (left, [*left, *back]):
+    topic = [said(5, 2, "log_deleted"), said(6, 1, "log_deleted")]
+    for lines in (left, [*left, *back], topic):
         answers = judged(tmp_path, [HEAD, *HEALTHY, *lines])
         assert {rule for rule, one in answers.items() if one.verdict in (Verdict.VIOLATED, Verdict.UNKNOWN)} == set()
-    gone = violated(tmp_path, [*left, said(8, 1, "log_deleted")])
-    assert gone == {LOST: ((0, 10),)}
+    gone = violated(tmp_path, [*left, said(8, 1, "process_start"), said(8, 1, "log_created")])
+    assert gone == {LOST: ((0, 10),), SHORTER: ((0, 10),)}

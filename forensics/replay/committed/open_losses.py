@@ -39,7 +39,9 @@ class MoreLost:
 
 
 def more_lost(history: History, loss: Loss) -> MoreLost:
-    """Return what may be lost besides the records of one loss."""
+    """Return what may be lost besides the records of one loss; nothing where a complete trace decides that."""
+    if history.played is not None:
+        return MoreLost()
     later = next((one for one in possible_losses(history) if one.after.epoch > loss.epoch.epoch), None)
     unflushed = _may_be_unflushed(history, loss)
     if history.epoch_rollbacks or history.contested:

@@ -50,7 +50,8 @@ class InSync:
         leader: who leads in it; of two leaders the one that took it up last.
         others: the ISRs of the other leaders of that epoch.
         outside: elections from outside the ISR.
-        open: leader epochs whose election cannot be judged: no ISR was stated before.
+        open: leader epochs whose election cannot be judged: no ISR was stated before. For the first one of a trace that
+            is so if its leader begins with fewer records than another replica.
         behind: the first line after which a leader's high watermark is above a member's log.
         partition_epoch: the highest one of a change so far.
         before: what is wrong with the order of the changes, in words, with the first line; None for nothing.
@@ -78,6 +79,8 @@ class InSync:
             ends: log end offset of each replica after the line.
             leading: replicas that lead after the line, with the least that the high watermark of each is, if known.
         """
+        if self.epoch < 0:
+            self._judge_first(line, ends)
         handler = _HANDLERS.get(line.kind)
         by_other = line.broker in self.others and line.kind in _OF_LEADERS
         if handler is not None and not by_other:
@@ -141,6 +144,12 @@ class InSync:
             self.open.add(epoch)
         elif leader not in self.isr:
             self.outside[epoch] = OutsideIsr(leader, epoch, self.isr, self._ref(line, leader))
+
+    def _judge_first(self, line: TraceLine, ends: Mapping[int, int]) -> None:
+        """Judge the first leader of a trace that begins with records."""
+        leads = line.kind == Kind.BECOME_LEADER and line.leader_epoch is not None
+        if leads and ends.get(line.broker, 0) < max(ends.values(), default=0):
+            self.open.add(line.leader_epoch or 0)
 
     @staticmethod
     def _ref(line: TraceLine, leader: int) -> Ref:

@@ -49,6 +49,7 @@ class NotPlayed(Exception):
 
 
 _UNKNOWN: Final = OfBrokers()
+_NO_END: Final = 1 << 62
 
 
 class Player:
@@ -104,7 +105,8 @@ class Player:
                 self.stopped = True
                 return
         self.isr_stated |= line.isr is not None
-        known = {broker: one.log.end for broker, one in self.replicas.items() if one.known}
+        # One that was deleted is about to leave the ISR.
+        known = {b: _NO_END if one.is_deleted else one.log.end for b, one in self.replicas.items() if one.known}
         leading = {broker: one.leader_hw for broker, one in self.replicas.items() if one.leads}
         self.in_sync.take(line, {**self.begins, **known}, leading)
 
@@ -303,6 +305,7 @@ class Player:
         self._led(replica, line)
         replica.leader = None
         replica.reset_log()
+        replica.is_deleted = True
 
     def _came_back(self, replica: Replica, end: int, line: TraceLine, cause: ShortenedBy) -> None:
         refs = (Ref(row=line.row, note=f"log end offset {end}"),)
@@ -712,8 +715,13 @@ class Player:
         return Played(*found, isr, self.contradiction, self.removed, none, falls, below, held, twice)
 
     def _in_no_log(self) -> InNoLog | None:
-        """Return the committed records that no replica has at the end, unless a line contradicts others."""
-        found = [*self._in_none(self.replicas.values())] if self.contradiction is None else []
+        """Return the committed records that no replica has at the end, unless a line contradicts others.
+
+        If every replica was deleted on purpose, so was the topic.
+        """
+        if self.contradiction is not None or all(one.is_deleted for one in self.replicas.values() if one.known):
+            return None
+        found = [*self._in_none(self.replicas.values())]
         pieces, commits = sorted(piece for piece, _ in found), {commit for _, commit in found}
         if not pieces:
             return None

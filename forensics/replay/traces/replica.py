@@ -44,6 +44,7 @@ class Replica:
         leader_end: log end offset of its leader as its role began, or as it last asked where a leader epoch ends.
         reloaded: a process has loaded its log, and may have built its epoch entries from what was left of it.
         entries: its epoch entries.
+        is_deleted: it was deleted on purpose, and has had no log since.
     """
 
     log: Log = field(default_factory=Log)
@@ -75,6 +76,7 @@ class Replica:
     leader_end: int = 0
     reloaded: bool = False
     entries: Entries = field(default_factory=Entries)
+    is_deleted: bool = False
 
     @property
     def leader_hw(self) -> int | None:
@@ -85,7 +87,7 @@ class Replica:
     def reset_log(self) -> None:
         """Begin with a new, empty log, or with none: nothing is known of the one before."""
         self.log, self.known, self.checkpoint, self.had_hw = Log(), True, None, None
-        self.least, self.reached, self.deleted = None, None, 0
+        self.least, self.reached, self.deleted, self.is_deleted = None, None, 0, False
 
     def ends_lower(self, end: int, *, lowered: bool) -> None:
         """Keep what is known of its high watermark within its log, which ends at an offset below the one before.
