@@ -139,10 +139,10 @@ _OUTCOMES: Mapping[Fate, str] = MappingProxyType(
     {
         Fate.LOST: "the partition has lost them",
         Fate.THERE_AGAIN: "the broker has them again",
-        Fate.FETCHED_AGAIN: "broker {leader} still had them, and they were fetched again",
-        Fate.LEADER_HAD: "broker {leader} still had them",
+        Fate.FETCHED_AGAIN: "{leader} still had them, and they were fetched again",
+        Fate.LEADER_HAD: "{leader} still had them",
         Fate.KEPT: "the partition kept them",
-        Fate.LEADER_HAD_THEN: "broker {leader} still had them then; whether the partition kept them is unknown",
+        Fate.LEADER_HAD_THEN: "{leader} still had them then; whether the partition kept them is unknown",
         Fate.UNKNOWN: "whether the partition kept them is unknown",
     }
 )
@@ -204,7 +204,7 @@ def _finding(history: History, removed: Removal, became: Outcome) -> Finding:
         summary=(
             f"broker {truncation.replica} truncated committed {offsets_text(ranges)} ({count_text(ranges)}) from "
             f"its log in {epoch_text(truncation.epoch)}{again}: "
-            f"{_OUTCOMES[became.fate].format(leader=truncation.leader)}"
+            f"{_OUTCOMES[became.fate].format(leader=_leader_of(truncation))}"
         ),
         facts=_facts(history, removed, became),
         before={"log_end_offset": truncation.end},
