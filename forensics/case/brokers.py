@@ -81,6 +81,7 @@ class Broker:
         logged: lines of its logs are in the evidence, or a trace that repeats some.
         complete: its trace claims to state every change of its replicas, so an absent line proves something.
         claim: the same of its logs, its roles or both, and of nothing else; or None.
+        listed: a trace lists it and claims nothing of it, and no line is of it: it may have any replica.
         unread: lines of its trace could not be read, or not in their order, so what that claims does not count.
         log_within: first and last moment of the span in which its trace claims to state every change of its logs; None
             without such a claim. A moment is in microseconds since 1970 UTC, or None for no bound.
@@ -106,6 +107,7 @@ class Broker:
     logged: bool = False
     complete: bool = False
     claim: PartClaim | None = None
+    listed: bool = False
     unread: bool = False
     log_within: tuple[int | None, int | None] | None = None
 
@@ -189,13 +191,15 @@ def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
     lines = observations.filter(~is_claim & (pl.col("message") == TRACE)) if claimed else claims
     spans = _spans(found, lines)
     claims = of_own_traces(claims, lines)
+    told = set(lines.filter(~OF_HEADER.fill_null(False)).get_column("broker").to_list()) if claimed else set[int]()
     for number in claimed:
         of_cluster = spans.get(found[number].cluster, (None, None))
         claim, found[number].log_within = _part(claims.filter(pl.col("broker") == number), *of_cluster)
         found[number].complete = claim is not None and claim.everything
         found[number].claim = None if found[number].complete else claim
-    told = (pl.col("kind") == Kind.BROKER_VERSION.value) & (pl.col("message") == TRACE)
-    for number in found.keys() & set(observations.filter(told).get_column("broker").drop_nulls().to_list()):
+        found[number].listed = claim is None and number not in told and not found[number].logged
+    of_release = (pl.col("kind") == Kind.BROKER_VERSION.value) & (pl.col("message") == TRACE)
+    for number in found.keys() & set(observations.filter(of_release).get_column("broker").drop_nulls().to_list()):
         found[number].configured = True
 
 

@@ -171,6 +171,12 @@ class Case:
         return frozenset(broker.id for broker in self.brokers.values() if broker.complete)
 
     @functools.cached_property
+    def listed(self) -> frozenset[int]:
+        """Brokers that a trace lists and claims nothing of, without any line, where it claims others."""
+        claims = any(broker.complete or broker.claim is not None for broker in self.brokers.values())
+        return frozenset(broker.id for broker in self.brokers.values() if broker.listed and claims)
+
+    @functools.cached_property
     def logs_claimed(self) -> dict[int, tuple[int | None, int | None]]:
         """Brokers for which a trace claims to state every change of their logs, with the span of the claim."""
         return {one.id: one.log_within for one in self.brokers.values() if one.log_within is not None}
@@ -415,8 +421,9 @@ def _brokers(
 def _told_in_shared(
     files: Sequence[tuple[Source, FileReading]], owner: Sequence[int | None], observations: pl.DataFrame
 ) -> list[int]:
-    """Return brokers that state something in a file of no single broker: a trace, or a log of several brokers."""
-    shared = [n for n, (_, found) in enumerate(files) if owner[n] is None and found.format in ("trace", "broker-log")]
+    """Return brokers that state something in a trace, which may list others too, or in a log of several brokers."""
+    of_several = (found.format == "broker-log" and owner[n] is None for n, (_, found) in enumerate(files))
+    shared = [n for n, several in enumerate(of_several) if several or files[n][1].format == "trace"]
     told = observations.filter(pl.col("source").is_in(shared)) if shared else observations.clear()
     return sorted(told.get_column("broker").drop_nulls().unique().to_list())
 

@@ -539,10 +539,11 @@ class History:
     def members(self) -> frozenset[int]:
         """Every broker that the evidence names as a replica: by its files or its roles, in an ISR, or as a leader.
 
-        A file without a segment shows one too: a broker writes checkpoints of its own replicas alone.
+        A file without a segment shows one too: a broker writes checkpoints of its own replicas alone. A broker that a
+        trace lists, and claims nothing of, counts as well.
         """
         # A controller logs partitions of which it holds no replica.
-        found = {b for b, disk in self.facts.disks.items() if disk.shows_replica}
+        found = {b for b, disk in self.facts.disks.items() if disk.shows_replica} | self.facts.listed
         found |= {b for b, replica in self.replicas.items() if replica.directory is not None or self.role_spans.get(b)}
         for epoch in self.epochs.values():
             if epoch.leader is not None and epoch.leader >= 0:

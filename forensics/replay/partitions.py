@@ -149,7 +149,8 @@ class _Beside:
         clean = frozenset(start for start in clean_starts(case.observations) if start[0] not in others)
         brokers = OfBrokers(clean, keep)
         claimed = [one.id for one in case.brokers.values() if one.complete or one.claim is not None]
-        played = in_each_order(play(rows, case.complete, brokers), rows, case.complete, claimed, brokers)
+        decides = case.complete if not case.listed else frozenset[int]()  # others may have led, or have replicas
+        played = in_each_order(play(rows, decides, brokers), rows, decides, claimed, brokers)
         alone = play_alone(rows, case.complete, brokers, played.keys())
         wrong = {place: one.contradiction for place, one in alone.items() if one.contradiction is not None}
         played |= {place: replace(NO_DECISION, contradiction=one) for place, one in wrong.items()}
@@ -320,7 +321,7 @@ class _Read:
         members = _members(cluster)
         events = self._events(place, members | files.keys())
         facts = self._facts(place, files, events, members)
-        facts = replace(facts, requests_unsent=self.requests.exceed(place, cluster, events))
+        facts = replace(facts, requests_unsent=self.requests.exceed(place, cluster, events), listed=self.case.listed)
         magic = newest_magic(files)
         claims = place not in self.beside.doubted
         brokers = {broker: self._broker(broker, magic, claims=claims) for broker in {*events, *files}}

@@ -269,3 +269,17 @@ def test_a_trace_with_lines_about_a_replica_takes_its_claim_away(tmp_path: Path)
     traces = {"broker-1.jsonl": [first, leads], "broker-2.jsonl": [second, follows]}
     (partition,) = scan([written(tmp_path, traces)]).partitions
     assert partition.judgements["two-leaders-one-epoch"].verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(("third", "verdict"), [(False, Verdict.UNKNOWN), (True, Verdict.CLEAN)])
+def test_a_broker_that_is_listed_and_that_no_trace_claims_may_have_led(
+    third: bool, verdict: Verdict, tmp_path: Path
+) -> None:
+    """Each broker writes its own trace, and that of broker 3 may be missing."""
+    leads, follows = led_by(1, 2)
+    lines = {1: [leads], 2: [follows], **({3: []} if third else {})}
+    heads = {broker: head(cluster="a", replicas=[1, 2, 3], complete=[broker]) for broker in lines}
+    traces = {f"broker-{broker}/trace.jsonl": [heads[broker], *own] for broker, own in lines.items()}
+    (partition,) = scan([written(tmp_path, traces)]).partitions
+    assert partition.judgements["two-leaders-one-epoch"].verdict is verdict
+    assert partition.judgements["committed-data-lost"].verdict is verdict
