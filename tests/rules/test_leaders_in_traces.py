@@ -448,3 +448,21 @@ def test_a_loss_in_an_epoch_with_two_leaders_is_whole_in_a_complete_trace(tmp_pa
     ]
     (finding,) = of(tmp_path, lines)["committed-data-lost"].findings
     assert (finding.offsets, finding.records) == (((10, 12),), (2, 2))
+
+
+@pytest.mark.parametrize("broker", [1, 3])
+def test_a_leader_that_gives_way_to_another_one_of_its_epoch_leaves_what_that_one_lacks(
+    broker: int, tmp_path: Path
+) -> None:
+    """Broker 1 has committed offset 10. A follower that changes sides loses nothing: broker 1 still leads."""
+    lines = [
+        *HEALTHY,
+        said(4, 3, "become_follower", leader=1, leader_epoch=1, leo=0, hw=0),
+        leads(5, 1, 2, hw=10, isr="1"),
+        leads(5, 2, 2, hw=10, isr="2"),
+        said(6, 1, "append", offset=10, leo=11),
+        said(7, 1, "hw", hw=11),
+        said(8, broker, "become_follower", leader=2, leader_epoch=2, leo=11 if broker == 1 else 0),
+    ]
+    found = judged(tmp_path, [{**HEAD, "replicas": [1, 2, 3]}, *lines])
+    assert offsets(found, "committed-data-lost") == ([((10, 11),)] if broker == 1 else [])

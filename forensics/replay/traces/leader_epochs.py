@@ -69,6 +69,10 @@ class LedEpochs:
         """Return whether several brokers led an epoch: a broker of it may do what a follower does, too."""
         return len(self.leaders.get(epoch, ())) > 1
 
+    def is_led_by(self, epoch: int, broker: int) -> bool:
+        """Return whether a broker led an epoch."""
+        return broker in self.leaders.get(epoch, ())
+
     @property
     def last_leaders(self) -> set[int]:
         """The brokers that took up the newest epoch."""

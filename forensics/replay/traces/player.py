@@ -184,6 +184,9 @@ class Player:
 
     def _follows(self, replica: Replica, line: TraceLine) -> None:
         replica.epoch, replica.leader = self._role(replica, line), line.leader
+        leader = self._leader_of(replica, line)
+        if self.epochs.is_led_by(replica.epoch, line.broker) and leader is not None and leader.leads:
+            self._led_without(line.leader or 0, leader)  # it gives way to another leader of the epoch
         replica.led_by, replica.least, replica.began_at = line.leader, None, replica.log.end
         replica.asked = []
         self._asks_epoch(replica, line)
