@@ -466,3 +466,22 @@ def test_a_leader_that_gives_way_to_another_one_of_its_epoch_leaves_what_that_on
     ]
     found = judged(tmp_path, [{**HEAD, "replicas": [1, 2, 3]}, *lines])
     assert offsets(found, "committed-data-lost") == ([((10, 11),)] if broker == 1 else [])
+
+
+@pytest.mark.parametrize(
+    ("kept", "hw", "lost"), [([], 12, [((10, 12),)]), ([], 10, []), ([12], 10, [((10, 12),)]), ([10], 10, [])]
+)
+def test_records_that_were_gone_before_the_trace_are_lost_to_its_first_leader(
+    kept: list[int], hw: int, lost: list[object], tmp_path: Path
+) -> None:
+    """A host lost power: the checkpoint file kept high watermark 12, and the log has 10 records."""
+    lines = [
+        *(said(0, 1, "hw_checkpoint", hw=one) for one in kept),
+        said(0, 1, "log_loaded", leo=10),
+        said(0, 1, "hw_loaded", hw=hw),
+        said(0, 2, "log_loaded", leo=10),
+        leads(1, 1, 3, hw=10, isr="1"),
+        follows(2, 2, 1, 3),
+        said(3, 1, "append", offset=10, leo=15),
+    ]
+    assert offsets(of(tmp_path, lines), "committed-data-lost") == lost
