@@ -330,9 +330,13 @@ def _over_rightly(verdicts: Sequence[Verdicts], truth: dict[str, Any], *, whole:
 
 
 def _kept_rightly(verdicts: Sequence[Verdicts], truth: dict[str, Any]) -> bool:
-    """Return whether what findings call kept by the partition is there at the end, and what they call lost was lost."""
+    """Return whether what findings call kept by the partition is there at the end, and what they call lost was lost.
+
+    Two leaders may have committed other records at the same offsets, of which one is there again: these do not count.
+    """
+    again = [span for loss in truth["losses"] for one in loss["served_again"] for span in one["offsets"]]
     lost = batches.offsets([*truth["lost_committed_offsets"], *truth["in_no_log"]])
-    missing = batches.offsets([*truth["missing_committed_offsets"], *truth["in_no_log"]])
+    missing = batches.offsets([*truth["missing_committed_offsets"], *truth["in_no_log"]]) - batches.offsets(again)
     for one in (one for each in verdicts for one in each["truncation-below-committed"].findings):
         removed = batches.offsets(one.offsets)
         if one.summary.endswith("the partition kept them") and removed & missing:
