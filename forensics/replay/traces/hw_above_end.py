@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.trace_lines import TraceLine
 from forensics.replay.traces.broken_invariants import HwAboveLeo
 from forensics.replay.traces.high_watermarks import Whose
 from forensics.replay.traces.replica import Replica
+from forensics.replay.traces.replica_log import BEFORE, Piece
+from parsers.schema import Kind
 
 
 def stated_above(replica: Replica, line: TraceLine, hw: int, whose: Whose, *, begun_late: bool) -> HwAboveLeo | None:
@@ -39,3 +43,12 @@ def kept_above(replica: Replica, line: TraceLine) -> HwAboveLeo | None:
 def _above(replica: Replica, line: TraceLine, hw: int, stated_by: Ref) -> HwAboveLeo:
     refs = stated_by, replica.ended
     return HwAboveLeo(line.broker, line.broker, replica.epoch, hw, replica.log.end, False, line.time, refs)
+
+
+def gone_before(replica: Replica, line: TraceLine, hw: int) -> Iterator[Piece]:
+    """Yield the records that a replica had lost as the trace began: it had kept a high watermark above its log.
+
+    This does not hold of a broker up to 2.3: a truncation there may have left the high watermark where it was.
+    """
+    if line.kind in (Kind.HW_LOADED, Kind.HW_CHECKPOINT) and hw > replica.log.end:
+        yield Piece(replica.log.end, hw, BEFORE, whole=False)

@@ -28,7 +28,7 @@ from forensics.replay.traces.contested_epochs import Contested
 from forensics.replay.traces.contradictions import of_answer, of_log_start, of_request
 from forensics.replay.traces.epoch_entries import Beginning, Entries, entry_start
 from forensics.replay.traces.high_watermarks import ABOUT_HW, Whose, stated
-from forensics.replay.traces.hw_above_end import kept_above, stated_above
+from forensics.replay.traces.hw_above_end import gone_before, kept_above, stated_above
 from forensics.replay.traces.in_sync_replicas import InSync
 from forensics.replay.traces.leader_epochs import LedEpochs
 from forensics.replay.traces.least_high_watermarks import begin_process, fall, reads_none, ref_of, states
@@ -576,24 +576,13 @@ class Player:
             self._covers(replica, commit)
             self._note_late(commit)
         elif line.kind == Kind.CONSUMED or (replica.epoch < 0 and line.kind != Kind.PRODUCED):
-            self._adds((*replica.log.within(0, hw), *self._gone_before(replica, line, hw)), commit)
+            gone = gone_before(replica, line, hw) if line.broker not in self.brokers.keep_hw else ()
+            self._adds((*replica.log.within(0, hw), *gone), commit)
         elif whose is Whose.LEADERS or (whose is not Whose.LEAST and hw > replica.hw):
             if whose is Whose.LEADERS:
                 self._receives(replica, line, hw)
             leader = line.leader if line.leader is not None and whose is Whose.LEADERS else replica.led_by
             self._of_its_leader(leader, commit, whose)
-
-    def _gone_before(self, replica: Replica, line: TraceLine, hw: int) -> Iterator[Piece]:
-        """Yield the records that a replica had lost as the trace began: it had kept a high watermark above its log.
-
-        Up to 2.3 a truncation may have left the high watermark where it was.
-        """
-        if (
-            line.kind in (Kind.HW_LOADED, Kind.HW_CHECKPOINT)
-            and hw > replica.log.end
-            and line.broker not in self.brokers.keep_hw
-        ):
-            yield Piece(replica.log.end, hw, BEFORE, whole=False)
 
     def _of_its_leader(self, leader: int | None, commit: Commit, whose: Whose) -> None:
         """A follower states the high watermark of its leader, which may have left that role in the meantime.
