@@ -355,6 +355,11 @@ def test_each_of_two_leaders_of_one_epoch_has_its_own_isr(tmp_path: Path) -> Non
     assert finding.summary.startswith("broker 1, the leader, had high watermark 14")
     shrunk = [*above[:-1], said(9, 1, "isr_shrink", isr="1"), above[-1]]
     assert of(tmp_path, shrunk)[BEHIND].verdict is Verdict.CLEAN, "broker 1 has removed broker 2"
+    committed = [*shrunk[:-1], said(9.5, 1, "isr_commit"), shrunk[-1]]
+    assert of(tmp_path, committed)[BEHIND].verdict is Verdict.CLEAN
+    proposed = [*shrunk, said(11, 1, "isr_commit")]
+    (finding,) = of(tmp_path, proposed)[BEHIND].findings
+    assert finding.summary.startswith("broker 1, the leader, had high watermark 14"), "not committed until then"
 
 
 def test_two_leaders_that_begin_to_write_an_epoch_at_different_offsets_contradict_each_other(tmp_path: Path) -> None:

@@ -37,14 +37,26 @@ class OutsideIsr:
 
 
 @dataclass(slots=True)
+class LeadersIsr:
+    """The ISR of one leader as its lines have stated it so far.
+
+    Attributes:
+        committed: the committed one; None before any is stated.
+        proposed: the one that the leader proposed last.
+    """
+
+    committed: frozenset[int] | None = None
+    proposed: frozenset[int] | None = None
+
+
+@dataclass(slots=True)
 class InSync:
     """The ISR of one partition as its lines have stated it so far.
 
     Attributes:
         commits: the trace states when a change of the ISR is committed.
         refused: rows of lines that propose an ISR which is refused afterwards.
-        isr: the committed ISR; None before any is stated.
-        proposed: the ISR that the leader proposed last.
+        isr: that of the leader.
         epoch: the newest leader epoch that somebody was elected in.
         stated: a line has stated the ISR in that epoch.
         leader: who leads in it; of two leaders the one that took it up last.
@@ -59,12 +71,11 @@ class InSync:
 
     commits: bool
     refused: Collection[int] = ()
-    isr: frozenset[int] | None = None
-    proposed: frozenset[int] | None = None
+    isr: LeadersIsr = field(default_factory=LeadersIsr)
     epoch: int = -1
     stated: bool = False
     leader: int | None = None
-    others: dict[int, frozenset[int] | None] = field(default_factory=dict)
+    others: dict[int, LeadersIsr] = field(default_factory=dict)
     outside: dict[int, OutsideIsr] = field(default_factory=dict)
     open: set[int] = field(default_factory=set)
     behind: dict[tuple[int, int, int], HwAboveIsrMember] = field(default_factory=dict)
@@ -82,15 +93,12 @@ class InSync:
         if self.epoch < 0:
             self._judge_first(line, ends)
         handler = _HANDLERS.get(line.kind)
-        by_other = line.broker in self.others and line.kind in _OF_LEADERS
-        if handler is not None and not by_other:
+        if handler is not None:
             handler(self, line)
         if line.kind in _CHANGES and line.partition_epoch is not None:
             self._order(line, line.partition_epoch)
         self._compare(line, ends, leading)
-        if by_other:
-            self._set_others(line)
-        elif line.kind == Kind.ISR_SHRINK:
+        if line.kind == Kind.ISR_SHRINK:
             self._propose(line)
 
     def _order(self, line: TraceLine, number: int) -> None:
@@ -109,25 +117,20 @@ class InSync:
             self._judge(leader, epoch, line)
             self.stated, self.others = False, {}
         elif leads and not again and self.leader is not None:
-            self._second_leader(line.broker)
+            self.others[self.leader] = self.isr
+            self.isr, self.stated = self.others.pop(line.broker, LeadersIsr()), False
         if line.kind == Kind.UNCLEAN_ELECTION and leader is not None:
             self._unclean(leader, epoch, line)
         if line.isr is not None and (again or not leads or not self.stated):
-            self.isr, self.proposed, self.stated = members(line.isr), None, True
+            self.isr, self.stated = LeadersIsr(members(line.isr)), True
         elif not self.stated and leader is not None and epoch in self.outside:
-            self.isr, self.proposed = frozenset({leader}), None  # an unclean election leaves no other broker in it
+            self.isr = LeadersIsr(frozenset({leader}))  # an unclean election leaves no other broker in it
         self.epoch = epoch
         self._takes_up(leader, leads=leads)
 
     def _unclean(self, leader: int, epoch: int, line: TraceLine) -> None:
         before = self.outside[epoch].isr if epoch in self.outside else None
         self.outside[epoch] = OutsideIsr(leader, epoch, before, self._ref(line, leader))
-
-    def _second_leader(self, broker: int) -> None:
-        """Another broker takes up the epoch that is led: it has an ISR of its own."""
-        assert self.leader is not None
-        self.others[self.leader] = self.isr
-        self.isr, self.proposed, self.stated = self.others.pop(broker, None), None, False
 
     def _takes_up(self, leader: int | None, *, leads: bool) -> None:
         """Set who leads. One that was elected does not lead until it takes the epoch up."""
@@ -140,10 +143,11 @@ class InSync:
         """Judge the first line about a leader epoch."""
         if leader is None or leader < 0 or line.kind == Kind.PARTITION_CREATED or self.epoch < 0:
             return
-        if self.isr is None:
+        isr = self.isr.committed
+        if isr is None:
             self.open.add(epoch)
-        elif leader not in self.isr:
-            self.outside[epoch] = OutsideIsr(leader, epoch, self.isr, self._ref(line, leader))
+        elif leader not in isr:
+            self.outside[epoch] = OutsideIsr(leader, epoch, isr, self._ref(line, leader))
 
     def _judge_first(self, line: TraceLine, ends: Mapping[int, int]) -> None:
         """Judge the first leader of a trace that begins with records."""
@@ -155,38 +159,42 @@ class InSync:
     def _ref(line: TraceLine, leader: int) -> Ref:
         return Ref(row=line.row, note=f"leader epoch {line.leader_epoch}: broker {leader}")
 
-    def _propose(self, line: TraceLine) -> None:
-        if line.broker != self.leader or line.isr is None:
-            return
-        self.proposed = members(line.isr)
-        if not self.commits and line.row not in self.refused:
-            self.isr = self.proposed
+    def _of(self, broker: int) -> LeadersIsr | None:
+        """Return the ISR of a leader of the epoch; None of another broker."""
+        return self.isr if broker == self.leader else self.others.get(broker)
 
-    def _set_others(self, line: TraceLine) -> None:
-        """Set the ISR of another leader of the epoch, if its line states one."""
-        if line.isr is not None and line.row not in self.refused:
-            self.others[line.broker] = members(line.isr)
+    def _propose(self, line: TraceLine) -> None:
+        isr = self._of(line.broker)
+        if isr is None or line.isr is None:
+            return
+        isr.proposed = members(line.isr)
+        if not self.commits and line.row not in self.refused:
+            isr.committed = isr.proposed
 
     def _commit(self, line: TraceLine) -> None:
+        isr = self.others.get(line.broker, self.isr)
         if line.isr is not None:
-            self.isr, self.stated = members(line.isr), True
-        elif self.proposed is not None:
-            self.isr = self.proposed
-        self.proposed = None
+            isr.committed = members(line.isr)
+            self.stated |= isr is self.isr
+        elif isr.proposed is not None:
+            isr.committed = isr.proposed
+        isr.proposed = None
 
     def _reject(self, line: TraceLine) -> None:
-        self.proposed = None
+        self.others.get(line.broker, self.isr).proposed = None
 
     def _state(self, line: TraceLine) -> None:
-        if line.isr is not None and line.broker == self.leader:
-            self.isr, self.stated = members(line.isr), True
+        isr = self._of(line.broker)
+        if line.isr is not None and isr is not None:
+            isr.committed = members(line.isr)
+            self.stated |= isr is self.isr
 
     def _compare(self, line: TraceLine, ends: Mapping[int, int], leading: Mapping[int, int | None]) -> None:
         """Compare the high watermark of each leader with the log of each member, as they are after a line."""
         for leader, isr in ((self.leader, self.isr), *self.others.items()):
             hw = leading.get(leader) if leader is not None else None
             if leader is not None and hw is not None:
-                self._compare_with(leader, hw, isr or frozenset(), line, ends)
+                self._compare_with(leader, hw, isr.committed or frozenset(), line, ends)
 
     def _compare_with(
         self, leader: int, hw: int, isr: frozenset[int], line: TraceLine, ends: Mapping[int, int]
@@ -234,17 +242,6 @@ _HANDLERS: Final[dict[str, Callable[[InSync, TraceLine], None]]] = {
     Kind.STATE: InSync._state,
 }
 """Handler of a line of each kind. A smaller ISR counts after the high watermark in the same line is compared."""
-
-_OF_LEADERS: Final = (
-    Kind.ISR_SHRINK,
-    Kind.ISR_EXPAND,
-    Kind.ISR_COMMIT,
-    Kind.ISR_REJECTED,
-    Kind.HW,
-    Kind.LEO,
-    Kind.STATE,
-)
-"""Kinds by which a leader states its ISR."""
 
 ABOUT_ISR: Final = tuple(Kind(kind).value for kind in (*_HANDLERS, Kind.ISR_SHRINK))
 """Kinds of line that this module reads."""
