@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -273,7 +272,7 @@ def outcome(history: History, removal: Removal) -> Outcome:
         or history.epoch_rollbacks
         or history.coverage.unclaimed  # a trace that claims nothing may leave out how they were lost
         or _beyond(history, truncation, missed)
-        or subtract(intersect(ranges, _perhaps_gone(history, truncation)), lost)
+        or subtract(intersect(ranges, _gone(history, truncation, perhaps=True)), lost)
     )
     fates = (
         (bool(lost), Fate.LOST),
@@ -344,46 +343,32 @@ def _there_again(history: History, truncation: Truncation, ranges: tuple[Range, 
     )
 
 
-def _gone(history: History, truncation: Truncation) -> list[Range]:
-    """Return which records of the truncated log are lost: records of another log may be lost at the same offsets."""
-    return [
-        piece
-        for lineage, span in _lost(history)
-        for piece in subtract([span], _unlike(history, lineage, truncation.lineage, span))
-    ]
+def _gone(history: History, truncation: Truncation, *, perhaps: bool = False) -> list[Range]:
+    """Return which records of the truncated log are lost: records of another log may be lost at the same offsets.
 
-
-def _perhaps_gone(history: History, truncation: Truncation) -> list[Range]:
-    """Return which records of the truncated log may be lost: it is unknown in which leader epochs they were written."""
-    return [
-        piece
-        for lineage, span in _lost(history)
-        for piece in subtract([span], differences(lineage, truncation.lineage, *span)[0])
-    ]
-
-
-def _lost(history: History) -> Iterator[tuple[Lineage, Range]]:
-    """Yield the offsets of each loss that is not over, with the log that had the records."""
+    Args:
+        history, truncation: the partition, and the truncation.
+        perhaps: also those that may be lost, as it is unknown in which leader epochs they were written.
+    """
     nowhere = in_no_log(history)
     lost = [loss for loss in losses(history)[0] if loss.served_by is None]
+    found: list[Range] = []
     for loss in (*lost, *((nowhere,) if nowhere is not None else ())):
         for span in loss.ranges:
-            yield loss.lineage, span
+            differ, unknown = differences(loss.lineage, truncation.lineage, *span)
+            unlike = [] if perhaps else _not_alike(history, loss.lineage, truncation.lineage, unknown)
+            found += subtract([span], [*differ, *unlike])
+    return found
 
 
-def _unlike(history: History, one: Lineage, two: Lineage, asked: Range) -> list[Range]:
-    """Return the offsets at which two logs have different records, or may have.
+def _not_alike(history: History, one: Lineage, two: Lineage, unknown: list[Range]) -> list[Range]:
+    """Return the offsets at which two logs may have different records, among those whose leader epochs are unknown.
 
-    Records with which the replicas of a complete trace begin are taken as alike, though their leader epochs are
-    unknown.
+    Records with which the replicas of a complete trace begin are taken as alike.
     """
-    differ, unknown = differences(one, two, *asked)
     if history.played is None:
-        return [*differ, *unknown]
-    return [
-        *differ,
-        *(part for part in two.pieces(one.pieces(unknown)) if one.epoch_at(part[0]) != two.epoch_at(part[0])),
-    ]
+        return unknown
+    return [part for part in two.pieces(one.pieces(unknown)) if one.epoch_at(part[0]) != two.epoch_at(part[0])]
 
 
 def refetched(history: History, truncation: Truncation, ranges: tuple[Range, ...]) -> tuple[list[Range], list[Range]]:
