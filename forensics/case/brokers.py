@@ -12,8 +12,8 @@ from forensics.case.log_directories import LogDirectory
 from forensics.case.shared_directories import Shared, shared_directories
 from forensics.case.speakers import saying
 from parsers.details import Claim
+from parsers.formats.trace_jsonl import BELOW_HEADER
 from parsers.formats.trace_jsonl import NAME as TRACE
-from parsers.formats.trace_jsonl import OF_HEADER
 from parsers.messages.catalogue import Says
 from parsers.messages.logs import LOG_OF, WITH_ZOOKEEPER, Log
 from parsers.schema import Kind
@@ -191,7 +191,7 @@ def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
     lines = observations.filter(~is_claim & (pl.col("message") == TRACE)) if claimed else claims
     spans = _spans(found, lines)
     claims = of_own_traces(claims, lines)
-    told = set(lines.filter(~OF_HEADER.fill_null(False)).get_column("broker").to_list()) if claimed else set[int]()
+    told = set(lines.filter(BELOW_HEADER).get_column("broker").to_list())
     for number in claimed:
         of_cluster = spans.get(found[number].cluster, (None, None))
         claim, found[number].log_within = _part(claims.filter(pl.col("broker") == number), *of_cluster)
@@ -210,7 +210,7 @@ def of_own_traces(claims: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     """
     if claims.is_empty():
         return claims
-    told = lines.filter(~OF_HEADER.fill_null(False)).select("source", "broker").unique()
+    told = lines.filter(BELOW_HEADER).select("source", "broker").unique()
     silent = claims.filter(pl.col("detail") == Claim.NOTHING.value).join(told, on=["source", "broker"], how="anti")
     of_others = claims.filter(pl.col("detail") != Claim.NOTHING.value).select("broker").unique()
     lists = silent.join(of_others, on="broker", how="semi").select("source", "line", "broker")

@@ -15,8 +15,8 @@ import polars as pl
 
 from parsers.file_reading import FileReading, note
 from parsers.files.sources import Source
+from parsers.formats.trace_jsonl import BELOW_HEADER
 from parsers.formats.trace_jsonl import NAME as TRACE
-from parsers.formats.trace_jsonl import OF_HEADER
 from parsers.takers.trace_files import CONTAINER as OF_FILES
 from parsers.text.broker_log import NAME as LOG
 
@@ -76,7 +76,7 @@ def told_apart(
     common = os.path.commonpath([f"/{PurePosixPath(source.path).parent}" for source, _ in files]) if files else ""
     result, named, alone = list(clusters), set(), set()
     nameless = {n: writer for n, writer in enumerate(writers) if writer.trace and clusters[n] is None}
-    taken = {rivals.home(writer) for writer in nameless.values() if rivals.of_trace(writer) is not None} - {None}
+    taken = {rivals.home(writer) for writer in nameless.values() if rivals.of_trace(writer) is not None}
     for number, writer in nameless.items():
         if (named_after := _named_after(writer, rivals, taken)) is None:
             continue
@@ -104,7 +104,7 @@ def _named_after(writer: _Writer, rivals: _Rivals, taken: Collection[str | None]
     """
     home = rivals.home(writer)
     if rivals.of_trace(writer) is None:
-        return None if home not in taken else (_FOLDER, home or writer.folder)
+        return (_FOLDER, home) if home is not None and home in taken else None
     return (_FILE, writer.path) if rivals.within_folder(writer) else (_FOLDER, home or writer.folder)
 
 
@@ -115,7 +115,7 @@ def _shown(place: str, common: str) -> str:
 
 def witnesses(rows: pl.DataFrame) -> list[int]:
     """Return the witnesses of the lines of a trace but the first one."""
-    own = rows.filter(~OF_HEADER.fill_null(False))
+    own = rows.filter(BELOW_HEADER)
     return own.get_column("witness").drop_nulls().unique().to_list()
 
 

@@ -26,8 +26,8 @@ from parsers.containment import Defect, each
 from parsers.errors import NotByRanges, NotThisFormat
 from parsers.file_reading import UTC, FileReading, joined, note
 from parsers.files.sources import Source
+from parsers.formats.trace_jsonl import BELOW_HEADER
 from parsers.formats.trace_jsonl import NAME as TRACE
-from parsers.formats.trace_jsonl import OF_HEADER
 from parsers.schema import Kind
 from parsers.text import broker_log
 
@@ -240,7 +240,7 @@ def _timed(part: FileReading, facts: _Facts) -> pl.DataFrame:
 def _collect(format_name: str, rows: pl.DataFrame, facts: _Facts) -> None:
     of_metadata = format_name in METADATA_FORMATS
     facts.context.append(rows.filter(pl.col("topic").is_null() | opens_caseless()))
-    own = rows.filter(~OF_HEADER.fill_null(False)) if format_name == TRACE else rows
+    own = rows.filter(BELOW_HEADER) if format_name == TRACE else rows
     for witness, count in own.get_column("witness").drop_nulls().value_counts().iter_rows():
         facts.witnesses[witness] += count
     if format_name == broker_log.NAME:
