@@ -477,13 +477,18 @@ def _add_played(history: History, played: Played) -> None:
 
 
 def _set_log_ends(history: History, played: Played) -> None:
-    """Set how long each log was before a truncation; leave out those that removed nothing."""
+    """Set how long each log was before a truncation; leave out those that removed nothing.
+
+    Those that removed all are among them then.
+    """
     known: list[Truncation] = []
     unknown: list[Truncation] = []
     for one in history.truncations:
         _add_with_end(one, played, known, known)
     for one in history.truncations_of_unknown_extent:
         _add_with_end(one, played, known, unknown)
+    rows = {ref.row for one in (*known, *unknown) for ref in one.refs}
+    known += [one.truncation for row, one in played.removed.items() if one.ranges and row not in rows]
     history.truncations, history.truncations_of_unknown_extent = known, unknown
 
 
@@ -499,7 +504,7 @@ def _add_with_end(one: Truncation, played: Played, known: list[Truncation], othe
 def _log_end(truncation: Truncation, played: Played) -> int | None:
     """Return the log end offset before a truncation, by the lines of a complete trace."""
     removed = (played.removed.get(ref.row) for ref in truncation.refs if ref.row is not None)
-    return next((one.end for one in removed if one is not None), None)
+    return next((one.truncation.end for one in removed if one is not None), None)
 
 
 def _add_own(history: History, found: Alone) -> None:

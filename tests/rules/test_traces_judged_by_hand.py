@@ -76,6 +76,17 @@ BY_EPOCH: dict[str, tuple[Sequence[Step], Want]] = {
         ],
         {},
     ),
+    "all-removed-of-which-nothing-was-committed": (
+        [*TWO, appends(1, 0, 10), leads(2, 4, 0, 0, "2"), follows(1, 2, 4, 10, 0), (1, "truncate_full", {"offset": 0})],
+        {"uncommitted-truncation": ((0, 10),)},
+    ),
+    "all-removed-of-which-a-part-was-committed": (
+        [
+            *TWO, *all_append(0, 4, 1, 2), appends(1, 4, 10), hw(1, 4), leads(2, 4, 4, 4, "2"),
+            follows(1, 2, 4, 10, 4), (1, "truncate_full", {"offset": 0}), appends(1, 0, 4),
+        ],
+        {"truncation-below-committed": ((0, 4),), "uncommitted-truncation": ((4, 10),)},
+    ),
     "epochs-without-records": (
         [
             *THREE, *all_append(0, 5, 1, 2, 3), hw(1, 5), leads(2, 4, 5, 5, "1,2,3"), follows(1, 2, 4, 5, 5),

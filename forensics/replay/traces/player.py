@@ -12,14 +12,13 @@ which records a follower appended, is played up to there: what it claims does no
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.trace_lines import OfBrokers, TraceLine
-from forensics.replay.history import Regression, ShortenedBy, ShortenedLog
+from forensics.replay.history import Regression, ShortenedBy, ShortenedLog, Truncation, TruncationReason
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, intersect, merge, subtract
 from forensics.replay.traces.broken_invariants import EpochsFall, EpochStarts, HwAboveLeo
@@ -483,15 +482,16 @@ class Player:
     ) -> None:
         """Find the committed records that a truncation removed; ``change`` is its target and the log end before."""
         to, end = change
-        self.removed[line.row] = Removed(end, tuple(merge(piece[:2] for piece in removed)))
+        why = TruncationReason.LOG_START if line.kind == Kind.TRUNCATE_FULL else TruncationReason.UNKNOWN
+        role = line.broker, replica.epoch, replica.leader
+        refs = (Ref(row=line.row, note=f"truncated to {to}"),)
+        truncation = Truncation(*role, to, Interval.at(end), lineage, why, line.time, refs)
+        self.removed[line.row] = Removed(truncation, tuple(merge(piece[:2] for piece in removed)))
         found = [one for piece in removed for one in self.committed.of(piece)]
         if found:
-            ref = Ref(row=line.row, note=f"truncated to {to}")
             ranges = tuple(merge(span for span, _ in found))
             commit = max((commit for _, commit in found), key=lambda one: (one.high_watermark, -one.epoch))
-            role = line.broker, replica.epoch, replica.leader
-            one = TruncatedCommitted(*role, to, end, ranges, lineage, commit, False, line.time, ref)
-            self.truncated.append((one, removed))
+            self.truncated.append((TruncatedCommitted(truncation, ranges, commit), removed))
 
     def _begins_again(self, replica: Replica, line: TraceLine) -> None:
         if line.offset is None:
@@ -710,7 +710,7 @@ class Player:
         twice = tuple(self.contested.written_twice(apart))
         starts = [*self.contested.two_starts(self.epoch_starts), *self.epoch_starts.values()]
         starts.sort(key=lambda one: one.epoch)
-        truncated = tuple(replace(one, again=self._again_there(one, pieces)) for one, pieces in self.truncated)
+        truncated = tuple(one._replace(again=self._again_there(one, pieces)) for one, pieces in self.truncated)
         above = tuple(one for _, one in sorted(self.above.items()))
         found = truncated, without, apart, above, tuple(self.fallen), tuple(self.shortened), tuple(starts)
         below = tuple(apart_below_alike({broker: one.log for broker, one in self.replicas.items()}, apart))
@@ -733,7 +733,7 @@ class Player:
 
     def _again_there(self, one: TruncatedCommitted, pieces: list[Piece]) -> bool:
         """Return whether a replica has what it truncated at the end."""
-        return not subtract(one.ranges, holding(self.replicas, pieces).get(one.replica, ()))
+        return not subtract(one.ranges, holding(self.replicas, pieces).get(one.truncation.replica, ()))
 
     def _apart(self) -> tuple[Apart, ...]:
         """Return the pairs of replicas with different records at committed offsets."""

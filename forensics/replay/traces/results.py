@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from forensics.replay.facts.directory import Ref
-from forensics.replay.history import Regression, ShortenedLog
+from forensics.replay.history import Regression, ShortenedLog, Truncation
 from forensics.replay.lineage import Lineage, Range
 from forensics.replay.traces.broken_invariants import EpochsFall, EpochStarts, HwAboveLeo
 from forensics.replay.traces.committed_records import Commit
@@ -32,44 +32,36 @@ class Contradiction(NamedTuple):
 
 
 class Removed(NamedTuple):
-    """The records that a truncation removed.
+    """A truncation with the records that it removed.
 
     Attributes:
-        end: log end offset before.
+        truncation: the truncation.
         ranges: offsets of the records.
     """
 
-    end: int
+    truncation: Truncation
     ranges: tuple[Range, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TruncatedCommitted:
+class TruncatedCommitted(NamedTuple):
     """A truncation that removed committed records.
 
     Attributes:
-        replica: broker id.
-        epoch, leader: of its role.
-        target, end: log end offset after and before.
+        truncation: the truncation.
         ranges: offsets of the committed records among those removed.
-        lineage: leader epochs of its log before.
         commit: the first high watermark that covered one of them.
         again: the replica has all of them at the end of the trace.
-        time: microseconds since 1970 UTC, or None.
-        ref: the line.
     """
 
-    replica: int
-    epoch: int
-    leader: int | None
-    target: int
-    end: int
+    truncation: Truncation
     ranges: tuple[Range, ...]
-    lineage: Lineage
     commit: Commit
-    again: bool
-    time: int | None
-    ref: Ref
+    again: bool = False
+
+    @property
+    def row(self) -> int | None:
+        """Row of its line."""
+        return self.truncation.refs[0].row
 
 
 class ServedAgain(NamedTuple):

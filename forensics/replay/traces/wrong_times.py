@@ -11,6 +11,7 @@ import polars as pl
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.statement_lines import Key
 from forensics.replay.facts.trace_lines import OfBrokers
+from forensics.replay.history import Truncation
 from forensics.replay.traces.by_partition import lines_to_play, played_by
 from forensics.replay.traces.line_orders import disordered, orders
 from forensics.replay.traces.results import NO_DECISION, Contradiction, Played
@@ -73,8 +74,12 @@ def _isr(played: Played) -> Any:
     return None if isr is None else ({*isr.outside}, isr.open, {*isr.behind})
 
 
+def _of(truncation: Truncation) -> tuple[int, ...]:
+    return truncation.replica, truncation.epoch, truncation.target, truncation.end
+
+
 _ANSWERS: Final[dict[str, Any]] = {
-    "truncated": lambda one: [(cut.replica, cut.epoch, cut.target, cut.end, cut.ranges) for cut in one.truncated],
+    "truncated": lambda one: [(_of(cut.truncation), cut.ranges) for cut in one.truncated],
     "led_without": lambda one: [
         (led.replica, led.epoch, led.ranges, led.holders, led.served_by) for led in one.led_without
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from forensics.replay.committed.lost_by import NOT_SHOWN, LostBy, Why, lost_by
@@ -22,7 +22,6 @@ from forensics.replay.coverage import Printed
 from forensics.replay.facts.deletions import kept, log_start_at
 from forensics.replay.high_watermarks.group_reads import read_before
 from forensics.replay.history import Epoch, History, HwSource, HwStatement, Truncation, TruncationReason
-from forensics.replay.interval import Interval
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, same, subtract
 from forensics.replay.traces.results import TruncatedCommitted
 from forensics.replay.truncations.safe_truncations import is_safe
@@ -93,23 +92,15 @@ def removals(history: History) -> list[Removal]:
 def _stated(history: History, one: TruncatedCommitted) -> Removal:
     """Return what a truncation removed that a complete trace states."""
     known = next((t for t in history.truncations if _states(t, one)), None)
-    truncation = Truncation(
-        replica=one.replica,
-        epoch=one.epoch,
-        leader=one.leader,
-        target=one.target,
-        before=Interval.at(one.end),
-        lineage=one.lineage,
-        reason=known.reason if known is not None else TruncationReason.UNKNOWN,
-        time=one.time,
-        refs=known.refs if known is not None else (one.ref,),
-    )
-    return Removal(truncation, one.ranges, (stated_by(one.commit, one.lineage),))
+    truncation = one.truncation
+    if known is not None:
+        truncation = replace(truncation, reason=known.reason, refs=known.refs)
+    return Removal(truncation, one.ranges, (stated_by(one.commit, truncation.lineage),))
 
 
 def _states(truncation: Truncation, one: TruncatedCommitted) -> bool:
     """Return whether a line that a complete trace was played by is one of those that show a truncation."""
-    return any(ref.row == one.ref.row for ref in truncation.refs)
+    return any(ref.row == one.row for ref in truncation.refs)
 
 
 def _removal(history: History, truncation: Truncation) -> Removal:
@@ -322,7 +313,7 @@ def _stated_again(history: History, truncation: Truncation) -> bool:
     A trace that states each append may state none of them again.
     """
     stated = history.played.truncated if history.played is not None else ()
-    return all(one.again for one in stated if one.ref.row == truncation.refs[0].row)
+    return all(one.again for one in stated if one.row == truncation.refs[0].row)
 
 
 def _there_again(history: History, truncation: Truncation, ranges: tuple[Range, ...]) -> bool:
