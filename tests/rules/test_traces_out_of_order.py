@@ -79,6 +79,12 @@ def test_a_place_that_decides_is_unknown(tmp_path: Path) -> None:
     assert want.because.text.startswith("line 9: the time of broker 1 runs backwards")
 
 
+def test_lines_in_another_order_than_their_times_show_nothing_wrong(tmp_path: Path) -> None:
+    """Several threads of one process may write lines whose times are right."""
+    swapped = [*HEALTHY[:2], HEALTHY[4], HEALTHY[3], HEALTHY[2], HEALTHY[5]]
+    assert verdicts(tmp_path, swapped) == {Verdict.UNKNOWN}
+
+
 def test_what_each_order_shows_counts(tmp_path: Path) -> None:
     """Broker 2 leads without four committed records, wherever the last line of broker 2 belongs."""
     lines = [

@@ -30,6 +30,9 @@ def in_each_order(
     contradicts itself is none of them. If the others decide alike, that counts. Else what they have in common counts,
     and the line is a contradiction: so is one of a trace that claims something, but cannot be played.
 
+    All times may also be right, and the lines be written in another order. So nothing is shown that the order of the
+    times does not show.
+
     Args:
         played: what the traces decide in the order of their times.
         rows, complete, brokers: as ``play`` takes them.
@@ -41,19 +44,27 @@ def in_each_order(
     for key, one in back.items():
         each = orders(lines[key]) if key in lines else None
         results = [played_by(order, brokers) for order in each] if each is not None else []
-        found[key] = _common(results, Contradiction(one.broker, one.text, None, Ref(row=one.row, note=one.text)))
+        disorder = Contradiction(one.broker, one.text, None, Ref(row=one.row, note=one.text))
+        found[key] = _common(results, disorder, played.get(key) if not one.untimed else None)
     return found
 
 
-def _common(results: Sequence[Played | None], disorder: Contradiction) -> Played:
-    """Return what the orders have in common; with the disorder as a contradiction, if they do not decide alike."""
+def _common(results: Sequence[Played | None], disorder: Contradiction, by_times: Played | None) -> Played:
+    """Return what the orders have in common; with the disorder as a contradiction, if they do not decide alike.
+
+    Args:
+        results: what each order decides in which the lines of a witness are in the order of the file.
+        disorder: the line whose time runs backwards or is missing.
+        by_times: what the order of the times decides, if all have one.
+    """
     known = [one for one in results if one is not None]
     if not known or len(known) < len(results):
         return replace(NO_DECISION, contradiction=disorder)
     sound = [one for one in known if one.contradiction is None]
     if not sound:
         return known[0]
-    common = {name: _of_all(sound, name) for name in _ANSWERS}
+    unlike = {name for name in _ANSWERS if by_times is not None and _refutes(by_times, sound[0], name)}
+    common = {name: _UNLIKE if name in unlike else _of_all(sound, name) for name in _ANSWERS}
     alike = all(value is not _UNLIKE for value in common.values())
     kept = {name: getattr(NO_DECISION, name) if value is _UNLIKE else value for name, value in common.items()}
     removed = [{*one.removed.items()} for one in sound]
@@ -67,6 +78,17 @@ def _of_all(played: Sequence[Played], name: str) -> Any:
     """Return a field if all have the same in it."""
     answers = [_ANSWERS[name](one) for one in played]
     return getattr(played[0], name) if all(one == answers[0] for one in answers) else _UNLIKE
+
+
+def _refutes(by_times: Played, found: Played, name: str) -> bool:
+    """Return whether the order of the times shows nothing wrong where another order does."""
+    return by_times.contradiction is None and _wrong(found, name) and not _wrong(by_times, name)
+
+
+def _wrong(played: Played, name: str) -> bool:
+    """Return whether a field holds anything wrong."""
+    isr = played.isr
+    return bool(getattr(played, name)) if name != "isr" else isr is not None and bool(isr.outside or isr.behind)
 
 
 def _isr(played: Played) -> Any:
