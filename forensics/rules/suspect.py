@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from forensics.replay.signs.sign import Sign
 from forensics.rules.causes import CauseId
 
-HW, LEO = "high_watermark", "log_end_offset"
+HW, LEO, LSO = "high_watermark", "log_end_offset", "last_stable_offset"
 OWN_COPY = "copy broker {witness}'s directory of {name}: it may have the only copy of these records"
 ELECTION = "collect controller.log around that time, and server.log of broker {witness} up to then: they show the ISR"
 KEEP = (
@@ -28,8 +28,7 @@ class Suspect:
         cause: the cause, unless it follows from how the log became shorter.
         had: what the first line states of the witness, if that is no high watermark and has a line of its own.
         otherwise: other possible explanations of the line.
-        before: name of the value ``end``: a high watermark, which the first line states, or the log end offset of a
-            replica.
+        before: name of the value ``end``, which the first line states: a high watermark or another offset.
         after: name of the value ``first``.
         settle: what would decide, beside the evidence that the rule asks for.
         do_not: actions that would destroy evidence or the last copy.

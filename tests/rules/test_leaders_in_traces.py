@@ -490,3 +490,15 @@ def test_records_that_were_gone_before_the_trace_are_lost_to_its_first_leader(
         said(3, 1, "append", offset=10, leo=15),
     ]
     assert offsets(of(tmp_path, lines), "committed-data-lost") == lost
+
+
+@pytest.mark.parametrize(("hw", "lost"), [(12, [((10, 12),)]), (10, [])])
+def test_records_below_the_high_watermark_of_a_first_role_are_lost_if_no_log_has_them(
+    hw: int, lost: list[object], tmp_path: Path
+) -> None:
+    lines = [
+        *(said(0, broker, "log_loaded", leo=10) for broker in (1, 2)),
+        leads(1, 1, 3, hw=8, isr="1,2"),
+        follows(2, 2, 1, 3) | {"leo": 10, "hw": hw},
+    ]
+    assert offsets(of(tmp_path, lines), "committed-data-lost") == lost

@@ -54,6 +54,7 @@ class Sign(StrEnum):
         "two replicas appended different record batches of one leader epoch at offsets that one has committed"
     )
     HIGH_WATERMARK_FELL = "the high watermark of a leader fell within its leader epoch"
+    LAST_STABLE_FELL = "the last stable offset of a leader fell within its leader epoch"
     END_BELOW_HIGH_WATERMARK = "a log ended below a high watermark that its broker stated before"
     LOG_END_FELL = "a log ended lower than its broker stated before"
     EPOCH_ENTRIES_FALL = "a leader epoch began below an earlier one, by the epoch entries of one replica"

@@ -684,6 +684,15 @@ def _high_watermark_fell(history: History) -> Iterator[Suspicion]:
     yield from _stated_lower(Sign.HIGH_WATERMARK_FELL, history)
 
 
+def _last_stable_fell(history: History) -> Iterator[Suspicion]:
+    """Yield falls of a leader's last stable offset within one leader epoch, the first of each replica."""
+    for one in history.last_stable.fell if history.facts.lives == 1 else ():
+        yield Suspicion(
+            Sign.LAST_STABLE_FELL, one.replica, one.replica, one.epoch, one.epoch, one.value, one.before,
+            one.time, one.refs, target=one.value,
+        )  # fmt: skip
+
+
 def _stated_lower(sign: Sign, history: History) -> Iterator[Suspicion]:
     """Yield values that a witness states below ones that it stated before."""
     for one in history.disagreements if history.facts.lives == 1 else ():
@@ -752,6 +761,7 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.APPENDS_DISAGREE: partial(_appends_disagree, Sign.APPENDS_DISAGREE),
     Sign.BATCHES_DISAGREE: partial(_appends_disagree, Sign.BATCHES_DISAGREE),
     Sign.HIGH_WATERMARK_FELL: _high_watermark_fell,
+    Sign.LAST_STABLE_FELL: _last_stable_fell,
     Sign.END_BELOW_HIGH_WATERMARK: partial(_stated_lower, Sign.END_BELOW_HIGH_WATERMARK),
     Sign.LOG_END_FELL: partial(_stated_lower, Sign.LOG_END_FELL),
     Sign.EPOCH_ENTRIES_FALL: partial(_stated_lower, Sign.EPOCH_ENTRIES_FALL),

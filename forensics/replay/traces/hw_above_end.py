@@ -48,7 +48,10 @@ def _above(replica: Replica, line: TraceLine, hw: int, stated_by: Ref) -> HwAbov
 def gone_before(replica: Replica, line: TraceLine, hw: int) -> Iterator[Piece]:
     """Yield the records that a replica had lost as the trace began: it had kept a high watermark above its log.
 
-    This does not hold of a broker up to 2.3: a truncation there may have left the high watermark where it was.
+    It states that before its first role, or with it. This does not hold of a broker up to 2.3: a truncation there may
+    have left the high watermark where it was.
     """
-    if line.kind in (Kind.HW_LOADED, Kind.HW_CHECKPOINT) and hw > replica.log.end:
+    before = line.kind in (Kind.HW_LOADED, Kind.HW_CHECKPOINT) and replica.epoch < 0
+    with_it = line.kind == Kind.BECOME_FOLLOWER and replica.had_hw is None
+    if (before or with_it) and hw > replica.log.end:
         yield Piece(replica.log.end, hw, BEFORE, whole=False)

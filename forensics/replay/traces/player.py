@@ -572,15 +572,16 @@ class Player:
         nothing new. Before its first role it covers its own, and so does what a consumer read from it.
         """
         commit = Commit(line.broker, replica.epoch, hw, line.time, Ref(row=line.row, note=f"high watermark {hw}"))
+        gone = gone_before(replica, line, hw) if line.broker not in self.brokers.keep_hw else ()
         if replica.leads:
             self._covers(replica, commit)
             self._note_late(commit)
         elif line.kind == Kind.CONSUMED or (replica.epoch < 0 and line.kind != Kind.PRODUCED):
-            gone = gone_before(replica, line, hw) if line.broker not in self.brokers.keep_hw else ()
             self._adds((*replica.log.within(0, hw), *gone), commit)
         elif whose is Whose.LEADERS or (whose is not Whose.LEAST and hw > replica.hw):
             if whose is Whose.LEADERS:
                 self._receives(replica, line, hw)
+            self._adds(gone, commit)
             leader = line.leader if line.leader is not None and whose is Whose.LEADERS else replica.led_by
             self._of_its_leader(leader, commit, whose)
 

@@ -63,8 +63,7 @@ def _common(results: Sequence[Played | None], disorder: Contradiction, by_times:
     sound = [one for one in known if one.contradiction is None]
     if not sound:
         return known[0]
-    unlike = {name for name in _ANSWERS if by_times is not None and _refutes(by_times, sound[0], name)}
-    common = {name: _UNLIKE if name in unlike else _of_all(sound, name) for name in _ANSWERS}
+    common = {name: _of_all(sound, name, by_times) for name in _ANSWERS}
     alike = all(value is not _UNLIKE for value in common.values())
     kept = {name: getattr(NO_DECISION, name) if value is _UNLIKE else value for name, value in common.items()}
     removed = [{*one.removed.items()} for one in sound]
@@ -74,8 +73,10 @@ def _common(results: Sequence[Played | None], disorder: Contradiction, by_times:
 _UNLIKE: Final = object()
 
 
-def _of_all(played: Sequence[Played], name: str) -> Any:
-    """Return a field if all have the same in it."""
+def _of_all(played: Sequence[Played], name: str, by_times: Played | None) -> Any:
+    """Return a field if all have the same in it, and if that is not refuted by the order of the times."""
+    if by_times is not None and _refutes(by_times, played[0], name):
+        return _UNLIKE
     answers = [_ANSWERS[name](one) for one in played]
     return getattr(played[0], name) if all(one == answers[0] for one in answers) else _UNLIKE
 
