@@ -117,6 +117,12 @@ class Broker:
         return self.system is not None and "kafka" not in self.system.lower() and not self.releases
 
     @property
+    def own_settings(self) -> dict[str, str]:
+        """Its settings; without those of Kafka that stand for the protocol that a trace of another system names."""
+        left_out = (INTER_BROKER, MESSAGE_FORMAT) if self.of_other_system else ()
+        return {name: value for name, value in sorted(self.settings.items()) if name not in left_out}
+
+    @property
     def only_controls(self) -> bool:
         """It is a controller of KRaft and no broker, so it has no replica of a topic."""
         return self.settings.get("process.roles", "").strip("[]") == "controller"

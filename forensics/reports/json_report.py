@@ -72,7 +72,7 @@ def _broker(broker: Broker) -> dict[str, Any]:
         "id": broker.id,
         "cluster": broker.cluster,
         "version": broker.version,
-        "settings": dict(sorted(broker.settings.items())),
+        "settings": broker.own_settings,
         "starts": [iso(time) for time in broker.starts],
     }
 

@@ -23,7 +23,7 @@ from tests.rules.traced import Line, said, text
 
 OF_KAFKA = re.compile(
     r"kafka|\bKIP-|server\.log|state-change|controller's log|checkpoint|segment|director|\.snapshot|log\.dirs"
-    r"|min\.insync|unclean\.leader|acks=all|\b[0-4]\.[0-9]{1,2}\b|zookeeper|metadata log|forensics salvage",
+    r"|message\.format|inter\.broker|min\.insync|unclean\.leader|acks=all|\b[0-4]\.[0-9]{1,2}\b|zookeeper|metadata log|forensics salvage",
     re.IGNORECASE,
 )
 """Words for what only Kafka has."""
@@ -73,7 +73,7 @@ def found(folder: Path, first: Line, lines: list[Line]) -> tuple[Origin, set[str
     path.write_text(text([{"kind": "trace", **first}, *lines]))
     result = scan([str(path)])
     told = document(result)
-    texts = [*words(told["findings"])]
+    texts = [*words(told["findings"]), *(name for broker in told["brokers"] for name in broker["settings"])]
     texts += [one for part in result.partitions for one in _missing(told, part.history.name)]
     rules = {finding["rule"] for finding in told["findings"]}
     return result.case.origin, rules, [one for one in texts if OF_KAFKA.search(one)]
