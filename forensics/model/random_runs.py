@@ -65,6 +65,7 @@ OPERATIONS: dict[str, Callable[[Cluster, Op], object]] = {
     "power-loss": lambda c, op: faults.power_loss(c, op.one, op.number),
     "stop": lambda c, op: faults.stop(c, op.one),
     "restart": lambda c, op: back(c, op.one),
+    "restart-at-once": lambda c, op: faults.restart(c, op.one),
     "notice": lambda c, op: faults.notice(c, op.one),
     "end": lambda c, op: (faults.crash(c, op.one), faults.notice(c, op.one)),
     "pause": lambda c, op: faults.pause(c, op.one),
@@ -131,6 +132,10 @@ RESTORED: dict[str, int] = CRUEL | {"back-up": 6, "put-back": 5, "lie-epochs": 5
 
 OPEN_ENDED: dict[str, int] = CRUEL | {"produce-open": 12, "decide": 6}
 """Those, while producers have transactions open that hold the last stable offset back."""
+
+
+AT_ONCE: dict[str, int] = CRUEL | {"restart-at-once": 14, "power-loss": 8, "restart": 4}
+"""Those, in a system where a broker may start before its session ends: it leads on in the same leader epoch."""
 
 
 CHANGING: dict[str, int] = {

@@ -150,10 +150,12 @@ class BrokerFacts:
     Attributes:
         protocol: its behaviour where releases differ.
         lines: what is known of its lines, for any replica.
+        other_system: its trace names another system, of which it is not known what a clean stop stores.
     """
 
     protocol: Protocol = UNKNOWN_BROKER
     lines: LinesAtHand = ALL_LINES
+    other_system: bool = False
 
 
 @dataclass(frozen=True, slots=True)

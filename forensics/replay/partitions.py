@@ -434,7 +434,8 @@ class _Read:
             claimed = of is not None and (of.complete or of.claim is not None)
             lines = _lines(of) if claims or not claimed else LinesAtHand(frozenset())
             known = self.protocols.get(broker) if magic is None else None
-            self.brokers[key] = BrokerFacts(protocol=known or protocol.of(of, magic), lines=lines)
+            other = of is not None and of.of_other_system
+            self.brokers[key] = BrokerFacts(known or protocol.of(of, magic), lines, other)
         return self.brokers[key]
 
 

@@ -344,7 +344,7 @@ class _Reconstruction(HwAttribution):
         self.history.statements += left_statements(self.history)
         bounds = TruncationBounds(self.history)
         bounds.settle(self.pending)
-        self.history.regressions += restored_checkpoints(self.history)
+        self.history.regressions += restored_checkpoints(self.history, self.facts)
         self.history.read_by_groups = read_by_groups(self.history)
         return [*self.contradictions, *bounds.contradictions]
 

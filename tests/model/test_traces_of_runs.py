@@ -31,7 +31,7 @@ from benchmarks.traces import (
 )
 from forensics.model import PROTOCOLS, VARIANTS
 from forensics.model.protocol import Protocol
-from forensics.model.random_runs import CHANGING, OPEN_ENDED, RUINOUS, Setting, schedule
+from forensics.model.random_runs import AT_ONCE, CHANGING, OPEN_ENDED, RUINOUS, Setting, schedule
 from tests.conftest import EVERYTHING
 from tests.model.batches import Schedule, drawn
 from tests.model.test_oracle import ALL, LOGGINGS, RUNS, chunks
@@ -88,6 +88,14 @@ def test_whole_traces_with_transactions_are_decided(number: int) -> None:
     first = 990_000 + 1_000 * number
     schedules = [drawn(seed, weights=OPEN_ENDED) for seed in range(first, first + RUNS // 8)]
     assert undecided(PROTOCOLS[number], schedules) == []
+
+
+@pytest.mark.parametrize("number", SOME)
+def test_whole_traces_of_brokers_that_start_at_once_are_decided(number: int) -> None:
+    """A leader that comes back before its session ends leads on in its epoch, without what it had not flushed."""
+    first = 1_100_000 + 1_000 * number
+    schedules = [drawn(seed, weights=AT_ONCE) for seed in range(first, first + RUNS // 8)]
+    assert undecided(PROTOCOLS[number], [*schedules, drawn(1_100_015, weights=AT_ONCE)]) == []
 
 
 def changing(seed: int) -> Schedule:

@@ -23,7 +23,8 @@ from tests.rules.traced import Line, said, text
 
 OF_KAFKA = re.compile(
     r"kafka|\bKIP-|server\.log|state-change|controller's log|checkpoint|segment|director|\.snapshot|log\.dirs"
-    r"|message\.format|inter\.broker|min\.insync|unclean\.leader|acks=all|\b[0-4]\.[0-9]{1,2}\b|zookeeper|metadata log|forensics salvage",
+    r"|message\.format|inter\.broker"
+    r"|min\.insync|unclean\.leader|acks=all|\b[0-4]\.[0-9]{1,2}\b|zookeeper|metadata log|forensics salvage",
     re.IGNORECASE,
 )
 """Words for what only Kafka has."""

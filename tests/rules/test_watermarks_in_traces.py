@@ -433,3 +433,58 @@ def test_near_misses_of_a_leader_that_leads_on(between: list[Line], tmp_path: Pa
     again = said(4, 1, "become_leader", leader_epoch=5, leo=10, hw=4, isr="1,2")
     answers = judged(tmp_path, [*WHOLE[:-1], said(3, 1, "hw", hw=10), *between, again])
     assert answers["hw-regression"].verdict is Verdict.CLEAN
+
+
+@pytest.mark.parametrize(("system", "falls"), [("kafka", True), ("mylog", False)])
+def test_only_of_kafka_it_is_known_that_a_clean_stop_stores_the_high_watermark(
+    system: str, falls: bool, tmp_path: Path
+) -> None:
+    """The other system never wrote a checkpoint: it learns from its leader what is committed."""
+    lines = [
+        *appended(1, 3, 3),
+        said(2, 1, "hw", hw=3),
+        said(3, 1, "shutdown_begin"),
+        said(4, 1, "process_start"),
+        said(4, 1, "clean_restart"),
+        said(4, 1, "log_loaded", leo=3),
+        said(4, 1, "hw_missing"),
+        leads(5, 2, 2, 3),
+        follows(6, 1, 2, 2, 3, 0),
+    ]
+    assert ("hw-regression" in violated(judged(tmp_path, [HEAD | {"system": system}, *BEGIN, *lines]))) is falls
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_what_a_leader_lost_before_it_led_on_in_its_epoch_was_not_committed(lost: int, tmp_path: Path) -> None:
+    """Where a broker may start before its session ends, it leads on, and writes other records at these offsets."""
+    lines = [
+        said(1, 1, "append", offset=0, leo=2),
+        said(2, 1, "process_start"),
+        said(2, 1, "unclean_restart"),
+        said(2, 1, "log_loaded", leo=lost),
+        said(2, 1, "hw_missing"),
+        leads(3, 1, 1, lost),
+        said(4, 1, "append", offset=lost, leo=3),
+        said(5, 2, "append", offset=0, leo=3),
+        *(said(6, broker, "hw", hw=3) for broker in (1, 2)),
+        leads(7, 1, 2, 3, 3),
+        follows(8, 2, 1, 2, 3, 3),
+    ]
+    assert violated(judged(tmp_path, [HEAD, *BEGIN, *lines])) == {"leo-regression"}
+
+
+def test_an_epoch_of_a_leader_that_lost_its_end_has_one_start(tmp_path: Path) -> None:
+    """It took the epoch up at 5, lost two records that were not committed, and leads on from 3."""
+    lines = [
+        *appended(1, 5, 3),
+        said(2, 1, "hw", hw=3),
+        leads(3, 1, 2, 5, 3),
+        said(3, 1, "epoch_entry", leader_epoch=2, offset=5),
+        said(4, 1, "process_start"),
+        said(4, 1, "unclean_restart"),
+        said(4, 1, "log_loaded", leo=3),
+        leads(5, 1, 2, 3, 3),
+        said(5, 1, "epoch_entry", leader_epoch=2, offset=3),
+        follows(6, 2, 1, 2, 3, 3),
+    ]
+    assert violated(judged(tmp_path, [HEAD, *BEGIN, *lines])) == {"leo-regression"}

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 
 from forensics.replay.coverage import Printed
-from forensics.replay.history import History, HwStatement, Regression, RegressionKind, Role
+from forensics.replay.history import BrokerFacts, History, HwStatement, Regression, RegressionKind, Role
 from forensics.replay.roles.steps import RoleSpan, StepKind
 
 
-def restored_checkpoints(history: History) -> list[Regression]:
+def restored_checkpoints(history: History, brokers: Mapping[int, BrokerFacts]) -> list[Regression]:
     """Return high watermarks that a clean shutdown wrote and that were lower when they were read back.
 
     A leader's own high watermark never falls within its epoch, and it is at least the value that its followers received
     from it. A process that logged its shutdown stopped cleanly if the next one did not recover its log: then everything
     had been flushed. That no line shows a recovery proves something only if the broker's lines about its log are whole.
+    Only of Kafka it is known that a clean stop writes the file (ReplicaManager.shutdown).
     """
     found = []
     for broker, spans in history.role_spans.items():
-        if not history.coverage.has(broker, Printed.LOG):
+        if not history.coverage.has(broker, Printed.LOG) or brokers[broker].other_system:
             continue
         for one, two in itertools.pairwise(spans):
             written = _end_at_shutdown(history, broker, one)

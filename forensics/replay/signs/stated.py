@@ -308,7 +308,7 @@ def _take(partition: _Partition, line: StatementLine, keep: frozenset[int], *, e
         return
     place = line.broker, line.replica
     if line.kind == Kind.LOG_LOADED:
-        _loads(partition, line, first=place not in partition.replicas, rebuilds=rebuilds)
+        _loads(partition, line, first=place not in partition.replicas, rebuilds=rebuilds, exact=exact)
     known = partition.replicas.setdefault(place, _Known(*place, exact, line.replica in keep))
     begins = line.kind in (*_BEGINS, *_SHORTENS) or known.ended(line)
     if begins or line.time is None or line.time != known.time:
@@ -324,12 +324,21 @@ def _take(partition: _Partition, line: StatementLine, keep: frozenset[int], *, e
         _note(partition, known.above())
 
 
-def _loads(partition: _Partition, line: StatementLine, *, first: bool, rebuilds: bool) -> None:
+def _loads(partition: _Partition, line: StatementLine, *, first: bool, rebuilds: bool, exact: bool) -> None:
     """A process has loaded a log. If nothing was stated of it before, its start offset is known from this line only."""
+    if exact and line.leo is not None:
+        _forget_above(partition, line.replica, line.leo)
     if first and not rebuilds and line.log_start is None:
         partition.start_unknown.add(line.replica)
     if rebuilds or not first or line.log_start is None:
         partition.reloaded[line.replica] = None
+
+
+def _forget_above(partition: _Partition, replica: int, end: int) -> None:
+    """Forget entries of one replica that begin above the log that it has loaded: its epoch file no longer has them."""
+    for starts in partition.starts.values():
+        for at in [at for at, (stated_by, *_) in starts.items() if stated_by == replica and at > end]:
+            del starts[at]
 
 
 _SOMEWHERE: Final = 1 << 62
@@ -408,7 +417,8 @@ def _result(partition: _Partition) -> Stated:
 
 def _several(partition: _Partition) -> Iterator[EpochStarts]:
     """Yield epochs with several first offsets. A replica that removed the start of its log may name a later one."""
-    for epoch, starts in sorted(partition.starts.items()):
+    stated = ((epoch, starts) for epoch, starts in sorted(partition.starts.items()) if starts)
+    for epoch, starts in stated:
         least = min(starts)
         own = {at for at, (replica, _, rebuilt) in starts.items() if not rebuilt and not partition.removed(replica, at)}
         real = sorted({least, *own})

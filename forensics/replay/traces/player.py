@@ -67,7 +67,7 @@ class Player:
         self.begins, self.brokers, self.known = begins, brokers, known
         self.beginnings: dict[int, Beginning] = {}
         self.replicas: dict[int, Replica] = {}
-        self.left_open: dict[tuple[int, int], list[Piece]] = {}
+        self.left_open: dict[tuple[int, int], Log] = {}
         self.in_sync = InSync(commits, refused)
         self.isr_stated = False
         self.committed, self.losses = Records(), Losses()
@@ -193,8 +193,9 @@ class Player:
     def _led(self, replica: Replica, line: TraceLine) -> None:
         """A role ends; keep what a leader had that no high watermark has covered so far."""
         if replica.leads:
-            tail = [*replica.log.within(replica.passed, replica.log.end)]
-            self.left_open.setdefault((line.broker, replica.epoch), []).extend(tail)
+            left = self.left_open.setdefault((line.broker, replica.epoch), Log())
+            left.truncate(replica.passed)
+            left.pieces += [*replica.log.within(replica.passed, replica.log.end)][::-1]
         replica.leads = replica.found_short = False
 
     def _led_without(
@@ -361,6 +362,8 @@ class Player:
             raise Undecided(f"{leads}, and appends records of leader epoch {line.leader_epoch}")
         own = of_append(first, end, replica.epoch, line.checksum, line.row)
         self.written.by_leader(own)
+        if (line.broker, replica.epoch) in self.left_open:  # it lost what it had there, and leads this epoch again
+            self.left_open[line.broker, replica.epoch].truncate(first)
         return [own]
 
     def _fetched(self, replica: Replica, first: int, end: int, line: TraceLine) -> list[Piece]:
@@ -594,8 +597,8 @@ class Player:
         if leader is None:
             return
         committed = commit._replace(replica=leader)
-        left = self.left_open.get((leader, commit.epoch), [])
-        self._adds((one._replace(end=min(one.end, commit.high_watermark)) for one in left), committed)
+        left = self.left_open.get((leader, commit.epoch), Log())
+        self._adds((one._replace(end=min(one.end, commit.high_watermark)) for one in left.pieces), committed)
         self._note_late(committed)
         at = self.replicas.get(leader)
         if at is not None and at.leads and at.epoch >= commit.epoch:
