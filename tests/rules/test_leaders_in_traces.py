@@ -502,3 +502,24 @@ def test_records_below_the_high_watermark_of_a_first_role_are_lost_if_no_log_has
         follows(2, 2, 1, 3) | {"leo": 10, "hw": hw},
     ]
     assert offsets(of(tmp_path, lines), "committed-data-lost") == lost
+
+
+@pytest.mark.parametrize("later", [[], [leads(8, 2, 3, hw=10, isr="2")]])
+@pytest.mark.parametrize(("isr", "outside"), [("2", True), ("1,2", False)])
+def test_a_leader_that_only_a_follower_names_was_elected_too(
+    isr: str, outside: bool, later: list[Line], tmp_path: Path
+) -> None:
+    """Broker 1 dies before it takes its epoch up, or the trace ends before that."""
+    lines = [
+        *(said(0, broker, "become_follower", leader=2, leader_epoch=1, leo=0) for broker in (1, 3)),
+        leads(1, 2, 1, hw=0, isr="1,2") | {"leo": 0},
+        said(2, 2, "append", offset=0, leo=10),
+        *([said(3, 1, "append", offset=0, leo=10)] if not outside else []),
+        said(4, 2, "isr_shrink", isr=isr),
+        said(5, 2, "hw", hw=10),
+        follows(6, 2, 1, 2),
+        *later,
+    ]
+    found = judged(tmp_path, [{**HEAD, "replicas": [1, 2, 3]}, *lines])[UNCLEAN]
+    assert [one.epochs[0] for one in found.findings][:1] == ([2] if outside else [])
+    assert found.verdict is (Verdict.VIOLATED if outside else Verdict.CLEAN)

@@ -488,3 +488,54 @@ def test_an_epoch_of_a_leader_that_lost_its_end_has_one_start(tmp_path: Path) ->
         follows(6, 2, 1, 2, 3, 3),
     ]
     assert violated(judged(tmp_path, [HEAD, *BEGIN, *lines])) == {"leo-regression"}
+
+
+@pytest.mark.parametrize("between", [[], [follows(3, 1, 2, 1, 10, None)]])
+@pytest.mark.parametrize(
+    "read", [[said(0, 1, "hw_loaded", hw=8)], [said(0, 1, "hw_loaded", hw=4), said(3.5, 1, "hw", hw=8)]]
+)
+def test_a_leader_has_what_it_read_back_also_after_it_followed(
+    read: list[Line], between: list[Line], tmp_path: Path
+) -> None:
+    lines = [
+        said(0, 1, "log_loaded", leo=10),
+        said(0, 2, "log_loaded", leo=5),
+        *read[:1],
+        *between,
+        *read[1:],
+        leads(4, 1, 2, 10, None),
+        said(5, 1, "hw", hw=7),
+    ]
+    assert {"hw-regression", BEHIND} <= violated(judged(tmp_path, [HEAD, *lines]))
+
+
+@pytest.mark.parametrize(("kept", "falls"), [(2, True), (0, False)])
+def test_a_high_watermark_that_was_read_back_was_kept(kept: int, falls: bool, tmp_path: Path) -> None:
+    """No line states that the checkpoint file was written."""
+    lines = [
+        said(0, 1, "log_loaded", leo=3),
+        said(0, 1, "hw_loaded", hw=kept),
+        leads(1, 1, 1, 3, kept, "1"),
+        said(2, 1, "process_start"),
+        said(2, 1, "unclean_restart"),
+        said(2, 1, "log_loaded", leo=3),
+        said(2, 1, "hw_missing"),
+        leads(3, 1, 2, 3, 0, "1"),
+    ]
+    assert ("hw-regression" in violated(judged(tmp_path, [HEAD, *lines]))) is falls
+
+
+def test_a_log_that_is_truncated_below_its_start_has_not_deleted_what_it_had_there(tmp_path: Path) -> None:
+    """Broker 2 leads without four committed records, and writes others at two of these offsets."""
+    lines = [
+        *appended(1, 4, 4),
+        *(said(2, broker, "hw", hw=4) for broker in (1, 2)),
+        said(3, 2, "log_start", log_start=4),
+        said(4, 2, "truncate", offset=0),
+        leads(5, 2, 2, 0, 0, "2"),
+        said(6, 2, "append", offset=0, leo=2),
+        follows(7, 1, 2, 2, 4, 4),
+        said(8, 1, "truncate", offset=0),
+    ]
+    answers = judged(tmp_path, [HEAD, *BEGIN, *lines])
+    assert ranges(answers, LOST) == ranges(answers, TRUNCATED) == [((0, 4),)]

@@ -3,6 +3,9 @@
 The ISR is the one that the controller elected from, and that each leader committed since. If a trace states no commits,
 the changes that leaders propose count as committed. An election is judged by the ISR right before it.
 
+A leader that only its followers name was elected too. It is judged once a later election or the end of the trace shows
+that no other line states its election: that may come after theirs.
+
 Two leaders of one leader epoch have an ISR each, by which each of them raises its own high watermark
 (Partition.maybeIncrementLeaderHW). What none of its lines states of the second one's ISR is unknown.
 """
@@ -65,6 +68,7 @@ class InSync:
         open: leader epochs whose election cannot be judged: no ISR was stated before. For the first one of a trace that
             is so if its leader begins with fewer records than another replica.
         behind: the first line after which a leader's high watermark is above a member's log.
+        named: by leader epoch, the first line of a follower that names its leader, until a line states the election.
         partition_epoch: the highest one of a change so far.
         before: what is wrong with the order of the changes, in words, with the first line; None for nothing.
     """
@@ -79,6 +83,7 @@ class InSync:
     outside: dict[int, OutsideIsr] = field(default_factory=dict)
     open: set[int] = field(default_factory=set)
     behind: dict[tuple[int, int, int], HwAboveIsrMember] = field(default_factory=dict)
+    named: dict[int, TraceLine] = field(default_factory=dict)
     partition_epoch: int = -1
     before: tuple[TraceLine, str] | None = None
 
@@ -112,6 +117,8 @@ class InSync:
         leader, epoch = line.broker if leads else line.leader, line.leader_epoch
         if epoch is None or epoch < self.epoch:
             return
+        self.judge_named(epoch)
+        self.named.pop(epoch, None)
         again = leads and line.broker == self.leader and epoch == self.epoch
         if epoch > self.epoch:
             self._judge(leader, epoch, line)
@@ -127,6 +134,25 @@ class InSync:
             self.isr = LeadersIsr(frozenset({leader}))  # an unclean election leaves no other broker in it
         self.epoch = epoch
         self._takes_up(leader, leads=leads)
+
+    def _name(self, line: TraceLine) -> None:
+        """Keep the leader that a follower names."""
+        epoch, leader = line.leader_epoch, line.leader
+        if epoch is not None and epoch > self.epoch and leader is not None and leader >= 0:
+            self.named.setdefault(epoch, line)
+
+    def judge_named(self, until: int | None = None) -> None:
+        """Judge the leaders that only their followers name.
+
+        Args:
+            until: the leader epoch below which they are; None at the end of the trace.
+        """
+        for epoch in sorted(one for one in self.named if until is None or one < until):
+            line = self.named.pop(epoch)
+            self._judge(line.leader, epoch, line)
+            self.stated, self.others, self.epoch, self.leader = False, {}, epoch, None
+            if line.leader is not None and epoch in self.outside:
+                self.isr = LeadersIsr(frozenset({line.leader}))
 
     def _unclean(self, leader: int, epoch: int, line: TraceLine) -> None:
         before = self.outside[epoch].isr if epoch in self.outside else None
@@ -230,6 +256,7 @@ def refused(lines: Iterable[TraceLine]) -> frozenset[int]:
 
 _HANDLERS: Final[dict[str, Callable[[InSync, TraceLine], None]]] = {
     Kind.BECOME_LEADER: InSync._elected,
+    Kind.BECOME_FOLLOWER: InSync._name,
     Kind.ELECTION: InSync._elected,
     Kind.UNCLEAN_ELECTION: InSync._elected,
     Kind.PARTITION_CREATED: InSync._elected,

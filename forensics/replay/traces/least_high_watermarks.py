@@ -29,12 +29,14 @@ class Least(NamedTuple):
         ref: the line that shows it.
         role: of a follower, the row of the line in which its leader took up the role in which it received the value.
         read: of a process that has stated none so far, in which way one that is lower went back.
+        followed: the replica followed since it stated it, and may have taken over a lower one from its leader.
     """
 
     value: int
     ref: Ref
     role: int | None = None
     read: RegressionKind | None = None
+    followed: bool = False
 
 
 def ref_of(line: TraceLine, hw: int) -> Ref:
@@ -75,14 +77,18 @@ def states(replica: Replica, leader: Replica | None, line: TraceLine, hw: int, w
     """
     if line.kind == Kind.HW_LOADED:
         replica.least = Least(hw, ref_of(line, hw))
+        if replica.checkpoint is None and hw > 0:
+            replica.checkpoint = hw, ref_of(line, hw)  # the file has it until a line states that it is written
     elif whose is Whose.OWN and replica.leads:
         wrong = fall(replica, line, hw)
         replica.least, replica.reached = Least(hw, ref_of(line, hw)), None
         return wrong
-    elif whose is Whose.OWN and replica.epoch >= 0:
+    elif whose is Whose.OWN and replica.epoch < 0:
+        replica.least = Least(hw, ref_of(line, hw))
+    elif whose is Whose.OWN:
         before, now = replica.least, _received_in_role(replica, leader, line, hw)
         wrong = fall(replica, line, hw) if before is not None and now is not None and before.role == now.role else None
-        replica.least = now
+        replica.least = now if now is not None else Least(hw, ref_of(line, hw))
         return wrong
     return None
 
@@ -108,19 +114,27 @@ def fall(replica: Replica, line: TraceLine, hw: int) -> Regression | None:
         line: the line.
         hw: its high watermark.
     """
-    if replica.leads and replica.led_at is not None:
-        before, first = replica.led_at
-        kind = RegressionKind.LED_ON if line.kind == Kind.BECOME_LEADER else RegressionKind.LEADER
-    elif replica.least is not None:
-        before, first = replica.least[:2]
-        if replica.least.read is not None:  # a process keeps what it reads within its log
-            before = min(before, replica.log.end, before if line.leo is None else line.leo)
-        following = replica.least.role is not None and not replica.leads
-        kind = replica.least.read or (RegressionKind.FOLLOWER if following else RegressionKind.PROCESS)
-    else:
+    known = _known(replica, line)
+    if known is None:
         return None
+    before, first, kind = known
     refs = (first, ref_of(line, hw))
     return Regression(line.broker, replica.epoch, before, hw, kind, line.time, refs) if hw < before else None
+
+
+def _known(replica: Replica, line: TraceLine) -> tuple[int, Ref, RegressionKind] | None:
+    """Return the least that the high watermark of a replica can be, its line, and how a lower one went back."""
+    if replica.leads and replica.led_at is not None:
+        leads_on = line.kind == Kind.BECOME_LEADER
+        return *replica.led_at, RegressionKind.LED_ON if leads_on else RegressionKind.LEADER
+    least = replica.least
+    if least is None or (least.followed and line.kind == Kind.BECOME_LEADER):
+        return None
+    before = least.value
+    if least.read is not None:  # a process keeps what it reads within its log
+        before = min(before, replica.log.end, before if line.leo is None else line.leo)
+    following = least.role is not None and not replica.leads
+    return before, least.ref, least.read or (RegressionKind.FOLLOWER if following else RegressionKind.PROCESS)
 
 
 def reads_none(replica: Replica, line: TraceLine) -> Regression | None:

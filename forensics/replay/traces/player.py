@@ -186,8 +186,10 @@ class Player:
         leader = self._leader_of(replica, line)
         if self.epochs.is_led_by(replica.epoch, line.broker) and leader is not None and leader.leads:
             self._led_without(line.leader or 0, leader)  # it gives way to another leader of the epoch
-        replica.led_by, replica.least, replica.began_at = line.leader, None, replica.log.end
+        replica.led_by, replica.began_at = line.leader, replica.log.end
         replica.asked = []
+        if replica.least is not None:
+            replica.least = replica.least._replace(followed=True)
         self._asks_epoch(replica, line)
 
     def _led(self, replica: Replica, line: TraceLine) -> None:
@@ -476,6 +478,7 @@ class Player:
             raise Undecided(f"truncates from {line.leo} to {to}; by the lines before, its log ends at {log.end}")
         end, lineage = log.end, log.lineage
         self._removes(replica, line, log.truncate(to), (to, end), lineage)
+        replica.starts_lower(to)
         replica.passed = min(replica.passed, to)
         if replica.leads:
             self._led_without(line.broker, replica, while_leading=True)
@@ -710,6 +713,7 @@ class Player:
             self._never_so(apart)
         if self.in_sync.before is not None:
             self._contradicts(*self.in_sync.before)
+        self.in_sync.judge_named()
         isr = self.in_sync if self.isr_stated else None
         twice = tuple(self.contested.written_twice(apart))
         starts = [*self.contested.two_starts(self.epoch_starts), *self.epoch_starts.values()]

@@ -89,6 +89,14 @@ class Replica:
         self.log, self.known, self.checkpoint, self.had_hw = Log(), True, None, None
         self.least, self.reached, self.deleted, self.is_deleted = None, None, 0, False
 
+    def starts_lower(self, end: int) -> None:
+        """Take back what it deleted from the beginning of its log above an offset: its log ends there now.
+
+        A log that is truncated below its start begins at that offset (Log.truncateTo, 0.11 and later). It has
+        deleted nothing above, and what it fetches there may be other records.
+        """
+        self.deleted, self.log.start = min(self.deleted, end), min(self.log.start, end)
+
     def ends_lower(self, end: int, *, lowered: bool) -> None:
         """Keep what is known of its high watermark within its log, which ends at an offset below the one before.
 
@@ -96,6 +104,7 @@ class Replica:
             end: that offset.
             lowered: what made the log shorter lowers the high watermark, too. Else a leader still has the higher one.
         """
+        self.starts_lower(end)
         known = self.leader_hw
         self.reached = known if known is None or not lowered else min(known, end)
         self.own_hw, self.own_checkpoint = min(self.own_hw, end), min(self.own_checkpoint, end)

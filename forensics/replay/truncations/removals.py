@@ -261,7 +261,7 @@ def outcome(history: History, removal: Removal) -> Outcome:
     settled = not (
         possible_losses(history)
         or history.epoch_rollbacks
-        or history.coverage.unclaimed  # a trace that claims nothing may leave out how they were lost
+        or _roles_open(history)  # a trace may leave out how they were lost
         or _beyond(history, truncation, missed)
         or subtract(intersect(ranges, _gone(history, truncation, perhaps=True)), lost)
     )
@@ -276,6 +276,13 @@ def outcome(history: History, removal: Removal) -> Outcome:
     )
     fate = next((answer for holds, answer in fates if holds), Fate.UNKNOWN)
     return Outcome(fate, lost, loss, _why(history, removal, lost, loss, leader_had=not missed))
+
+
+def _roles_open(history: History) -> bool:
+    """Return whether a trace claims nothing, or something and not the roles of its replica."""
+    coverage = history.coverage
+    partly = coverage.claimed_partly
+    return bool(coverage.unclaimed) or any(not coverage.claims(broker, Printed.ROLES) for broker in partly)
 
 
 def _leader_removed(history: History, ranges: tuple[Range, ...]) -> bool:
