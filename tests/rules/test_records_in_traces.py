@@ -264,3 +264,16 @@ def test_near_miss_entries_that_are_listed_in_another_order(tmp_path: Path) -> N
     lines = [FALLING[0], said(1, 1, "epoch_entry", leader_epoch=2, offset=5)]
     lines.append(said(2, 1, "epoch_entry", leader_epoch=1, offset=0))
     assert not answers(tmp_path, lines)["epoch-divergence"].findings
+
+
+def test_near_miss_an_epoch_of_records_with_which_another_replica_began(tmp_path: Path) -> None:
+    """A follower of an unknown leader appends a record that broker 1 may have from before the trace."""
+    lines = [
+        said(0, 1, "state", leo=3, hw=2, leader_epoch=5),
+        said(0, 2, "state", leo=2, hw=2, leader_epoch=5),
+        said(1, 2, "append", offset=2, leo=3, leader_epoch=4),
+        *(said(2, broker, "hw", hw=3) for broker in (1, 2)),
+    ]
+    found = answers(tmp_path, lines)
+    assert not found["replica-divergence"].findings
+    assert "append" in contradiction(found)

@@ -31,6 +31,7 @@ from forensics.replay.traces.hw_above_end import gone_before, kept_above, stated
 from forensics.replay.traces.in_sync_replicas import InSync
 from forensics.replay.traces.leader_epochs import LedEpochs
 from forensics.replay.traces.least_high_watermarks import begin_process, fall, reads_none, ref_of, states
+from forensics.replay.traces.left_open import LeftOpen
 from forensics.replay.traces.line_kinds import BY_FETCHING, GOES_ON, LOWER, REASONS, SHORTENED_BY, TRUNCATIONS
 from forensics.replay.traces.lost_records import Losses
 from forensics.replay.traces.received import fell, received
@@ -67,7 +68,7 @@ class Player:
         self.begins, self.brokers, self.known = begins, brokers, known
         self.beginnings: dict[int, Beginning] = {}
         self.replicas: dict[int, Replica] = {}
-        self.left_open: dict[tuple[int, int], Log] = {}
+        self.left_open = LeftOpen()
         self.in_sync = InSync(commits, refused)
         self.isr_stated = False
         self.committed, self.losses = Records(), Losses()
@@ -186,18 +187,13 @@ class Player:
         leader = self._leader_of(replica, line)
         if self.epochs.is_led_by(replica.epoch, line.broker) and leader is not None and leader.leads:
             self._led_without(line.leader or 0, leader)  # it gives way to another leader of the epoch
-        replica.led_by, replica.began_at = line.leader, replica.log.end
-        replica.asked = []
-        if replica.least is not None:
-            replica.least = replica.least._replace(followed=True)
+        replica.begins_to_follow(line.leader)
         self._asks_epoch(replica, line)
 
     def _led(self, replica: Replica, line: TraceLine) -> None:
         """A role ends; keep what a leader had that no high watermark has covered so far."""
         if replica.leads:
-            left = self.left_open.setdefault((line.broker, replica.epoch), Log())
-            left.truncate(replica.passed)
-            left.pieces += [*replica.log.within(replica.passed, replica.log.end)][::-1]
+            self.left_open.role_ends(line.broker, replica)
         replica.leads = replica.found_short = False
 
     def _led_without(
@@ -364,8 +360,7 @@ class Player:
             raise Undecided(f"{leads}, and appends records of leader epoch {line.leader_epoch}")
         own = of_append(first, end, replica.epoch, line.checksum, line.row)
         self.written.by_leader(own)
-        if (line.broker, replica.epoch) in self.left_open:  # it lost what it had there, and leads this epoch again
-            self.left_open[line.broker, replica.epoch].truncate(first)
+        self.left_open.appends(line.broker, replica.epoch, first)
         return [own]
 
     def _fetched(self, replica: Replica, first: int, end: int, line: TraceLine) -> list[Piece]:
@@ -385,6 +380,8 @@ class Player:
         if epoch > replica.epoch and epoch in self.written.leaders:
             self._before_role(replica, line, epoch)
         own = of_append(first, end, epoch, line.checksum, line.row)
+        if replica.epoch < 0 and any(one.writer == BEFORE for one in self._of_all(first, end)):
+            raise Undecided(text)  # others may have begun with these records
         if replica.epoch >= 0:  # else it may follow a leader from before the trace
             self.epochs.name(line, own, f"appends records of leader epoch {epoch}")
         if line.checksum is None:
@@ -464,6 +461,10 @@ class Player:
         """Return the pieces of its leader's log that have any records of a follower at some offsets."""
         leader = self.replicas.get(replica.leader) if replica.leader is not None else None
         return [] if leader is None else [*leader.log.overlapping(first, end)][::-1]
+
+    def _of_all(self, first: int, end: int) -> Iterator[Piece]:
+        """Yield the pieces of all logs that have any of some offsets."""
+        return chain.from_iterable(one.log.overlapping(first, end) for one in self.replicas.values())
 
     def _truncates(self, replica: Replica, line: TraceLine) -> None:
         log, to = replica.log, line.offset
@@ -600,8 +601,7 @@ class Player:
         if leader is None:
             return
         committed = commit._replace(replica=leader)
-        left = self.left_open.get((leader, commit.epoch), Log())
-        self._adds((one._replace(end=min(one.end, commit.high_watermark)) for one in left.pieces), committed)
+        self._adds(self.left_open.below(leader, commit.epoch, commit.high_watermark), committed)
         self._note_late(committed)
         at = self.replicas.get(leader)
         if at is not None and at.leads and at.epoch >= commit.epoch:

@@ -84,6 +84,12 @@ class Replica:
         known = self.least.value if self.least is not None else None
         return max((hw for hw in (known, self.reached) if hw is not None), default=None)
 
+    def begins_to_follow(self, leader: int | None) -> None:
+        """Note what a replica has as it begins to follow a leader, whose high watermark it may take over."""
+        self.led_by, self.began_at, self.asked = leader, self.log.end, []
+        if self.least is not None:
+            self.least = self.least._replace(followed=True)
+
     def reset_log(self) -> None:
         """Begin with a new, empty log, or with none: nothing is known of the one before."""
         self.log, self.known, self.checkpoint, self.had_hw = Log(), True, None, None
