@@ -55,7 +55,7 @@ from forensics.replay.leadership.epoch_rollback import stated_twice
 from forensics.replay.leadership.isr_removal_epochs import removals
 from forensics.replay.lineage import Range
 from forensics.replay.omissions.announced_roles import due, not_named
-from forensics.replay.omissions.controllers import Requests, requests
+from forensics.replay.omissions.controllers import Requests, elected_last, requests
 from forensics.replay.omissions.cut_short import Ends, ends, roles_outside
 from forensics.replay.omissions.left_out import LeftOut, left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL, WITH_OTHERS
@@ -321,13 +321,19 @@ class _Read:
         members = _members(cluster)
         events = self._events(place, members | files.keys())
         facts = self._facts(place, files, events, members)
-        facts = replace(facts, requests_unsent=self.requests.exceed(place, cluster, events), listed=self.case.listed)
+        facts = replace(
+            facts,
+            requests_unsent=self.requests.exceed(place, cluster, events),
+            starting=self.requests.starting & events.keys(),
+            listed=self.case.listed,
+        )
         magic = newest_magic(files)
         claims = place not in self.beside.doubted
         brokers = {broker: self._broker(broker, magic, claims=claims) for broker in {*events, *files}}
         missing = [
             *may_be_theirs(self.left_out.get(place[:2]), brokers.keys()),
             *not_named(self.roles_due, brokers.keys()),
+            *elected_last(cluster, brokers.keys()),
             *roles_outside(self.ends, {broker: events[broker] for broker in events.keys() & brokers.keys()}),
         ]
         history = reconstruct(facts, events, cluster, brokers, self.stated_twice.get(place, ()), missing)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from forensics.replay.omissions.controllers import ELECTED_LAST
+from forensics.replay.omissions.last_leader import roles_not_seen
 from tests.incident import Incident
 
 SENT = "Sending LeaderAndIsr request to broker 2 with 0 become-leader and 1 become-follower partitions"
@@ -74,3 +76,43 @@ def test_the_controllers_lines_may_begin_after_those_of_a_broker(tmp_path: Path)
     made.begins(80)
     made[9].says(1, f"INFO [Controller id=9 epoch=1] {SENT} (state.change.logger)", log="state-change")
     assert made.history().coverage.elections
+
+
+ELECTED = "changed partition [orders,0] from OfflinePartition to OnlinePartition with leader 2"
+METADATA = (
+    "sending UpdateMetadata request (Leader:{leader},ISR:1,LeaderEpoch:{epoch},ControllerEpoch:1) to broker 1 with "
+    "correlationId 3 for partition [orders,0]"
+)
+NO_LEADER, LED_AGAIN = METADATA.format(leader=-1, epoch=1), METADATA.format(leader=2, epoch=2)
+
+
+@pytest.mark.parametrize(
+    ("lines", "missing"),
+    [
+        pytest.param([NO_LEADER, ELECTED], {2}, id="the election is its last line"),
+        pytest.param([NO_LEADER, ELECTED, LED_AGAIN], set(), id="what it sends names the epoch"),
+        pytest.param([LED_AGAIN], set(), id="a request alone"),
+    ],
+)
+def test_an_election_as_the_last_line_of_a_controller(lines: list[str], missing: set[int], tmp_path: Path) -> None:
+    made = Incident(tmp_path)
+    made.begins(80)
+    for number, text in enumerate(lines):
+        made[9].says(5 + number, f"TRACE Controller 9 epoch 1 {text} (state.change.logger)", log="state-change")
+    assert {*made.history().coverage.shown_missing_by(ELECTED_LAST)} == missing
+
+
+@pytest.mark.parametrize(("leader", "second", "open_"), [(-1, 9, True), (-1, 3, False), (1, 9, False)])
+def test_a_broker_that_starts_after_all_lines_of_controllers(
+    leader: int, second: int, open_: bool, tmp_path: Path
+) -> None:
+    """Only while the partition has no leader, the start leaves open who leads next."""
+    made = Incident(tmp_path)
+    made.begins(80)
+    state = STATE if leader == 1 else STATE.replace("leader=1", "leader=-1").replace("leaderEpoch=0", "leaderEpoch=1")
+    text = SENT_EACH.replace(STATE, state)
+    made[9].says(5, f"INFO [Controller id=9 epoch=1] {text} (state.change.logger)", log="state-change")
+    made[2].starts(second)
+    history = made.history()
+    assert (2 in history.facts.starting) is (second > 5)
+    assert (2 in roles_not_seen(history)) is open_

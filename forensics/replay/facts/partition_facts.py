@@ -59,6 +59,7 @@ class PartitionFacts:
         printed_hws: high watermarks and ISRs as printed, one for each line.
         positions: that consumer groups committed; of the last topic of this name.
         requests_unsent: a broker received a request that no controller's line sends.
+        starting: replicas whose last process began after the last line of any controller.
         listed: brokers that a trace lists and claims nothing of, without any line: they may have a replica.
         with_ids: brokers whose own lines or files name the cluster or the topic by its id.
     """
@@ -84,6 +85,7 @@ class PartitionFacts:
     printed_hws: tuple[PrintedHw, ...] = field(default=(), repr=False, compare=False)
     positions: tuple[GroupPosition, ...] = field(default=(), repr=False, compare=False)
     requests_unsent: bool = False
+    starting: frozenset[int] = frozenset()
     listed: frozenset[int] = frozenset()
     with_ids: frozenset[int] = field(default=frozenset(), repr=False, compare=False)
 

@@ -6,6 +6,7 @@ from forensics.replay.coverage import Omission
 from forensics.replay.high_watermarks import crosscheck
 from forensics.replay.omissions import (
     announced_roles,
+    controllers,
     cut_short,
     files,
     left_out,
@@ -27,5 +28,6 @@ OMISSIONS: tuple[Omission, ...] = (
     *left_out.OMISSIONS,
     *cut_short.OMISSIONS,
     *announced_roles.OMISSIONS,
+    *controllers.OMISSIONS,
 )
 """Every omission, in the order in which coverage is lowered."""

@@ -3,23 +3,37 @@
 Up to 2.5 a controller with ZooKeeper logs each request for each partition, and so does the broker that receives it.
 From 2.6 on both log each request once. If a broker has received more requests than the controllers have sent to it
 since a partition was created, lines of controllers are missing, and perhaps elections in them. No clock is compared.
+
+A controller also logs each broker that starts. If one has started after all lines of controllers, these end too early.
+They also do if the last line of a controller elects a leader and names no leader epoch: what it sends names that.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final, NamedTuple
 
 import polars as pl
 
-from forensics.case.speakers import OF_ITSELF
+from forensics.case.speakers import OF_ITSELF, SENT
+from forensics.replay.coverage import MissingLines, Omission, Span
+from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.leadership.epochs import ELECTS
-from parsers.messages.logs import WITH_ZOOKEEPER
+from parsers.messages.logs import LOG_OF, WITH_ZOOKEEPER, Log
 from parsers.schema import ROLES, Kind
 
+ELECTED_LAST = Omission(
+    "elected-last",
+    Span.AFTER,
+    "a controller elected it last, but no line names the leader epoch",
+    "PartitionStateMachine.electLeaderForPartition, ControllerBrokerRequestBatch up to 1.0, which logs each request",
+)
+OMISSIONS = (ELECTED_LAST,)
+
 _PLACE: Final = ("topic", "partition", "incarnation")
+_OF_CONTROLLERS: Final = sorted(message for message, log in LOG_OF.items() if log is Log.CONTROLLER)
 _HANDLED: Final = "S-43"
 """Message of a broker that handles a LeaderAndIsr request of a controller with ZooKeeper."""
 
@@ -31,11 +45,13 @@ class Requests(NamedTuple):
         sent: by receiver, rows and controllers of the lines that send one, about any partition.
         handled: by broker, rows of the lines that handle one, in order.
         unsent: topic, partition and incarnation of which a broker received more than were sent for it.
+        starting: brokers whose last process began after the last line of any controller.
     """
 
     sent: Mapping[int, Sequence[tuple[int, int]]]
     handled: Mapping[int, Sequence[int]]
     unsent: frozenset[tuple[str, int, int]]
+    starting: frozenset[int] = frozenset()
 
     def exceed(self, place: tuple[str, int, int], cluster: Iterable[Event], own: Mapping[int, Sequence[Event]]) -> bool:
         """Return whether brokers received more requests since a partition was created than controllers sent.
@@ -79,7 +95,44 @@ def requests(observations: pl.DataFrame, rows: pl.DataFrame) -> Requests:
     handling = _once(of_brokers.filter(pl.col("message") == _HANDLED), "broker")
     for broker, row in handling.select("broker", "row").iter_rows():
         handled.setdefault(broker, []).append(row)
-    return Requests(sent, handled, _unsent(rows.filter(pl.col("kind") == Kind.LEADER_AND_ISR.value)))
+    unsent = _unsent(rows.filter(pl.col("kind") == Kind.LEADER_AND_ISR.value))
+    return Requests(sent, handled, unsent, _starting(observations))
+
+
+def elected_last(cluster: Iterable[Event], replicas: Set[int]) -> Iterator[MissingLines]:
+    """Yield the lines that are missing of a leader whose election is the last that its controller logs.
+
+    It is another leader than that of the last line of the controller that names a leader epoch.
+
+    Args:
+        cluster: statements of controllers and metadata about the partition.
+        replicas: brokers with lines or files of it.
+    """
+    named: dict[int, int | None] = {}
+    last: dict[int, Event] = {}
+    for event in sorted(cluster, key=lambda one: one.row):
+        if event.leader_epoch is not None:
+            named[event.broker] = event.leader
+        if event.leader_epoch is not None or event.kind == Kind.ELECTION:
+            last[event.broker] = event
+    for controller, event in last.items():
+        others = controller in named and event.leader not in (None, named[controller])
+        if others and event.leader_epoch is None and event.leader in replicas:
+            yield ELECTED_LAST.of(event.leader or 0, ref=Ref(row=event.row))
+
+
+def _starting(observations: pl.DataFrame) -> frozenset[int]:
+    """Return brokers whose last process began after the last line of any controller; none without such a line.
+
+    A controller logs each broker that starts, and what it sends to it. Clocks may differ: this proves nothing, it only
+    leaves open what may follow.
+    """
+    by_controller = pl.col("message").cast(pl.String).is_in(_OF_CONTROLLERS) | SENT
+    last = observations.filter(by_controller | (pl.col("kind") == Kind.ROLE_SENT.value)).get_column("time").max()
+    if last is None:
+        return frozenset()
+    begun = observations.filter(pl.col("starts_run"), pl.col("time") > last, pl.col("broker").is_not_null())
+    return frozenset(begun.get_column("broker"))
 
 
 def _once(lines: pl.DataFrame, *same: str) -> pl.DataFrame:

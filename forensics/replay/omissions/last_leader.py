@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forensics.replay.coverage import MissingLines, Printed, Span
 from forensics.replay.history import History
-from forensics.replay.omissions import unknown_writers
+from forensics.replay.omissions import controllers, unknown_writers
 
 
 def last_leader(history: History, with_data: frozenset[int]) -> int | None:
@@ -37,7 +37,18 @@ def _is_last(history: History, with_data: frozenset[int], leader: int | None) ->
 
 def roles_not_seen(history: History) -> list[int]:
     """Return replicas whose own lines on their roles are not in the evidence, or not all of them."""
-    return sorted(broker for broker in history.members if not history.coverage.has(broker, Printed.ROLES, *Span))
+    waiting = _waiting(history)
+    return sorted(
+        broker
+        for broker in history.members
+        if broker in waiting or not history.coverage.has(broker, Printed.ROLES, *Span)
+    )
+
+
+def _waiting(history: History) -> frozenset[int]:
+    """Return replicas that start while the partition has no leader: the next one is elected after all these lines."""
+    last = history.epochs.get(max(history.epochs, default=-1))
+    return history.facts.starting if last is not None and last.leader == -1 else frozenset()
 
 
 def led_unnamed(history: History) -> dict[int, MissingLines]:
@@ -67,7 +78,9 @@ def elections_complete(history: History, leader: int | None, electors: list[int]
         leader: the last leader that the evidence names.
         electors: brokers without any evidence that may have been the next controller.
     """
-    if not history.coverage.elections or electors or _ends_open(history):
+    if not history.coverage.elections or electors or _waiting(history) or _ends_open(history):
+        return False
+    if history.coverage.shown_missing_by(*controllers.OMISSIONS):
         return False
     return history.coverage.has(leader, Printed.ROLES, Span.AFTER)
 
