@@ -191,7 +191,7 @@ def _add_shared(found: dict[int, Broker], observations: pl.DataFrame) -> None:
 
 def _claim(found: dict[int, Broker], observations: pl.DataFrame) -> None:
     """Mark the brokers for which a trace claims to state every change, and those of which it states the release."""
-    is_claim = pl.col("kind") == Kind.TRACE.value
+    is_claim = (pl.col("kind") == Kind.TRACE.value).fill_null(False)  # of what a broker has logged only the message
     claims = observations.filter(is_claim)
     claimed = found.keys() & set(claims.get_column("broker").drop_nulls().to_list())
     lines = observations.filter(~is_claim & (pl.col("message") == TRACE)) if claimed else claims

@@ -57,7 +57,7 @@ inter-broker protocol is at least that of the message format, and below 0.11 not
 
 _OF_HEADER: Final = (Kind.TRACE, Kind.BROKER_CLUSTER, Kind.BROKER_VERSION, Kind.BROKER_SYSTEM, Kind.BROKER_CONFIG)
 BELOW_HEADER: Final[pl.Expr] = ~(
-    (pl.col("message") == NAME) & pl.col("kind").is_in([kind.value for kind in _OF_HEADER])
+    (pl.col("message") == NAME) & pl.col("kind").is_in([kind.value for kind in _OF_HEADER]).fill_null(False)
 ).fill_null(False)
 """Of an observation: it is not the first line of a trace that states it. What that line states of a broker shows no
 witness.

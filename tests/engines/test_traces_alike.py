@@ -44,6 +44,16 @@ CASES: dict[str, dict[str, list[Line]]] = {
     "two clusters in one file": {"t.jsonl": [head(cluster="a"), *HEALTHY, head(cluster="b"), *OTHER]},
     "two clusters, one named": {"one/t.jsonl": [head(cluster="a"), *HEALTHY], "two/t.jsonl": [head(), *OTHER]},
     "two clusters in files": {"one.jsonl": [head(), *HEALTHY], "two.jsonl": [head(), *OTHER]},
+    "a controller's own trace": {
+        **{f"{one}.jsonl": [head(cluster="a", complete=[one]), *of(one)] for one in (1, 2)},
+        "c.jsonl": [
+            {"kind": "trace", "release": "3.9.1", "cluster": "a"},
+            said(0, 9, "election", leader=1, leader_epoch=3, isr="1,2"),
+        ],
+    },
+    "a broker that is listed alone": {
+        "t.jsonl": [head(cluster="a", replicas=[1, 2, 3], complete=[1, 2]), *HEALTHY],
+    },
     "a line that counts": {"t.jsonl": [head(cluster="a"), *HEALTHY, said(5, 1, "leo", leo=10) | {"hw": None}]},
     "a large number": {"t.jsonl": [head(cluster="a"), *HEALTHY, said(5, 1, "hw", hw=(1 << 63) - 1)]},
     "a state alone": {"t.jsonl": [said(5, 1, "state", last_stable_offset=9)]},

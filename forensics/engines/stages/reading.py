@@ -245,7 +245,7 @@ def _collect(format_name: str, rows: pl.DataFrame, facts: _Facts) -> None:
         facts.witnesses[witness] += count
     if format_name == broker_log.NAME:
         facts.printers.update(rows.select(printer().alias("_")).get_column("_").drop_nulls().unique().to_list())
-    lines = rows.filter(pl.col("line").is_not_null())
+    lines = own.filter(pl.col("line").is_not_null())
     facts.spoken.update(lines.select("witness", "message").unique().iter_rows())
     names = rows.filter(pl.col("topic_id").is_not_null() & pl.col("topic").is_not_null())
     byte = pl.col("byte") if of_metadata else pl.lit(None, pl.Int64).alias("byte")
