@@ -147,7 +147,8 @@ class _Beside:
         # Only of Kafka it is known that a clean stop stores the high watermark.
         others = {one.id for one in case.brokers.values() if one.of_other_system}
         clean = frozenset(start for start in clean_starts(case.observations) if start[0] not in others)
-        brokers = OfBrokers(clean, keep)
+        since = {broker for broker, (first, _) in case.logs_claimed.items() if first is not None}
+        brokers = OfBrokers(clean, keep, since)
         claimed = [one.id for one in case.brokers.values() if one.complete or one.claim is not None]
         decides = case.complete if not case.listed else frozenset[int]()  # others may have led, or have replicas
         played = in_each_order(play(rows, decides, brokers), rows, decides, claimed, brokers)

@@ -103,6 +103,32 @@ def test_what_a_span_leaves_out_is_never_clean(tmp_path: Path) -> None:
 # -- times -------------------------------------------------------------------------------------------------------------
 
 
+MIDWAY = [
+    said(0, 1, "become_leader", leader_epoch=5, leo=9, isr="1,2"),
+    said(0, 2, "become_follower", leader=1, leader_epoch=5, leo=9),
+    said(1, 2, "truncate", offset=3),
+    said(2, 2, "append", offset=3, leo=9),
+]
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ([*LEADS[1:], {name: value for name, value in MIDWAY[0].items() if name != "leo"}], "no log end offset"),
+        (MIDWAY, "no line states a high watermark so far"),
+        ([MIDWAY[0] | {"hw": 3}, *MIDWAY[1:]], None),
+    ],
+)
+def test_a_claim_from_a_moment_on_says_nothing_of_the_time_before(
+    lines: list[Line], says: str | None, tmp_path: Path
+) -> None:
+    """How long the logs were, and how far they were committed, has to be stated."""
+    since = [{"from": "2026-01-01T10:00:00Z"}]
+    told = contradictions(tmp_path / "since", [head(complete=since, protocol="epoch"), *lines])
+    assert [says in one for one in told] == ([True] if says else [])
+    assert contradictions(tmp_path / "whole", [head(protocol="epoch"), *lines]) == []
+
+
 def test_lines_without_any_time_are_in_the_order_of_their_file(tmp_path: Path) -> None:
     lines = [head(), *map(without_time, HEALTHY)]
     assert judged(tmp_path / "sound", lines)["hw-above-isr-member"].verdict is Verdict.CLEAN

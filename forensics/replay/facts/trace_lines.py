@@ -47,10 +47,12 @@ class OfBrokers(NamedTuple):
     Attributes:
         clean: brokers and processes that began after a clean stop.
         keep_hw: brokers of releases in which a truncation leaves the high watermark in memory.
+        since: brokers of which a trace claims every change from some moment on, and not those before it.
     """
 
     clean: Set[tuple[int, int]] = frozenset()
     keep_hw: Set[int] = frozenset()
+    since: Set[int] = frozenset()
 
 
 def trace_lines(rows: pl.DataFrame) -> Iterator[TraceLine]:

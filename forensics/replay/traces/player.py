@@ -21,6 +21,7 @@ from forensics.replay.facts.trace_lines import OfBrokers, TraceLine
 from forensics.replay.history import Regression, ShortenedBy, ShortenedLog, Truncation, TruncationReason
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, intersect, merge, subtract
+from forensics.replay.traces.before_claims import check_removed, first_end
 from forensics.replay.traces.broken_invariants import EpochsFall, EpochStarts, HwAboveLeo
 from forensics.replay.traces.committed_records import NOBODY, Commit, Records, highest_first
 from forensics.replay.traces.contested_epochs import Contested
@@ -240,7 +241,7 @@ class Player:
         """A line states where the log ends."""
         end = replica.log.end
         if not replica.known:
-            self._begins_with(replica, line.leo or 0, line)
+            self._begins_with(replica, first_end(line, self.brokers.since), line)
         elif line.leo is not None and line.leo < end:
             self._shorter(replica, line.leo, line.leo, line)
         elif line.leo is not None and line.leo > end:
@@ -488,6 +489,7 @@ class Player:
         self, replica: Replica, line: TraceLine, removed: list[Piece], change: tuple[int, int], lineage: Lineage
     ) -> None:
         """Find the committed records that a truncation removed; ``change`` is its target and the log end before."""
+        check_removed(line, removed, self.replicas.values(), self.brokers.since)
         to, end = change
         why = TruncationReason.LOG_START if line.kind == Kind.TRUNCATE_FULL else TruncationReason.UNKNOWN
         role = line.broker, replica.epoch, replica.leader
