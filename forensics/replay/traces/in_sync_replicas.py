@@ -46,10 +46,22 @@ class LeadersIsr:
     Attributes:
         committed: the committed one; None before any is stated.
         proposed: the one that the leader proposed last.
+        sure: if not all of these are known to be in it, those that are: an election that no line states may have left
+            others out.
     """
 
     committed: frozenset[int] | None = None
     proposed: frozenset[int] | None = None
+    sure: frozenset[int] | None = None
+
+    def commit(self, isr: frozenset[int]) -> None:
+        """Set the committed one."""
+        self.committed, self.sure = isr, None
+
+    @property
+    def known(self) -> frozenset[int]:
+        """The replicas that are known to be in it."""
+        return (self.committed or frozenset()) if self.sure is None else self.sure
 
 
 @dataclass(slots=True)
@@ -151,8 +163,8 @@ class InSync:
             line = self.named.pop(epoch)
             self._judge(line.leader, epoch, line)
             self.stated, self.others, self.epoch, self.leader = False, {}, epoch, None
-            if line.leader is not None and epoch in self.outside:
-                self.isr = LeadersIsr(frozenset({line.leader}))
+            sure = frozenset({line.leader} if line.leader is not None else ())
+            self.isr = LeadersIsr(sure if epoch in self.outside else self.isr.committed, sure=sure)
 
     def _unclean(self, leader: int, epoch: int, line: TraceLine) -> None:
         before = self.outside[epoch].isr if epoch in self.outside else None
@@ -174,6 +186,8 @@ class InSync:
             self.open.add(epoch)
         elif leader not in isr:
             self.outside[epoch] = OutsideIsr(leader, epoch, isr, self._ref(line, leader))
+        elif leader not in self.isr.known:
+            self.open.add(epoch)
 
     def _judge_first(self, line: TraceLine, ends: Mapping[int, int]) -> None:
         """Judge the first leader of a trace that begins with records."""
@@ -195,15 +209,15 @@ class InSync:
             return
         isr.proposed = members(line.isr)
         if not self.commits and line.row not in self.refused:
-            isr.committed = isr.proposed
+            isr.commit(isr.proposed)
 
     def _commit(self, line: TraceLine) -> None:
         isr = self.others.get(line.broker, self.isr)
         if line.isr is not None:
-            isr.committed = members(line.isr)
+            isr.commit(members(line.isr))
             self.stated |= isr is self.isr
         elif isr.proposed is not None:
-            isr.committed = isr.proposed
+            isr.commit(isr.proposed)
         isr.proposed = None
 
     def _reject(self, line: TraceLine) -> None:
@@ -212,7 +226,7 @@ class InSync:
     def _state(self, line: TraceLine) -> None:
         isr = self._of(line.broker)
         if line.isr is not None and isr is not None:
-            isr.committed = members(line.isr)
+            isr.commit(members(line.isr))
             self.stated |= isr is self.isr
 
     def _compare(self, line: TraceLine, ends: Mapping[int, int], leading: Mapping[int, int | None]) -> None:
@@ -220,7 +234,7 @@ class InSync:
         for leader, isr in ((self.leader, self.isr), *self.others.items()):
             hw = leading.get(leader) if leader is not None else None
             if leader is not None and hw is not None:
-                self._compare_with(leader, hw, isr.committed or frozenset(), line, ends)
+                self._compare_with(leader, hw, isr.known, line, ends)
 
     def _compare_with(
         self, leader: int, hw: int, isr: frozenset[int], line: TraceLine, ends: Mapping[int, int]
