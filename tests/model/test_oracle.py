@@ -190,6 +190,14 @@ def test_random_runs_of_variants(number: int, logging: Logging) -> None:
     right([drawn(seed) for seed in range(first, first + RUNS // 5)], VARIANTS[number].name, logging)
 
 
+def test_a_process_that_cannot_read_its_directory_writes_no_checkpoint(tmp_path: Path) -> None:
+    """The checkpoint file was unreadable, the broker stopped, and at the next start the file was gone."""
+    drawn(500_095, weights=RUINOUS).play(PROTOCOLS[-1], 0).write(tmp_path)
+    (tmp_path / "trace.jsonl").unlink()
+    (partition,) = scan([str(tmp_path)]).partitions
+    assert partition.judgements["hw-regression"].verdict == "violated"
+
+
 @pytest.mark.parametrize("number", range(len(PROTOCOLS)), ids=[protocol.name for protocol in PROTOCOLS])
 def test_random_runs_with_damaged_checkpoints(number: int) -> None:
     """Files may be lost, unreadable or older copies when a broker starts, and disks replaced."""

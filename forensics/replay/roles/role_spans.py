@@ -323,6 +323,7 @@ class Reader(Watermarks):
     def _directory_failed(self, event: Event) -> None:
         if not self.now.replica_removed:  # otherwise the directory has no log of it
             self.failed = self.failed or Ref(row=event.row, note="its log directory failed")
+            self.failed_by = event.run
 
     def _directory_empty(self, event: Event) -> None:
         self.emptied = event.run, Ref(row=event.row, note="no log was found in its log directory")

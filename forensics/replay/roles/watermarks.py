@@ -66,6 +66,7 @@ class Watermarks:
         self.unflushed = -1  # last process that recovered what had not been flushed
         self.unclean = -1  # last process that restarted after an unclean stop
         self.failed: Ref | None = None  # its log directory failed, and no log is known to have come from it since
+        self.failed_by = -1  # the last process whose log directory failed
         self.emptied: tuple[int, Ref] | None = None  # the last process that found no log in its log directory
         self.roles_stated = False  # some line names a role of the replica
         self.last_stated = -1  # the highest leader epoch of these lines
@@ -118,7 +119,7 @@ class Watermarks:
             # Up to 1.0 it is read only after the new process received its first role.
             served, last = self.role_spans[-1], self.role_spans[-1].last_step
             fresh = last is not None and last.kind is StepKind.LOADED
-        if 0 <= served.run < max(event.run - 1, self.shut):
+        if 0 <= served.run < max(self._may_have_written(event.run - 1), self.shut):
             return  # the process before had no role, so its file does not name this one (ReplicaManager.allPartitions)
         # A clean shutdown writes the file (ReplicaManager.shutdown), however short the process was.
         clean = last is not None and last.kind is StepKind.LOADED and last.before is None
@@ -130,6 +131,10 @@ class Watermarks:
             self.regressions.append(
                 Regression(self.replica, self.now.epoch, before, 0, RegressionKind.CHECKPOINT, event.time, refs)
             )
+
+    def _may_have_written(self, run: int) -> int:
+        """Return a process if it may have written the checkpoint file: not if its log directory failed; else -1."""
+        return run if run != self.failed_by else -1
 
     def _has_checkpointed(self, *, clean: bool) -> bool:
         """Return whether the process before must have written the checkpoint file: it stopped cleanly or lived long.
