@@ -24,7 +24,8 @@ from pathlib import Path
 from benchmarks.same import side, sides
 from benchmarks.same.accepted import LIST, Accepted, accepted
 from benchmarks.same.corpus import ROOT, outside, recorded
-from benchmarks.same.differences import Report, Row, rows
+from benchmarks.same.cuts import WHOLE
+from benchmarks.same.differences import Report, Row, rows, verdicts, with_whole
 from benchmarks.same.runs import Batch, batches
 
 WIDEST = 400
@@ -79,12 +80,15 @@ def compare(
             if old.hash == new.hash:
                 continue
             pairs = zip_longest(side.answers(old.path), side.answers(new.path), fillvalue=("", {}))
+            whole: dict[tuple[str, str], str] = {}
             for (cut, one), (same, other) in pairs:
                 if cut != same:
                     raise AssertionError(f"{name}: selections differ: {cut!r}, {same!r}")
-                for row in report.add(name, cut, rows(one, other)):
+                whole = verdicts(other) if cut == WHOLE.name else whole
+                for row in report.add(name, cut, with_whole(rows(one, other), whole)):
                     shown = {"unit": name, "cut": cut, "partition": row.where, "rule": row.rule, "what": row.what}
-                    out.write(json.dumps({**shown, "old": row.old, "new": row.new}, ensure_ascii=False) + "\n")
+                    shown |= {"old": row.old, "new": row.new, "whole": row.whole}
+                    out.write(json.dumps(shown, ensure_ascii=False) + "\n")
     return count
 
 

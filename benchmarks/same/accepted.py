@@ -6,8 +6,8 @@ A table ``[[difference]]`` has:
 * ``test``: the test that shows it, such as ``tests/rules/test_x.py::test_y``;
 * ``base``: the newest commit that answers otherwise. The entry counts where that commit, or an ancestor of it, is
   compared with: later ones answer alike;
-* which differences it is about: patterns of ``unit``, ``cut``, ``partition``, ``rule``, ``what``, ``old`` and
-  ``new``, as ``Row`` has them. Each is a text or a list of texts, of which one has to fit; ``*`` is any text;
+* which differences it is about: patterns of ``unit``, ``cut``, ``partition``, ``rule``, ``what``, ``old``, ``new`` and
+  ``whole``, as ``Row`` has them. Each is a text or a list of texts, of which one has to fit; ``*`` is any text;
 * ``with``: patterns of another difference that the same partition has in the same selection. Its ``rule`` is that of
   the entry unless it names one. A verdict that changes says little by itself: what it lacks now, or the finding that
   came, says which change it is;
@@ -33,7 +33,7 @@ from benchmarks.same.differences import Row
 
 LIST = Path(__file__).with_name("accepted.toml")
 OF_SELECTION = ("unit", "cut")
-OF_ROW = ("partition", "rule", "what", "old", "new")
+OF_ROW = ("partition", "rule", "what", "old", "new", "whole")
 ABOUT = ("why", "test", "base")
 
 Patterns = dict[str, tuple[re.Pattern[str], ...]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 Document = dict[str, Any]
@@ -80,6 +80,7 @@ class Row:
         what: ``verdict``, ``missing``, ``finding``, or a field.
         old, new: values before and after; "" for nothing.
         where: partition, and for a field of a finding its fingerprint.
+        whole: of a verdict, the one that the later version gives on the whole evidence of the case; "" if it has none.
     """
 
     rule: str
@@ -87,6 +88,7 @@ class Row:
     old: str
     new: str
     where: str = ""
+    whole: str = ""
 
     @property
     def partition(self) -> str:
@@ -133,6 +135,20 @@ def rows(before: Document, after: Document) -> list[Row]:
     found += _findings(before.pop("findings", []), after.pop("findings", []))
     found += _fields(before, after, "document", "")
     return found
+
+
+def with_whole(found: Sequence[Row], whole: Mapping[tuple[str, str], str]) -> list[Row]:
+    """Return rows with the verdicts on the whole evidence, as ``verdicts`` gives them."""
+    return [replace(row, whole=whole.get((row.where, row.rule), "")) if row.what == "verdict" else row for row in found]
+
+
+def verdicts(document: Document) -> dict[tuple[str, str], str]:
+    """Return each verdict of an answer, by partition and rule."""
+    return {
+        (_named(_place(partition)), rule): str(verdict.get("verdict", ""))
+        for partition in document.get("partitions", [])
+        for rule, verdict in partition.get("verdicts", {}).items()
+    }
 
 
 def _clusters(before: Document, after: Document) -> Iterator[Row]:

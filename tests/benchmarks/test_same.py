@@ -18,7 +18,7 @@ from benchmarks.same.__main__ import main, tell_absent, tell_accepted
 from benchmarks.same.accepted import LIST, Accepted, accepted
 from benchmarks.same.corpus import ROOT, Files, recorded
 from benchmarks.same.cuts import AT_RANDOM, WHOLE, Cut, Evidence, planned
-from benchmarks.same.differences import Renamed, Report, Row, rows
+from benchmarks.same.differences import Renamed, Report, Row, rows, verdicts, with_whole
 from benchmarks.same.runs import KINDS, PROTOCOLS, batches
 from forensics.engines.local import scan
 from forensics.model.protocol import EVERY
@@ -292,6 +292,16 @@ def test_one_pattern_that_does_not_fit_is_enough(tmp_path: Path, near: dict[str,
     (one,) = entries(tmp_path, text)
     assert one.fits(CLEAN_TO_UNKNOWN, "data/a", "whole", [])
     assert not one.fits(replace(CLEAN_TO_UNKNOWN, **near), "data/a", "whole", [])
+
+
+@pytest.mark.parametrize(("whole", "fits"), [("clean", True), ("violated", False), ("unknown", False)])
+def test_an_entry_may_need_the_answer_to_the_whole_evidence(whole: str, fits: bool, tmp_path: Path) -> None:
+    text = 'rule = "leo-regression"\nwhat = "verdict"\nold = "unknown"\nnew = "clean"\nwhole = "clean"'
+    (one,) = entries(tmp_path, text)
+    answer = {"topic": "orders", "partition": 0, "verdicts": {"leo-regression": {"verdict": whole}}}
+    rows_ = [Row("leo-regression", "verdict", "unknown", "clean", "orders-0")]
+    (row,) = with_whole(rows_, verdicts({"partitions": [answer]}))
+    assert one.fits(row, "data/a", "random 1: some files", []) is fits
 
 
 def test_a_pattern_may_name_the_case(tmp_path: Path) -> None:
