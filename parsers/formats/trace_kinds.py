@@ -87,7 +87,13 @@ STATEMENTS: tuple[Statement, ...] = (
         ("log_end_offset", "detail"),
         "The replica truncated its log to `offset`; `log_end_offset` is its end before, `detail` says why.",
     ),
-    Statement(Kind.TRUNCATE_FULL, ("offset",), (), "The replica removed its whole log, which begins anew at `offset`."),
+    Statement(
+        Kind.TRUNCATE_FULL,
+        ("offset",),
+        ("log_start_offset",),
+        "The replica removed its whole log, which begins again at `offset`. With `log_start_offset` it holds what is "
+        "below that offset otherwise, as in a snapshot from its leader.",
+    ),
     Statement(
         Kind.APPEND,
         ("log_end_offset",),

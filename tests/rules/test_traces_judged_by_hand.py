@@ -175,6 +175,21 @@ BY_RAFT: dict[str, tuple[Sequence[Step], Want]] = {
         ],
         {"uncommitted-truncation": ((5, 7),)},
     ),
+    "a-snapshot-for-a-slow-follower": (
+        [
+            *RAFT, *all_append(0, 18, 1, 2), appends(3, 0, 6), hw(1, 18), deletes(1, 14),
+            (3, "truncate_full", {"offset": 16, "log_start": 16}), appends(3, 16, 18), leads(3, 3, 18),
+            follows(1, 3, 3, 18), follows(2, 3, 3, 18), *all_append(18, 19, 3, 1, 2), hw(3, 19),
+        ],
+        {},
+    ),
+    "a-follower-that-begins-again-without-a-snapshot": (
+        [
+            *RAFT, *all_append(0, 18, 1, 2), appends(3, 0, 6), hw(1, 18), (3, "truncate_full", {"offset": 16}),
+            appends(3, 16, 18), leads(3, 3, 18),
+        ],
+        {"committed-data-lost": ((0, 16),), "truncation-below-committed": ((0, 6),)},
+    ),
     "committed-entries": (
         [
             *RAFT, *all_append(0, 5, 1, 2), appends(3, 0, 3), hw(1, 5), leads(3, 3, 3), follows(1, 3, 3, 5),

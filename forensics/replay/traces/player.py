@@ -506,12 +506,12 @@ class Player:
         if line.offset is None:
             raise NotPlayed
         log, lineage, end = replica.log, replica.log.lineage, replica.log.end
-        # What the leader deleted from the beginning of the log is not lost.
-        left = [piece for piece in log.pieces if piece.end > self.deleted]
-        removed = [piece._replace(first=max(piece.first, self.deleted)) for piece in left]
+        # What the leader deleted from the beginning of the log is not lost, nor what a snapshot holds.
+        held = max(self.deleted, line.log_start or 0)
+        removed = [piece._replace(first=max(piece.first, held)) for piece in log.pieces if piece.end > held]
         self._removes(replica, line, removed, (min(line.offset, end), end), lineage)
         replica.log, replica.passed, replica.entries = Log(start=line.offset, end=line.offset), 0, Entries()
-        replica.deleted = min(replica.deleted, line.offset)
+        replica.deleted = min(line.log_start if line.log_start is not None else replica.deleted, line.offset)
         if replica.leads:
             self._led_without(line.broker, replica, while_leading=True)
 
