@@ -80,8 +80,6 @@ class Trace(NamedTuple):
 
 _OURS: Final = re.compile(rb"""\{.*"forensics\.trace\\?/1\"""")
 """A line of a trace; a program may write the slash of its schema as ``\\/``."""
-_TO_BEGIN_WITH: Final = 3
-"""So many lines may be damaged, less one, before the first line of a trace."""
 
 
 def is_line(line: bytes) -> bool:
@@ -90,10 +88,13 @@ def is_line(line: bytes) -> bool:
 
 
 def is_trace(head: bytes) -> bool:
-    """Return whether a file begins with lines of a trace; the first ones may be damaged if most are not."""
+    """Return whether a file begins with lines of a trace; the first ones may be damaged.
+
+    Most lines have to be of a trace then, or the text begins as JSON does.
+    """
     rows = [line for line in head.lstrip(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
     ours = [is_line(line) for line in rows]
-    return bool(ours) and (ours[0] or (any(ours[:_TO_BEGIN_WITH]) and 2 * sum(ours) > len(ours)))
+    return any(ours) and (ours[0] or 2 * sum(ours) > len(ours) or rows[0].lstrip().startswith(b"{"))
 
 
 def read_trace(lines: pl.DataFrame) -> Trace:
