@@ -399,7 +399,9 @@ def test_the_schema_says_what_the_reader_does(line: str, sound: bool) -> None:
     assert read(source("\n".join([GOOD, line]).encode(), "trace.jsonl")).notices.is_empty() == sound
 
 
-@pytest.mark.parametrize("damaged", [b"# a comment\n" * 4, b'{\n  "a": 1,\n  "b": 2,\n  "c": 3\n}\n', b'\n{\n"a":1\n}\n'])
+@pytest.mark.parametrize(
+    "damaged", [b"# a comment\n" * 4, b'{\n  "a": 1,\n  "b": 2,\n  "c": 3\n}\n', b'\n{\n"a":1\n}\n']
+)
 def test_lines_before_the_first_one_of_a_trace_are_damage(damaged: bytes) -> None:
     line = b'{"schema":"forensics.trace/1","time":"2026-01-01T10:00:00Z","witness":1,"kind":"process_start"}\n'
     reading = read(source(damaged + 5 * line, "trace.jsonl"))
