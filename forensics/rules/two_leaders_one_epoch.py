@@ -89,7 +89,7 @@ def judge(history: History, case: Case) -> Judgement:
 def _created_again(one: ContestedEpoch) -> Want:
     """Return what would show whether the topic was deleted and created again."""
     named = tuple((one.epoch.epoch, leader) for leader in one.leaders)
-    return Want(Question.CREATED_AGAIN, (of(one.partly_seen, *BOTH_LOGS),), epochs=named)
+    return Want(Question.CREATED_AGAIN, (of(one.partly_seen or sorted(one.leaders), *BOTH_LOGS),), epochs=named)
 
 
 def _which_topic(one: ContestedEpoch) -> Want:

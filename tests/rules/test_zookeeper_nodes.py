@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,13 @@ def test_two_states_of_a_node_with_one_epoch_and_two_leaders_are_a_suspicion(
     findings = partition.judgements["two-leaders-one-epoch"].findings
     expected = [("leader epoch 3 may have 2 leaders: brokers 1 and 2", Confidence.SUSPECTED)] if suspected else []
     assert [(one.summary, one.confidence) for one in findings] == expected
+
+
+def test_nodes_that_contradict_each_other_prove_nothing_beside_whole_logs(sample_traces: Path, tmp_path: Path) -> None:
+    """One of them may be of another cluster, in a folder of its own."""
+    shutil.copytree(sample_traces / "kip101-0.10.2.2", tmp_path / "prod")
+    for folder, leader in (("prod", 2), ("staging", 1)):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "zk.txt").write_text(node(leader, 1, 1, 2, version=4))
+    found = next(one for one in scan([str(tmp_path)]).partitions if one.history.name == "orders-0").judgements
+    assert [one.confidence for one in found["two-leaders-one-epoch"].findings] == [Confidence.SUSPECTED]

@@ -53,12 +53,13 @@ def _contested(history: History, epoch: Epoch, leaders: tuple[int, ...]) -> Cont
 
 
 def _contest(history: History, epoch: Epoch, leaders: tuple[int, ...], partly: tuple[int, ...]) -> Contest:
+    if epoch.led_by_node >= {*leaders}:
+        return Contest.SUSPECTED  # saved nodes name no cluster, and these do not agree with each other
     # A line of a trace names its cluster. Of the lines that a broker logged, nothing shows that they are of one process
     # and of one cluster if some are missing.
     in_doubt = {*partly} if history.origin is Origin.FILES else set[int]()
     if partly and epoch.two_by_one <= in_doubt and not _of_one_id(history, epoch.epoch, leaders):
-        may_have = epoch.led_by_node >= {*leaders} or _all_led_soon(history, epoch, leaders)
-        return Contest.SUSPECTED if may_have else Contest.UNDECIDED
+        return Contest.SUSPECTED if _all_led_soon(history, epoch, leaders) else Contest.UNDECIDED
     return Contest.TWO_TOPICS if history.facts.lives > 1 and history.topic_id is None else Contest.PROVEN
 
 
