@@ -52,7 +52,7 @@ def test_a_damaged_first_line_is_a_notice_and_the_rest_counts(first: str, reason
 
 @pytest.mark.parametrize(
     "head",
-    [b"", b"# a page\n\n" + WHOLE.encode(), b"one\ntwo\nthree\n" + 3 * WHOLE.encode(), b"one\n" + WHOLE.encode()[:90]],
+    [b"", b"# a page\n\n" + WHOLE.encode(), 40 * b"one\n" + 3 * WHOLE.encode(), b"one\n" + WHOLE.encode()[:90]],
     ids=["empty", "few lines of a trace", "too many other lines", "no whole line"],
 )
 def test_near_misses_of_a_damaged_first_line(head: bytes) -> None:

@@ -13,6 +13,7 @@ from forensics.model import PROTOCOLS, Protocol, scenario
 from forensics.model.cluster import Cluster
 from forensics.model.protocol import EPOCH, EPOCH_279, FETCH, HW, named
 from forensics.model.random_runs import (
+    AT_ONCE,
     CHANGING,
     CRUEL,
     GENTLE,
@@ -198,7 +199,7 @@ def test_no_loss_is_found_under_epochs(ops: list[Op]) -> None:
 
 
 def test_weights_name_operations() -> None:
-    assert {*RUINOUS, *OPEN_ENDED, *RESTORED, *READ_BY_OLD, *CHANGING} == set(OPERATIONS)
+    assert {*RUINOUS, *OPEN_ENDED, *RESTORED, *READ_BY_OLD, *CHANGING, *AT_ONCE} == set(OPERATIONS)
     assert set(GENTLE) < set(CRUEL) < set(RUINOUS)
     assert set(CRUEL) < set(RESTORED)
 

@@ -111,7 +111,8 @@ def test_a_broker_that_starts_after_all_lines_of_controllers(
     made.begins(80)
     state = STATE if leader == 1 else STATE.replace("leader=1", "leader=-1").replace("leaderEpoch=0", "leaderEpoch=1")
     text = SENT_EACH.replace(STATE, state)
-    made[9].says(5, f"INFO [Controller id=9 epoch=1] {text} (state.change.logger)", log="state-change")
+    for line in (text, SENT):
+        made[9].says(5, f"INFO [Controller id=9 epoch=1] {line} (state.change.logger)", log="state-change")
     made[2].starts(second)
     history = made.history()
     assert (2 in history.facts.starting) is (second > 5)

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from forensics.case.speakers import OF_ITSELF, SENT
+from forensics.case.speakers import OF_ITSELF
 from forensics.replay.coverage import MissingLines, Omission, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
@@ -124,11 +124,12 @@ def elected_last(cluster: Iterable[Event], replicas: Set[int]) -> Iterator[Missi
 def _starting(observations: pl.DataFrame) -> frozenset[int]:
     """Return brokers whose last process began after the last line of any controller; none without such a line.
 
-    A controller logs each broker that starts, and what it sends to it. Clocks may differ: this proves nothing, it only
+    A controller logs each broker that starts, and what it sends to it. Only lines that name no partition count, which
+    each part of a batch has. Clocks may differ: this proves nothing, it only
     leaves open what may follow.
     """
-    by_controller = pl.col("message").cast(pl.String).is_in(_OF_CONTROLLERS) | SENT
-    last = observations.filter(by_controller | (pl.col("kind") == Kind.ROLE_SENT.value)).get_column("time").max()
+    by_controller = pl.col("message").cast(pl.String).is_in(_OF_CONTROLLERS) | (pl.col("kind") == Kind.ROLE_SENT.value)
+    last = observations.filter(by_controller, pl.col("topic").is_null()).get_column("time").max()
     if last is None:
         return frozenset()
     begun = observations.filter(pl.col("starts_run"), pl.col("time") > last, pl.col("broker").is_not_null())
