@@ -304,7 +304,8 @@ def answers(
         truth, cluster: of the run.
         whole: the trace states everything. Else it need not show that a loss is over, but may not deny it.
     """
-    for one in batches.compared([dict(each) for each in verdicts], _with_what_no_log_has(truth)):
+    truth_of_page = _with_what_is_kept(_with_what_no_log_has(truth), cluster)
+    for one in batches.compared([dict(each) for each in verdicts], truth_of_page):
         kind = _KINDS.get(one.kind, "wrong" if one.wrong else "right")
         if one.rule == "committed-data-lost" and kind == "right" and not _over_rightly(verdicts, truth, whole=whole):
             kind = "wrong"
@@ -313,7 +314,7 @@ def answers(
         yield Told(one.rule, kind, one.violated)
     for each in verdicts[:1] or ({},):
         yield _apart(each)
-    for rule, so in truths(truth, cluster).items():
+    for rule, so in truths(truth_of_page, cluster).items():
         yield Told(rule, _kind({each[rule].verdict.value for each in verdicts}, so=so), so)
 
 
@@ -369,6 +370,23 @@ def _with_what_no_log_has(truth: dict[str, Any]) -> dict[str, Any]:
     """Return the truth in which committed records that no replica has are lost, though no leader began without them."""
     lost = [*truth["lost_committed_offsets"], *truth["in_no_log"]]
     return truth | {"lost_committed_offsets": lost, "expect": truth["expect"] | {"lost_committed": bool(lost)}}
+
+
+def _with_what_is_kept(truth: dict[str, Any], cluster: Cluster) -> dict[str, Any]:
+    """Return the truth in which a replica diverges that keeps other records of an epoch than another has committed.
+
+    No truncation by leader epochs removes them. The model counts records only if both replicas count them as committed.
+    """
+    nodes = [node.replica for node in cluster.brokers.values()]
+    logs = [({one.offset: one for one in replica.log.records()}, replica.hw) for replica in nodes]
+    kept = {
+        at
+        for (one, hw), (two, other) in combinations(logs, 2)
+        for at in one.keys() & two.keys()
+        if at < max(hw, other) and one[at].epoch == two[at].epoch and one[at] != two[at]
+    }
+    spans = [*truth["diverged_below_hw"], *([at, at + 1] for at in sorted(kept))]
+    return truth | {"diverged_below_hw": spans, "expect": truth["expect"] | {"diverged": bool(spans)}}
 
 
 def _apart(verdicts: Verdicts) -> Told:
