@@ -55,7 +55,7 @@ from forensics.replay.leadership.epoch_rollback import stated_twice
 from forensics.replay.leadership.isr_removal_epochs import removals
 from forensics.replay.lineage import Range
 from forensics.replay.omissions.announced_roles import due, not_named
-from forensics.replay.omissions.controllers import Requests, elected_last, requests
+from forensics.replay.omissions.controllers import Requests, elected_last, requests, starting
 from forensics.replay.omissions.cut_short import Ends, ends, roles_outside
 from forensics.replay.omissions.left_out import LeftOut, left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL, WITH_OTHERS
@@ -193,6 +193,7 @@ class _Read:
         ends: where the server.log of each broker begins and ends, if its roles have a file of their own.
         roles_due: brokers whose log ends before all roles that it announces, and how many it does not name.
         requests: what controllers with ZooKeeper sent, and what brokers received.
+        starting: brokers that started after the controllers' lines.
         of_id: incarnation, by topic, partition and topic id.
         own, of_cluster, nodes: events by place and broker: about the broker's own replica, by controllers and metadata
             caches, in nodes of ZooKeeper.
@@ -221,6 +222,7 @@ class _Read:
     ends: Mapping[int, Ends]
     roles_due: Mapping[int, int]
     requests: Requests
+    starting: frozenset[int]
     own: Mapping[tuple[str, int, int, int], list[Event]]
     of_cluster: Mapping[tuple[str, int, int, int], list[Event]]
     nodes: Mapping[tuple[str, int, int, int], list[Event]]
@@ -298,6 +300,7 @@ class _Read:
             ends=ends(case.sources),
             roles_due=due(case.sources),
             requests=requests(case.observations, rows),
+            starting=starting(case.observations),
             own=by_broker[0],
             of_cluster=by_broker[1],
             nodes=by_broker[2],
@@ -325,7 +328,7 @@ class _Read:
         facts = replace(
             facts,
             requests_unsent=self.requests.exceed(place, cluster, events),
-            starting=self.requests.starting & events.keys(),
+            starting=self.starting & events.keys(),
             listed=self.case.listed,
         )
         magic = newest_magic(files)

@@ -21,6 +21,7 @@ from forensics.replay.high_watermarks.crosscheck import found_shorter_unexplaine
 from forensics.replay.high_watermarks.hw_attribution import HwAttribution
 from forensics.replay.high_watermarks.restored_checkpoints import restored_checkpoints
 from forensics.replay.history import (
+    BrokerFacts,
     Epoch,
     History,
     HwSource,
@@ -48,6 +49,7 @@ ENDS_EARLY = Omission("test-early", Span.AFTER, "its lines end early", "a test")
 SILENT = [whole(2), holed(whole(1, 2), 1), without(whole(1, 2), 1, Printed.LOG)]
 """Broker 1 has no line; some are missing; its server.log is."""
 IDS = ["silent", "some", "no server.log"]
+BROKERS = {broker: BrokerFacts() for broker in (1, 2)}
 
 
 def isr(*members: int) -> tuple[frozenset[int], Ref]:
@@ -252,9 +254,9 @@ def test_a_checkpoint_that_fell_may_be_of_a_crash_whose_recovery_no_line_shows(c
     follows = RoleSpan(1, 1, 1, Role.FOLLOWER, 2, start_end=90, start_hw=Sample(40, LINE, None))
     reached = HwStatement(2, 0, Lineage(((0, 0),)), 80, HwSource.PRINTED, None, (LINE,))
     known = {"epochs": {0: Epoch(0, leader=1)}, "statements": [reached]}
-    [fell] = restored_checkpoints(found(whole(1, 2), led, follows, **known))
+    [fell] = restored_checkpoints(found(whole(1, 2), led, follows, **known), BROKERS)
     assert (fell.replica, fell.before, fell.after) == (1, 80, 40)
-    assert restored_checkpoints(found(coverage, led, follows, **known)) == []
+    assert restored_checkpoints(found(coverage, led, follows, **known), BROKERS) == []
 
 
 @pytest.mark.parametrize("coverage", SILENT, ids=IDS)

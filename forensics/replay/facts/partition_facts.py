@@ -59,7 +59,7 @@ class PartitionFacts:
         printed_hws: high watermarks and ISRs as printed, one for each line.
         positions: that consumer groups committed; of the last topic of this name.
         requests_unsent: a broker received a request that no controller's line sends.
-        starting: replicas whose last process began after the last line of any controller.
+        starting: replicas whose last process began after the last line of a controller that names no partition.
         listed: brokers that a trace lists and claims nothing of, without any line: they may have a replica.
         with_ids: brokers whose own lines or files name the cluster or the topic by its id.
     """

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from forensics.replay.coverage import Printed
 from forensics.replay.history import BrokerFacts, History, HwStatement, Regression, RegressionKind, Role
 from forensics.replay.roles.steps import RoleSpan, StepKind
 
 
-def restored_checkpoints(
-    history: History, brokers: Mapping[int, BrokerFacts] = MappingProxyType({})
-) -> list[Regression]:
+def restored_checkpoints(history: History, brokers: Mapping[int, BrokerFacts]) -> list[Regression]:
     """Return high watermarks that a clean shutdown wrote and that were lower when they were read back.
 
     A leader's own high watermark never falls within its epoch, and it is at least the value that its followers received
@@ -23,7 +20,7 @@ def restored_checkpoints(
     """
     found = []
     for broker, spans in history.role_spans.items():
-        if not history.coverage.has(broker, Printed.LOG) or brokers.get(broker, BrokerFacts()).other_system:
+        if not history.coverage.has(broker, Printed.LOG) or brokers[broker].other_system:
             continue
         for one, two in itertools.pairwise(spans):
             written = _end_at_shutdown(history, broker, one)

@@ -45,13 +45,11 @@ class Requests(NamedTuple):
         sent: by receiver, rows and controllers of the lines that send one, about any partition.
         handled: by broker, rows of the lines that handle one, in order.
         unsent: topic, partition and incarnation of which a broker received more than were sent for it.
-        starting: brokers whose last process began after the last line of any controller.
     """
 
     sent: Mapping[int, Sequence[tuple[int, int]]]
     handled: Mapping[int, Sequence[int]]
     unsent: frozenset[tuple[str, int, int]]
-    starting: frozenset[int] = frozenset()
 
     def exceed(self, place: tuple[str, int, int], cluster: Iterable[Event], own: Mapping[int, Sequence[Event]]) -> bool:
         """Return whether brokers received more requests since a partition was created than controllers sent.
@@ -95,8 +93,7 @@ def requests(observations: pl.DataFrame, rows: pl.DataFrame) -> Requests:
     handling = _once(of_brokers.filter(pl.col("message") == _HANDLED), "broker")
     for broker, row in handling.select("broker", "row").iter_rows():
         handled.setdefault(broker, []).append(row)
-    unsent = _unsent(rows.filter(pl.col("kind") == Kind.LEADER_AND_ISR.value))
-    return Requests(sent, handled, unsent, _starting(observations))
+    return Requests(sent, handled, _unsent(rows.filter(pl.col("kind") == Kind.LEADER_AND_ISR.value)))
 
 
 def elected_last(cluster: Iterable[Event], replicas: Set[int]) -> Iterator[MissingLines]:
@@ -121,12 +118,17 @@ def elected_last(cluster: Iterable[Event], replicas: Set[int]) -> Iterator[Missi
             yield ELECTED_LAST.of(event.leader or 0, ref=Ref(row=event.row))
 
 
-def _starting(observations: pl.DataFrame) -> frozenset[int]:
-    """Return brokers whose last process began after the last line of any controller; none without such a line.
+def starting(observations: pl.DataFrame) -> frozenset[int]:
+    """Return brokers whose last process began after the last line of a controller that names no partition.
 
-    A controller logs each broker that starts, and what it sends to it. Only lines that name no partition count, which
-    each part of a batch has. Clocks may differ: this proves nothing, it only
-    leaves open what may follow.
+    A controller logs each broker that starts, and what it sends to it. Lines about partitions are left out, because a
+    part of a batch does not have them all. Clocks may differ: this proves nothing, it leaves open what may follow.
+
+    Args:
+        observations: of the case.
+
+    Returns:
+        The brokers; none if controllers have no such line.
     """
     by_controller = pl.col("message").cast(pl.String).is_in(_OF_CONTROLLERS) | (pl.col("kind") == Kind.ROLE_SENT.value)
     last = observations.filter(by_controller, pl.col("topic").is_null()).get_column("time").max()

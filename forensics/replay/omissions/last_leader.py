@@ -78,9 +78,8 @@ def elections_complete(history: History, leader: int | None, electors: list[int]
         leader: the last leader that the evidence names.
         electors: brokers without any evidence that may have been the next controller.
     """
-    if not history.coverage.elections or electors or _waiting(history) or _ends_open(history):
-        return False
-    if history.coverage.shown_missing_by(*controllers.OMISSIONS):
+    lacking = history.coverage.shown_missing_by(*controllers.OMISSIONS) or _waiting(history)
+    if not history.coverage.elections or electors or lacking or _ends_open(history):
         return False
     return history.coverage.has(leader, Printed.ROLES, Span.AFTER)
 

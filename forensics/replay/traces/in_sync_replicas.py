@@ -80,7 +80,7 @@ class InSync:
         open: leader epochs whose election cannot be judged: no ISR was stated before. For the first one of a trace that
             is so if its leader begins with fewer records than another replica.
         behind: the first line after which a leader's high watermark is above a member's log.
-        named: by leader epoch, the first line of a follower that names its leader, until a line states the election.
+        named: by leader epoch, the leader that a follower names first, and that line, until a line states the election.
         partition_epoch: the highest one of a change so far.
         before: what is wrong with the order of the changes, in words, with the first line; None for nothing.
     """
@@ -95,7 +95,7 @@ class InSync:
     outside: dict[int, OutsideIsr] = field(default_factory=dict)
     open: set[int] = field(default_factory=set)
     behind: dict[tuple[int, int, int], HwAboveIsrMember] = field(default_factory=dict)
-    named: dict[int, TraceLine] = field(default_factory=dict)
+    named: dict[int, tuple[int, TraceLine]] = field(default_factory=dict)
     partition_epoch: int = -1
     before: tuple[TraceLine, str] | None = None
 
@@ -151,7 +151,7 @@ class InSync:
         """Keep the leader that a follower names."""
         epoch, leader = line.leader_epoch, line.leader
         if epoch is not None and epoch > self.epoch and leader is not None and leader >= 0:
-            self.named.setdefault(epoch, line)
+            self.named.setdefault(epoch, (leader, line))
 
     def judge_named(self, until: int | None = None) -> None:
         """Judge the leaders that only their followers name.
@@ -160,10 +160,10 @@ class InSync:
             until: the leader epoch below which they are; None at the end of the trace.
         """
         for epoch in sorted(one for one in self.named if until is None or one < until):
-            line = self.named.pop(epoch)
-            self._judge(line.leader, epoch, line)
+            leader, line = self.named.pop(epoch)
+            self._judge(leader, epoch, line)
             self.stated, self.others, self.epoch, self.leader = False, {}, epoch, None
-            sure = frozenset({line.leader} if line.leader is not None else ())
+            sure = frozenset({leader})
             self.isr = LeadersIsr(sure if epoch in self.outside else self.isr.committed, sure=sure)
 
     def _unclean(self, leader: int, epoch: int, line: TraceLine) -> None:

@@ -372,9 +372,8 @@ def settings(result: Result) -> tuple[Setting, ...]:
 def _scoped(result: Result, brokers: Sequence[Broker], name: str) -> tuple[tuple[str, str], ...]:
     """Return the values of a setting: of topics, if they have their own, then of brokers."""
     case = result.case
-    by_broker = [
-        (f"{b.id}{_cluster(case, b.cluster)}", b.own_settings[name]) for b in brokers if name in b.own_settings
-    ]
+    stated = ((b, b.own_settings.get(name)) for b in brokers)
+    by_broker = [(f"{b.id}{_cluster(case, b.cluster)}", value) for b, value in stated if value is not None]
     own = _of_topics(result, name)
     values = _grouped(by_broker) if by_broker else ()
     return (*own, *((value, f"default, {who}") for value, who in values)) if own else values
