@@ -19,7 +19,7 @@ from forensics.case.order import METADATA_TOPIC
 from forensics.case.topics import matches
 from forensics.engines.stages.packing import packed, unpacked
 from forensics.replay.facts.disks import CHECKPOINTS
-from forensics.replay.facts.partition_lines import of_process
+from forensics.replay.facts.lines_of_brokers import lines_of_brokers
 
 KEY: Final = ("topic", "partition")
 _FIXED: Final = 500
@@ -54,10 +54,9 @@ class Common:
     def of(case: Case) -> Common:
         """From a cluster's case."""
         wide = pl.col("topic").is_null() | (pl.col("topic") == METADATA_TOPIC)
-        lines = case.observations.filter(pl.col("topic").is_null() & of_process())
         return Common(
             packed(case.sources.filter(wide), _AS_IS),
-            packed(lines, _AS_IS),
+            packed(lines_of_brokers(case.observations), _AS_IS),
             case.brokers,
             case.everyone,
             case.reading,

@@ -18,6 +18,7 @@ from forensics import tables
 from forensics.case import Case
 from forensics.engines import codec, local, parts, pool, workers
 from forensics.engines.left_out import Judged
+from forensics.replay.omissions.controllers import requests, starting
 from forensics.reports import REPORTS, html
 from forensics.reports.redaction import redact
 from forensics.result import Result
@@ -103,6 +104,19 @@ def test_a_part_has_all_that_its_partitions_need(some_trace: Path) -> None:
         for judged in (local.judged(case), in_parts(case))
     ]
     assert told[0] == told[1]
+
+
+def test_a_part_has_the_lines_of_controllers(sample_traces: Path) -> None:
+    """They name no partition, and say which requests brokers received and who started after the last of them."""
+    case = local.take_in([str(sample_traces / "epochgarbled-2.8.2")])
+    division = parts.Division(case)
+    common, (packed, *_) = division.common, division.packed(list(division.parts(1)))
+    whole, part = case.observations, common.case(packed).observations
+    assert starting(part) == starting(whole) == {2}
+    sent, handled, _ = requests(whole, whole.clear().with_columns(incarnation=0))
+    assert requests(part, whole.clear().with_columns(incarnation=0)) == (sent, handled, frozenset())
+    assert sent
+    assert handled
 
 
 def test_parts_are_about_as_heavy(sample_traces: Path) -> None:

@@ -26,14 +26,14 @@ from forensics.engines.stages.packing import packed, unpacked
 from forensics.engines.stages.rows import chunks, narrowed, plain, restored
 from forensics.engines.stages.thinning import headers, thinned
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.partition_lines import of_process
+from forensics.replay.facts.lines_of_brokers import lines_of_brokers
 from forensics.replay.history import History
 from forensics.replay.timeline import changes
 from forensics.result import borne_by, located, times_of
 from forensics.rules.finding import Evidence, Judgement
 from forensics.rules.proof import dated, proved
 from parsers.formats.consumer_offsets import TOPIC as CONSUMER_OFFSETS
-from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind
+from parsers.schema import BATCHES, NOTICES, OBSERVATIONS
 
 SOURCE, OBSERVATION, BATCH, NOTICE = range(4)
 """Values of the column ``tag``: which table a row is of."""
@@ -152,7 +152,7 @@ class Judge:
         for name in names:
             mine = sources if clusters < 2 else sources.filter(pl.col("cluster").eq_missing(pl.lit(name, pl.String)))
             with_data[name] = replace(shell, sources=mine).with_data
-        stops = packed(narrowed(_stops(context, timelines), TABLES["observations"]))
+        stops = packed(narrowed(_stops(context), TABLES["observations"]))
         commits = packed(sources.filter(pl.col("topic") == CONSUMER_OFFSETS))
         judge = Judge(context.reading, packed(wide), stops, context.brokers, clusters, with_data, topics, timelines)
         return replace(judge, commits=commits)
@@ -253,16 +253,14 @@ class Judge:
         return stops.filter(pl.col("cluster").eq_missing(pl.lit(cluster, pl.String))) if self.clusters > 1 else stops
 
 
-def _stops(context: Context, timelines: bool) -> pl.DataFrame:
-    """Lines of brokers that begin to shut down, or did not stop cleanly, as rows of the table ``observations``; for
-    timelines those that begin or end a process as well.
+def _stops(context: Context) -> pl.DataFrame:
+    """Lines of brokers that name no partition and that each one's replay reads, as rows of ``observations``.
+
+    Those that end a process are among them, which timelines show.
     """
     run = pl.col("starts_run").cast(pl.Int32).cum_sum().over("_cluster", "broker").alias("run")
     found = context.lines.with_columns(run, pl.col("_when").alias("ordered"), pl.col("_rank").alias("rank"))
-    wanted = of_process()
-    if timelines:
-        wanted |= pl.col("starts_run") | (pl.col("kind") == Kind.SHUTDOWN_COMPLETE.value)
-    return found.filter(wanted)
+    return lines_of_brokers(found, ["_cluster"])
 
 
 def carried(table: str, rows: pl.DataFrame) -> pl.DataFrame:

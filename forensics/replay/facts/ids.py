@@ -9,8 +9,8 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.case.speakers import OF_ITSELF
+from forensics.replay.facts.lines_of_brokers import prints_cluster_id
 from parsers.formats.meta_properties import NAME as META_PROPERTIES
-from parsers.schema import Kind
 
 _PLACE = ("topic", "partition", "incarnation")
 
@@ -35,7 +35,7 @@ class Ids:
             case: the evidence.
             rows: observations of partitions that name a broker, with ``incarnation``.
         """
-        printed = case.observations.filter(pl.col("kind") == Kind.BROKER_CLUSTER.value).get_column("broker")
+        printed = case.observations.filter(prints_cluster_id()).get_column("broker")
         on_disk = case.sources.filter(pl.col("format") == META_PROPERTIES).get_column("broker")
         named = rows.filter(pl.col("topic_id").str.len_chars() > 0, OF_ITSELF).group_by(*_PLACE)
         found = named.agg(pl.col("broker").unique())

@@ -13,6 +13,7 @@ import polars as pl
 from forensics.case import Case
 from forensics.replay.facts.dir_failures import of_directory
 from forensics.replay.facts.events import PROGRESS, Event, events, in_groups
+from forensics.replay.facts.lines_of_brokers import of_process
 from forensics.replay.facts.log_numbers import LOG, numbered
 from parsers.details import DONE, ROLE_STEPS
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -188,20 +189,6 @@ def telling(own: pl.DataFrame) -> pl.DataFrame:
     carried_out = step & pl.col("_received") & known
     first = pl.struct(*place, "leader_epoch", cached.alias("_cached")).is_first_distinct()
     return own.filter(~carried_out.fill_null(False) & (~cached | first)).drop("_received")
-
-
-def of_process() -> pl.Expr:
-    """Filter for lines about a broker's process as a whole, which apply to each of its replicas.
-
-    These are: it started, it began to shut down or had done so, a directory failed, and in a trace that it had not
-    stopped cleanly. In logs the last one is reported for a directory, and for each replica in its recovery lines.
-    Traces made from logs do the same.
-    """
-    kind = pl.col("kind")
-    whole = (pl.col("message") == TRACE) & pl.col("log_dir").is_null()
-    unclean = (kind == Kind.UNCLEAN_RESTART.value) & whole
-    of_process = kind.is_in([Kind.PROCESS_STARTED.value, Kind.SHUTDOWN_BEGIN.value, Kind.SHUTDOWN_COMPLETE.value])
-    return (of_process | unclean | of_directory()) & pl.col("broker").is_not_null()
 
 
 def of_processes(case: Case) -> dict[int, list[Event]]:

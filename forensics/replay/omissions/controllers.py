@@ -20,8 +20,9 @@ from forensics.case.speakers import OF_ITSELF
 from forensics.replay.coverage import MissingLines, Omission, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
+from forensics.replay.facts.lines_of_brokers import handles_request, of_controllers, sends_requests, starts_process
 from forensics.replay.leadership.epochs import ELECTS
-from parsers.messages.logs import LOG_OF, WITH_ZOOKEEPER, Log
+from parsers.messages.logs import WITH_ZOOKEEPER
 from parsers.schema import ROLES, Kind
 
 ELECTED_LAST = Omission(
@@ -33,9 +34,6 @@ ELECTED_LAST = Omission(
 OMISSIONS = (ELECTED_LAST,)
 
 _PLACE: Final = ("topic", "partition", "incarnation")
-_OF_CONTROLLERS: Final = sorted(message for message, log in LOG_OF.items() if log is Log.CONTROLLER)
-_HANDLED: Final = "S-43"
-"""Message of a broker that handles a LeaderAndIsr request of a controller with ZooKeeper."""
 
 
 class Requests(NamedTuple):
@@ -84,13 +82,12 @@ def requests(observations: pl.DataFrame, rows: pl.DataFrame) -> Requests:
         observations: of the case, in order.
         rows: those of partitions, with ``incarnation``.
     """
-    of_brokers = observations.filter(pl.col("topic").is_null(), pl.col("broker").is_not_null()).sort("row")
     sent: dict[int, list[tuple[int, int]]] = {}
-    sending = of_brokers.filter(pl.col("kind") == Kind.ROLE_SENT.value, pl.col("replica").is_not_null())
+    sending = observations.filter(sends_requests(), pl.col("replica").is_not_null()).sort("row")
     for receiver, row, controller in sending.select("replica", "row", "broker").iter_rows():
         sent.setdefault(receiver, []).append((row, controller))
     handled: dict[int, list[int]] = {}
-    handling = _once(of_brokers.filter(pl.col("message") == _HANDLED), "broker")
+    handling = _once(observations.filter(handles_request()).sort("row"), "broker")
     for broker, row in handling.select("broker", "row").iter_rows():
         handled.setdefault(broker, []).append(row)
     return Requests(sent, handled, _unsent(rows.filter(pl.col("kind") == Kind.LEADER_AND_ISR.value)))
@@ -121,8 +118,8 @@ def elected_last(cluster: Iterable[Event], replicas: Set[int]) -> Iterator[Missi
 def starting(observations: pl.DataFrame) -> frozenset[int]:
     """Return brokers whose last process began after the last line of a controller that names no partition.
 
-    A controller logs each broker that starts, and what it sends to it. Lines about partitions are left out, because a
-    part of a batch does not have them all. Clocks may differ: this proves nothing, it leaves open what may follow.
+    A controller logs each broker that starts, and what it sends to it. Lines about partitions are left out: what is
+    judged apart does not have them all. Clocks may differ: this proves nothing, it leaves open what may follow.
 
     Args:
         observations: of the case.
@@ -130,11 +127,10 @@ def starting(observations: pl.DataFrame) -> frozenset[int]:
     Returns:
         The brokers; none if controllers have no such line.
     """
-    by_controller = pl.col("message").cast(pl.String).is_in(_OF_CONTROLLERS) | (pl.col("kind") == Kind.ROLE_SENT.value)
-    last = observations.filter(by_controller, pl.col("topic").is_null()).get_column("time").max()
+    last = observations.filter(of_controllers()).get_column("time").max()
     if last is None:
         return frozenset()
-    begun = observations.filter(pl.col("starts_run"), pl.col("time") > last, pl.col("broker").is_not_null())
+    begun = observations.filter(starts_process(), pl.col("time") > last)
     return frozenset(begun.get_column("broker"))
 
 
