@@ -86,6 +86,25 @@ def test_the_trace_of_an_example_is_judged_alone(path: Path, protocol: str, tmp_
     assert undecided <= ({"truncation-below-committed", "uncommitted-truncation"} if unsaid else set())
 
 
+@pytest.mark.parametrize("logging", ["default", "replication"])
+def test_a_loss_settles_whether_what_was_truncated_had_been_committed(logging: str, tmp_path: Path) -> None:
+    """The partition lost the offset as the follower that had truncated it led next (KIP-101): nothing is left open."""
+    example = FOLDER / "no-answer.yaml"
+    made = call("--schedule", example, "--protocol", "hw", "-o", tmp_path / "one", "--logging", logging)
+    assert made.exit_code == 0
+    (partition,) = scan([str(path) for path in sorted((tmp_path / "one").glob("broker-*"))]).partitions
+    judged = partition.judgements["truncation-below-committed"]
+    (finding,) = judged.findings
+    assert (judged.verdict.value, finding.severity.value, finding.confidence.value) == (
+        "violated",
+        "critical",
+        "inferred",
+    )
+    assert (finding.replicas, finding.offsets) == ((2,), ((1, 2),))
+    assert partition.judgements["committed-data-lost"].findings[0].offsets == finding.offsets
+    assert partition.judgements["uncommitted-truncation"].verdict.value == "clean"
+
+
 def test_a_schedule_is_written_as_a_scenario_is(tmp_path: Path) -> None:
     fork = FOLDER / "fork.yaml"
     assert call("--schedule", fork, "--protocol", "hw", "-o", tmp_path / "one").exit_code == 0

@@ -6,6 +6,7 @@ import itertools
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from forensics.replay.committed.led_next import lost_as_leader
 from forensics.replay.committed.lost_by import NOT_SHOWN, LostBy, Why, lost_by
 from forensics.replay.committed.proof import (
     CommittedProof,
@@ -115,6 +116,8 @@ def _removal(history: History, truncation: Truncation) -> Removal:
     if not ranges and (read := _read_before(history, truncation)).ranges:
         ranges = tuple(kept(history, truncation.lineage, intersect(read.ranges, held), truncation.epoch))
         return Removal(truncation, ranges, read.statements)
+    if not ranges and (lost := lost_as_leader(history, truncation)).ranges:
+        return Removal(truncation, lost.ranges, lost.statements)
     own_alone = bool(subtract(ranges, proof.ranges))
     read_back_alone = own_alone and truncation.own_hw is not None and truncation.own_hw.restored
     decided = bool(ranges or proof.ranges)
@@ -191,7 +194,8 @@ def _committed_part(history: History, truncation: Truncation) -> tuple[Range, ..
         stated = (one.ranges for one in history.played.truncated if _states(truncation, one))
         return tuple(merge(itertools.chain(*stated)))
     known = _known_committed(history, truncation, truncation.epoch)
-    return tuple(merge([*known.ranges, *_read_before(history, truncation).ranges]))
+    more = (_read_before(history, truncation), lost_as_leader(history, truncation))
+    return tuple(merge([*known.ranges, *(piece for proof in more for piece in proof.ranges)]))
 
 
 def _known_committed(history: History, truncation: Truncation, before: int | None) -> CommittedProof:
