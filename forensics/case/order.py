@@ -207,10 +207,12 @@ def in_order(rows: pl.DataFrame) -> pl.DataFrame:
 def with_runs(rows: pl.DataFrame) -> pl.DataFrame:
     """Add ``starts_run`` and ``run``, the process of the broker, to rows in order.
 
-    Several lines report one start: a new run begins only after the one before has done something.
+    Several lines report one start: a new run begins only after the one before has done something. A line that another
+    file of the broker has as well, at the same time, begins none.
     """
     mine = ["_cluster", "broker"]
-    starting = pl.col("kind") == Kind.PROCESS_START.value
+    again = pl.int_range(pl.len()).over(*mine, "kind", "message", "time") > 0
+    starting = (pl.col("kind") == Kind.PROCESS_START.value) & ~(again & pl.col("time").is_not_null())
     work = does_something().cum_sum().over(mine)
     seen = pl.when(starting).then(work).otherwise(None).forward_fill().shift(1).over(mine)
     rows = rows.with_columns((starting & ((seen != work) | seen.is_null())).fill_null(False).alias("starts_run"))

@@ -3,7 +3,8 @@
 A log is identified by its content alone, because its times make it unique; so is a trace. If it was copied while its
 broker continued to write, it is the beginning of the later copy and adds nothing. Data files of different brokers are
 often equal byte by byte. So a folder of data counts as a copy only if it belongs to the same log directory: equal
-``meta.properties``, which name the broker. It must also have the same place in it and hold the same files.
+``meta.properties``, which name the broker. It must also have the same place in it and hold the same files. A file of a
+broker in a trace counts once if two traces of one cluster state the same of it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from forensics.case.log_endings import Endings
 from forensics.case.owners import by_folder
 from parsers.file_reading import FileReading, note
 from parsers.files.sources import Source
-from parsers.takers import log_files
+from parsers.takers import log_files, trace_files
 
 COPY = "copy"
 _BLOCK = 1 << 20
@@ -56,8 +57,10 @@ def copies(
         is_log: recognises a log.
     """
     whole = [n for n, source in enumerate(sources) if not source.problem and not source.container]
-    found = _folders(sources, whole)
-    found |= _logs(sources, [n for n in whole if n not in found], opening or _opening, is_log or _is_log)
+    begins = opening or _opening
+    found = _files_of_traces(sources, whole, begins)
+    found |= _folders(sources, [n for n in whole if n not in found])
+    found |= _logs(sources, [n for n in whole if n not in found], begins, is_log or _is_log)
     return found
 
 
@@ -86,6 +89,39 @@ def leave_dumps_of_segments(
             found.directory_state = None
             said = note("the data directory of this partition is in the evidence: the dump of its segments is not used")
             found.notices = pl.concat([found.notices, said])
+
+
+def _files_of_traces(sources: Sequence[Source], among: Sequence[int], opening: Opening) -> dict[int, Twin]:
+    """Return files of brokers in traces that state what another file of the same path and cluster does."""
+    alike: dict[str, list[int]] = {}
+    clusters: dict[str, str] = {}
+    for number in among:
+        begin = opening(sources[number])
+        if trace_files.begins_file(begin):
+            alike.setdefault(trace_files.path_of(begin.partition(b"\n")[0]), []).append(number)
+        elif (cluster := trace_files.cluster_of(begin)) is not None:
+            clusters[str(PurePosixPath(sources[number].path).parent)] = cluster
+    first: dict[tuple[str, str, str], int] = {}
+    found: dict[int, Twin] = {}
+    for path, number in ((path, n) for path, numbers in alike.items() if len(numbers) > 1 for n in numbers):
+        trace = sources[number].path.removesuffix(f"/{path}")
+        content = _statements(sources[number])
+        original = first.setdefault((path, clusters.get(trace, trace), content), number) if content else number
+        if original != number:
+            found[number] = Twin(original)
+    return found
+
+
+def _statements(source: Source) -> str:
+    """Return a hash of what a part of a trace states, whatever the order of its fields is; "" if it cannot be read."""
+    digest = hashlib.sha256()
+    try:
+        with source.open() as stream:
+            while line := stream.readline():
+                digest.update(trace_files.canonical(line))
+    except OSError:
+        return ""
+    return digest.hexdigest()
 
 
 def _logs(

@@ -84,7 +84,7 @@ _OURS: Final = re.compile(rb"""\{.*"forensics\.trace\\?/1\"""")
 
 def is_line(line: bytes) -> bool:
     """Return whether a line is one of a trace."""
-    return _OURS.match(line.lstrip()) is not None
+    return _OURS.match(line.removeprefix(b"\xef\xbb\xbf").lstrip()) is not None
 
 
 def is_trace(head: bytes) -> bool:
@@ -92,7 +92,7 @@ def is_trace(head: bytes) -> bool:
 
     Most lines have to be of a trace then, or the text begins as JSON does.
     """
-    rows = [line for line in head.lstrip(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
+    rows = [line for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
     ours = [is_line(line) for line in rows]
     return any(ours) and (ours[0] or 2 * sum(ours) > len(ours) or rows[0].lstrip().startswith(b"{"))
 

@@ -332,6 +332,7 @@ FILE_LINES: Final = ("file", "batches", "damage")
 
 OF_FILE_LINES: Final[dict[str, dict[str, Any]]] = {
     "path": {"type": "string", "description": "of a file: where it was"},
+    "holds": {"type": "integer", "description": "of a file: how many batches, damages and statements of it follow"},
     "format": {"type": "string", "description": "of a file: what a reader took it for"},
     "directory_state": {"type": "string"},
     "base_offset": {"type": "integer", "description": "of a segment: the offset in its name"},

@@ -10,6 +10,7 @@ kinds.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -19,7 +20,7 @@ import polars as pl
 from parsers.encodings.json_text import encode
 from parsers.file_reading import UTC, FileReading, note
 from parsers.formats.trace_jsonl import is_line
-from parsers.formats.trace_kinds import FILE_LINES, SCHEMA
+from parsers.formats.trace_kinds import FILE_LINES, PLACE, SCHEMA
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, conform
 
 FILE, BATCHES_OF, DAMAGE = FILE_LINES
@@ -32,7 +33,9 @@ _PLACED: Final = ("format", "topic", "partition", "directory_state", "base_offse
 """Attributes of a ``FileReading`` that a line of kind ``file`` has, if they have a value."""
 
 _NUMBERS: Final = frozenset(("partition", "base_offset", "log_end", "valid_bytes", "magic"))
-_BEGINS: Final = tuple(f'{{"schema":{blank}"{SCHEMA}",{blank}"kind":{blank}"{FILE}"'.encode() for blank in ("", " "))
+_OF_FILE: Final = re.compile(rb'"kind"\s*:\s*"file"')
+_HOLDS: Final = "holds"
+"""Field of a line of kind ``file``: how many batches, damages and statements of the file follow."""
 _UNUSABLE: Final = ("unreadable", "failed", "archive", "copy")
 
 
@@ -57,22 +60,41 @@ class Kept:
 
 
 def begins_file(line: bytes) -> bool:
-    """Return whether a line of a trace begins a file."""
-    return line.startswith(_BEGINS)
+    """Return whether a line begins a file of a trace, whatever the order of its fields is."""
+    first = line.partition(b"\n")[0]
+    return bool(_OF_FILE.search(first)) and is_line(first) and _object(_text(first)).get("kind") == FILE
 
 
 def path_of(line: bytes) -> str:
     """Return the path that a line of kind ``file`` states."""
-    path = _object(line.decode("utf-8", "replace")).get("path")
+    path = _object(_text(line)).get("path")
     return path if isinstance(path, str) and path else "unnamed"
+
+
+def cluster_of(head: bytes) -> str | None:
+    """Return the cluster that the first line of a trace names, if a text begins with one."""
+    return _cluster(_header(head.partition(b"\n")[0]))
+
+
+def canonical(line: bytes) -> bytes:
+    """Return what a line states, the same for each order of its fields; nothing for a blank line."""
+    if not line.strip():
+        return b""
+    content = _object(_text(line))
+    return json.dumps(content, sort_keys=True).encode() if content else line
 
 
 def _header(line: bytes) -> dict[str, Any]:
     """Return the content of a line of kind ``trace``; nothing for another line."""
     if b'"trace"' not in line:
         return {}
-    content = _object(line.decode("utf-8", "replace"))
+    content = _object(_text(line))
     return content if content.get("schema") == SCHEMA and content.get("kind") == "trace" else {}
+
+
+def _cluster(said: Mapping[str, Any]) -> str | None:
+    named = said.get("cluster")
+    return named if isinstance(named, str) else None
 
 
 @dataclass(slots=True)
@@ -106,8 +128,7 @@ class Parts:
     def add(self, line: bytes) -> None:
         """Take the next line."""
         said = _header(line)
-        named = said.get("cluster")
-        cluster = named if isinstance(named, str) else None
+        cluster = _cluster(said)
         if not self.places:
             self.clusters.append(cluster)
             self.places.append((0, self.name))
@@ -147,17 +168,18 @@ def write_file(kept: Kept) -> Iterator[str]:
     """Yield the lines of one file, without line ends and without its statements."""
     placed = {name: kept.placed[name] for name in _PLACED if kept.placed.get(name) is not None}
     properties = {"properties": dict(kept.properties)} if kept.properties else {}
-    yield _line({"kind": FILE, "path": kept.path, **placed, **properties})
+    held = {_HOLDS: kept.batches.height + kept.notices.height + len(kept.statements)}
+    yield _line({"kind": FILE, "path": kept.path, **placed, **properties, **held})
     rows = kept.batches.select(*BATCHES)
+    place: dict[str, Any] = {name: placed[name] for name in PLACE if name in placed}
     for part in rows.iter_slices(_TOGETHER):
-        yield _line({"kind": BATCHES_OF, "columns": part.columns, "rows": [list(row) for row in part.rows()]})
+        yield _line({"kind": BATCHES_OF, **place, "columns": part.columns, "rows": [list(row) for row in part.rows()]})
     for row in kept.notices.select(*NOTICES).rename({"kind": "damage"}).rows(named=True):
-        yield _line({"kind": DAMAGE, **{name: value for name, value in row.items() if value is not None}})
+        yield _line({"kind": DAMAGE, **place, **{name: value for name, value in row.items() if value is not None}})
     yield from kept.statements
 
 
 def _line(content: dict[str, Any]) -> str:
-    # The first fields are in this order: a file is recognised by them.
     return encode({"schema": SCHEMA, **content})
 
 
@@ -176,15 +198,23 @@ def read_file(rows: pl.DataFrame, statements: pl.DataFrame) -> FileReading:
     given = said.get("properties", {})
     reading.properties = {str(key): str(value) for key, value in given.items()} if isinstance(given, dict) else {}
     reading.notices = note(*(f'"{name}" of a file is not what it should be' for name in wrong), line=1)
+    damages = 0
     for line, text in rows.select("line", "text").iter_rows():
+        content = _object(text)
+        damages += content.get("kind") == DAMAGE
         try:
-            _add(reading, _object(text))
+            _add(reading, content)
         except (TypeError, ValueError, KeyError, AttributeError, OverflowError, pl.exceptions.PolarsError):
             said_of = note("a line about a file cannot be read", excerpt=text, line=line)
             reading.notices = pl.concat([reading.notices, said_of])
     reading.observations = _with_bytes(rows, statements)
     reading.lines = rows.height
-    return reading
+    found, holds = reading.batches.height + reading.observations.height + damages, said.get(_HOLDS)
+    if holds == found:
+        return reading
+    # A filter left out some of its lines, and nothing shows which.
+    reason = f"{found} batches and statements of a file follow, but it had {holds}: the file is left out"
+    return FileReading("unknown", zone=UTC, notices=note(reason, line=1), lines=reading.lines)
 
 
 def _set(reading: FileReading, name: str, value: object) -> bool:
@@ -217,6 +247,10 @@ def _with_bytes(rows: pl.DataFrame, statements: pl.DataFrame) -> pl.DataFrame:
     binary = pl.col("_byte").is_not_null()
     line = pl.when(~binary).then("line").alias("line")
     return conform(found.with_columns(line, pl.col("_byte").alias("byte")), OBSERVATIONS)
+
+
+def _text(line: bytes) -> str:
+    return line.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
 
 
 def _object(text: str) -> dict[str, Any]:
