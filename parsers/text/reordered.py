@@ -2,7 +2,9 @@
 
 ``docker logs kafka >> kafka.log``, run twice, writes each line twice, and so do two exports that overlap. An event that
 is there again, byte for byte and with the same time, after the times went back, is the same event: it counts once.
-A viewer of logs often shows, and saves, the newest line first: such a text is read from its end.
+A viewer of logs often shows, and saves, the newest line first: such a text is read from its end. ``cat server.log
+server.log.1`` and ``grep orders-0 server.log state-change.log`` put parts of one broker's log below each other: their
+events are merged by time.
 
 Only the order of the events changes, or lines become blank; what an event says does not. A text above ``MOST_BYTES`` is
 read as it is, and so is a compressed one, which would have to be expanded once more.
@@ -14,7 +16,8 @@ import hashlib
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from io import BytesIO
 from typing import BinaryIO, Final, NamedTuple
 
@@ -24,6 +27,7 @@ from parsers.files.streams import problem_of
 MOST_BYTES: Final = 16 << 20
 """Largest size of a text that is looked at: its events are held in memory."""
 NEWEST_FIRST: Final = "its newest line comes first: read from its end, and its lines are numbered from there"
+MERGED: Final = "its parts are in another order than their times: read in the order of these, and numbered so"
 REPEATED: Final = "{} lines are there again, with the same times: each counts once"
 
 STAMP: Final = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?")
@@ -37,6 +41,21 @@ _FEWEST: Final = 3
 _EXCERPT: Final = 100
 """Events of a text that somebody may have pasted into a ticket."""
 _RARELY: Final = 50
+_LEAST_FALL: Final = timedelta(seconds=5)
+"""Clocks are set back by less, and threads of one process print lines out of order by less."""
+_OF_A_PART: Final = 3
+"""Events that a part has on average, at least."""
+_ROLES_FIRST: Final = b"(state.change.logger)"
+_SPEAKER: Final = re.compile(
+    rb"\[(?:(?:Broker|KafkaServer|BrokerServer|ControllerServer|SharedServer|BrokerLifecycleManager|Controller) id="
+    rb"|(?:Kafka Server|Replica Manager on Broker|ReplicaFetcherManager on broker|Controller) "
+    rb"|(?:ReplicaManager|LogDirFailureChannel|Log partition=\S+|Partition \S+) broker="
+    rb"|ReplicaFetcher replicaId=)([0-9]+)"
+    rb"|\b(?:broker|node)\.id = ([0-9]+)|\bBroker ([0-9]+) (?:received|handling|cached|completed|ignoring)"
+)
+"""The broker that logs a line."""
+_LOGGER: Final = re.compile(rb"\(([\w.$]+)\)[ \t]*\r?\n")
+"""The logger at the end of a line, as in the layout of Kafka."""
 
 
 class _Event(NamedTuple):
@@ -52,15 +71,16 @@ def reordered(source: Source) -> Source:
     Raises:
         OSError: it cannot be read.
     """
-    if source.place is None or source.size > MOST_BYTES:
+    packed = source.place is None and (source.stored or source.archive)  # else it is what somebody pasted
+    if packed or source.size > MOST_BYTES:
         return source
     with source.open() as stream:
         data = stream.read(MOST_BYTES + 1)
     if not _goes_back(data):
         return source
-    for rewrite in (_oldest_first, _each_once):
+    for rewrite in (_oldest_first, _in_order):
         if (found := rewrite(data)) is not None:
-            note, content = found
+            notes, content = found
             return replace(
                 source,
                 size=len(content),
@@ -68,7 +88,7 @@ def reordered(source: Source) -> Source:
                 place=None,
                 beginning=None,
                 digest=source.digest or hashlib.sha256(data).hexdigest(),
-                notes=(*source.notes, note),
+                notes=(*source.notes, *notes),
             )
     return source
 
@@ -78,7 +98,7 @@ class _Content:
     """Opens a text as it is rewritten, so that it is in memory only while it is read."""
 
     stored: Callable[[], BinaryIO]
-    rewrite: Callable[[bytes], tuple[str, bytes] | None]
+    rewrite: Callable[[bytes], tuple[tuple[str, ...], bytes] | None]
 
     def __call__(self) -> BinaryIO:
         with self.stored() as stream:
@@ -121,7 +141,7 @@ def _events(data: bytes) -> Iterator[_Event]:
         yield _Event(time, b"".join(lines))
 
 
-def _oldest_first(data: bytes) -> tuple[str, bytes] | None:
+def _oldest_first(data: bytes) -> tuple[tuple[str, ...], bytes] | None:
     """Return the events in reverse order; None if their times do not fall, or if they are few: see ``excerpts``."""
     events = list(_events(data))
     if len(events) <= _EXCERPT:
@@ -131,7 +151,17 @@ def _oldest_first(data: bytes) -> tuple[str, bytes] | None:
         return None
     if not data.endswith(b"\n"):
         events[-1] = events[-1]._replace(text=events[-1].text + b"\n")
-    return NEWEST_FIRST, b"".join(event.text for event in reversed(events))
+    return (NEWEST_FIRST,), b"".join(event.text for event in reversed(events))
+
+
+def _in_order(data: bytes) -> tuple[tuple[str, ...], bytes] | None:
+    """Return the text with each event once and its parts in order; None if it is so already."""
+    notes: list[str] = []
+    for rewrite in (_each_once, _merged):
+        if (found := rewrite(data)) is not None:
+            note, data = found
+            notes.append(note)
+    return (tuple(notes), data) if notes else None
 
 
 def _steps(times: Sequence[bytes]) -> tuple[int, int]:
@@ -156,6 +186,79 @@ def _each_once(data: bytes) -> tuple[str, bytes] | None:
         repeats += lines if again else 0
         found.append(b"\n" * lines if again else event.text)
     return (REPEATED.format(repeats), b"".join(found)) if repeats >= _FEWEST else None
+
+
+def _merged(data: bytes) -> tuple[str, bytes] | None:
+    """Return the events in the order of their times, if parts of one broker's log are in another order.
+
+    No two parts are of the same time, or they are of different loggers, which log to files of their own. Otherwise the
+    clock may have been set back. Parts of several brokers stay as they are: most lines do not name theirs.
+    """
+    events = list(_events(data if data.endswith(b"\n") else data + b"\n"))
+    parts = _parts(events)
+    speakers = {next(filter(None, found)) for event in events for found in _SPEAKER.findall(event.text)}
+    many = len(parts) > max(2, len(events) // _OF_A_PART)  # single lines in any order: see ``excerpts``
+    if (
+        len(parts) < 2
+        or many
+        or len(speakers) > 1
+        or not all(itertools.starmap(_Part.fits, itertools.combinations(parts, 2)))
+    ):
+        return None
+    # Of one moment, lines about roles come first, and then those of the earlier part.
+    ordered = sorted(parts, key=lambda part: part.first)
+    merged = sorted(
+        (event for part in ordered for event in part.events),
+        key=lambda event: (event.time, _ROLES_FIRST not in event.text),
+    )
+    untimed = (event.text for event in events if not event.time)
+    return MERGED, b"".join([*untimed, *(event.text for event in merged)])
+
+
+@dataclass(slots=True)
+class _Part:
+    """Events between two places where times fall back: their first and last time, and their loggers."""
+
+    first: bytes
+    last: bytes
+    loggers: set[bytes] = field(default_factory=set)
+    events: list[_Event] = field(default_factory=list)
+
+    def fits(self, other: _Part) -> bool:
+        """Return whether both can be parts of one log."""
+        of_others = bool(self.loggers and other.loggers and not self.loggers & other.loggers)
+        return of_others or _goes_on(self.last, other.first) or _goes_on(other.last, self.first)
+
+
+def _parts(events: Sequence[_Event]) -> list[_Part]:
+    """Return the parts of a text between the places where times fall back."""
+    parts: list[_Part] = []
+    for event in events:
+        if not event.time:
+            continue
+        if not parts or not _goes_on(parts[-1].last, event.time):
+            parts.append(_Part(event.time, event.time))
+        part = parts[-1]
+        part.events.append(event)
+        part.first, part.last = min(part.first, event.time), max(part.last, event.time)
+        part.loggers.update(_LOGGER.findall(event.text[: event.text.find(b"\n") + 1]))
+    return parts
+
+
+def _goes_on(latest: bytes, time: bytes) -> bool:
+    """Return whether a time does not fall back, by more than clocks and threads make it, behind the latest so far."""
+    if time >= latest:
+        return True
+    before, now = _moment(latest), _moment(time)
+    return before is None or now is None or before - now < _LEAST_FALL
+
+
+def _moment(time: bytes) -> datetime | None:
+    """Return a time of a log line; None if no calendar has it."""
+    try:
+        return datetime.fromisoformat(time.decode().replace(",", ".")[:26])
+    except ValueError:
+        return None
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -26,6 +26,12 @@ LAYOUTS: dict[str, Layout] = {
     "overlapping": lambda lines: lines[: 2 * len(lines) // 3] + lines[len(lines) // 3 :],
     "an earlier part again": lambda lines: lines + lines[len(lines) // 4 : len(lines) // 2],
     "newest first": lambda lines: lines[::-1],
+    "newest part first": lambda lines: lines[len(lines) // 2 :] + lines[: len(lines) // 2],
+    "three parts": lambda lines: [
+        *lines[2 * len(lines) // 3 :],
+        *lines[: len(lines) // 3],
+        *lines[len(lines) // 3 : 2 * len(lines) // 3],
+    ],
 }
 CASES = ("unclean-3.9.1", "rotated-2.8.2", "traps-0.10.2.2")
 
@@ -66,6 +72,43 @@ def test_answers_are_those_to_the_log_as_it_was_written(
             monkeypatch.chdir(tmp_path / layout / there)
             found.append(verdicts(Path("case")))
         assert found[0] == found[1], layout
+
+
+def joined(case: Path, folder: Path, names: Sequence[str]) -> None:
+    """A case without data, whose brokers have one file each: their logs below each other."""
+    for broker in sorted(case.glob("broker-*")):
+        (folder / broker.name).mkdir(parents=True)
+        logs = [broker / "logs" / name for name in names]
+        text = "".join(log.read_text(encoding="utf-8") for log in logs if log.exists())
+        (folder / broker.name / "all.log").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", [*CASES, "kip101-0.10.2.2"])
+def test_logs_of_a_broker_below_each_other_are_merged(name: str, sample_traces: Path, tmp_path: Path) -> None:
+    """``cat server.log state-change.log`` answers in whichever order the files are named."""
+    orders = (("server.log", "state-change.log"), ("state-change.log", "server.log"))
+    found = []
+    for at, names in enumerate(orders):
+        joined(sample_traces / name, tmp_path / str(at), names)
+        found.append(verdicts(tmp_path / str(at)))
+    assert found[0] == found[1]
+
+
+def test_parts_of_several_brokers_stay_in_their_order(tmp_path: Path) -> None:
+    lines = [
+        at(second, f"[Broker id={broker}] Starting") for broker in (1, 2) for second in range(60 - 30 * broker, 90)
+    ]
+    source = content(tmp_path, *lines)
+    with source.open() as stream:
+        assert stream.read().decode().splitlines() == lines
+    assert reordered.MERGED not in source.notes
+
+
+def test_an_older_part_below_a_newer_one_is_read_first(tmp_path: Path) -> None:
+    source = content(tmp_path, *map(at, range(50, 90)), *map(at, range(10, 50)))
+    with source.open() as stream:
+        assert stream.read().decode().splitlines() == [*map(at, range(10, 90))]
+    assert source.notes == (reordered.MERGED,)
 
 
 def content(folder: Path, *lines: str) -> Source:
