@@ -63,11 +63,12 @@ def _without_hw(line: Line) -> Line:
 
 @dataclass(slots=True)
 class _State:
-    """Roles, log ends and high watermarks so far, by broker."""
+    """Roles, log ends and high watermarks so far, by broker, and the last ISR."""
 
     roles: dict[int, Line] = field(default_factory=dict)
     ends: dict[int, int] = field(default_factory=dict)
     hws: dict[int, int] = field(default_factory=dict)
+    isr: str | None = None
 
     def take(self, line: Line) -> None:
         """Take one line."""
@@ -79,6 +80,8 @@ class _State:
             self.ends[broker] = line["log_end_offset"]
         if kind in _ENDS:
             self.ends[broker] = line[_ENDS[kind]]
+        if kind in ("become_leader", "isr_commit", "election", "partition_changed", "partition_created"):
+            self.isr = line.get("isr", self.isr)
         if "high_watermark" in line:
             self.hws[broker] = line["high_watermark"]
 
@@ -116,6 +119,51 @@ def _other(line: Line, state: _State, way: str) -> Line:
             own = {"kind": way, "witness": follower, "leader_high_watermark": hw}
             own |= {"log_end_offset": state.ends[follower]} if way == "follower_fetched" else {}
     return kept | own
+
+
+def from_the_middle(lines: list[Line], random: Random) -> list[Line]:
+    """Return the lines from some moment on, as somebody writes them who begins while the cluster is running.
+
+    What each replica has at that moment is stated first: where its log ends, mostly its high watermark, and its role.
+    The trace claims to be complete from that moment on.
+    """
+    head, *rest = lines
+    times = sorted({line["time"] for line in rest if "time" in line})
+    since = times[random.randrange(len(times) - 1)] if len(times) > 1 else times[0]
+    state = _State()
+    before = [line for line in rest if line["time"] <= since]
+    for line in before:
+        state.take(line)
+    first = [*_present(state, {"time": since, **_place(rest)}, random)]
+    claim = [{"replicas": head["replicas"], "from": since}]
+    return [head | {"complete": claim}, *first, *(line for line in rest if line["time"] > since)]
+
+
+def _place(lines: list[Line]) -> Line:
+    named = next((line for line in lines if "topic_id" in line), next(line for line in lines if "topic" in line))
+    return {name: named[name] for name in ("schema", "topic", "partition", "topic_id") if name in named}
+
+
+def _present(state: _State, place: Line, random: Random) -> Iterator[Line]:
+    """Yield what each replica has: in lines of their own before the roles, or in those of the roles."""
+    apart, known = random.random() < 0.5, random.random() < 0.8
+    lines: list[tuple[int, Line]] = []
+    for broker, end in sorted(state.ends.items()):
+        own = place | {"witness": broker}
+        values: Line = {"log_end_offset": end}
+        if known and broker in state.hws:
+            values["high_watermark"] = state.hws[broker]
+        role = state.roles.get(broker)
+        names = ("kind", "leader", "leader_epoch")
+        said = {name: role[name] for name in names if name in role} if role is not None else {}
+        if state.isr is not None and said.get("kind") == "become_leader":
+            said["isr"] = state.isr
+        if apart or not said:
+            lines.append((0, own | {"kind": "state"} | values))
+            values = {}
+        if said:
+            lines.append((1, own | said | values))
+    yield from (line for _, line in sorted(lines, key=lambda one: one[0]))
 
 
 def mistimed(lines: list[Line], random: Random) -> list[Line]:

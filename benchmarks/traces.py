@@ -2,7 +2,8 @@
 
 Each run is played under every protocol and written as a trace. The whole trace is judged, which claims to be complete.
 The same trace is judged with some lines of one broker dropped, where the claim is about the others. It is judged with
-lines of some kinds dropped, where the claim is about other kinds. The whole trace is judged once more with lines added
+lines of some kinds dropped, where the claim is about other kinds, and from the middle on, where the claim is about the
+time since. The whole trace is judged once more with lines added
 that break a rule or contradict it, and once as a run that begins with records. It is also judged with its high
 watermarks in lines of other kinds, with one witness for all replicas, and with the time of one line wrong. And it is
 judged with optional fields left out, and with lines added that repeat what is so.
@@ -60,7 +61,7 @@ ASKED = (
 
 WHOLE, LESS, FAULTY, BEGUN = "whole", "lines dropped", "fault added", "begun late"
 OTHERWISE, OBSERVED, MISTIMED, TERSE = "other kinds", "one witness", "a wrong time", "other fields"
-OF_KINDS = "kinds dropped"
+OF_KINDS, MIDDLE = "kinds dropped", "from the middle"
 """The kinds of trace."""
 
 Lines = list[dict[str, Any]]
@@ -433,6 +434,7 @@ _TELLINGS: Mapping[str, Callable[[Lines, Random], Lines]] = {
     WHOLE: lambda lines, _: lines,
     LESS: dropped,
     OF_KINDS: of_kinds,
+    MIDDLE: trace_tellings.from_the_middle,
     OTHERWISE: trace_tellings.otherwise,
     OBSERVED: lambda lines, _: trace_tellings.observed(lines),
     MISTIMED: trace_tellings.mistimed,
@@ -440,7 +442,10 @@ _TELLINGS: Mapping[str, Callable[[Lines, Random], Lines]] = {
 }
 """The traces of a run whose answers are compared with what is so, each made of the whole one."""
 
-EVERY = (FAULTY, WHOLE, BEGUN, LESS, OF_KINDS, OTHERWISE, OBSERVED, MISTIMED, TERSE)
+_NOT_WHOLE = (LESS, OF_KINDS, MIDDLE)
+"""Those that leave some answers open."""
+
+EVERY = (FAULTY, WHOLE, BEGUN, LESS, OF_KINDS, MIDDLE, OTHERWISE, OBSERVED, MISTIMED, TERSE)
 
 
 def compare(
@@ -466,17 +471,27 @@ def compare(
             found[BEGUN] = _of_begun(whole, verdicts, schedules, protocol.name)
         for place, (run, one) in enumerate(zip(runs, schedules, strict=True)):
             told_of = verdicts.get(f"run-{place}", [])
-            given = list(answers(told_of, run.truth(), run.cluster, whole=name not in (LESS, OF_KINDS)))
+            given = list(answers(told_of, run.truth(), run.cluster, whole=name not in _NOT_WHOLE))
             given = [one for one in given if name != OTHERWISE or one.rule in trace_tellings.JUDGED]
+            given = [one for one in given if name != MIDDLE or not _was_before(one, told_of)]
             found[name].update(given)
             _tell(given, name, f"{protocol.name}, seed {one.seed}")
     return found
 
 
+def _was_before(told: Told, verdicts: Sequence[Verdicts]) -> bool:
+    """Return whether a trace that begins in the middle rightly shows no violation: it may have been before.
+
+    What replicas have at the end does not depend on when it begins.
+    """
+    shown = any(each[told.rule].verdict is Verdict.VIOLATED for each in verdicts if told.rule in each)
+    return told.violated and not shown and told.rule != "replica-divergence"
+
+
 def _tell(given: Sequence[Told], name: str, run: str) -> None:
     """Print the answers of a run that are wrong, and those that a trace with all lines leaves open."""
     for one in given:
-        if one.kind in ("missed", "wrong") or (one.kind != "right" and name not in (LESS, OF_KINDS, MISTIMED)):
+        if one.kind in ("missed", "wrong") or (one.kind != "right" and name not in (*_NOT_WHOLE, MISTIMED)):
             print(f"{run}, {name}: {one.rule} {one.kind}", file=sys.stderr)
 
 

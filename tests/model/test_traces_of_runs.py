@@ -20,6 +20,7 @@ from benchmarks.traces import (
     BEGUN,
     FAULTY,
     LESS,
+    MIDDLE,
     MISTIMED,
     OBSERVED,
     OF_KINDS,
@@ -134,7 +135,7 @@ def test_a_fault_that_is_added_is_found(number: int) -> None:
 def test_traces_with_lines_dropped_or_with_records_before_are_never_judged_wrongly(number: int) -> None:
     first = 2_000 + number * LESS_RUNS
     found = compare(PROTOCOLS[number], [drawn(seed) for seed in range(first, first + LESS_RUNS)])
-    for name in (LESS, OF_KINDS):
+    for name in (LESS, OF_KINDS, MIDDLE):
         assert [one for one in found[name] if one.kind in ("missed", "wrong")] == [], name
     assert found[BEGUN].total() >= len(ASKED)  # a run that loses a log or a checkpoint cannot be moved
     assert {one.kind for one in found[BEGUN]} == {"right"}

@@ -129,6 +129,87 @@ def test_a_claim_from_a_moment_on_says_nothing_of_the_time_before(
     assert contradictions(tmp_path / "whole", [head(protocol="epoch"), *lines]) == []
 
 
+FROM = [{"replicas": [1, 2, 3], "from": "2026-01-01T10:00:00Z"}]
+RUNNING = [
+    said(0, 2, "state", leo=40, hw=40),
+    said(1, 2, "become_leader", leader_epoch=1, isr="2,3"),
+    said(2, 3, "state", leo=40, hw=40),
+    said(3, 3, "become_follower", leader=2, leader_epoch=1),
+]
+
+
+def back_with(hw: int) -> list[Line]:
+    """Broker 1 comes back with more than the leader, and truncates to its own high watermark."""
+    return [
+        said(5, 1, "log_loaded", leo=42),
+        said(6, 1, "hw_loaded", hw=hw),
+        said(7, 1, "become_follower", leader=2, leader_epoch=1, leo=42, hw=hw),
+        said(8, 1, "truncate", offset=30),
+        said(9, 1, "append", offset=30, leo=40),
+    ]
+
+
+def test_records_from_before_a_claim_are_not_known_as_those_of_others(tmp_path: Path) -> None:
+    """What a returning broker truncates may be a tail that nobody fetched (acks=1)."""
+    told = contradictions(tmp_path / "tail", [head(replicas=[1, 2, 3], complete=FROM), *RUNNING, *back_with(30)])
+    assert ["committed on other replicas" in one for one in told] == [True]
+    verdicts = judged(tmp_path / "tail", [head(replicas=[1, 2, 3], complete=FROM), *RUNNING, *back_with(30)])
+    assert verdicts["truncation-below-committed"].verdict is Verdict.UNKNOWN
+    assert not verdicts["truncation-below-committed"].findings
+    # Its own high watermark is about its own records.
+    own = judged(tmp_path / "own", [head(replicas=[1, 2, 3], complete=FROM), *RUNNING, *back_with(40)])
+    assert own["truncation-below-committed"].findings[0].offsets == ((30, 40),)
+
+
+@pytest.mark.parametrize("complete", [True, FROM])
+def test_what_others_appended_before_the_first_line_of_a_replica_is_no_divergence(
+    complete: object, tmp_path: Path
+) -> None:
+    lines = [
+        said(0, 2, "state", leo=50),
+        said(1, 2, "append", offset=50, leo=60, leader_epoch=2),
+        said(2, 2, "hw", hw=60),
+        said(3, 3, "state", leo=60, hw=60),
+    ]
+    verdicts = judged(tmp_path, [head(replicas=[2, 3], complete=complete), *lines])
+    for rule in ("replica-divergence", "epoch-divergence"):
+        assert (verdicts[rule].verdict, verdicts[rule].findings) == (Verdict.UNKNOWN, ()), rule
+
+
+@pytest.mark.parametrize(("role", "verdict"), [({}, Verdict.CLEAN), ({"offset": 60}, Verdict.VIOLATED)])
+def test_an_epoch_may_have_begun_before_the_trace(role: Line, verdict: Verdict, tmp_path: Path) -> None:
+    """Its role is stated again as the trace begins; but an entry above its records is not so."""
+    lines = [
+        said(0, 1, "state", leo=50, hw=50),
+        said(0, 2, "state", leo=50, hw=50),
+        said(1, 1, "become_leader", leader_epoch=2, isr="1,2"),
+        said(1, 2, "become_follower", leader=1, leader_epoch=2),
+        said(2, 1, "append", offset=50, leo=60),
+        said(3, 2, "append", offset=50, leo=60),
+        said(4, 1, "hw", hw=60),
+        said(5, 1, "epoch_entry", leader_epoch=2, offset=role.get("offset", 30)),
+    ]
+    assert judged(tmp_path, [head(complete=True), *lines])["epoch-divergence"].verdict is verdict
+
+
+def test_a_high_watermark_before_the_first_role_may_be_about_the_records_of_another(tmp_path: Path) -> None:
+    entries = [
+        said(at, broker, "epoch_entry", leader_epoch=epoch, offset=offset)
+        for at, (broker, epoch, offset) in enumerate([(1, 0, 0), (1, 2, 12), (2, 0, 0), (2, 1, 10), (2, 2, 12)], 4)
+    ]
+    lines = [
+        said(0, 1, "state", leo=17, hw=17),
+        said(1, 2, "state", leo=17, hw=17),
+        said(2, 1, "become_leader", leader_epoch=2, isr="1,2"),
+        said(3, 2, "become_follower", leader=1, leader_epoch=2),
+        *entries,
+    ]
+    since = [{"replicas": [1, 2], "from": "2026-01-01T10:00:00Z"}]
+    verdicts = judged(tmp_path, [head(complete=since, release="1.1.1"), *lines])
+    assert verdicts["committed-data-lost"].verdict is Verdict.UNKNOWN
+    assert verdicts["epoch-divergence"].verdict is Verdict.VIOLATED
+
+
 def test_lines_without_any_time_are_in_the_order_of_their_file(tmp_path: Path) -> None:
     lines = [head(), *map(without_time, HEALTHY)]
     assert judged(tmp_path / "sound", lines)["hw-above-isr-member"].verdict is Verdict.CLEAN

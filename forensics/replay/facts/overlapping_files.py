@@ -11,7 +11,7 @@ from typing import Final
 import polars as pl
 
 _WHERE: Final = ("row", "source", "line", "byte", "run", "starts_run")
-"""Columns about the place of a row, not about what it states. At a start, the process may differ by the order of files."""
+"""Columns about the place of a row, not about what it states. The process may differ at a start."""
 
 _FILE: Final = ("source", "topic", "partition")
 """The rows of one partition in one file, because each partition may be judged by itself."""

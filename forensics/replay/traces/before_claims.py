@@ -1,12 +1,19 @@
-"""Logs and high watermarks from before the moment from which a trace claims to be complete: no line shows them."""
+"""Logs and high watermarks from before the moment from which a trace claims to be complete: no line shows them.
+
+The cluster may be running then. The records from before are taken as alike on all replicas; what would rest on that
+alone is left open.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
+from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.trace_lines import TraceLine
+from forensics.replay.lineage import Range, intersect, merge, subtract
 from forensics.replay.traces.replica import Replica
 from forensics.replay.traces.replica_log import BEFORE, Piece, Undecided
+from parsers.schema import Kind
 
 
 def first_end(line: TraceLine, since: Collection[int]) -> int:
@@ -24,14 +31,68 @@ def first_end(line: TraceLine, since: Collection[int]) -> int:
     return line.leo or 0
 
 
-def check_removed(
-    line: TraceLine, removed: Iterable[Piece], replicas: Iterable[Replica], since: Collection[int]
-) -> None:
-    """Check that the lines show which records from before the claim were committed, where they are truncated.
+def begun_with(
+    line: TraceLine, begun: Range, replicas: Mapping[int, Replica]
+) -> tuple[list[tuple[Piece, Ref]], str | None]:
+    """Return the records with which a replica begins, and what leaves open whether they were there before the trace.
 
-    Raises:
-        Undecided: no replica has stated a high watermark so far.
+    Another replica may have appended some of these offsets before: it may have fetched them before its first line, and
+    they are taken as alike.
+
+    Args:
+        line: the first line about its log. A log that a process loads is from before that process.
+        begun: offsets of its records.
+        replicas: all replicas, as the lines so far state them.
     """
-    unknown = line.broker in since and any(piece.writer == BEFORE for piece in removed)
-    if unknown and all(one.had_hw is None for one in replicas):
-        raise Undecided('truncates records from before the "from" of the claim; no line states a high watermark so far')
+    first, end = begun
+    stated = Ref(row=line.row, note=f"log end offset {end}")
+    for broker, one in sorted(replicas.items()) if line.kind != Kind.LOG_LOADED else ():
+        found = [piece for piece in one.log.within(first, end) if piece.writer[1] != BEFORE[1]][::-1]
+        if found:
+            at, last = found[0].first, found[-1].end
+            text = f"begins with offsets {at} to {last - 1}, which broker {broker} appended before; no line says "
+            own = [Piece(*span, BEFORE, whole=False) for span in ((first, at), (last, end)) if span[0] < span[1]]
+            alike = sorted([*own, *found], key=lambda piece: piece.first)
+            return [(piece, stated) for piece in alike], f"{text}whether these are the same records"
+    return [(Piece(first, end, BEFORE, whole=False), stated)], None
+
+
+def below_early_hw(pieces: Iterable[Piece], *, own: bool) -> tuple[list[Piece], str | None]:
+    """Return what a high watermark covers that a replica states before its first role, and what it leaves open.
+
+    It may have come from a leader before the trace. Where the epoch entries of replicas give their records different
+    leader epochs, no line says whose records are committed.
+
+    Args:
+        pieces: the records of the replica below it.
+        own: they are the replica's own in any case: a consumer read them there, or the trace claims the time before.
+    """
+    found = [*pieces]
+    apart = merge(piece[:2] for piece in found if piece.writer[1] == BEFORE[1] and piece.writer != BEFORE)
+    if own or not apart:
+        return found, None
+    text = f"states a high watermark above offset {apart[0][0]} before its first role; replicas have different records "
+    alike = [piece for piece in found if piece.writer[1] != BEFORE[1] or piece.writer == BEFORE]
+    return alike, f"{text}there, and no line says which of them are committed"
+
+
+def of_removed(
+    removed: Iterable[Piece], committed: Iterable[Range], own_hw: int, replicas: Iterable[Replica]
+) -> str | None:
+    """Return what leaves open which records from before the claim were committed, where they are truncated.
+
+    No replica has stated a high watermark so far, or only the log of another replica has them as committed.
+
+    Args:
+        removed: the records.
+        committed: offsets of those that count as committed.
+        own_hw: the last high watermark of the replica itself, which is about its own records.
+        replicas: all replicas.
+    """
+    before = merge(piece[:2] for piece in removed if piece.writer == BEFORE)
+    said = 'truncates records from before the "from" of the claim'
+    if before and all(one.had_hw is None for one in replicas):
+        return f"{said}; no line states a high watermark so far"
+    if subtract(intersect(before, committed), [(0, own_hw)]):
+        return f"{said}; no line says whether they are those that are committed on other replicas"
+    return None

@@ -165,6 +165,8 @@ def entry_start(log: Log, line: TraceLine, *, reloaded: bool) -> EpochStarts | N
     own = next((piece for piece in appended_here if piece.writer[0] == epoch), None)
     if own is None or own.first == offset or own.first <= log.start > 0 or (reloaded and offset > own.first):
         return None
+    if offset < own.first and not subtract([(offset, own.first)], _before(log.pieces)):
+        return None  # the epoch may have begun before the trace
     appended = own.first, line.broker, log.refs[own.writer]
     entry = offset, line.broker, Ref(row=line.row, note=f"leader epoch {epoch} from offset {offset}")
     return EpochStarts(epoch, tuple(sorted((appended, entry), key=lambda one: one[0])))

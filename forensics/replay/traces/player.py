@@ -20,13 +20,14 @@ from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.trace_lines import OfBrokers, TraceLine
 from forensics.replay.history import Regression, ShortenedBy, ShortenedLog, Truncation, TruncationReason
 from forensics.replay.interval import Interval
-from forensics.replay.lineage import Lineage, intersect, merge, subtract
-from forensics.replay.traces.before_claims import check_removed, first_end
+from forensics.replay.lineage import Lineage, merge, subtract
+from forensics.replay.traces.before_claims import begun_with, below_early_hw, first_end, of_removed
 from forensics.replay.traces.broken_invariants import EpochsFall, EpochStarts, HwAboveLeo
 from forensics.replay.traces.committed_records import NOBODY, Commit, Records, highest_first
 from forensics.replay.traces.contested_epochs import Contested
 from forensics.replay.traces.contradictions import of_answer, of_log_start, of_request
 from forensics.replay.traces.epoch_entries import Beginning, Entries, entry_start
+from forensics.replay.traces.fetched_records import Fetched
 from forensics.replay.traces.high_watermarks import ABOUT_HW, Whose, stated
 from forensics.replay.traces.hw_above_end import gone_before, kept_above, stated_above
 from forensics.replay.traces.in_sync_replicas import InSync
@@ -37,7 +38,7 @@ from forensics.replay.traces.line_kinds import BY_FETCHING, GOES_ON, LOWER, REAS
 from forensics.replay.traces.lost_records import Losses
 from forensics.replay.traces.received import fell, received
 from forensics.replay.traces.replica import Replica, holding
-from forensics.replay.traces.replica_log import BEFORE, Log, Piece, Undecided, Writer, lineage_of, of_append, unlike
+from forensics.replay.traces.replica_log import BEFORE, Log, Piece, Undecided, lineage_of, of_append, unlike
 from forensics.replay.traces.results import Contradiction, InNoLog, LedWithout, Played, Removed, TruncatedCommitted
 from forensics.replay.traces.unlike_logs import Apart, Held, among, apart_at_end, apart_below_alike
 from forensics.replay.traces.written_records import Written
@@ -83,8 +84,7 @@ class Player:
         self.falls: dict[int, EpochsFall] = {}
         self.contradiction: Contradiction | None = None
         self.epochs, self.written, self.contested = LedEpochs(), Written(led), Contested(led)
-        self.checksums: dict[tuple[Writer, int, int], str] = {}
-        self.unlike_leader: list[tuple[TraceLine, Piece, str]] = []
+        self.fetched = Fetched(self.replicas, self.beginnings, self.written, self.epochs, self._contradicts)
         self.stopped = False
         self.deleted = 0
 
@@ -252,9 +252,10 @@ class Player:
         replica.known = True
         start = replica.deleted = min(line.log_start or 0, end)
         if end > 0:
-            ref = Ref(row=line.row, note=f"log end offset {end}")
+            begun, open_ = begun_with(line, (start, end), self.replicas)
+            self._contradicts(line, open_ if line.broker not in self.known else None)
             replica.log = Log(start=start, end=start)
-            for piece, entry in self.known.get(line.broker, [(Piece(start, end, BEFORE, whole=False), ref)]):
+            for piece, entry in self.known.get(line.broker, begun):
                 replica.log.append(piece, entry)
             self.beginnings[line.broker] = Beginning(line, start, end).described(replica.log, replica.entries)
 
@@ -365,107 +366,8 @@ class Player:
         return [own]
 
     def _fetched(self, replica: Replica, first: int, end: int, line: TraceLine) -> list[Piece]:
-        """Return the records of a follower's append: those that its leader has there, unless they can be no such."""
-        epoch, batches = line.leader_epoch, self._of_leader(replica, first, end)
-        found = [piece._replace(first=max(piece.first, first), end=min(piece.end, end)) for piece in batches]
-        whole = [(first, end)] == merge(piece[:2] for piece in found)
-        of_epoch = whole and all(epoch in (None, one.writer[0]) or self._may_be(replica, one, epoch) for one in found)
-        if of_epoch:
-            return self._checked(found, batches, line)
-        lacks = "none of that leader epoch there" if whole else "none there"
-        leader = f"broker {replica.leader}, its leader, has {lacks}"
-        text = f"appends offsets {first} to {end - 1}; "
-        text += leader if replica.leader is not None else "no line says whom it follows"
-        if epoch is None or (line.checksum is None and self._leader_may_have(replica, found, epoch)):
-            raise Undecided(text)
-        if epoch > replica.epoch and epoch in self.written.leaders:
-            self._before_role(replica, line, epoch)
-        own = of_append(first, end, epoch, line.checksum, line.row)
-        if replica.epoch < 0 and any(one.writer == BEFORE for one in self._of_all(first, end)):
-            raise Undecided(text)  # others may have begun with these records
-        if replica.epoch >= 0:  # else it may follow a leader from before the trace
-            self.epochs.name(line, own, f"appends records of leader epoch {epoch}")
-        if line.checksum is None:
-            self.unlike_leader.append((line, own, text))  # in any case these are other records than those of its leader
-        return self._of_epoch(own, line)
-
-    def _before_role(self, replica: Replica, line: TraceLine, epoch: int) -> None:
-        """A replica appends records of a leader epoch that is led, before it takes a role in it.
-
-        Raises:
-            Undecided: without a checksum, these can be any records of that epoch.
-        """
-        role = f"its last role is of leader epoch {replica.epoch}" if replica.epoch >= 0 else "it has no role so far"
-        text = f"appends records of leader epoch {epoch}; by the lines before, {role}"
-        if line.checksum is None:
-            raise Undecided(text)
-        self._contradicts(line, text)
-
-    def _of_epoch(self, own: Piece, line: TraceLine) -> list[Piece]:
-        """Return the records of an append that are not its leader's: those that others have of the same leader epoch.
-
-        Args:
-            own: the records, as if no other replica had them.
-            line: the line.
-        """
-        batches = self.written.of(own)
-        found = self.written.completed(own)
-        known = [(own.first, own.end)] == merge(piece[:2] for piece in batches)
-        return found if line.checksum is None or not known else self._checked(found, batches, line)
-
-    @staticmethod
-    def _leader_may_have(replica: Replica, found: Sequence[Piece], epoch: int) -> bool:
-        """Return whether records of a leader epoch may be among those that a leader has."""
-        return epoch == replica.epoch or any(epoch == piece.writer[0] for piece in found)
-
-    def _checked(self, found: list[Piece], batches: Sequence[Piece], line: TraceLine) -> list[Piece]:
-        """Return the records of a follower's append, which are of the leader epochs of its leader's: by checksum.
-
-        Where the leader states none, the first follower that does names the checksum of its record batch.
-
-        Args:
-            found: the records of its leader there.
-            batches: its leader's record batches that have them.
-            line: the line.
-        """
-        first, end = found[0].first, found[-1].end
-        whole = [piece for piece in batches if piece.whole]
-        if line.checksum is None:
-            return found
-        if not whole:
-            known = self.checksums.setdefault((found[0].writer, first, end), line.checksum)
-        elif len(batches) == 1 and batches[0][:2] == (first, end):
-            known = batches[0].writer[1]
-        else:
-            self._contradicts(
-                line,
-                f"appends offsets {first} to {end - 1} as one record batch; its leader has other batches there",
-            )
-            return found
-        if known == line.checksum:
-            return found
-        epoch = line.leader_epoch if line.leader_epoch is not None else found[0].writer[0]
-        own = of_append(first, end, epoch, line.checksum, line.row)
-        text = f"appends offsets {first} to {end - 1}; its leader has another record batch of that leader epoch there"
-        self.unlike_leader.append((line, own, text))
-        return [own]
-
-    def _may_be(self, replica: Replica, piece: Piece, epoch: int) -> bool:
-        """Return whether records with which the leader of a replica began can be of a leader epoch."""
-        begun = self.beginnings.get(replica.leader) if replica.leader is not None else None
-        others = begun.pieces if begun is not None else ()
-        return piece.writer == BEFORE and not any(
-            one.writer[0] != epoch and intersect([one[:2]], [piece[:2]]) for one, _ in others
-        )
-
-    def _of_leader(self, replica: Replica, first: int, end: int) -> list[Piece]:
-        """Return the pieces of its leader's log that have any records of a follower at some offsets."""
-        leader = self.replicas.get(replica.leader) if replica.leader is not None else None
-        return [] if leader is None else [*leader.log.overlapping(first, end)][::-1]
-
-    def _of_all(self, first: int, end: int) -> Iterator[Piece]:
-        """Yield the pieces of all logs that have any of some offsets."""
-        return chain.from_iterable(one.log.overlapping(first, end) for one in self.replicas.values())
+        """Return the records of a follower's append."""
+        return self.fetched.records(replica, first, end, line)
 
     def _truncates(self, replica: Replica, line: TraceLine) -> None:
         log, to = replica.log, line.offset
@@ -489,15 +391,19 @@ class Player:
         self, replica: Replica, line: TraceLine, removed: list[Piece], change: tuple[int, int], lineage: Lineage
     ) -> None:
         """Find the committed records that a truncation removed; ``change`` is its target and the log end before."""
-        check_removed(line, removed, self.replicas.values(), self.brokers.since)
+        found = [one for piece in removed for one in self.committed.of(piece)]
+        known = replica.had_hw[0] if replica.had_hw is not None else 0
+        spans = [span for span, _ in found]
+        late = line.broker in self.brokers.since
+        open_ = of_removed(removed, spans, known, self.replicas.values()) if late else None
+        self._contradicts(line, open_)
         to, end = change
         why = TruncationReason.LOG_START if line.kind == Kind.TRUNCATE_FULL else TruncationReason.UNKNOWN
         role = line.broker, replica.epoch, replica.leader
         refs = (Ref(row=line.row, note=f"truncated to {to}"),)
         truncation = Truncation(*role, to, Interval.at(end), lineage, why, line.time, refs)
         self.removed[line.row] = Removed(truncation, tuple(merge(piece[:2] for piece in removed)))
-        found = [one for piece in removed for one in self.committed.of(piece)]
-        if found:
+        if found and open_ is None:
             ranges = tuple(merge(span for span, _ in found))
             commit = max((commit for _, commit in found), key=lambda one: (one.high_watermark, -one.epoch))
             self.truncated.append((TruncatedCommitted(truncation, ranges, commit), removed))
@@ -586,7 +492,10 @@ class Player:
             self._covers(replica, commit)
             self._note_late(commit)
         elif line.kind == Kind.CONSUMED or (replica.epoch < 0 and line.kind != Kind.PRODUCED):
-            self._adds((*replica.log.within(0, hw), *gone), commit)
+            own = line.kind == Kind.CONSUMED or line.broker not in self.brokers.since
+            below, open_ = below_early_hw(replica.log.within(0, hw), own=own)
+            self._contradicts(line, open_)
+            self._adds((*below, *gone), commit)
         elif whose is Whose.LEADERS or (whose is not Whose.LEAST and hw > replica.hw):
             if whose is Whose.LEADERS:
                 self._receives(replica, line, hw)
@@ -756,7 +665,9 @@ class Player:
         It names a leader epoch without a leader, so that the line of a role is missing. Or it appends other records
         than its leader wrote in that leader epoch, and they are not found to differ from those of another replica.
         """
-        found = [(line, text) for line, piece, text in self.unlike_leader if not among(apart, line.broker, piece)]
+        found = [
+            (line, text) for line, piece, text in self.fetched.unlike_leader if not among(apart, line.broker, piece)
+        ]
         begun = [one.end for one in self.beginnings.values()]
         for one in self.epochs.never_led(begun):
             found.append((one.line, f"{one.text}, and no line says who led that epoch"))
