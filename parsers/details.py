@@ -74,6 +74,32 @@ NOT_TAKEN = (
 )
 """Of a failed fetch: the leader sent records, and the follower could not take them."""
 
+UNNAMED_ERROR = "Error"
+"""Of a refused fetch: its leader answered with an error, which no exception below the line names."""
+
+MOVED_ERRORS = (
+    "NotLeaderForPartitionException",
+    "NotLeaderOrFollowerException",  # since 2.6
+    "UnknownTopicOrPartitionException",
+    "UnknownTopicIdException",
+    "InconsistentTopicIdException",
+    "UnknownLeaderEpochException",
+    "FencedLeaderEpochException",
+    "ReplicaNotAvailableException",
+    "LeaderNotAvailableException",
+    "OffsetNotAvailableException",
+)
+"""Of a refused fetch: leadership moved, or the topic is being created or deleted (``Errors``)."""
+
+STORAGE_ERRORS = ("KafkaStorageException",)
+"""Of a refused fetch: a log directory of the leader failed."""
+
+CORRUPT_ERRORS = ("CorruptRecordException", "InvalidRecordException", "InvalidMessageException")
+"""Of a refused fetch: the leader found damaged records in its own log."""
+
+DENIED_ERRORS = ("ClusterAuthorizationException", "TopicAuthorizationException")
+"""Of a refused fetch: the leader does not let the broker of the follower fetch."""
+
 NOT_ELECTED = (
     "failed to change state",
     "NewPartition to OnlinePartition failed",
@@ -192,6 +218,7 @@ COMPACT_POLICY = r"cleanup\.policy(?: -> |=)(?:\[[^\]]*|[^,]*)compact"
 ALL_REPLICAS = "AllReplicas:"
 """With this the detail of a cached state begins that names all replicas, ids joined by ","."""
 
+_EXCEPTION = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Za-z_][\w$]*(?:Exception|Error))")
 _LAST_KNOWN = re.compile(rf"{LAST_KNOWN[:-1]}(?:=|: )\[([0-9, ]+)\]")
 _AGAINST_SETTINGS = re.compile(rf"{AGAINST_SETTINGS}([0-9]+)")
 _ALL_REPLICAS = re.compile(rf"(?:{ALL_REPLICAS}|{REPLICAS})([0-9]+(?:,[0-9]+)*)")
@@ -210,6 +237,16 @@ def last_known(detail: str | None) -> str | None:
     """
     found = _LAST_KNOWN.match(detail or "")
     return found[1].replace(" ", "") if found is not None else None
+
+
+def exception_in(detail: str | None) -> str | None:
+    """The exception that a detail names, without its package; None if it names none.
+
+    >>> exception_in("org.apache.kafka.common.errors.KafkaStorageException"), exception_in("Error getting offset")
+    ('KafkaStorageException', None)
+    """
+    found = _EXCEPTION.fullmatch(detail or "")
+    return found[1] if found is not None else None
 
 
 def elected_safely(detail: str | None) -> bool:

@@ -2,12 +2,62 @@
 
 from __future__ import annotations
 
+from forensics.replay.facts.refusals import reachable
 from forensics.rules.finding import Severity
-from forensics.rules.problem_entry import KnownProblem, Records, detail_is, detail_is_not, less
+from forensics.rules.problem_entry import KnownProblem, Records, Row, detail_is, detail_is_not, less
 from parsers.details import FETCHED_OFFSET, FUTURE_REPLICA
 from parsers.schema import Kind
 
+
+def _is_impossible(row: Row) -> bool:
+    """Return whether a leader's log would begin at an offset that no log reaches."""
+    return row["log_start"] is not None and not reachable(row["log_start"])
+
+
 FETCHERS: tuple[KnownProblem, ...] = (
+    KnownProblem(
+        id="log-start-impossible",
+        title="Log start that no log reaches refused",
+        severity=Severity.WARNING,
+        kinds=(Kind.LOG_START_REFUSED,),
+        when=_is_impossible,
+        states=(
+            "{who} refused to move the log start of {where} to {log_start}: no log reaches this offset, and its high "
+            "watermark is {hw}"
+        ),
+        records=Records.NOTHING_LOST,
+        means=(
+            "The number changed on its way: in the memory of one of the two brokers, on the network between them, or "
+            "in a file of the leader. The follower deleted nothing. It no longer replicates {where} until its fetcher "
+            "starts again."
+        ),
+        fetch=(
+            "check whether {who} fetches damaged records from several leaders: then its memory or network is faulty",
+            "test the memory and the network of both machines, and collect log-start-offset-checkpoint of the leader",
+            "then restart the follower or move leadership, to start its fetcher again",
+        ),
+        always=True,
+    ),
+    KnownProblem(
+        id="log-start-above-high-watermark",
+        title="Log start above the high watermark refused",
+        severity=Severity.WARNING,
+        kinds=(Kind.LOG_START_REFUSED,),
+        states="{who} refused to move the log start of {where} to {log_start}, above its high watermark {hw}",
+        records=Records.NOTHING_LOST,
+        means=(
+            "A refusal deletes nothing. Mostly this is a follower: its leader deleted records, by retention or "
+            "request, while it was catching up, and its fetcher thread fails. A client that asks to delete records "
+            "that are not committed gets the same error."
+        ),
+        fetch=(
+            "check the ISR of every partition of that fetcher: older releases stop fetching all of them",
+            "restart the follower, or upgrade it",
+            "collect the leader's lines about the log start offset of {where}",
+        ),
+        issues=("KAFKA-7104 (a race in the leader's answer; fixed in 1.1.2 and 2.0)",),
+        always=True,
+    ),
     KnownProblem(
         id="fetch-beyond-log-end",
         title="Follower stopped: its log ends below the fetched offset",
@@ -76,6 +126,7 @@ FETCHERS: tuple[KnownProblem, ...] = (
             "future-replica-stopped",
             "append-refused",
             "log-start-above-high-watermark",
+            "log-start-impossible",
         ),
     ),
 )

@@ -11,6 +11,7 @@ from forensics.rules.client_lines import CLIENTS
 from forensics.rules.command_lines import COMMANDS
 from forensics.rules.fetcher_lines import FETCHERS
 from forensics.rules.finding import Severity
+from forensics.rules.leader_error_lines import LEADER_ERRORS
 from forensics.rules.problem_entry import (
     KnownProblem,
     Records,
@@ -167,26 +168,6 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         always=True,
     ),
     KnownProblem(
-        id="log-start-above-high-watermark",
-        title="Log start above the high watermark refused",
-        severity=Severity.WARNING,
-        kinds=(Kind.LOG_START_REFUSED,),
-        states="{who} refused to move the log start of {where} to {log_start}, above its high watermark {hw}",
-        records=Records.NOTHING_LOST,
-        means=(
-            "A refusal deletes nothing. Mostly this is a follower: its leader deleted records, by retention or "
-            "request, while it was catching up, and its fetcher thread fails. A client that asks to delete records "
-            "that are not committed gets the same error."
-        ),
-        fetch=(
-            "check the ISR of every partition of that fetcher: older releases stop fetching all of them",
-            "restart the follower, or upgrade it",
-            "collect the leader's lines about the log start offset of {where}",
-        ),
-        issues=("KAFKA-7104 (a race in the leader's answer; fixed in 1.1.2 and 2.0)",),
-        always=True,
-    ),
-    KnownProblem(
         id="fetch-offset-went-back",
         title="Follower ahead of its leader",
         severity=Severity.WARNING,
@@ -296,7 +277,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         records=Records.UNREADABLE,
         means=(
             "The follower tries again from the same offset. If the line repeats, the leader's segment is damaged "
-            "there, and the follower falls behind. If not, the leader was truncating, or the bytes changed on the way."
+            "there, and the follower falls behind. If not, the leader was truncating, or the bytes changed on the way. "
+            "If the records of several leaders arrive damaged at one follower, its network or memory is faulty."
         ),
         fetch=(
             "check whether the line repeats with the same offset",
@@ -345,6 +327,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
     ),
     *REPLICAS,
     *QUORUM,
+    *LEADER_ERRORS,
     KnownProblem(
         id="index-corrupt",
         title="Broker does not start: corrupt index",
@@ -781,8 +764,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="a follower's fetch of {where} from {leader} was answered with an error",
         records=Records.NOTHING_LOST,
         means=(
-            "Mostly leadership moved, and the follower receives the new leader next. It tries again by itself, and "
-            "keeps its records."
+            "Leadership moved, or the topic is being created or deleted. The follower receives the new leader next. It "
+            "tries again by itself, and keeps its records."
         ),
         fetch=(
             "if it continues for minutes: compare the leader in kafka-topics --describe with the one it asks",

@@ -18,6 +18,7 @@ from forensics.replay.roles.role_spans import ROLES
 from forensics.rules.finding import Evidence
 from forensics.rules.known_problems import BY_ID, KNOWN_PROBLEMS
 from forensics.rules.problem_entry import KnownProblem, Row
+from parsers.details import exception_in
 from parsers.formats.command_output import NAME as DESCRIBED
 from parsers.formats.dump_log_text import NAME as DUMPED
 from parsers.schema import FAILURES, Kind
@@ -367,6 +368,8 @@ def _words(row: Row, stake: Iterable[Range]) -> dict[str, Any]:
         "log_dir": row["log_dir"] or "its log directory",
         "at": f"offset {offset}" if offset is not None else "that place",
         "stake": _span(ranges),
+        "fetched": f" from offset {row['leo']}" if row["kind"] == Kind.FETCH_REFUSED and row["leo"] is not None else "",
+        "error": exception_in(row["detail"]) or "an error",
         "uncommitted": f"Offsets {_span(ranges)} are not committed yet: only this replica has them." if ranges else "",
     }
     return words

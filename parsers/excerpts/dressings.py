@@ -114,7 +114,8 @@ _QUOTES: Final[tuple[Dressing, ...]] = (
         f"{_EVENT[:-15]} <none> (kafka.log.Log)",
     ),
     Dressing("bold", _emphasis, f"**{_EVENT}**", "** of it all"),
-    Dressing("code", _around(r"^(`+)(?P<inner>[^`](?:.*[^`])?)\1[ \t]*$"), f"`{_EVENT}`", "`x` and `y`"),
+    # Markdown: a line of its own may end in a backslash.
+    Dressing("code", _around(r"^(`+)(?P<inner>[^`](?:.*[^`])?)\1\\?[ \t]*$"), f"`{_EVENT}`\\", "`x` and `y`"),
     Dressing("monospaced", _around(r"^\{\{(?P<inner>.+)\}\}[ \t]*$"), f"{{{{{_EVENT}}}}}", "{{x}} of it"),
     Dressing("code begins", _around(r"^`(?P<inner>[^`]+)$"), f"`{_EVENT}", "`x` and `y`"),
     Dressing("in marks", _around(r"^([\"'“‘«])(?P<inner>.+)[\"'”’»],?$"), f'"{_EVENT}"', '"yes", he said'),

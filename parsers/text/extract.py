@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from parsers.details import UNNAMED_ERROR
 from parsers.messages import MESSAGES
 from parsers.messages.catalogue import Message, Variant
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
@@ -138,6 +139,7 @@ def _extracts(
         _wordings(thrown, parts, fitted, thrown=True)
         lines_read = _lines_of(fitted)
     observations = _named_by_event(values(pl.concat(parts, how="diagonal"))) if parts else empty(OBSERVATIONS)
+    observations = _with_errors(observations, lines, heads)
     strays = _strays(lines.filter(~heads), frame)
     missed = pl.concat([strays, torn, unknown_wordings.notices(unknown, _PER_TEXT)])
     missed = missed.sort("line", maintain_order=True)
@@ -462,6 +464,24 @@ def _named_by_event(rows: pl.DataFrame) -> pl.DataFrame:
         pl.when(unnamed).then("_topic").otherwise("topic").alias("topic"),
         pl.when(unnamed).then("_partition").otherwise("partition").alias("partition"),
     ).drop("_topic", "_partition")
+
+
+_ERROR_CLASS = r"^\s*((?:[A-Za-z_][A-Za-z0-9_]*\.)+[A-Za-z_][A-Za-z0-9_$]*(?:Exception|Error))(?::|\s*$)"
+
+
+def _with_errors(rows: pl.DataFrame, lines: pl.DataFrame, heads: pl.Series) -> pl.DataFrame:
+    """Name the error with which a leader answered a fetch, from the exception in the line below.
+
+    Up to 1.0 the class of the exception is in the line itself (AbstractFetcherThread.processFetchRequest).
+    """
+    unnamed = (pl.col("kind") == Kind.FETCH_REFUSED.value) & (pl.col("detail") == UNNAMED_ERROR)
+    if not rows.select(unnamed.any()).item():
+        return rows
+    below = pl.when(~heads.shift(-1, fill_value=True)).then(pl.col("text").shift(-1))
+    errors = lines.select("line", below.str.extract(_ERROR_CLASS).alias("_error"))
+    found = rows.join(errors.unique("line", keep="last"), on="line", how="left", maintain_order="left")
+    named = pl.when(unnamed).then(pl.coalesce("_error", "detail")).otherwise("detail")
+    return found.with_columns(named.alias("detail")).drop("_error")
 
 
 _MOST_TORN = 10

@@ -43,6 +43,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "command_lines": "what the output of commands states",
             "quorum_lines": "what single lines state of the metadata quorum",
             "fetcher_lines": "what single lines state of followers that stopped fetching",
+            "leader_error_lines": "what single lines state of leaders that answered a fetch with an error",
             "replica_lines": "what single lines state of a replica's files, epochs and compaction",
             "routine_lines": "what single lines state that is routine",
             "suspect": "says what an entry of suspected is",

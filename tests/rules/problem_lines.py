@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.rules.broker_problem_lines import SHOWN as OF_BROKERS
 from tests.rules.command_problem_lines import SHOWN as OF_COMMANDS
+from tests.rules.fetch_problem_lines import SHOWN as OF_FETCHES
 from tests.rules.replica_problem_lines import SHOWN as OF_REPLICAS
 from tests.rules.shown_lines import CAUGHT_UP, FETCHER, FRAME, LOADED, STORED, TO_EPOCH, Shown, event, opened
 
@@ -23,6 +24,7 @@ SHOWN: dict[str, Shown] = {
     **OF_REPLICAS,
     **OF_COMMANDS,
     **OF_BROKERS,
+    **OF_FETCHES,
     "shared-directory": Shown(
         [opened("sales-7"), opened("Sales-7", at=42), opened("sales-7", at=43)],
         [
@@ -131,18 +133,6 @@ SHOWN: dict[str, Shown] = {
         FETCH_MISMATCH,
         broker=3,
         offsets=((130, 151),),
-    ),
-    "log-start-above-high-watermark": Shown(
-        [
-            event("Error due to", level="ERROR"),
-            "kafka.common.KafkaException: Error processing data for partition sales-7 offset 130",
-            (
-                "Caused by: org.apache.kafka.common.errors.OffsetOutOfRangeException: Cannot increment the log start "
-                "offset to 140 of "
-                "partition sales-7 since it is larger than the high watermark 131"
-            ),
-        ],
-        [event(f"[Log partition=sales-7, dir={STORED}] Incrementing log start offset to 140", "kafka.log.Log")],
     ),
     "fetch-offset-went-back": Shown(
         [
@@ -507,22 +497,6 @@ SHOWN: dict[str, Shown] = {
             event(
                 f"{FETCHER} Retrying leaderEpoch request for partition sales-7 as the leader reported an error: "
                 "UNKNOWN_SERVER_ERROR"
-            )
-        ],
-        broker=3,
-    ),
-    "fetch-refused": Shown(
-        [
-            event(f"{FETCHER} Error for partition sales-7 at offset 130", level="ERROR"),
-            (
-                "org.apache.kafka.common.errors.NotLeaderOrFollowerException: This server is not the leader for that "
-                "topic-partition."
-            ),
-        ],
-        [
-            event(
-                f"{FETCHER} Unexpected error occurred while processing data for partition sales-7 at offset 130",
-                level="ERROR",
             )
         ],
         broker=3,

@@ -6,7 +6,7 @@ not use it. It is only collected here; ``forensics.replay.signs.suspicions`` dec
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -72,6 +72,19 @@ CONSUMERS = (
 
 NOBODYS = (Kind.HW_REGRESSED, Kind.CORRUPTION_CUT)
 """Kinds of line that count too where no line names their broker, if a line of a broker names the partition."""
+
+_UNREACHABLE: Final = 1 << 56
+"""No log reaches this offset: at ten million records a second that takes 200 years."""
+
+
+def reachable(offset: int) -> bool:
+    """Return whether a log may have an offset; a number that is not of this kind was damaged.
+
+    >>> reachable(5_661_575_540), reachable(8_459_296_551_737_491_457)
+    (True, False)
+    """
+    return offset < _UNREACHABLE
+
 
 Complaints = dict[tuple[str, int, int], list[Complaint]]
 """By topic, partition and incarnation."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.refusals import Complaint
+from forensics.replay.facts.refusals import Complaint, reachable
 from forensics.replay.history import History, Role
 from forensics.replay.roles.steps import RoleSpan
 from forensics.replay.signs.sign import Sign, Suspicion
@@ -153,12 +153,17 @@ def starts_above(history: History) -> Iterator[Suspicion]:
     """Yield followers whose leader's log starts above their high watermark.
 
     A leader logs the same if a client asks it to delete uncommitted records (DeleteRecords): the client gets an error
-    and nothing happens.
+    and nothing happens. A log start that no log reaches is a damaged number, and no sign about a log.
     """
     for one, role_span in _complaints_of(history, Kind.LOG_START_REFUSED):
         if role_span is not None and role_span.role is Role.LEADER:
             continue
-        if one.hw is not None and one.log_start is not None and 0 <= one.hw < one.log_start:
+        if (
+            one.hw is not None
+            and one.log_start is not None
+            and 0 <= one.hw < one.log_start
+            and reachable(one.log_start)
+        ):
             refs = (line_of(one, f"log start offset {one.log_start} wanted, high watermark {one.hw}"),)
             yield _of_complaint(Sign.LOG_START_ABOVE_HIGH_WATERMARK, one, role_span, one.hw, one.log_start, refs)
 
