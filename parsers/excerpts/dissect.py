@@ -23,6 +23,7 @@ from parsers.excerpts.kinds import (
     may_be_inside,
     message_in,
     message_of,
+    names_printer,
     said,
     spoken,
     torn_of,
@@ -132,7 +133,8 @@ class _Reader:
             found = undressed(line, begins)
             if found is not None:
                 return self._begun(line, found, kind)
-        if not self.timed and (found := undressed(line, torn_of)) is not None and self._as_others(found):
+        found = undressed(line, torn_of)
+        if found is not None and (names_printer(found.line) or (not self.timed and self._as_others(found))):
             return self._begun(line, found, Kind.BROKEN)
         return Line(text, Kind.GOES_ON, writer)
 
@@ -194,6 +196,7 @@ class _Reader:
             return None  # it became a piece of a line before
         lengths = [len(line) for line in self.physical[at : at + len(rest) + 1]]
         found = wraps.joined(self.lines[at].text, rest, lengths, width)
+        found = found or wraps.joined_without_end(self.lines[at].text, rest, lengths, width)
         if found is None and wraps.cut_number(self.lines[at].text, rest[0]):
             return wraps.Joined("", 1)
         return found

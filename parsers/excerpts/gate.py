@@ -73,6 +73,7 @@ _ANYWHERE: Final[tuple[tuple[bytes, re.Pattern[bytes]], ...]] = (
     (b"\\u00", re.compile(rb"\\u00(?:3[ceCE]|2[267])")),
     (b"<", re.compile(rb"(?i:<br ?/?>)")),
     (b"]", re.compile(rb"\][ \t]*(?:~|-+>?|to|\.\.+)[ \t]*\[[0-9]{2,4}[-:/]")),
+    (b"] ", re.compile(rb"(?m)^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}[.,][0-9]+\] ")),
     (b"]~", re.compile(rb"\]~[ \t]*\[")),
     (b"**", re.compile(rb"\*\*[\w.*-]*-[0-9]")),
     (b">", re.compile(rb"<[^<>\s=,]{1,40}>[\w.-]*-[0-9]")),

@@ -9,6 +9,7 @@ from typing import Final
 
 from parsers.excerpts.catalogue import EXCEPTION, LOGGER, fits, known, speaks, thrown
 from parsers.excerpts.times import DATE, DATED, EDITED, LEVEL, TIMED
+from parsers.text.cut_wordings import beginning, is_beginning
 
 
 class Kind(Enum):
@@ -157,6 +158,7 @@ _SPOKEN: Final = re.compile(
 _PROGRAM: Final = re.compile(r"^(?:log4j|SLF4J|OpenJDK|Java|WARNING|Warning|Error|Exception)\b")
 """Programs that print sentences to a broker's output."""
 
+_HALF_BRACKETED: Final = re.compile(rf"^{DATE}\] ")
 _LEVEL_FIRST: Final = re.compile(rf"^(?:\[[^\]=0-9][^\]=]*\] +)?(?P<event>{LEVEL}(?: *[:|-])? +(?P<message>\S.*))$")
 _LEVEL_AT_LEAST: Final = re.compile(rf"^(?:\[[^\]=0-9][^\]=]*\] +)?{LEVEL}(?:[ :|-]|$)")
 _UNDRESSED: Final = re.compile(r"[A-Za-z0-9/(\[]")
@@ -167,14 +169,14 @@ _PREFIXED: Final = re.compile(r"^(?:\[[A-Z][A-Za-z]+[ =\]]|Partition \[|Broker [
 
 def event_of(text: str) -> Event | None:
     """A line as the first of an event; None where it is none."""
-    if TIMED.match(text):
+    if TIMED.match(text) and not _HALF_BRACKETED.match(text):
         return Event(text, timed=True)
     for edited in EDITED:
         taken = edited.taken_off(text)
         if taken is None:
             continue
         time, rest = taken
-        found = _from_level(rest) or _alone(rest)
+        found = _from_level(rest) or _message(rest)
         if found is not None:
             return Event(found if time is None else f"[{time}] {found}", time is not None, edited.name)
     dated = DATED.match(text)
@@ -203,6 +205,11 @@ def torn_of(text: str) -> Event | None:
     return None
 
 
+def names_printer(text: str) -> bool:
+    """Return whether a line begins with who prints it, as most messages of brokers do: no rest of a line does."""
+    return _PREFIXED.match(text) is not None
+
+
 def may_be_inside(text: str) -> bool:
     """Return whether an incomplete line may be a further piece of the line before."""
     return EXCEPTION.match(text) is None and broken_of(text) is None
@@ -223,6 +230,11 @@ def _alone(text: str) -> str | None:
     return f"INFO {text}" if known(text) or thrown(text) is not None else None
 
 
+def _message(text: str) -> str | None:
+    """A known message as an event; its end may be missing, if it begins with who prints it."""
+    return _alone(text) or (f"INFO {text}" if _PREFIXED.match(text) and is_beginning(text) else None)
+
+
 def exception_of(text: str) -> str | None:
     """Return the known exception text, if an event without a time is nothing else; otherwise None."""
     return thrown(_LEVEL_WORD.sub("", text))
@@ -230,7 +242,7 @@ def exception_of(text: str) -> str | None:
 
 def message_of(text: str) -> Event | None:
     """A line that is a known message by itself, as an event without a time."""
-    found = _alone(text)
+    found = _message(text)
     return None if found is None else Event(found, timed=False, sign="message alone")
 
 
@@ -272,6 +284,12 @@ def said(text: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
         return fits(EXCEPTION.sub("", text, count=1))
     found = _MESSAGE.match(event.text)
     return None if found is None else fits(found["message"])
+
+
+def begun(text: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
+    """Return the catalogue message of which an event is the beginning, and the values that it states in full."""
+    event = event_of(text)
+    return beginning(text if event is None else message_in(event.text))
 
 
 def message_in(text: str) -> str:

@@ -102,5 +102,20 @@ EDITED: Final[tuple[EditedTime, ...]] = (
         "[timestamp] INFO Truncating log orders-0 to offset 50. (kafka.log.Log)",
         "[time to read] this",
     ),
+    EditedTime(
+        "bracket cut off",
+        re.compile(rf"^(?P<time>{DATE})\] +"),
+        "2024-03-01 10:22:41,107] INFO Truncating log orders-0 to offset 50. (kafka.log.Log)",
+        "2024-03-01 10:22:41,107 INFO Truncating log orders-0 to offset 50. (kafka.log.Log)",
+    ),
+    EditedTime(
+        "beginning cut off",
+        re.compile(
+            r"^(?:(?=.)[0-9]{0,4}(?:[-/.][0-9]{0,2}){0,2}[T ]?(?:[0-9]{0,2}(?::[0-9]{2}){0,2})?(?:[.,][0-9]{1,9})?\] +"
+            rf"|(?!{LEVEL} )(?:T?R?A?C?E|D?E?B?U?G|I?N?F?O|W?A?R?N|E?R?R?O?R|F?A?T?A?L)\]? +)"
+        ),
+        ":41,107] INFO Truncating log orders-0 to offset 50. (kafka.log.Log)",
+        "41] is the first of them",
+    ),
 )
 """In the order in which they are tried. What is left must be an event without a time (``kinds``)."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from parsers.excerpts.catalogue import thrown
-from parsers.excerpts.kinds import ended, said, whole
+from parsers.excerpts.kinds import begun, ended, said, whole
 
 MOST_PIECES: Final = 60
 SHORTEST: Final = 20
@@ -64,6 +64,24 @@ def joined(first: str, rest: Sequence[str], lengths: Sequence[int], width: Width
             text = _likeliest(ways, sure=sure)
             return None if text is None else Joined(text, count)
     return None
+
+
+def joined_without_end(first: str, rest: Sequence[str], lengths: Sequence[int], width: Width | None) -> Joined | None:
+    """Return the first line of an event joined with its continuation, where the end of the event was left out.
+
+    Args:
+        first, rest, lengths, width: as for ``joined``, which found no whole message.
+    """
+    if whole(first) or said(first) is not None or begun(first) is None:
+        return None
+    found = None
+    for count in range(1, min(len(rest), MOST_PIECES) + 1):
+        pieces = [first, *rest[:count]]
+        told = {way: meant for way in _ways(pieces, lengths, width) if (meant := begun(way)) is not None}
+        if max(lengths[: count + 1]) > LONGEST or not pieces[-1].strip() or not told:
+            break
+        found = Joined(next(iter(told)) if len({*told.values()}) == 1 else "", count)
+    return found
 
 
 def _likeliest(ways: Sequence[str], *, sure: bool) -> str | None:

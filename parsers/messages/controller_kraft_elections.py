@@ -9,7 +9,7 @@ from parsers.schema import Kind
 
 _LISTS = r"(?:(?:{names}): \[[^\]]*\] -> \[[^\]]*\](?:, )?)*"
 _OTHERS = _LISTS.replace("{names}", "[a-zA-Z]+")
-_UNCLEAN = rf"{QUORUM_CONTROLLER}UNCLEAN partition change for {TP} with topic ID (?P<topic_id>{NAME}): "
+_UNCLEAN = rf"{QUORUM_CONTROLLER}UNCLEAN partition change for {TP}(?: with topic ID (?P<topic_id>{NAME}))?: "
 _ISR = r"(?:isr: (?P<isr_before>\[[0-9, ]*\]) -> (?P<isr>\[[0-9, ]*\])(?:, )?)?"
 _LEADER = r"(?:leader: -?[0-9]+ -> (?P<leader>-?[0-9]+)(?:, )?)?"
 _PARTITION_EPOCH = r"partitionEpoch: -?[0-9]+ -> (?P<partition_epoch>-?[0-9]+)"
@@ -86,6 +86,24 @@ MESSAGES: tuple[Message, ...] = (
                             },
                         ),
                         "real",
+                    ),
+                    # As people shorten it.
+                    Example(
+                        "[QuorumController id=1] UNCLEAN partition change for orders-0: isr: [1] -> [2], leader: 1 -> "
+                        "2, leaderRecoveryState: RECOVERED -> RECOVERING, leaderEpoch: 2 -> 3, partitionEpoch: 5 -> 6",
+                        (
+                            {
+                                "witness": 1,
+                                **ORDERS,
+                                "isr_before": "1",
+                                "isr": "2",
+                                "leader": 2,
+                                "detail": "RECOVERING",
+                                "previous_epoch": 2,
+                                "leader_epoch": 3,
+                                "partition_epoch": 6,
+                            },
+                        ),
                     ),
                 ),
             ),

@@ -62,7 +62,13 @@ def read(rows: pl.DataFrame) -> pl.DataFrame:
 
 def is_beginning(text: str) -> bool:
     """Return whether a text is the beginning of a known message that states values."""
-    return _wording(_MARK.sub("", text)) is not None
+    return beginning(text) is not None
+
+
+def beginning(text: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
+    """Return the message of which a text is the beginning, and the values that it states in full; or None."""
+    found = _wording(_MARK.sub("", text))
+    return None if found is None else (found.message.id, tuple(found.values.items()))
 
 
 def _wording(text: str) -> _Cut | None:

@@ -91,6 +91,9 @@ PASTES: dict[str, Paste] = {
         each(lambda line: TIME.sub(lambda found: f"[{found[1][:5]}XX-XX {found[2]}] ", line)), 0, timeless=True
     ),
     "a word for the time": Paste(each(lambda line: TIME.sub("[timestamp] ", line)), 0, timeless=True),
+    "bracket cut off": Paste(each(lambda line: TIME.sub(r"\1 \2] ", line)), 0),
+    "time cut off": Paste(each(lambda line: line[15:] if TIME.match(line) else line), 0, timeless=True),
+    "all but the bracket cut off": Paste(each(lambda line: TIME.sub("] ", line)), 0, timeless=True),
     "no time": Paste(each(lambda line: TIME.sub("", line)), 0, timeless=True),
     # breaks
     "wrapped at 72": Paste(at_blanks(72), 2),
