@@ -15,6 +15,7 @@ import polars as pl
 from parsers import limits
 from parsers.encodings.checkpoint_file import INT32_MAX, INT64_MAX, integer
 from parsers.file_reading import FileReading, note
+from parsers.filled import filled
 from parsers.schema import BATCHES, LEAST, NOTICES, OBSERVATIONS, empty
 
 _SCHEMAS: Final = tuple((schema, list(schema), list(schema.values())) for schema in (OBSERVATIONS, BATCHES, NOTICES))
@@ -98,7 +99,7 @@ def counted(notices: pl.DataFrame) -> pl.DataFrame:
     several = pl.len().over("_alike")
     rows = notices.with_row_index("_row").with_columns(alike.fill_null(pl.col("_row").cast(pl.String)).alias("_alike"))
     many = rows.with_columns(several.alias("_many"), pl.col("_row").rank("ordinal").over("_alike").alias("_rank"))
-    told = pl.format("{} ({} like this in the file, this is the first)", "reason", "_many")
+    told = filled("{} ({} like this in the file, this is the first)", "reason", "_many")
     kept = many.filter((pl.col("_many") <= most) | (pl.col("_rank") == 1))
     reason = pl.when(pl.col("_many") > most).then(told).otherwise("reason").alias("reason")
     return kept.sort("_row").with_columns(reason).select(NOTICES.keys())

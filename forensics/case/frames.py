@@ -13,6 +13,7 @@ from forensics.errors import UnreadableInput
 from parsers.excerpts.pieces import MARKED, PIECE
 from parsers.file_reading import UTC, FileReading, placed
 from parsers.files.sources import Source
+from parsers.filled import filled
 from parsers.formats.epoch_checkpoint import NAME as EPOCHS
 from parsers.formats.log_directory import split_segment_file
 from parsers.formats.offset_checkpoint import NAME as OFFSETS
@@ -127,17 +128,17 @@ def _named(
     if "source" not in frame.columns or (by_path and sources is None):
         raise UnreadableInput(f"{what}: {_NO_FILE}")
     if sources is None:
-        return frame.with_columns(pl.format("source-{}", "source").alias(_FILE))
+        return frame.with_columns(filled("source-{}", "source").alias(_FILE))
     paths = sources.select(pl.col("id").alias("source").cast(frame.schema["source"]), pl.col("path").alias(_FILE))
     found = frame.join(paths, on="source", how="left", maintain_order="left")
-    return found.with_columns(pl.col(_FILE).fill_null(pl.format("source-{}", "source")))
+    return found.with_columns(pl.col(_FILE).fill_null(filled("source-{}", "source")))
 
 
 def _by_owner(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows with the files of a known broker in a folder of its name, by which they are its own."""
     if "broker" not in rows.columns:
         return rows
-    return rows.with_columns(pl.concat_str(pl.format("broker-{}/rows/", "broker").fill_null(""), _FILE).alias(_FILE))
+    return rows.with_columns(pl.concat_str(filled("broker-{}/rows/", "broker").fill_null(""), _FILE).alias(_FILE))
 
 
 def _parts(frame: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:

@@ -15,6 +15,7 @@ from forensics.case.order import FIRST
 from forensics.case.owners import by_folder
 from parsers import read
 from parsers.details import Claim
+from parsers.filled import filled
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.formats.trace_jsonl import write_statements, write_trace
 from parsers.schema import OBSERVATIONS, Kind
@@ -51,11 +52,11 @@ def written(
     rows = case.observations
     if names:
         of_broker = pl.col("topic").is_null() & pl.col("topic_id").is_null()
-        rows = rows.filter(of_broker | pl.format("{}-{}", "topic", "partition").is_in(names))
+        rows = rows.filter(of_broker | filled("{}-{}", "topic", "partition").is_in(names))
         files = files.filter(
             pl.col("topic").is_null()
             | (pl.col("topic") == METADATA_TOPIC)
-            | pl.format("{}-{}", "topic", "partition").is_in(names)
+            | filled("{}-{}", "topic", "partition").is_in(names)
         )
     in_files = pl.col("source").is_in(files.get_column("id").implode())
     replicas = sorted(case.brokers)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from forensics.case.speakers import OF_ITSELF, saying
+from parsers.filled import filled
 from parsers.messages.catalogue import Says
 from parsers.messages.logs import WITH_ZOOKEEPER
 from parsers.schema import ROLES, Kind
@@ -412,7 +413,7 @@ def _registered(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     lines = lines.with_columns(starts).filter(_is(Kind.BROKER_REGISTERED) & ~pl.col("message").is_in(_METADATA))
     own = lines.filter(pl.col("replica") == pl.col("broker"))
     other = lines.filter(pl.col("replica") != pl.col("broker"))
-    epoch = pl.format("epoch {}", "offset")
+    epoch = filled("epoch {}", "offset")
     numbered = other.get_column("offset").is_not_null().any()
     if numbered:
         return own.with_columns(epoch.alias("registration")), other.with_columns(epoch.alias("registration"))

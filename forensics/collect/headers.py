@@ -9,13 +9,14 @@ import polars as pl
 
 from parsers.encodings.compression import CODECS
 from parsers.files.sources import Source
+from parsers.filled import filled
 from parsers.formats.log_directory import split_segment_file
 from parsers.formats.segment import read_segment
 
 ENDING: Final = ".headers.txt"
 """Added to the name of the segment."""
 
-_LINE: Final = pl.format(
+_LINE: Final = filled(
     "baseOffset: {} lastOffset: {} count: {} baseSequence: {} lastSequence: -1 producerId: {} producerEpoch: {} "
     "partitionLeaderEpoch: {} isTransactional: {} isControl: {} position: {} {}: {} size: {} magic: {} "
     "compresscodec: {} crc: {} isvalid: {}\n",

@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from parsers.filled import filled
 from parsers.reading import EXCERPT
 from parsers.schema import NOTICES, Kind, conform, empty
 
@@ -145,7 +146,7 @@ def produced(rows: pl.DataFrame) -> pl.DataFrame:
     """
     acks = pl.when(pl.col("acks") == -1).then(pl.lit("all")).otherwise(pl.col("acks").cast(pl.String))
     sound = (pl.col("error") == 0) & (pl.col("offset") >= 0)
-    failed = pl.when(pl.col("error") != 0).then(pl.format(" error {}", "error")).otherwise(pl.lit(""))
+    failed = pl.when(pl.col("error") != 0).then(filled(" error {}", "error")).otherwise(pl.lit(""))
     return conform(
         rows.filter(pl.col("acks").is_not_null()).with_columns(
             pl.when(sound).then("offset").alias("offset"),

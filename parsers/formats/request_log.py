@@ -21,6 +21,7 @@ from typing import Final
 import polars as pl
 
 from parsers.encodings.request_tables import ANSWERED, ASKED, FETCHES, FORGOTTEN, STATED, Requests
+from parsers.filled import filled
 from parsers.formats import request_log_json, request_log_text
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
 
@@ -166,7 +167,7 @@ def _still(fetches: pl.DataFrame, sound: pl.DataFrame, errors: pl.DataFrame, for
         .filter(pl.col("_last") > pl.col("line"))
     )
     return stretched.with_columns(
-        pl.format("unchanged since line {}", "line").alias("detail"),
+        filled("unchanged since line {}", "line").alias("detail"),
         pl.col("_last").alias("line"),
         pl.col("_last_time").alias("time"),
     ).sort("line", *_PARTITION)

@@ -23,6 +23,7 @@ from parsers.encodings.request_tables import (
     produced,
     unread,
 )
+from parsers.filled import filled
 from parsers.schema import Kind, conform, empty
 
 NAME: Final = "request-log-json"
@@ -326,7 +327,7 @@ def _alterations(rows: pl.DataFrame) -> list[pl.DataFrame]:
         pl.lit(None, dtype=pl.String).alias("isr"),
         pl.lit(None, dtype=pl.Int64).alias("leader_epoch"),
         pl.lit(None, dtype=pl.Int64).alias("partition_epoch"),
-        pl.format("error {}", "errorCode").alias("detail"),
+        filled("error {}", "errorCode").alias("detail"),
     )
     return [conform(good, STATED), conform(refused, STATED)]
 

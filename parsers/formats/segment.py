@@ -24,6 +24,7 @@ import polars as pl
 from parsers.encodings import compression
 from parsers.encodings.segment_neighbours import misplaced
 from parsers.errors import NotThisFormat
+from parsers.filled import filled
 from parsers.reading import Notices
 from parsers.schema import BATCHES, DamageKind, conform, empty
 
@@ -513,8 +514,8 @@ def _judge(view: memoryview, batches: pl.DataFrame, base_offset: int | None, not
     )
     if not marked.select(pl.any_horizontal("bad_crc", "bad_header", "outside").any()).item():
         return marked["sound"]
-    offsets = pl.format("{} to {}", "start", "last")
-    header = pl.format("offsets {}, {} records, codec {}", offsets, records.fill_null(0), "codec")
+    offsets = filled("{} to {}", "start", "last")
+    header = filled("offsets {}, {} records, codec {}", offsets, records.fill_null(0), "codec")
     wrong = marked.filter("bad_crc").select("byte", "size", "magic", "start", "last", "crc")
     for place, size, magic, first, end, stored in wrong.iter_rows():
         where = f"offset {first}" if first == end else f"offsets {first} to {end}"
@@ -524,7 +525,7 @@ def _judge(view: memoryview, batches: pl.DataFrame, base_offset: int | None, not
         )
     for flag, kind, particulars in (
         (pl.col("bad_header"), DamageKind.BAD_HEADER, header),
-        (pl.col("outside"), DamageKind.OUT_OF_RANGE, pl.format(f"{{}}, its name says {base_offset}", offsets)),
+        (pl.col("outside"), DamageKind.OUT_OF_RANGE, filled(f"{{}}, its name says {base_offset}", offsets)),
     ):
         for place, size, text in marked.filter(flag).select("byte", "size", particulars.alias("text")).iter_rows():
             notices.add(f"{kind}: {text}", kind=kind, excerpt=_hex(view, place, size), byte=place)

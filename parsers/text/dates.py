@@ -11,6 +11,8 @@ from typing import Final
 
 import polars as pl
 
+from parsers.filled import filled
+
 
 @dataclass(frozen=True, slots=True)
 class Date:
@@ -86,7 +88,7 @@ def _named_months(text: pl.Expr) -> pl.Expr:
     """Day, name of the month, year; any mark between them."""
     day = "(?P<d>[0-9]{1,2})[ /](?P<b>[A-Z][a-z]{2})[ /](?P<y>[0-9]{4})"
     parts = text.str.extract_groups(rf"^{day}[ :](?P<t>{_CLOCK})(?:[.,:](?P<f>[0-9]+))?$").struct
-    return pl.format(
+    return filled(
         "{} {} {} {}.{}",
         parts.field("d"),
         parts.field("b"),
@@ -98,7 +100,7 @@ def _named_months(text: pl.Expr) -> pl.Expr:
 
 def _basic(text: pl.Expr) -> pl.Expr:
     digits = text.str.replace_all(r"[^0-9]", "")
-    whole = pl.format("{}.{}", digits.str.slice(0, 14), digits.str.slice(14).replace("", "0"))
+    whole = filled("{}.{}", digits.str.slice(0, 14), digits.str.slice(14).replace("", "0"))
     # A blank, as digits that follow each other are not told apart by themselves.
     return whole.str.replace(r"^(.{8})", "$1 ").str.to_datetime("%Y%m%d %H%M%S%.f", time_unit="us", strict=False)
 

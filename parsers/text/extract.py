@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from parsers.details import UNNAMED_ERROR
+from parsers.filled import filled
 from parsers.messages import MESSAGES
 from parsers.messages.catalogue import Message, Variant
 from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
@@ -552,7 +553,7 @@ def _run_on(hits: pl.DataFrame, frame: Frame) -> tuple[pl.DataFrame, pl.DataFram
 
 def _unread(missed: pl.DataFrame) -> pl.DataFrame:
     found = missed.select(
-        pl.format('recognised by "{}" but not understood', pl.col("literal").list.first()).alias("reason"),
+        filled('recognised by "{}" but not understood', pl.col("literal").list.first()).alias("reason"),
         pl.col("text").str.slice(0, EXCERPT).alias("excerpt"),
         pl.col("line"),
     )
@@ -581,6 +582,6 @@ def _config(lines: pl.DataFrame, heads: pl.Series, frame: Frame, inside_config: 
     dump = dump.join_asof(times.sort("line"), on="line", strategy="backward").with_columns(
         pl.lit(Kind.BROKER_CONFIG.value, dtype=OBSERVATIONS["kind"]).alias("kind"),
         pl.lit("V-02").alias("message"),
-        pl.format("{}={}", "key", "value").alias("detail"),
+        filled("{}={}", "key", "value").alias("detail"),
     )
     return conform(dump, OBSERVATIONS), inside

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from parsers.filled import filled
 from parsers.text.dates import DATES, Date
 from parsers.text.lines import Block, plain
 from parsers.text.unwrapping import MOST_PIECES, added, inside, joined, trailing
@@ -63,7 +64,7 @@ class Json:
             rows = rows.with_columns(
                 pl.when(pl.col("inner").is_not_null() & pl.col("outer").is_not_null())
                 .then(
-                    pl.format(
+                    filled(
                         "[{}] {} {} ({})",
                         pl.col("outer").dt.strftime("%Y-%m-%d %H:%M:%S,%3f"),
                         pl.col("level").replace(_SEVERITIES).fill_null("INFO").str.to_uppercase(),

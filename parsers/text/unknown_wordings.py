@@ -6,6 +6,7 @@ from typing import Final
 
 import polars as pl
 
+from parsers.filled import filled
 from parsers.schema import NOTICES, conform
 from parsers.text import frames
 from parsers.text.frames import Frame
@@ -55,8 +56,8 @@ def notices(found: pl.DataFrame, per_text: int) -> pl.DataFrame:
     groups = found.group_by(pl.col("line") // per_text, "logger", "words", maintain_order=True).agg(
         pl.len().alias("count"), pl.col("line").first().alias("first"), pl.col("text", "level").first()
     )
-    who = pl.when(pl.col("logger").is_null()).then(pl.lit("")).otherwise(pl.format(" of {}", "logger"))
-    why = pl.format(
+    who = pl.when(pl.col("logger").is_null()).then(pl.lit("")).otherwise(filled(" of {}", "logger"))
+    why = filled(
         "unknown wording: {} {} {}{}, not understood",
         "count",
         "level",

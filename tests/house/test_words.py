@@ -67,6 +67,12 @@ BANS = (
         caught=("see style.md §9", "knowledge/stories.md", "fixes issue #12"),
         fine=("KAFKA-14704", "KIP-101", "docs/rules.md", "knowledge of Kafka", "color: #123456"),
     ),
+    Ban(
+        "a function in which Polars panics (parsers.filled has one in its place)",
+        r"\bpl\.format\(",
+        caught=('pl.format("{}-{}", "topic", "partition")',),
+        fine=('filled("{}-{}", "topic", "partition")', '"{}".format(1)'),
+    ),
 )
 
 

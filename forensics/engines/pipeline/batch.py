@@ -78,6 +78,7 @@ from forensics.engines.stages.work import (
 from forensics.result import Result, ordered, problems_of
 from parsers import read
 from parsers.files.sources import Source
+from parsers.filled import filled
 
 _HASHED_TOGETHER: Final = 256 << 20
 _WAVE: Final = 512
@@ -385,7 +386,7 @@ class Batch:
             schema={"cluster": pl.String, "common": pl.String},
         )
         found = found.join(shared, on="cluster", how="left", nulls_equal=True, maintain_order="left")
-        return found.select(*KEY, "n", pl.format("{}:{}:{}:{}", "n", "one", "two", "common").alias("digest"))
+        return found.select(*KEY, "n", filled("{}:{}:{}:{}", "n", "one", "two", "common").alias("digest"))
 
     def _judged_before(self) -> pl.DataFrame:
         """The digest of each partition that a former run looked at."""
