@@ -2,8 +2,8 @@
 
 Kibana and OpenSearch, Grafana Loki, CloudWatch (``aws logs filter-log-events``), Google Cloud, Datadog and Splunk hand
 out what a search found. Each entry is a line of a log, perhaps with its stack trace, beside the name of its pod or
-host. The text is split into one source per writer. A search leaves lines out, so the logs of these brokers are not
-complete.
+host. The text is split into one source per writer. A search may leave lines out. A writer's lines are taken for its
+whole log only if they hold what no search for replication finds.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, Final, NamedTuple
 
+import polars as pl
+
 from parsers.files.sources import Source
 
 PART: Final = "part of a log, exported"
+WHOLE: Final = "a log, exported"
 MOST_BYTES: Final = 16 << 20
 """Largest size of a text that is read as an export: it is read into memory."""
 MOST_WRITERS: Final = 1000
@@ -53,6 +56,11 @@ _ARRAY: Final = re.compile(r"\s*\[\s*\n\s*\{\s*\n")
 """An array of objects of many lines each, which collectors write too: a log, unless its entries name their writers."""
 _HEADER: Final = re.compile(rb"(?:\xef\xbb\xbf)?[\w\"@. ,;:\t-]{3,500}\r?\n")
 _DEPTH: Final = 6
+_ABOUT_REPLICATION: Final = r"(?i)partition|replica|leader|\bisr\b|epoch|offset|truncat|-[0-9]+\b"
+_LOGGERS_BESIDE: Final = 5
+"""Least number of loggers whose lines at INFO are not about replication in a writer's whole log. A broker that starts
+has 13 or more. A search by words finds one or two, by level none at INFO.
+"""
 
 
 class _Entry(NamedTuple):
@@ -85,15 +93,17 @@ def split(source: Source) -> Iterator[Source] | None:
     if len(data) > MOST_BYTES:
         return None
     text = data.decode("utf-8-sig", "replace")
-    entries = _of_document(text) if _JSON.match(data) is not None else _of_table(text)
-    if not entries or 2 * sum(_EVENT.match(one.text) is not None for one in entries) < len(entries):
+    entries, goes_on = _of_document(text) if _JSON.match(data) is not None else (_of_table(text), False)
+    # A store that keeps each printed line apart has entries that continue an event: stack traces, settings.
+    begun = [one for one in entries if not one.text[:1].isspace()]
+    if not begun or 2 * sum(_EVENT.match(one.text) is not None for one in begun) < len(begun):
         return None
     if _ARRAY.match(text) is not None and not all(one.writer for one in entries):
         return None
-    return _parts(source, _oldest_first(entries))
+    return _parts(source, _oldest_first(entries), goes_on=goes_on)
 
 
-def _parts(source: Source, entries: Sequence[_Entry]) -> Iterator[Source]:
+def _parts(source: Source, entries: Sequence[_Entry], *, goes_on: bool) -> Iterator[Source]:
     texts: dict[str, list[str]] = {}
     for one in entries:
         texts.setdefault(one.writer, []).append(one.text)
@@ -102,14 +112,31 @@ def _parts(source: Source, entries: Sequence[_Entry]) -> Iterator[Source]:
     yield replace(source, container="an export", notes=source.notes)
     for writer, lines in sorted(texts.items()):
         said = "".join(f"{line}\n" for line in lines).encode()
+        extent = WHOLE if not goes_on and _may_be_whole(lines) else PART
         yield Source(
             f"{source.path}!/{_shown(writer) or 'entries'}.log",
             len(said),
             _Content(said),
-            stored=f"{PART} in {source.stored}" if source.stored else PART,
+            stored=f"{extent} in {source.stored}" if source.stored else extent,
             archive=source.archive,
             offset=source.offset,
         )
+
+
+def _may_be_whole(lines: Sequence[str]) -> bool:
+    """Return whether a writer's lines hold what no search for replication finds."""
+    from parsers.text import extract, frames
+
+    events = pl.Series("text", [line.partition("\n")[0] for line in lines])
+    frame = frames.choose(events)
+    if frame is None:
+        return False
+    rows = frames.split(events.filter(events.str.contains(frame.head)).to_frame(), frame)
+    beside = rows.filter(
+        ~extract.relevant(rows.get_column("text"))
+        & ((pl.col("level") == "INFO") & ~pl.col("message").str.contains(_ABOUT_REPLICATION))
+    )
+    return beside.get_column("logger").drop_nulls().n_unique() >= _LOGGERS_BESIDE
 
 
 def _shown(writer: str) -> str:
@@ -126,12 +153,27 @@ def _oldest_first(entries: list[_Entry]) -> list[_Entry]:
 # -- JSON -------------------------------------------------------------------------------------------------------------
 
 
-def _of_document(text: str) -> list[_Entry]:
+def _of_document(text: str) -> tuple[list[_Entry], bool]:
+    """Return the entries of a document, and whether it states that the search found more."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        return []
-    return next((entries for entries in _lists(found, "", 0) if entries), [])
+        return [], False
+    return next((entries for entries in _lists(found, "", 0) if entries), []), _goes_on(found)
+
+
+def _goes_on(found: object) -> bool:
+    """Return whether a document is one page of several: CloudWatch names the next, Elasticsearch counts all hits."""
+    if not isinstance(found, dict):
+        return False
+    hits = found.get("hits")
+    total = hits.get("total") if isinstance(hits, dict) else None
+    count, at_least = (
+        (total.get("value"), total.get("relation") == "gte") if isinstance(total, dict) else (total, False)
+    )
+    here = hits.get("hits") if isinstance(hits, dict) else None
+    more = isinstance(count, int) and isinstance(here, list) and (at_least or count > len(here))
+    return more or bool(found.get("nextToken"))
 
 
 def _lists(found: object, writer: str, depth: int) -> Iterator[list[_Entry]]:
@@ -210,13 +252,31 @@ def _of_table(text: str) -> list[_Entry]:
         rows = list(csv.reader(io.StringIO(text), delimiter=separator))
     except csv.Error:
         return []
-    names = [name.strip().lower().rpartition(".")[2] for name in rows[0]]
+    names = [_own_name(name) for name in rows[0]]
     writer = next((names.index(name) for name in _WRITERS if name in names), None)
+    labels = names.index("labels") if writer is None and "labels" in names else None
     return [
-        _Entry(row[writer] if writer is not None else "", row[column])
+        _Entry(
+            _writer_in_labels(row[labels]) if labels is not None else row[writer] if writer is not None else "", line
+        )
         for row in rows[1:]
-        if len(row) == len(names) and row[column]
+        if len(row) == len(names) and (line := row[column])
     ]
+
+
+def _own_name(column: str) -> str:
+    """Return a column's name without the names of what it is in: "pod" of ``kubernetes.pod.name``."""
+    parts = column.strip().lower().split(".")
+    return parts[-2] if parts[-1] in ("name", "hostname") and len(parts) > 1 else parts[-1]
+
+
+def _writer_in_labels(labels: str) -> str:
+    """Return the writer that the labels of a line name, or "": JSON in tables of Grafana."""
+    try:
+        found = json.loads(labels)
+    except (ValueError, RecursionError):
+        return ""
+    return _writer(found) if isinstance(found, dict) else ""
 
 
 @dataclass(frozen=True, slots=True)
