@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from parsers.excerpts.catalogue import EXCEPTION, LOGGER
 from parsers.excerpts.kinds import Event, event_of, said
 from parsers.excerpts.times import DATE, LEVEL
-from parsers.text.shared_output import PREFIXES as WRITERS
+from parsers.text.shared_output import WRITERS
 from parsers.text.wrappings import COLLECTED as COLLECTORS
 from parsers.text.wrappings import Prefix
 

@@ -58,6 +58,9 @@ _DATE: Final = rb"|".join(dict.fromkeys(date.pattern.encode() for date in DATES)
 _WRITTEN: Final = rb"(?:" + _COLLECTED + rb"){0,2}(?:\{[\s\"]|(?:" + _LEVEL + rb" +)?\[?(?:" + _DATE + rb"))"
 """How programs begin a line: with its time, perhaps after a collector's prefix."""
 
+_SEVERAL_OBJECTS: Final = re.compile(rb"\n(?:" + _COLLECTED + rb"){0,2}\{")
+"""Another line that is an object, perhaps behind a collector's prefix: a log, and no document."""
+
 _LINES: Final = re.compile(
     rb"(?m)\n(?!\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]|\t(?:at |[\w.]+ = |\.\.\. |\t)|\n|\r)(?!"
     + _WRITTEN
@@ -127,9 +130,9 @@ def may_be_excerpt(data: bytes) -> bool:
     objects = data.lstrip()[:1] in (b"{", b"[", b'"')
     if _TIME.search(data) is None:
         return _speaks(data)
-    if objects and b"\\n" in data and b"\n{" not in data and _speaks(data):
+    if objects and b"\\n" in data and _SEVERAL_OBJECTS.search(data) is None and _speaks(data):
         return True  # one document
-    if not objects and b'\\"' in data and b"\n{" not in data:
+    if not objects and b'\\"' in data and _SEVERAL_OBJECTS.search(data) is None:
         return True  # else a log whose layout changed to JSON half way
     if _LINES.search(b"\n" + data) is not None:
         return True

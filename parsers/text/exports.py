@@ -2,8 +2,8 @@
 
 Kibana and OpenSearch, Grafana Loki, CloudWatch (``aws logs filter-log-events``), Google Cloud, Datadog and Splunk hand
 out what a search found. Each entry is a line of a log, perhaps with its stack trace, beside the name of its pod or
-host. The text is split into one source per writer. A search may leave lines out. A writer's lines are taken for its
-whole log only if they hold what no search for replication finds.
+host. The text is split into one source per writer. A search may leave lines out. A writer's lines count as its
+whole log only if they hold lines that no search for replication finds.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from parsers.files.sources import Source
-from parsers.text import lines
+from parsers.text import lines, logfmt
 from parsers.text.filtered import Filtered
 from parsers.text.frames import lines_with
 
@@ -30,6 +30,32 @@ _PROGRAM: Final = r"[^\s:\[]+(?:\[[0-9]+\])?: "
 NAME: Final = r"^(?:> ?)*([A-Za-z0-9][A-Za-z0-9_.-]*): "
 """kafka-1: line: Ansible, pssh, clush, and a person who pastes lines."""
 
+_STREAM: Final = rf"^{_ZONED} ([A-Za-z0-9][^\s:\[\]=\"{{}}|]*) "
+"""2024-03-01T10:22:41.107000+00:00 stream line: aws logs tail, if the line begins with a time of its own."""
+
+_LABELS: Final = (
+    "pod",
+    "pod_name",
+    "kubernetes_pod_name",
+    "statefulset_kubernetes_io_pod_name",
+    "container_name",
+    "instance",
+    "host",
+    "hostname",
+    "node_name",
+    "container",
+)
+"""Labels that name the writer, the most specific first."""
+
+_LOGCLI: Final = rf"^{_ZONED} \{{[^}}]*\}} "
+_IN_LABELS: Final = tuple(rf"^{_ZONED} \{{(?:[^}}]*[, ])?{label}=\"([^\"]+)\"[^}}]*\}} " for label in _LABELS)
+_IN_PAIRS: Final = tuple(rf"{logfmt.BEFORE}{label}=\"?([^\" \n]+)\"?(?: |$)" for label in _LABELS)
+_BY_LABEL: Final = {_LOGCLI: _IN_LABELS, logfmt.MESSAGE: _IN_PAIRS}
+"""Prefixes of one collector, by what all its lines begin with."""
+
+_BEHIND: Final = {_STREAM: rf"^\[?(?:{_DATED})", **dict.fromkeys(_IN_PAIRS, "(?:^| )(?:msg|message)=")}
+"""Text that must follow a prefix in any of its lines, if it is not a date."""
+
 PREFIXES: Final[tuple[str, ...]] = (
     # [pod/kafka-0/kafka] line: kubectl logs --prefix
     r"^\[pod/([^\]]+)\] ",
@@ -41,11 +67,21 @@ PREFIXES: Final[tuple[str, ...]] = (
     rf"^<[0-9]+>1 {_ZONED} (\S+) \S+ \S+ \S+ ",
     # 2024-03-01T10:22:41.107+0000 host kafka[123]: line
     rf"^{_ZONED} (\S+) {_PROGRAM}",
+    # 2024-03-01T10:22:41Z {app="kafka", pod="kafka-0"} line: logcli of Grafana Loki
+    _LOGCLI,
+    # 2024-03-01T10:22:41+00:00<tab>tag<tab>{...}: files of Fluentd
+    rf"^{_ZONED}\t([^\t]+)\t\{{",
+    _STREAM,
+    # ts=2024-03-01T10:22:41.107Z level=info pod=kafka-0 msg="line": logfmt
+    logfmt.MESSAGE,
     # Mar 01 10:22:41 host kafka[123]: line
     rf"^(?:<[0-9]+>)?[A-Z][a-z]{{2}} [ 0-9][0-9] [0-9:.]{{8,15}} (\S+) {_PROGRAM}",
     NAME,
 )
-"""Patterns of a prefix; the group is the writer."""
+"""Patterns of a prefix; the group is the writer, or ``_BY_LABEL`` has those that name it."""
+
+WRITERS: Final = tuple(each for prefix in PREFIXES for each in _BY_LABEL.get(prefix, (prefix,)))
+"""Patterns of a prefix, the group of each of which is the writer."""
 
 _LEVELS: Final = ("TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL")
 """Words before a colon that name no writer."""
@@ -64,6 +100,7 @@ MEMBERS: Final[tuple[tuple[str, ...], ...]] = (
     ("agent", "hostname"),
     ("_HOSTNAME",),
     ("host",),
+    *(("labels", label) for label in _LABELS),
 )
 """Members of a JSON object that name the writer, the most specific first."""
 
@@ -123,15 +160,27 @@ def mark_of(head: bytes) -> Mark | None:
     return None
 
 
-def _common_prefix(sample: pl.Series) -> str | None:
+def _common_prefix(sample: pl.Series, prefixes: tuple[str, ...] = PREFIXES) -> str | None:
     """Return the pattern of a writer's name before most lines, if an event follows it in any of them."""
-    for prefix, count in zip(PREFIXES, lines_with(sample, PREFIXES), strict=True):
-        if 2 * count > sample.len():
-            marked = sample.filter(sample.str.contains(prefix))
-            levels = marked.str.extract(prefix).is_in(_LEVELS).all()
-            if not levels and marked.str.replace(prefix, "").str.contains(_DATED).any():
-                return prefix
+    for prefix, count in zip(prefixes, lines_with(sample, prefixes), strict=True):
+        if 2 * count <= sample.len():
+            continue
+        if prefix not in _BY_LABEL:
+            named = prefix if _follows(sample, prefix) else None
+        else:
+            named = _common_prefix(sample, _BY_LABEL[prefix])
+        if named is not None:
+            return named
     return None
+
+
+def _follows(sample: pl.Series, prefix: str) -> bool:
+    """Return whether an event follows a prefix in any line, and whether no level is in the place of the name."""
+    marked = sample.filter(sample.str.contains(prefix))
+    levels = marked.str.extract(prefix).is_in(_LEVELS)
+    if levels.any() if prefix == _STREAM else levels.all():
+        return False
+    return bool(marked.str.replace(prefix, "").str.contains(_BEHIND.get(prefix, _DATED)).any())
 
 
 def _common_member(sample: pl.Series) -> tuple[str, ...] | None:

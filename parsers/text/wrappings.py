@@ -13,7 +13,7 @@ from typing import Final, Protocol
 import polars as pl
 
 from parsers.schema import NOTICES, empty
-from parsers.text import frames, json_wrapping
+from parsers.text import frames, json_wrapping, logfmt
 from parsers.text.frames import Frame
 from parsers.text.json_wrapping import Json
 from parsers.text.lines import Block
@@ -230,6 +230,8 @@ def _candidates(lines: pl.Series) -> Iterator[Wrapping]:
             yield prefix
     if (pretty := json_wrapping.indented(lines)) is not None:
         yield pretty
+    if logfmt.written(lines):
+        yield logfmt.Logfmt()
     yield from json_wrapping.ways(lines.head(100).to_list())
 
 

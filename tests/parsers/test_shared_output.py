@@ -18,7 +18,9 @@ from parsers.excerpts import pieces
 from parsers.files.sources import Source
 from parsers.text.shared_output import mark_of
 from tests.case.test_printers import by_time
+from tests.cases.relaid import EVENT as EVENT_HEAD
 from tests.parsers.handing_over import gzip, source
+from tests.parsers.test_exports import lines
 
 WAYS: dict[str, Callable[[str, str], str]] = {
     "compose": lambda who, line: f"{who}  | {line}",
@@ -38,6 +40,11 @@ WAYS: dict[str, Callable[[str, str], str]] = {
     "fluent bit": lambda who, line: json.dumps({"log": f"{line}\n", "kubernetes": {"pod_name": who}, "stream": "out"}),
     "host": lambda who, line: json.dumps({"hostname": who, "message": line}, separators=(",", ":")),
     "elasticsearch": lambda who, line: json.dumps({"_index": "i", "_source": {"message": line, "host": {"name": who}}}),
+    "logcli": lambda who, line: f'2026-11-21T04:10:00Z {{container="kafka", pod="{who}", stream="stdout"}} {line}',
+    "logcli, JSON": lambda who, line: json.dumps({"labels": {"container": "kafka", "pod": who}, "line": line}),
+    "logfmt": lambda who, line: f"ts=2026-11-21T04:10:00Z level=info pod={who} msg={json.dumps(line)}",
+    "fluentd": lambda who, line: f"2026-11-21T04:10:00+00:00\tlogs.{who}_prod.log\t{json.dumps({'log': line})}",
+    "aws logs tail": lambda who, line: f"2026-11-21T04:10:00.310000+00:00 ecs/kafka/{who} {line}",
     "splunk": lambda who, line: json.dumps({"preview": False, "result": {"_raw": line, "host": who}}),
 }
 
@@ -85,6 +92,35 @@ def test_every_way_gives_each_broker_its_log(way: str, sample_traces: Path, tmp_
     assert found.case.notices.is_empty()
     plain = scan([str(path) for path in sorted(trace.glob("broker-[1-3]/logs/server.log"))])
     assert told(found) == told(plain)
+
+
+@pytest.mark.parametrize("form", ["[pod/{}/kafka] {}", "{} kafka {}", "{}  | {}"])
+def test_a_layout_that_is_json_is_read_behind_a_prefix(form: str, sample_traces: Path, tmp_path: Path) -> None:
+    """Its events have the line ends of their settings and exceptions in them, escaped."""
+    alone, prefixed = tmp_path / "alone", tmp_path / "prefixed"
+    objects: dict[str, str] = {}
+    for writer, event in lines(sample_traces / "kip101-0.10.2.2"):
+        objects[writer] = f"{objects.get(writer, '')}{_as_object(event)}\n"
+    for writer, text in objects.items():
+        (alone / writer).mkdir(parents=True)
+        (alone / writer / "kafka.log").write_text(text)
+    prefixed.mkdir()
+    named = [form.format(writer, line) for writer, text in objects.items() for line in text.splitlines()]
+    (prefixed / "all.log").write_text("".join(f"{line}\n" for line in named))
+    found, plain = scan([str(prefixed)]), scan([str(alone)])
+    assert sorted(found.case.sources["broker"].drop_nulls().to_list()) == [1, 2, 3, 9]
+    assert found.case.sources["understood"].sum() == plain.case.sources["understood"].sum()
+    assert told(found)[0] == told(plain)[0]
+
+
+def _as_object(event: str) -> str:
+    """An event of the stock layout in one that is JSON."""
+    first, _, rest = event.partition("\n")
+    head = EVENT_HEAD.match(first)
+    assert head is not None
+    time = f"{head['day']}T{head['clock']}.{head['ms']}Z"
+    message = head["message"] + (f"\n{rest}" if rest else "")
+    return json.dumps({"@timestamp": time, "level": head["level"], "logger": head["logger"], "message": message})
 
 
 def test_a_first_line_that_is_long_tells_its_writer_too(sample_traces: Path, tmp_path: Path) -> None:
@@ -182,3 +218,24 @@ def test_a_long_text_with_names_before_its_lines_gives_each_broker_its_log(
 def test_levels_before_a_colon_are_no_writers() -> None:
     lines = [f"{level}: [2026-11-21 04:10:00,000] Truncating (kafka.log.Log)\n" for level in ("INFO", "WARN") * 20]
     assert mark_of("".join(lines).encode()) is None
+
+
+def test_levels_behind_a_collectors_time_are_no_writers() -> None:
+    """Docker writes its time before lines of a layout that has the level first."""
+    levels = ["OpenJDK 64-Bit Server VM warning", *("INFO", "WARN") * 20]
+    lines = [
+        f"2026-11-21T04:10:00.1Z {level} [2026-11-21 04:10:00,000] Truncating (kafka.log.Log)\n" for level in levels
+    ]
+    assert mark_of("".join(lines).encode()) is None
+
+
+def test_two_times_in_a_line_are_no_writers() -> None:
+    line = "2026-11-21T04:10:00.1Z 2026-11-21 04:10:00,000 INFO Truncating to 2026-11-21 (kafka.log.Log)\n"
+    assert mark_of((line * 20).encode()) is None
+
+
+def test_the_most_specific_label_names_the_writer() -> None:
+    labels = '{{container="kafka", host="node-1", pod="kafka-{}"}}'
+    lines = [f"2026-11-21T04:10:00Z {labels.format(n % 2)} {EVENT.format(n)}\n" for n in range(20)]
+    _, *parts = members("".join(lines))
+    assert [part.name for part in parts] == ["kafka-0", "kafka-1"]
