@@ -47,6 +47,7 @@ def copies(
     sources: Sequence[Source],
     *,
     opening: Opening | None = None,
+    first_lines: Opening | None = None,
     is_log: Callable[[Source], bool] | None = None,
 ) -> dict[int, Twin]:
     """Return duplicate sources, by their positions.
@@ -54,11 +55,12 @@ def copies(
     Args:
         sources: all sources of the case.
         opening: returns beginnings, if they were read before.
+        first_lines: returns those of the parts of a text, as ``parsers.takers.log_files.opening`` does.
         is_log: recognises a log.
     """
     whole = [n for n, source in enumerate(sources) if not source.problem and not source.container]
     begins = opening or _opening
-    found = _files_of_traces(sources, whole, begins)
+    found = _files_of_traces(sources, whole, first_lines or _opening)
     found |= _folders(sources, [n for n in whole if n not in found])
     found |= _logs(sources, [n for n in whole if n not in found], begins, is_log or _is_log)
     return found

@@ -1,7 +1,7 @@
 """Lines about leaders that answered a fetch with an error of their own: entries of ``known_problems``.
 
 A follower prints such a line only for an error that has no branch of its own (AbstractFetcherThread
-.processFetchRequest): a moved leader has one since 1.1, an unknown leader epoch since 2.1, an unknown topic since 2.5.
+.processFetchRequest): a moved leader has one since 1.1, an unknown leader epoch since 2.1, an unknown topic since 2.7.
 """
 
 from __future__ import annotations

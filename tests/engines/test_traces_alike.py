@@ -8,6 +8,7 @@ import pytest
 
 from forensics.engines.local import scan
 from forensics.reports import json_report
+from tests.cases.test_traces_of_evidence import written
 from tests.engines.without_spark import run
 from tests.rules.traced import LEADS, Line, said, text
 
@@ -68,5 +69,14 @@ def test_a_batch_answers_as_a_scan(name: str, tmp_path: Path) -> None:
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text(lines))
+    expected, found = scan([str(folder)]), run(str(folder), tmp_path / "out")
+    assert json_report.render(found) == json_report.render(expected)
+
+
+def test_two_traces_of_the_same_evidence_overlap(sample_traces: Path, tmp_path: Path) -> None:
+    """Each broker's lines follow those of another in the file, so that times fall back from one to the next."""
+    folder = tmp_path / "case"
+    for name, options in (("all", []), ("one", ["-p", "purged-0"])):
+        written(sample_traces / "traps-0.10.2.2", folder / f"{name}.jsonl", *options)
     expected, found = scan([str(folder)]), run(str(folder), tmp_path / "out")
     assert json_report.render(found) == json_report.render(expected)

@@ -37,7 +37,7 @@ from parsers import read
 from parsers.file_reading import UTC, FileReading, joined
 from parsers.files.sources import Source
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind, conform, empty
-from parsers.takers.log_files import is_log
+from parsers.takers.log_files import is_log, opening
 
 FACTS: Final = ("unit", "split", "header", "context", "names", "keys")
 
@@ -179,7 +179,13 @@ def twins(looks: Sequence[Look], opened: Callable[[int], Source]) -> dict[int, T
         real = opened(numbers[id(source)])
         return is_log(real, real.head())
 
-    return copies(sources, opening=lambda source: looks[numbers[id(source)]].opening.encode(), is_log=known)
+    def lines_of(source: Source) -> bytes:
+        return opening(opened(numbers[id(source)]).head()) if source.stored.startswith("text") else b""
+
+    def begins(source: Source) -> bytes:
+        return looks[numbers[id(source)]].opening.encode()
+
+    return copies(sources, opening=begins, first_lines=lines_of, is_log=known)
 
 
 def _open(opened: Callable[[int], Source], number: int) -> BinaryIO:

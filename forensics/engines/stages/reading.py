@@ -229,6 +229,8 @@ def _timed(part: FileReading, facts: _Facts) -> pl.DataFrame:
         return rows.with_columns(pl.col("_when").cast(pl.Int64).alias("when")).drop("_when")
     if part.shuffled:
         return rows.with_columns(between(time).cast(pl.Int64).alias("when"))
+    if part.format == TRACE:  # it is read whole, and its lines are in order for each of its witnesses
+        return rows.with_columns(latest(time).over("witness").cast(pl.Int64).alias("when"))
     rows = rows.with_columns(latest(time).cast(pl.Int64).alias("when"))
     if facts.when is not None:
         rows = rows.with_columns(pl.max_horizontal("when", pl.lit(facts.when)).alias("when"))
