@@ -43,6 +43,8 @@ _EXCERPT: Final = 100
 _RARELY: Final = 50
 _LEAST_FALL: Final = timedelta(seconds=5)
 """Clocks are set back by less, and threads of one process print lines out of order by less."""
+_SUMMER: Final = (timedelta(minutes=58), timedelta(minutes=60))
+"""Printed times fall back by about an hour at the end of summer time."""
 _OF_A_PART: Final = 3
 """Events that a part has on average, at least."""
 _ROLES_FIRST: Final = b"(state.change.logger)"
@@ -192,18 +194,14 @@ def _merged(data: bytes) -> tuple[str, bytes] | None:
     """Return the events in the order of their times, if parts of one broker's log are in another order.
 
     No two parts are of the same time, or they are of different loggers, which log to files of their own. Otherwise the
-    clock may have been set back. Parts of several brokers stay as they are: most lines do not name theirs.
+    clock may have been set back, as at the end of summer time. Parts of several brokers stay as they are: most lines do
+    not name theirs.
     """
     events = list(_events(data if data.endswith(b"\n") else data + b"\n"))
     parts = _parts(events)
     speakers = {next(filter(None, found)) for event in events for found in _SPEAKER.findall(event.text)}
-    many = len(parts) > max(2, len(events) // _OF_A_PART)  # single lines in any order: see ``excerpts``
-    if (
-        len(parts) < 2
-        or many
-        or len(speakers) > 1
-        or not all(itertools.starmap(_Part.fits, itertools.combinations(parts, 2)))
-    ):
+    few = 1 < len(parts) <= max(2, len(events) // _OF_A_PART)  # single lines in any order: see ``excerpts``
+    if not few or len(speakers) > 1 or not _fit(parts):
         return None
     # Of one moment, lines about roles come first, and then those of the earlier part.
     ordered = sorted(parts, key=lambda part: part.first)
@@ -230,6 +228,13 @@ class _Part:
         return of_others or _goes_on(self.last, other.first) or _goes_on(other.last, self.first)
 
 
+def _fit(parts: Sequence[_Part]) -> bool:
+    """Return whether all can be parts of one log, and no clock was set back by an hour between two of them."""
+    if any(_is_hour(one.last, other.first) for one, other in itertools.pairwise(parts)):
+        return False
+    return all(one.fits(other) for one, other in itertools.combinations(parts, 2))
+
+
 def _parts(events: Sequence[_Event]) -> list[_Part]:
     """Return the parts of a text between the places where times fall back."""
     parts: list[_Part] = []
@@ -251,6 +256,11 @@ def _goes_on(latest: bytes, time: bytes) -> bool:
         return True
     before, now = _moment(latest), _moment(time)
     return before is None or now is None or before - now < _LEAST_FALL
+
+
+def _is_hour(latest: bytes, time: bytes) -> bool:
+    before, now = _moment(latest), _moment(time)
+    return before is not None and now is not None and _SUMMER[0] <= before - now <= _SUMMER[1]
 
 
 def _moment(time: bytes) -> datetime | None:
