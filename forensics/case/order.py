@@ -211,12 +211,25 @@ def with_runs(rows: pl.DataFrame) -> pl.DataFrame:
     file of the broker has as well, at the same time, begins none.
     """
     mine = ["_cluster", "broker"]
-    again = pl.int_range(pl.len()).over(*mine, "kind", "message", "time") > 0
-    starting = (pl.col("kind") == Kind.PROCESS_START.value) & ~(again & pl.col("time").is_not_null())
+    rows = rows.with_columns(_first_of_start(rows, mine).alias("_starting"))
     work = does_something().cum_sum().over(mine)
-    seen = pl.when(starting).then(work).otherwise(None).forward_fill().shift(1).over(mine)
-    rows = rows.with_columns((starting & ((seen != work) | seen.is_null())).fill_null(False).alias("starts_run"))
+    seen = pl.when("_starting").then(work).otherwise(None).forward_fill().shift(1).over(mine)
+    begins = pl.col("_starting") & ((seen != work) | seen.is_null())
+    rows = rows.with_columns(begins.fill_null(False).alias("starts_run")).drop("_starting")
     return rows.with_columns(pl.col("starts_run").cast(pl.Int32).cum_sum().over(mine).alias("run"))
+
+
+def _first_of_start(rows: pl.DataFrame, mine: Sequence[str]) -> pl.Series:
+    """Return which rows report the start of a process, and no row before does so by the same message and time.
+
+    Args:
+        rows: in order.
+        mine: columns of the broker.
+    """
+    starting = rows.select(pl.col("kind") == Kind.PROCESS_START.value).to_series().fill_null(False)
+    starts = rows.with_row_index("_at").filter(starting, pl.col("time").is_not_null())
+    again = starts.filter(~pl.struct(*mine, "message", "time").is_first_distinct()).get_column("_at")
+    return starting & ~pl.int_range(rows.height, dtype=pl.UInt32, eager=True).is_in(again.implode())
 
 
 def does_something() -> pl.Expr:
