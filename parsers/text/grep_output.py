@@ -25,7 +25,7 @@ from parsers.text.filtered import Filtered
 PART: Final = "part of a log, by grep"
 MOST_FILES: Final = 1000
 _PATH: Final = r"""[^\s:\[\]{}<>"'|()]*[./][^\s:\[\]{}<>"'|()]*"""
-_NO_PATH: Final = r"^(?:[0-9]{4}[-/.][0-9]{2}[-/.]|[0-9.]+$)"  # a date, an address
+_NO_PATH: Final = r"^(?:[0-9]{4}[-/.][0-9]{2}[-/.]|[0-9.]+$|`)"  # a date, an address, a line in marks of Markdown
 _EVENT: Final = r"^(?:\S.{0,60}?)?(?:[0-9]{2}:[0-9]{2}:[0-9]{2}|[0-9]{10})"  # "tag: [1709288561.1, {}]" is Fluent Bit's
 _ANY: Final = re.compile(rf"(?m)^{_PATH}:{_EVENT.removeprefix('^')}".encode())  # most files have none: looked for first
 _SETTING: Final = r"^\s+[a-z][a-z0-9._]* = "

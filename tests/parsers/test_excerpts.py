@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from parsers import read
@@ -264,6 +264,7 @@ def test_a_number_at_the_break_of_a_line_is_no_line_number_where_other_lines_hav
     st.lists(st.integers(0, 10_000), min_size=2, max_size=4, unique=True),
     st.lists(st.sampled_from(sorted(PASTES)), min_size=1, max_size=3, unique=True),
 )
+@example(places=[0, 159], chosen=["file", "backticks"])
 def test_real_lines_in_any_stack_of_dressings_say_what_they_say(places: list[int], chosen: list[str]) -> None:
     pool = real_lines()
     assert len(pool) > 150
