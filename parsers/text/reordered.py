@@ -199,9 +199,8 @@ def _merged(data: bytes) -> tuple[str, bytes] | None:
     """
     events = list(_events(data if data.endswith(b"\n") else data + b"\n"))
     parts = _parts(events)
-    speakers = {next(filter(None, found)) for event in events for found in _SPEAKER.findall(event.text)}
     few = 1 < len(parts) <= max(2, len(events) // _OF_A_PART)  # single lines in any order: see ``excerpts``
-    if not few or len(speakers) > 1 or not _fit(parts):
+    if not few or not _fit(parts) or _of_several_brokers(events):
         return None
     # Of one moment, lines about roles come first, and then those of the earlier part.
     ordered = sorted(parts, key=lambda part: part.first)
@@ -215,17 +214,27 @@ def _merged(data: bytes) -> tuple[str, bytes] | None:
 
 @dataclass(slots=True)
 class _Part:
-    """Events between two places where times fall back: their first and last time, and their loggers."""
+    """Events between two places where times fall back, with their first and last time."""
 
     first: bytes
     last: bytes
-    loggers: set[bytes] = field(default_factory=set)
     events: list[_Event] = field(default_factory=list)
+
+    def loggers(self) -> set[bytes]:
+        """Return the loggers that the first lines of its events name."""
+        return {name for one in self.events for name in _LOGGER.findall(one.text[: one.text.find(b"\n") + 1])}
 
     def fits(self, other: _Part) -> bool:
         """Return whether both can be parts of one log."""
-        of_others = bool(self.loggers and other.loggers and not self.loggers & other.loggers)
-        return of_others or _goes_on(self.last, other.first) or _goes_on(other.last, self.first)
+        if _goes_on(self.last, other.first) or _goes_on(other.last, self.first):
+            return True
+        own, others = self.loggers(), other.loggers()
+        return bool(own and others and not own & others)
+
+
+def _of_several_brokers(events: Sequence[_Event]) -> bool:
+    """Return whether the events name more than one broker that logs them."""
+    return len({next(filter(None, found)) for event in events for found in _SPEAKER.findall(event.text)}) > 1
 
 
 def _fit(parts: Sequence[_Part]) -> bool:
@@ -246,7 +255,6 @@ def _parts(events: Sequence[_Event]) -> list[_Part]:
         part = parts[-1]
         part.events.append(event)
         part.first, part.last = min(part.first, event.time), max(part.last, event.time)
-        part.loggers.update(_LOGGER.findall(event.text[: event.text.find(b"\n") + 1]))
     return parts
 
 

@@ -13,6 +13,9 @@ import polars as pl
 _WHERE: Final = ("row", "source", "line", "byte", "run", "starts_run")
 """Columns about the place of a row, not about what it states. The process may differ at a start."""
 
+_LINE: Final = ("broker", "topic", "partition", "message", "time")
+"""Columns in which hardly any two lines of different files agree: the others are compared for these alone."""
+
 _FILE: Final = ("source", "topic", "partition")
 """The rows of one partition in one file, because each partition may be judged by itself."""
 
@@ -30,9 +33,9 @@ def without_overlaps(rows: pl.DataFrame) -> pl.DataFrame:
     known = rows.select(
         pl.int_range(pl.len(), dtype=pl.UInt32).alias("_at"),
         "source",
-        pl.when(pl.col("time").is_not_null()).then(pl.struct(stated).hash()).alias("_hash"),
+        pl.when(pl.col("time").is_not_null()).then(pl.struct(_LINE).hash()).alias("_hash"),
     ).drop_nulls("_hash")
-    twice = known.filter(pl.col("source").n_unique().over("_hash") > 1)
+    twice = known.filter(pl.col("source").n_unique().over("_hash") > 1)  # perhaps
     if twice.is_empty():
         return rows
     again = rows[twice.get_column("_at")].with_columns(twice.get_column("_at"))
