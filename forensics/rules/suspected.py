@@ -220,7 +220,7 @@ SUSPECTS: tuple[Suspect, ...] = (
     ),
     *(
         Suspect(
-            Sign.LED_AFTER_UNNAMED_ROLE,
+            Sign.LED_WHILE_ANOTHER_HAD_MORE,
             rule,
             "broker {replica} truncated its log to {target} as a follower, and led within a minute. Broker {witness} "
             "had log end offset {end}, and then truncated its log to follow broker {replica}: " + at_stake,

@@ -166,7 +166,8 @@ with one partition, `orders-0`. Its first finding says that the partition lost c
 4. Broker 1's files still hold them. So the finding says to keep that copy.
 
 Without broker 1's files and lines, nothing states a high watermark above 50 of the log of epoch 0. Then the rule is
-*unknown*: the records may have been committed, and nothing proves it. What it asks for is broker 1's logs.
+*unknown*: the records may have been committed, and nothing proves it. The loss is *suspected*: broker 3 truncated to 50
+and led next, and broker 2, which had 80, then truncated to 50 to follow it. What the rule asks for is broker 1's logs.
 
 ## Where conclusions are drawn
 

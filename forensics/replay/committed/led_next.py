@@ -23,10 +23,24 @@ def led_next(history: History, one: Truncation) -> Epoch | None:
 
     None otherwise, or if a leader in between may be missing.
     """
-    after = next((epoch for epoch in history.taken_up if epoch.epoch > one.epoch), None)
-    if one.reason is not TruncationReason.HIGH_WATERMARK or after is None or after.leader != one.replica:
+    if one.reason is not TruncationReason.HIGH_WATERMARK:
         return None
-    return after if _stayed_in_isr(history.epochs.get(one.epoch), one) and _soon(one, after) else None
+    return led_after(history, one.replica, one.epoch, one.time)
+
+
+def led_after(history: History, replica: int, epoch: int, time: int | None) -> Epoch | None:
+    """Return the leader epoch that a replica led next after it truncated in another one as a member of the ISR.
+
+    Args:
+        history: the partition.
+        replica: broker id.
+        epoch: leader epoch in which it truncated.
+        time: when it truncated, in microseconds since 1970 UTC, or None.
+    """
+    after = next((one for one in history.taken_up if one.epoch > epoch), None)
+    if after is None or after.leader != replica or not _stayed_in_isr(history.epochs.get(epoch), replica):
+        return None
+    return after if time is None or after.time is None or after.time - time < _MINUTE else None
 
 
 def lost_as_leader(history: History, one: Truncation) -> CommittedProof:
@@ -49,13 +63,8 @@ def lost_as_leader(history: History, one: Truncation) -> CommittedProof:
     return proof
 
 
-def _stayed_in_isr(epoch: Epoch | None, one: Truncation) -> bool:
-    """Return whether each ISR that is known of an epoch has the replica, which followed another one in it."""
-    if epoch is None or epoch.leader in (None, -1, one.replica):
+def _stayed_in_isr(epoch: Epoch | None, replica: int) -> bool:
+    """Return whether each ISR that is known of an epoch has a replica, which followed another one in it."""
+    if epoch is None or epoch.leader in (None, -1, replica):
         return False
-    return bool(epoch.isr) and all(one.replica in isr for isr, _ in epoch.isr)
-
-
-def _soon(one: Truncation, after: Epoch) -> bool:
-    """Return whether it led less than a minute later, by its own clock, or no time is known."""
-    return one.time is None or after.time is None or after.time - one.time < _MINUTE
+    return bool(epoch.isr) and all(replica in isr for isr, _ in epoch.isr)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from forensics.replay.committed.led_next import led_next
-from forensics.replay.history import History
+from forensics.replay.committed.led_next import led_after, led_next
+from forensics.replay.facts.directory import Ref
+from forensics.replay.history import History, Truncation, TruncationReason
+from forensics.replay.roles.steps import RoleSpan, Step, StepKind
 from forensics.replay.signs.sign import Sign, Suspicion
+
+_MAY_BE_OWN: Final = (TruncationReason.HIGH_WATERMARK, TruncationReason.UNKNOWN)
 
 
 def led_after_truncating(history: History) -> Iterator[Suspicion]:
@@ -27,10 +32,53 @@ def led_after_truncating(history: History) -> Iterator[Suspicion]:
             )  # fmt: skip
 
 
-def led_after_unnamed_role(history: History) -> Iterator[Suspicion]:
-    """Yield the same where no line names a leader epoch, by what another replica then removed to follow it."""
+def led_while_another_had_more(history: History) -> Iterator[Suspicion]:
+    """Yield the same where no line names a leader epoch, or shows how long the log was before it was truncated, by what
+    another replica then removed to follow it.
+    """
     for one in history.truncated_then_led:
         yield Suspicion(
-            Sign.LED_AFTER_UNNAMED_ROLE, one.replica, one.other, -1, -1, one.target, one.end, one.time, one.refs,
+            Sign.LED_WHILE_ANOTHER_HAD_MORE, one.replica, one.other, -1, -1, one.target, one.end, one.time, one.refs,
             target=one.target,
         )  # fmt: skip
+    judged = {(one.replica, one.epoch) for one in history.truncations if led_next(history, one) is not None}
+    for cut in history.truncations:
+        span, step = _truncated_before_it_led(history, cut) or (None, None)
+        if span is None or step is None or (span.replica, span.epoch) in judged:
+            continue  # else the length of its own log is known, and what it removed itself counts
+        refs = (*(cut.before.because[:1] or _loaded(history, cut)), *step.refs, *cut.refs)
+        yield Suspicion(
+            Sign.LED_WHILE_ANOTHER_HAD_MORE, span.replica, cut.replica, cut.epoch, span.epoch, step.target, cut.end,
+            step.time, refs, target=step.target,
+        )  # fmt: skip
+
+
+def _truncated_before_it_led(history: History, one: Truncation) -> tuple[RoleSpan, Step] | None:
+    """Return where the leader that a replica truncated to follow had truncated as a member of the ISR, just before it
+    led: to its own high watermark, or where nothing shows to what, below the end of that replica's log.
+
+    A replica that truncated less far may have done so because the leader had fetched its records again.
+    """
+    for span in history.role_spans.get(one.leader, ()) if one.leader is not None else ():
+        for step in span.steps:
+            may_be_own = step.kind is StepKind.TRUNCATED and step.reason in _MAY_BE_OWN
+            if not may_be_own or step.time is None or not one.target <= step.target < one.end:
+                continue
+            after = led_after(history, span.replica, span.epoch, step.time)
+            if after is not None and after.epoch == one.epoch and after.time is not None:
+                return span, step
+    return None
+
+
+def _loaded(history: History, one: Truncation) -> tuple[Ref, ...]:
+    """Return the line by which a replica loaded what it then truncated; that of the truncation without such a line."""
+    until = one.refs[0].row or 0
+    loads = [
+        ref
+        for span in history.role_spans.get(one.replica, ())
+        for step in span.steps
+        if step.kind is StepKind.LOADED and step.target == one.end
+        for ref in step.refs[:1]
+        if (ref.row or 0) < until
+    ]
+    return (*loads[-1:], *one.refs[:1])[:1]

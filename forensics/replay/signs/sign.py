@@ -33,7 +33,7 @@ class Sign(StrEnum):
     LOADED_BELOW_STATED = "a log was loaded shorter than pasted lines of its broker state before"
     RECOVERY_TRUNCATED_LEADER = "recovery truncated the log of a replica that then led"
     LED_AFTER_TRUNCATING = "a member of the ISR truncated its log to its own high watermark, and led next"
-    LED_AFTER_UNNAMED_ROLE = "a follower truncated its log and led soon after, and another replica then removed more"
+    LED_WHILE_ANOTHER_HAD_MORE = "a follower truncated its log, led soon after, and another replica then removed more"
     LAST_ISR_TRUNCATED = "a member of the last ISR truncated its log to follow a leader elected from outside the ISR"
     FELL_TO_UNCLEAN_LEADER = "a high watermark fell to where a leader elected from outside the ISR began"
     FELL_TO_RECOVERED_LEADER = (

@@ -1,4 +1,4 @@
-"""Pages to look at: samples as they are, one with a broker missing, one of hostile text, and large ones."""
+"""Pages to look at: samples as they are, two with brokers missing, one of hostile text, and large ones."""
 
 from __future__ import annotations
 
@@ -18,9 +18,12 @@ from forensics.reports.html import render
 from forensics.result import Partition, Result
 from forensics.rules.finding import Finding, Verdict
 
-LOSS_AND_FORK, LOSS, CALM, MISSING = "kip101-0.10.2.2", "unclean-3.9.1", "traps-0.10.2.2", "broker-missing"
-CLEAN = "flap-3.9.1"
-SAMPLES = (LOSS_AND_FORK, LOSS, CALM, MISSING, CLEAN)
+LOSS_AND_FORK, LOSS, CALM, CLEAN = "kip101-0.10.2.2", "unclean-3.9.1", "traps-0.10.2.2", "flap-3.9.1"
+SUSPECTED, MISSING = "broker-missing", "brokers-missing"
+"""The first without the files of one broker, so that a loss is suspected, and of two, so that nothing is."""
+
+REMOVED = {SUSPECTED: ("broker-1",), MISSING: ("broker-1", "broker-3")}
+SAMPLES = (LOSS_AND_FORK, LOSS, CALM, SUSPECTED, MISSING, CLEAN)
 
 HOSTILE = "<img src=x onerror=window.pwned=1></script><script>window.pwned=1</script>{{7*7}}'\"&amp;\u202e"
 """Tries to leave an element, a script, an attribute, a template and the reading order."""
@@ -33,10 +36,11 @@ def results(sample_traces: Path, tmp_path_factory: pytest.TempPathFactory) -> Ca
 
     def result(name: str) -> Result:
         if name not in made:
-            if name == MISSING:
+            if name in REMOVED:
                 folder = tmp_path_factory.mktemp("missing") / "case"
                 shutil.copytree(sample_traces / LOSS_AND_FORK, folder)
-                shutil.rmtree(folder / "broker-1")
+                for broker in REMOVED[name]:
+                    shutil.rmtree(folder / broker)
             else:
                 folder = sample_traces / name
             made[name] = local.scan([str(folder)])

@@ -15,7 +15,7 @@ from forensics.replay.timeline import DELETED, ON_DISK, SILENT, STOPPED, committ
 from forensics.reports.html import figures, lanes, tables
 from forensics.result import Partition, Result
 from tests.conftest import ROOT
-from tests.reports.html.conftest import LOSS_AND_FORK, MISSING, SAMPLES
+from tests.reports.html.conftest import LOSS_AND_FORK, SAMPLES, SUSPECTED
 
 UNSEEN = (SILENT, STOPPED, DELETED)
 CASES = sorted({*SAMPLES, *(path.name for path in (ROOT / "sample_traces").iterdir() if path.is_dir())})
@@ -199,7 +199,7 @@ def test_every_stretch_of_an_epoch_can_be_labelled(name: str, scanned: Callable[
 
 
 def test_a_broker_whose_files_are_missing_has_a_hatched_lane(scanned: Callable[[str], Result]) -> None:
-    result = scanned(MISSING)
+    result = scanned(SUSPECTED)
     chart, figure, _ = drawn(result, result.partitions[0])
     assert [lane.replica for lane in chart.lanes] == [1, 2, 3]
     absent = chart.lanes[0]

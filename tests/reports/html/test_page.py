@@ -36,11 +36,11 @@ from forensics.reports.html.wording import namer, offsets
 from forensics.reports.redaction import redact
 from forensics.result import Result
 from forensics.rules import RULES
-from forensics.rules.finding import Action, Severity, Verdict
+from forensics.rules.finding import Action, Confidence, Severity, Verdict
 from forensics.tuning import Tuning, tune
 from tests.conftest import ROOT
 from tests.incident import wishes
-from tests.reports.html.conftest import CALM, CLEAN, LOSS, LOSS_AND_FORK, MISSING, SAMPLES
+from tests.reports.html.conftest import CALM, CLEAN, LOSS, LOSS_AND_FORK, MISSING, SAMPLES, SUSPECTED
 
 
 def verdicts(result: Result, rule: str) -> set[str]:
@@ -76,8 +76,25 @@ def test_the_headline_says_what_the_verdicts_say(name: str, results: Callable[[s
     assert ("was lost" in said and "no committed" not in said) == ("violated" in lost)
     assert ("forked in" in said or "hold different" in said) == ("violated" in forked)
     neither = "violated" not in lost | forked
-    assert ("cannot be ruled out" in said) == (neither and "unknown" in lost | forked)
+    suspected = any(one.confidence is Confidence.SUSPECTED and one.rule in (LOST, FORKED) for one in result.findings)
+    assert ("suspected" in said) == (neither and suspected)
+    assert ("cannot be ruled out" in said) == (neither and not suspected and "unknown" in lost | forked)
     assert ("no committed data was lost or forked" in said) == (neither and "unknown" not in lost | forked)
+
+
+def test_a_suspicion_is_said_before_what_is_missing(results: Callable[[str], Result]) -> None:
+    """The lines of the other two brokers suggest the loss. Only the files of the broker that is missing prove it."""
+    result = results(SUSPECTED)
+    assert (verdicts(result, LOST), verdicts(result, FORKED)) == ({"unknown"}, {"unknown"})
+    page = html.unescape(render(result))
+    assert title(page).startswith("loss suspected in orders-0")
+    (loss,) = [one for one in result.findings if one.rule == LOST]
+    assert (loss.confidence, loss.offsets) == (Confidence.SUSPECTED, ((50, 80),))
+    assert f"finding-{loss.fingerprint}" in page
+    said = re.sub(r"</?code>", "", page)
+    assert loss.summary.lower() in said.lower()
+    assert said.index("offsets 50 to 79") < said.index('<section id="map"')
+    assert any(step.sentence in said for step in loss.next_steps)
 
 
 PARTS = ("answer", "story", "timeline", "brokers", "map", "method")
