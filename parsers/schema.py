@@ -253,6 +253,7 @@ BATCHES: dict[str, pl.DataType] = {
     "producer_epoch": pl.Int16(),
     "base_sequence": pl.Int32(),
     "max_timestamp": pl.Int64(),  # milliseconds since 1970 UTC, -1 where there is none
+    "delete_horizon": pl.Int64(),  # ms: when its tombstones may go, if the cleaner wrote it again for that (KIP-534)
 }
 """One record batch header (v2), or one message or wrapper message (v0, v1)."""
 

@@ -18,14 +18,15 @@ ENDING: Final = ".headers.txt"
 
 _LINE: Final = filled(
     "baseOffset: {} lastOffset: {} count: {} baseSequence: {} lastSequence: -1 producerId: {} producerEpoch: {} "
-    "partitionLeaderEpoch: {} isTransactional: {} isControl: {} position: {} {}: {} size: {} magic: {} "
-    "compresscodec: {} crc: {} isvalid: {}\n",
+    "partitionLeaderEpoch: {} isTransactional: {} isControl: {} deleteHorizonMs: {} position: {} {}: {} size: {} "
+    "magic: {} compresscodec: {} crc: {} isvalid: {}\n",
     pl.coalesce("base_offset", "last_offset"),
     "last_offset",
     pl.coalesce("records", pl.col("last_offset") - pl.coalesce("base_offset", "last_offset") + 1),
     *(pl.col(name).fill_null(-1) for name in ("base_sequence", "producer_id", "producer_epoch", "leader_epoch")),
     "transactional",
     "control",
+    pl.coalesce(filled("OptionalLong[{}]", "delete_horizon"), pl.lit("OptionalLong.empty")),
     "byte",
     pl.when(pl.col("timestamp_type") == 1).then(pl.lit("LogAppendTime")).otherwise(pl.lit("CreateTime")),
     pl.col("max_timestamp").fill_null(-1),

@@ -34,6 +34,12 @@ _BEFORE_START: Mapping[bool, str] = MappingProxyType(
 )
 """Each step for brokers of Kafka, and for another system."""
 
+KEEP_BOTH = (
+    "delete one copy to make the replicas equal: it may be the only one with records that were acknowledged to "
+    "producers"
+)
+"""An action that would destroy one of the copies that differ."""
+
 
 def copy_all(origin: Origin) -> str:
     """Return the step that copies every replica."""

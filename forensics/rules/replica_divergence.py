@@ -15,7 +15,7 @@ from forensics.replay.committed.divergence import (
 from forensics.replay.history import History
 from forensics.replay.lineage import size
 from forensics.replay.omissions.last_leader import last_leader
-from forensics.rules.copying import copy_from
+from forensics.rules.copying import KEEP_BOTH, copy_from
 from forensics.rules.finding import (
     HERE,
     Fact,
@@ -60,12 +60,17 @@ batches with equal offsets must be equal.""",
         """\
 With one copy the answer is unknown, unless the evidence shows that the partition had only one
 replica.""",
+        """\
+Without a high watermark the answer is unknown too, and two differences are suspected. Both replicas
+have a batch of one leader epoch: its leader writes each offset once. Or both have the same batch
+behind the difference: a replica that truncates to follow its leader removes all from there on.""",
     ),
     not_when=(
         """\
 One replica has no batch at these offsets: compaction, retention, delete-records, or it has not
-caught up. Compaction rewrote a batch of the same leader epoch. One of the records was not
-committed: an old leader truncates such records when it follows the new leader.""",
+caught up. Compaction rewrote a batch of the same leader epoch, or noted in it when its tombstones
+may go (KIP-534). One of the records was not committed: an old leader keeps such records up to the
+end of its log, and truncates them when it follows the new leader.""",
         """\
 A batch is damaged: ``segment-damage`` reports it. It cannot be compared, so the answer is unknown.""",
     ),
@@ -201,12 +206,7 @@ def _finding(history: History, divergence: Divergence, leader: int | None) -> Fi
             history.name,
             keep=f"both versions of {HERE}: {brokers_text(odd)}, and {brokers_text(even)}",
             next_steps=(copy_from(brokers, history.origin),),
-            do_not=(
-                (
-                    "delete one copy to make the replicas equal: it may be the only one with records that were "
-                    "acknowledged to producers"
-                ),
-            ),
+            do_not=(KEEP_BOTH,),
         ),
     )
 

@@ -28,8 +28,8 @@ class Suspect:
         cause: the cause, unless it follows from how the log became shorter.
         had: what the first line states of the witness, if that is no high watermark and has a line of its own.
         otherwise: other possible explanations of the line.
-        before: name of the value ``end``, which the first line states: a high watermark or another offset.
-        after: name of the value ``first``.
+        before: name of the value ``end``, which the first line states: a high watermark or another offset. "" for none.
+        after: name of the value ``first``. "" for none.
         settle: what would decide, beside the evidence that the rule asks for.
         do_not: actions that would destroy evidence or the last copy.
     """
@@ -48,6 +48,7 @@ class Suspect:
 
 
 TWO_CLUSTERS = "these are lines of two clusters"
+TWO_TOPICS = "the copies are of two topics or clusters that have the same name"
 ELIGIBLE = "broker {replica} was an eligible leader replica, which has all committed records"
 MIN_ISR = "min.insync.replicas was above 1, so that no producer with acks=all got an answer for them"
 GREW_AGAIN = "the ISR grew to have broker {replica} before that, and the line is not in the evidence"

@@ -25,13 +25,14 @@ from forensics.rules.finding import (
     Severity,
     Verdict,
     advised,
+    brokers_text,
     epoch_text,
     offsets_text,
     place,
     sourced,
     span_text,
 )
-from forensics.rules.story import CAUSE_OF
+from forensics.rules.story import CAUSE_OF, fork_cause
 from forensics.rules.suspect import (
     BY_EPOCH,
     CLOCKS,
@@ -53,8 +54,10 @@ from forensics.rules.suspect import (
     SOURCES,
     TAKEN_OVER,
     TWO_CLUSTERS,
+    TWO_TOPICS,
     Suspect,
 )
+from forensics.rules.suspected_by_copies import OF_COPIES
 from forensics.rules.suspected_by_readers import OF_READERS
 from forensics.rules.wants import Want
 from forensics.rules.wording import want_texts
@@ -395,6 +398,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         before="log_start_offset",
         after=HW,
     ),
+    *OF_COPIES,
     Suspect(
         Sign.HIGH_WATERMARK_FELL,
         "hw-regression",
@@ -630,8 +634,22 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
         "role": epoch_text(one.epoch),
         "later": one.epoch,
         "span": span_text([(one.first, one.end)]) if one.end is not None else "",
-        "offsets": offsets_text([(one.first, one.end)]) if one.end is not None else "",
+        "offsets": offsets_text(one.offsets) if one.end is not None else "",
+        **_sides(one),
     }
+
+
+def _sides(one: Suspicion) -> dict[str, str]:
+    """Return the two groups of brokers whose copies differ."""
+    others, odd = one.sides or ((), ())
+    have = "has" if len(odd) == 1 else "have"
+    return {"odd": brokers_text(odd), "have": have, "others": brokers_text(others)} if odd else {}
+
+
+def _replicas(one: Suspicion) -> tuple[int, ...]:
+    if one.sides is not None:
+        return tuple(sorted((*one.sides[0], *one.sides[1])))
+    return (one.replica,) if one.replica is not None else ()
 
 
 _GONE = "No replica in the evidence still has them"
@@ -641,6 +659,8 @@ def _may_hold(history: History, one: Suspicion) -> tuple[int, ...] | None:
     """Return the replicas that may still have what another leader began without; None where no leader did, or where
     no line or file names a replica.
     """
+    if one.sides is not None:
+        return _replicas(one)
     return may_still_hold(history, one.first, one.epoch) if history.members and 0 <= one.since < one.epoch else None
 
 
@@ -664,13 +684,14 @@ def _otherwise(history: History, suspect: Suspect, one: Suspicion) -> tuple[str,
     Lines of several brokers may be of two clusters, unless the lines of all of them name the cluster or topic by id.
     """
     brokers = {broker for broker in (one.replica, one.witness) if broker is not None}
-    compared = len(brokers) > 1 and len(one.refs) > 1
+    compared = len(brokers) > 1 and len(one.refs) > 1 and one.sides is None
     apart = not brokers <= history.facts.with_ids
     applies = {
         CLOCKS: one.witness != one.replica,
         ELIGIBLE: history.eligible,
         BY_EPOCH: not history.truncates_to_hw,
         TWO_CLUSTERS: apart,
+        TWO_TOPICS: apart,
     }
     others = [other for other in suspect.otherwise if applies.get(other, True)]
     return (*others, *([TWO_CLUSTERS] if compared and apart and TWO_CLUSTERS not in others else []))
@@ -685,6 +706,12 @@ def _worded(text: str, history: History) -> str:
     return sourced(text, SOURCES[text], history.origin) if text in SOURCES else text
 
 
+def _cause(history: History, suspect: Suspect, one: Suspicion) -> CauseId:
+    if one.sides is not None:
+        return fork_cause(history, one.offsets)
+    return CAUSE_OF[one.shortened.cause] if one.shortened is not None else suspect.cause
+
+
 def _finding(
     history: History, suspect: Suspect, one: Suspicion, severity: Severity, missing: Sequence[Want]
 ) -> Finding:
@@ -696,7 +723,7 @@ def _finding(
         severity=list(Severity)[min(severity.rank + 1, len(Severity) - 1)],
         weak=(Weakness.OTHERWISE_EXPLAINED,),
         **place(history),
-        replicas=(one.replica,) if one.replica is not None else (),
+        replicas=_replicas(one),
         epochs=tuple(sorted({epoch for epoch in (one.since, one.epoch) if epoch >= 0})),
         offsets=one.offsets,
         records=None,
@@ -704,13 +731,13 @@ def _finding(
         no_copy=gone,
         open_from=one.first if one.end is None else None,
         facts=_facts(suspect, one, values),
-        before={suspect.before: one.end} if one.end is not None else {},
-        after={suspect.after: one.first if one.target is None else one.target},
+        before={suspect.before: one.end} if one.end is not None and suspect.before else {},
+        after={suspect.after: one.first if one.target is None else one.target} if suspect.after else {},
         inferences=(*_moved(one), *_failed(one)),
         uncertain=tuple(
             f"perhaps {_worded(other, history).format_map(values)}" for other in _otherwise(history, suspect, one)
         ),
-        cause=CAUSE_OF[one.shortened.cause] if one.shortened is not None else suspect.cause,
+        cause=_cause(history, suspect, one),
         **advised(
             history.name,
             next_steps=(

@@ -34,6 +34,8 @@ Data = bytes | bytearray | memoryview
 """The bytes of a whole segment."""
 
 _FRAME: Final = 12
+_HAS_HORIZON: Final = 64
+"""Bit of a batch's attributes: its base timestamp is the delete horizon of its tombstones (KIP-534)."""
 _HEADER: Final = np.dtype(
     [
         ("base_offset", ">i8"),
@@ -337,7 +339,11 @@ def _batch_rows(view: memoryview, raw: _Bytes, places: _Places, verify_crc: bool
         pairs = zip(places.tolist(), sizes.tolist(), strict=True)
         found = (checksum(bytes(view[place + begin : place + size])) for place, size in pairs)
         columns["crc_ok"] = np.fromiter(found, dtype=np.uint32, count=len(places)) == crc
-    return conform(pl.DataFrame(columns), BATCHES)
+    rows = pl.DataFrame(columns)
+    if (horizon := (attributes & _HAS_HORIZON) != 0).any():
+        times = pl.Series(_native(headers, "base_timestamp"))
+        rows = rows.with_columns(pl.when(pl.Series(horizon)).then(times).alias("delete_horizon"))
+    return conform(rows, BATCHES)
 
 
 def _legacy_rows(

@@ -44,7 +44,7 @@ from forensics.replay.omissions.own_lines import FOLLOWS, JUMPED
 from forensics.replay.partitions import histories
 from forensics.result import Result
 from parsers.schema import Kind
-from tests.incident import Incident
+from tests.incident import Incident, Node, batch
 
 
 def test_histories_and_judgements_survive_the_way(sample: Path, scanned: Callable[[Path], Result]) -> None:
@@ -205,6 +205,29 @@ def test_what_is_left_of_headers_does_not_grow_with_a_log() -> None:
         left = left.filter(headers(left))
         most = max(most, left.height)
     assert most == 27, "of each replica two where an epoch begins, and the last"
+
+
+def test_a_shared_batch_behind_a_difference_is_left(tmp_path: Path) -> None:
+    """Its epoch begins there on one replica only, and the logs end at different offsets."""
+    for number, epoch, end in ((1, 0, 200), (2, 1, 120)):
+        path = Node(tmp_path, number, "orders-0").segment(())
+        path.write_bytes(
+            b"".join(
+                batch(at, at, epoch if 50 <= at < 80 else int(at >= 80), salt=b"%d" % (50 <= at < 80 and number))
+                for at in range(end)
+            )
+        )
+    case = local.take_in([str(tmp_path)])
+    rows = case.batches.sort("base_offset", "source", "byte")
+    for many in (7, 30, 1000):
+        left = rows.clear()
+        for begin in range(0, rows.height, many):
+            left = pl.concat([left, rows.slice(begin, many)])
+            left = left.filter(headers(left))
+        assert left.height < 140
+        ((fork,),) = (one.facts.forks for one in histories(replace(case, batches=left.sort("source", "byte"))))
+        assert fork.enclosed is not None
+        assert fork.enclosed.ranges == ((50, 80),)
 
 
 def test_headers_left_out_count_as_all_headers_do(tmp_path: Path) -> None:

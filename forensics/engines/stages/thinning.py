@@ -11,7 +11,7 @@ allows, and the remaining rows give the same history. Only these rows are left o
   new topic id.
 * Headers of batches within a file and an epoch that hold a record at each offset and are adjacent, if all replicas with
   these offsets have the same batch. ``replay.facts.disks`` and ``forks`` need only where epochs begin, where logs end,
-  and what differs; ``held`` needs offsets without a record.
+  what differs, and the first batch behind a difference that replicas share; ``held`` needs offsets without a record.
 
 Everything else is kept. So the result grows with events that change a role or a log and with offsets that hold no
 record, not with other traffic.
@@ -122,7 +122,11 @@ def headers(rows: pl.DataFrame) -> pl.Series:
     sound = pl.col("crc_ok").fill_null(True)
     columns = (
         rows.group_by(span)
-        .agg(sound.all().alias("_one"), *(pl.col(name).n_unique().alias(f"_{name}") for name in _SAME))
+        .agg(
+            sound.all().alias("_one"),
+            pl.col("broker").hash().sum().alias("_whose"),
+            *(pl.col(name).n_unique().alias(f"_{name}") for name in _SAME),
+        )
         .sort(span, nulls_last=True)
         .with_columns(pl.col("last_offset").cum_max().shift(1).alias("_reached"))
     )
@@ -130,7 +134,10 @@ def headers(rows: pl.DataFrame) -> pl.Series:
     apart = (pl.col("_reached") < pl.col("base_offset")) | pl.col("_reached").is_null()
     apart &= pl.col("last_offset") < pl.col("base_offset").shift(-1)
     same = pl.all_horizontal("_one", *(pl.col(f"_{name}") == 1 for name in _SAME))
-    columns = columns.select(*span, (apart & same).fill_null(False).alias("_plain"))
+    plain = (apart & same).fill_null(False)
+    # The first that these replicas share, and the first that they share behind a difference.
+    again = plain & plain.shift(1).fill_null(False) & (pl.col("_whose") == pl.col("_whose").shift(1))
+    columns = columns.select(*span, again.alias("_plain"))
     found = rows.join(columns, on=span, how="left", maintain_order="left").with_columns(sound.alias("_sound"))
 
     def as_its(neighbour: int, *names: str) -> pl.Expr:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from forensics.replay.committed.proof import PossibleLoss, committed, possible_losses
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.partition_facts import Fork
+from forensics.replay.facts.partition_facts import Fork, ForkPart
 from forensics.replay.history import History, HwSource, HwStatement, Replica
 from forensics.replay.lineage import Range, apart, intersect, subtract
 from forensics.replay.roles.steps import RoleSpan, StepKind
@@ -123,6 +123,24 @@ def divergences(history: History, weighed: Iterable[WeighedFork]) -> list[Diverg
         return _grouped(stated, lambda ranges, forks: _on_one_side(forks))
     found = [(one.committed, one.fork) for one in weighed if one.committed]
     return _grouped(found, lambda ranges, forks: _differ_on_one_side(history, ranges, forks))
+
+
+def suspected_divergences(
+    history: History, weighed: Iterable[WeighedFork], part: Callable[[Fork], ForkPart | None]
+) -> list[Divergence]:
+    """Return the differences that are no legal tail of one log, at offsets that are not known to be committed.
+
+    Args:
+        history: the partition.
+        weighed: the differences between its segments, as ``weighed_forks`` returns them.
+        part: returns the part of a difference that is to be looked at.
+    """
+    parts = ((one, some) for one in weighed if (some := part(one.fork)) is not None)
+    found = [(tuple(intersect(some.ranges, one.rest)), one.fork.at(some)) for one, some in parts]
+    return _grouped(
+        [(ranges, one) for ranges, one in found if ranges],
+        lambda ranges, forks: _differ_on_one_side(history, ranges, forks),
+    )
 
 
 def _stated(apart: Apart) -> Fork:

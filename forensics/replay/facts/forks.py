@@ -10,7 +10,7 @@ import polars as pl
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.disks import Key
 from forensics.replay.facts.live_dirs import PLACE
-from forensics.replay.facts.partition_facts import Fork
+from forensics.replay.facts.partition_facts import Fork, ForkPart
 from forensics.replay.lineage import merge
 
 
@@ -62,9 +62,13 @@ def forks(
     at = ("max_timestamp_left", "max_timestamp_right")
     timed = (pl.col(at[0]) != pl.col(at[1])) & (pl.min_horizontal(*at) >= 0)
     other &= ((pl.col("magic_left") < 2) == (pl.col("magic_right") < 2)) | timed
-    differ = same_span.filter((other_epoch & ~alike) | other).with_columns(
+    # One that the cleaner wrote again, with all its records, to note when its tombstones may go (KIP-534): likewise.
+    other &= pl.all_horizontal(pl.col("delete_horizon_left", "delete_horizon_right").is_null()) | timed
+    unlike = (other_epoch & ~alike) | other
+    differ = same_span.filter(unlike).with_columns(
         pl.col("base_offset").alias("base_right"), pl.col("last_offset").alias("last_right")
     )
+    shared = _shared(same_span, unlike)
     parts = [
         differ.select(*_FORK),
         _crossing(rows, same_span, found).select(*_FORK),
@@ -79,26 +83,59 @@ def forks(
         group = group.filter((pl.col("last_offset") >= start) & (pl.col("last_right") >= start))
         if group.is_empty():
             continue
-        first = group.row(0, named=True)
-        ranges = merge(
-            (max(a, c, start), min(b, d) + 1)
-            for a, b, c, d in group.select("base_offset", "last_offset", "base_right", "last_right").iter_rows()
-        )
-        result.setdefault((str(topic), int(partition)), []).append(
-            Fork(
-                left=int(one),
-                right=int(two),
-                ranges=tuple(ranges),
-                left_ref=Ref(source=first["source_left"], byte=first["byte_left"], note="first differing batch"),
-                right_ref=Ref(source=first["source_right"], byte=first["byte_right"], note="first differing batch"),
-                left_batch=(first["base_offset"], first["last_offset"], first["leader_epoch_left"]),
-                right_batch=(first["base_right"], first["last_right"], first["leader_epoch_right"]),
-            )
-        )
+        pair = (str(topic), int(partition), int(one), int(two))
+        result.setdefault(pair[:2], []).append(_fork(group, start, shared.get(pair, start)))
     return result, compared
 
 
-_OF_BATCH = ("leader_epoch", "crc", "records", "magic", "max_timestamp", "source", "byte")
+def _shared(same_span: pl.DataFrame, unlike: pl.Expr) -> dict[tuple[str, int, int, int], int]:
+    """Return the base offset of the last batch that two replicas both have, by topic, partition and the two."""
+    # Messages of v0 have no time, so that two records of the same text have one checksum.
+    checked = (pl.col("crc_left") == pl.col("crc_right")) & (pl.col("magic_left") > 0)
+    same = (pl.col("leader_epoch_left") == pl.col("leader_epoch_right")).fill_null(False) | checked
+    pair = ("topic", "partition", "broker_left", "broker_right")
+    found = same_span.filter(~unlike.fill_null(False) & same.fill_null(False))
+    return {
+        (topic, partition, one, two): base
+        for topic, partition, one, two, base in found.group_by(pair).agg(pl.col("base_offset").max()).iter_rows()
+    }
+
+
+def _fork(rows: pl.DataFrame, start: int, shared: int) -> Fork:
+    """Return the difference between two replicas.
+
+    Args:
+        rows: pairs of differing batches, with the columns of ``_FORK``, in order.
+        start: log start offset of both.
+        shared: base offset of the last batch that both have.
+    """
+    whole = _part(rows, start)
+    one_epoch = (pl.col("leader_epoch_left") == pl.col("leader_epoch_right")).fill_null(False)
+    closed = max((end for _, end in whole.ranges if end <= shared), default=start)
+    inside = pl.max_horizontal("last_offset", "last_right") < closed
+    parts = [rows.filter(one_epoch), rows.filter(~one_epoch & inside)]
+    in_one_epoch, enclosed = (_part(part, start) if part.height else None for part in parts)
+    left, right = (int(rows.item(0, f"broker_{side}")) for side in ("left", "right"))
+    batches = (whole.left_ref, whole.right_ref, whole.left_batch, whole.right_batch)
+    return Fork(left, right, whole.ranges, *batches, in_one_epoch, enclosed)
+
+
+def _part(rows: pl.DataFrame, start: int) -> ForkPart:
+    first = rows.row(0, named=True)
+    ranges = merge(
+        (max(a, c, start), min(b, d) + 1)
+        for a, b, c, d in rows.select("base_offset", "last_offset", "base_right", "last_right").iter_rows()
+    )
+    return ForkPart(
+        ranges=tuple(ranges),
+        left_ref=Ref(source=first["source_left"], byte=first["byte_left"], note="first differing batch"),
+        right_ref=Ref(source=first["source_right"], byte=first["byte_right"], note="first differing batch"),
+        left_batch=(first["base_offset"], first["last_offset"], first["leader_epoch_left"]),
+        right_batch=(first["base_right"], first["last_right"], first["leader_epoch_right"]),
+    )
+
+
+_OF_BATCH = ("leader_epoch", "crc", "records", "magic", "max_timestamp", "delete_horizon", "source", "byte")
 
 _FORK = (
     "topic",

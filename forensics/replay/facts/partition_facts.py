@@ -13,6 +13,23 @@ from forensics.replay.lineage import Range, intersect, subtract
 
 
 @dataclass(frozen=True, slots=True)
+class ForkPart:
+    """Some offsets of a difference between two replicas.
+
+    Attributes:
+        ranges: the offsets.
+        left_ref, right_ref: first differing batch on each side.
+        left_batch, right_batch: (base offset, last offset, leader epoch or None) of those.
+    """
+
+    ranges: tuple[Range, ...]
+    left_ref: Ref
+    right_ref: Ref
+    left_batch: tuple[int, int, int | None]
+    right_batch: tuple[int, int, int | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Fork:
     """Two replicas that hold different records at the same offsets, read from their segments.
 
@@ -21,6 +38,10 @@ class Fork:
         ranges: offsets at which they differ.
         left_ref, right_ref: first differing batch on each side.
         left_batch, right_batch: (base offset, last offset, leader epoch or None) of those.
+        in_one_epoch: the part of it at which both have a batch of one leader epoch, or None. The leader of an epoch
+            writes each offset once, so this is no tail that one of them has yet to truncate.
+        enclosed: the rest of it as far as both have the same batch behind it, or None. A follower that truncated to
+            follow would not have the one without the other.
     """
 
     left: int
@@ -30,6 +51,13 @@ class Fork:
     right_ref: Ref
     left_batch: tuple[int, int, int | None]
     right_batch: tuple[int, int, int | None]
+    in_one_epoch: ForkPart | None = None
+    enclosed: ForkPart | None = None
+
+    def at(self, part: ForkPart) -> Fork:
+        """Return a part of the difference as one of its own."""
+        batches = (part.left_ref, part.right_ref, part.left_batch, part.right_batch)
+        return Fork(self.left, self.right, part.ranges, *batches)
 
 
 @dataclass(frozen=True, slots=True)

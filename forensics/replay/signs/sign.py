@@ -53,6 +53,8 @@ class Sign(StrEnum):
     BATCHES_DISAGREE = (
         "two replicas appended different record batches of one leader epoch at offsets that one has committed"
     )
+    COPIES_DIFFER_IN_ONE_EPOCH = "two replicas have different record batches of one leader epoch at the same offsets"
+    COPIES_DIFFER_WITHIN = "two replicas have different record batches at some offsets, and the same one behind them"
     HIGH_WATERMARK_FELL = "the high watermark of a leader fell within its leader epoch"
     LAST_STABLE_FELL = "the last stable offset of a leader fell within its leader epoch"
     END_BELOW_HIGH_WATERMARK = "a log ended below a high watermark that its broker stated before"
@@ -84,6 +86,8 @@ class Suspicion:
         shortened: how the log became shorter, or None if unknown.
         target: the log end offset then, if it is below ``first``; the records in between had been deleted before.
         isr: the ISR that the witness stated, of a leader that was not in it.
+        sides: brokers with the records of the witness, and brokers with those of the replica, where copies differ.
+        pieces: the offsets at stake, if they are not all of ``[first, end)``.
     """
 
     sign: Sign
@@ -99,8 +103,12 @@ class Suspicion:
     shortened: ShortenedLog | None = None
     target: int | None = None
     isr: frozenset[int] | None = None
+    sides: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    pieces: tuple[Range, ...] = ()
 
     @property
     def offsets(self) -> tuple[Range, ...]:
         """Offsets at stake, if both ends are known."""
+        if self.pieces:
+            return self.pieces
         return ((self.first, self.end),) if self.end is not None else ()

@@ -46,6 +46,7 @@ from forensics.replay.signs.truncation_signs import (
     truncated_below_own,
     truncated_below_printed,
 )
+from forensics.replay.signs.unlike_copies import differ_in_one_epoch, differ_within
 from parsers.schema import Kind
 
 
@@ -760,6 +761,8 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.TRUNCATED_BELOW_STATED: partial(_stated_lower, Sign.TRUNCATED_BELOW_STATED),
     Sign.APPENDS_DISAGREE: partial(_appends_disagree, Sign.APPENDS_DISAGREE),
     Sign.BATCHES_DISAGREE: partial(_appends_disagree, Sign.BATCHES_DISAGREE),
+    Sign.COPIES_DIFFER_IN_ONE_EPOCH: differ_in_one_epoch,
+    Sign.COPIES_DIFFER_WITHIN: differ_within,
     Sign.HIGH_WATERMARK_FELL: _high_watermark_fell,
     Sign.LAST_STABLE_FELL: _last_stable_fell,
     Sign.END_BELOW_HIGH_WATERMARK: partial(_stated_lower, Sign.END_BELOW_HIGH_WATERMARK),

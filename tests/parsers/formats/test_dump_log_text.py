@@ -54,6 +54,13 @@ def test_every_version(version: str) -> None:
         assert set(table.get_column("leader_epoch")) == {0}
 
 
+def test_a_delete_horizon_is_read() -> None:
+    """It is there if the cleaner noted when the tombstones of a batch may go (KIP-534), from 3.1 on."""
+    text = "\n".join(lines("3.9.1")).replace("OptionalLong.empty", "OptionalLong[1718093461000]", 1).splitlines()
+    found = read_dump_log(pl.Series(text)).batches
+    assert found.get_column("delete_horizon").to_list() == [1718093461000, *[None] * (found.height - 1)]
+
+
 def test_a_dump_and_its_segment_agree() -> None:
     """``v1-none.log`` as 0.10.2.2 prints it: the columns that both have are the same."""
     segment = read_segment((DATA / "v1-none.log").read_bytes(), base_offset=0)

@@ -17,11 +17,13 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forensics.collect import headers
 from parsers.errors import NotThisFormat
 from parsers.formats import segment
 from parsers.formats.segment import read_segment
 from parsers.schema import BATCHES, NOTICES, DamageKind
 from tests.parsers.formats.building import DATA, batch, boundaries, message
+from tests.parsers.handing_over import source
 
 LOGS = sorted(path.name for path in DATA.glob("*.log") if not path.name.startswith("request-"))
 V2 = (DATA / "v2-gzip.log").read_bytes()
@@ -81,6 +83,7 @@ def test_first_row_v2() -> None:
         "producer_epoch": -1,
         "base_sequence": -1,
         "max_timestamp": struct.unpack_from(">q", (DATA / "compacted.log").read_bytes(), 35)[0],
+        "delete_horizon": None,
     }
 
 
@@ -106,7 +109,28 @@ def test_first_row_v1() -> None:
         "producer_epoch": None,
         "base_sequence": None,
         "max_timestamp": struct.unpack_from(">q", data, 18)[0],
+        "delete_horizon": None,
     }
+
+
+def test_a_delete_horizon_is_the_base_timestamp_of_its_batch() -> None:
+    """The cleaner sets bit 6 of the attributes then (KIP-534)."""
+    data = bytearray((DATA / "compacted.log").read_bytes())
+    struct.pack_into(">h", data, 21, struct.unpack_from(">h", data, 21)[0] | 64)
+    struct.pack_into(">q", data, 27, 1_718_093_461_000)
+    assert read_segment(bytes(data)).batches["delete_horizon"].to_list() == [1_718_093_461_000]
+
+
+def test_headers_that_are_collected_have_the_delete_horizon() -> None:
+    data = bytearray((DATA / "compacted.log").read_bytes())
+
+    def collected() -> str:
+        return "".join(headers.lines(source(bytes(data), "00000000000000000160.log")))
+
+    assert " deleteHorizonMs: OptionalLong.empty " in collected()
+    struct.pack_into(">h", data, 21, 64)
+    struct.pack_into(">q", data, 27, 1_718_093_461_000)
+    assert " deleteHorizonMs: OptionalLong[1718093461000] " in collected()
 
 
 @pytest.mark.parametrize("name", [name for name in LOGS if name.startswith("v") and "keyed" not in name])

@@ -1,0 +1,113 @@
+"""Segments of several brokers without any high watermark: differences that no uncommitted tail explains."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+
+import google_crc32c
+import pytest
+
+from forensics.engines.local import scan
+from forensics.rules.finding import Confidence, Finding, Severity
+from tests.incident import Node, Span, batch
+
+RULE = "replica-divergence"
+OLD, NEW = [(at, at, 0) for at in range(50)], [(at, at, 2) for at in range(80, 95)]
+LED_1, LED_2 = [(at, at, 0) for at in range(50, 80)], [(at, at, 1) for at in range(50, 80)]
+
+
+def copy(folder: Path, broker: int, spans: Iterable[Span], other: Iterable[Span] = (), hw: int | None = None) -> Path:
+    """A directory of the partition, as a rule alone; some batches have other records, and those of each epoch."""
+    node = Node(folder, broker, "orders-0")
+    differ = {*other}
+    path = node.segment(())
+    path.write_bytes(b"".join(batch(*span, salt=b"%d %d" % (span in differ, span[2])) for span in spans))
+    if hw is not None:
+        node.checkpoint(hw)
+    return path
+
+
+def found(folder: Path) -> list[Finding]:
+    (partition,) = scan([str(folder)]).partitions
+    judged = partition.judgements[RULE]
+    assert judged.verdict.value == "unknown"
+    return list(judged.findings)
+
+
+@pytest.mark.parametrize("odd", [1, 2, 3])
+def test_other_records_of_one_epoch_are_suspected(odd: int, tmp_path: Path) -> None:
+    """A leader writes each offset of its epoch once."""
+    spans = [*OLD, *LED_1]
+    for broker in (1, 2, 3):
+        copy(tmp_path, broker, spans, spans[10:20] if broker == odd else ())
+    (one,) = found(tmp_path)
+    assert (one.confidence, one.severity, one.offsets) == (Confidence.SUSPECTED, Severity.ERROR, ((10, 20),))
+    assert (one.replicas, one.epochs) == ((1, 2, 3), (0,))
+    assert f"broker {odd} has other records" in one.summary.lower()
+
+
+def test_other_records_of_one_epoch_are_suspected_at_the_end(tmp_path: Path) -> None:
+    """No matter that the difference goes on to the end of both: nothing truncates within an epoch."""
+    spans = [*OLD, *LED_1]
+    copy(tmp_path, 1, spans)
+    copy(tmp_path, 2, spans, spans[70:])
+    (one,) = found(tmp_path)
+    assert one.offsets == ((70, 80),)
+
+
+def test_a_difference_behind_which_both_agree_is_suspected(tmp_path: Path) -> None:
+    for broker, middle in ((1, LED_1), (2, LED_2), (3, LED_2)):
+        copy(tmp_path, broker, [*OLD, *middle, *NEW])
+    (one,) = found(tmp_path)
+    assert (one.confidence, one.offsets, one.epochs) == (Confidence.SUSPECTED, ((50, 80),), (0, 1))
+    assert one.summary.lower().startswith("broker 1 has other records than brokers 2 and 3 at offsets 50 to 79")
+
+
+@pytest.mark.parametrize("tail", [LED_1, LED_1[:10], [*LED_1, *((at, at, 0) for at in range(80, 200))]])
+def test_a_tail_that_its_broker_has_yet_to_truncate_is_none(tail: list[Span], tmp_path: Path) -> None:
+    """Broker 1 led leader epoch 0 and has not come back: nobody else had what it wrote last."""
+    copy(tmp_path, 1, [*OLD, *tail])
+    for broker in (2, 3):
+        copy(tmp_path, broker, [*OLD, *LED_2, *NEW])
+    assert found(tmp_path) == []
+
+
+def test_a_replica_that_is_behind_is_none(tmp_path: Path) -> None:
+    for broker, end in ((1, 95), (2, 30), (3, 95)):
+        copy(tmp_path, broker, [*OLD, *LED_2, *NEW][:end])
+    assert found(tmp_path) == []
+
+
+def _with_horizon(path: Path, batches: Iterable[int]) -> None:
+    """Let the cleaner note a delete horizon in the first batches of a segment, and keep all of their records."""
+    data, at = bytearray(path.read_bytes()), 0
+    for _ in batches:
+        size = 12 + struct.unpack_from(">i", data, at + 8)[0]
+        attributes = struct.unpack_from(">h", data, at + 21)[0]
+        struct.pack_into(">h", data, at + 21, attributes | 64)
+        struct.pack_into(">q", data, at + 27, 1_800_000_000_000)
+        struct.pack_into(">I", data, at + 17, google_crc32c.value(bytes(data[at + 21 : at + size])))
+        at += size
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_delete_horizon_is_no_other_record(known: bool, tmp_path: Path) -> None:
+    """A cleaner writes a batch with tombstones again to note when they may go (KIP-534), each broker at its time."""
+    for broker in (1, 2):
+        path = copy(tmp_path, broker, OLD, hw=50 if known else None)
+        if broker == 2:
+            _with_horizon(path, range(10))
+    (partition,) = scan([str(tmp_path)]).partitions
+    assert partition.judgements[RULE].findings == ()
+
+
+def test_below_high_watermarks_it_is_proven(tmp_path: Path) -> None:
+    spans = [*OLD, *LED_1]
+    for broker in (1, 2):
+        copy(tmp_path, broker, spans, spans[60:70] if broker == 2 else (), hw=80)
+    (partition,) = scan([str(tmp_path)]).partitions
+    (one,) = partition.judgements[RULE].findings
+    assert (one.confidence, one.offsets) == (Confidence.PROVEN, ((60, 70),))
