@@ -17,6 +17,7 @@ from forensics.case.trace_clusters import OTHER_FILES, ToldApart, told_apart
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
 from parsers.excerpts.pieces import is_piece
 from parsers.files.sources import Source
+from parsers.formats.dump_log_text import NAME as DUMP
 from parsers.read import FileReading
 from parsers.schema import Kind
 from parsers.text.shared_output import is_part
@@ -43,6 +44,8 @@ _ENDINGS = re.compile(
 )
 _WRITER = re.compile(r"(?:broker|kafka|node|server|controller|replica)[-_. #]?([0-9]{1,4})(?![0-9])", re.IGNORECASE)
 """A broker's number in what people call the source of a line."""
+_DUMPED_ON = re.compile(rf"{_WRITER.pattern}(?!\.[0-9])", re.IGNORECASE)
+"""The same in the name of a file, where it is no release: ``kafka-3.9.1.txt``."""
 _INSTALLED = frozenset(
     ("etc", "var", "opt", "srv", "usr", "home", "mnt", "data", "config", "conf", "configs", "logs", "log", "kafka")
 )
@@ -56,7 +59,7 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
     ids that a log prints of its own broker, then ``server.properties`` beside it. After these come a file of the same
     pod (``my-cluster-kafka-2.cfg``, ``my-cluster-kafka-2-kafka.log.0`` from Strimzi's report.sh) and settings elsewhere
     on the same host (``host/etc``, ``host/var``). The last are another log in the same folder, and the name of folder,
-    pod or file.
+    pod or file. The output of kafka-dump-log states nothing of its broker, so any name with the broker's number counts.
     """
     words = _words(files)
     folders = [_above(source) for source, _ in files]
@@ -71,7 +74,8 @@ def owners(files: Sequence[tuple[Source, FileReading]]) -> tuple[list[int | None
     for (source, reading), word, above in zip(files, words, folders, strict=True):
         of_directory, cluster = next((meta[folder] for folder in above if folder in meta), (None, None))
         stated = _id(reading.properties) if reading.format == "server-properties" else of_directory
-        brokers.append(around.owner(source, above, stated, word))
+        known = around.owner(source, above, stated, word)
+        brokers.append(_of_dump(source, reading) if known is None and not word.shared else known)
         clusters.append(word.cluster if cluster is None else cluster)
     return brokers, _spread(files, brokers, told_apart(files, brokers, clusters))
 
@@ -241,6 +245,16 @@ def _named(source: Source) -> int | None:
     if found is None and source.name.startswith(f"{stem}-kafka."):
         found = re.search(r"-([0-9]{1,4})$", stem)
     return int(found[1]) if found and not re.match(r"(?:19|20)[0-9]{2}$", found[1]) else None  # a year is no broker
+
+
+def _of_dump(source: Source, reading: FileReading) -> int | None:
+    """Return the broker that a text of kafka-dump-log is named after, as ``broker1-orders-0.txt``, or None."""
+    if reading.format != DUMP:
+        return None
+    name = PurePosixPath(source.path.rpartition("!/")[0] or source.path).name
+    if reading.topic is not None:  # a topic may be called so
+        name = name.replace(f"{reading.topic}-{reading.partition}", "")
+    return _only({int(number) for number in _DUMPED_ON.findall(name)})
 
 
 def _of_several(source: Source) -> bool:

@@ -201,9 +201,15 @@ _STATED: Final = ("leader", "leader_epoch", "offset", "hw", "leo", "log_start", 
 def _nothing_judged(result: Result) -> str:
     if result.case.unattributed:
         return "NOT JUDGED: no partition was judged, because nothing shows which broker logged these lines"
-    named = result.case.observations.filter(pl.col("topic").is_not_null(), pl.col("topic") != METADATA_TOPIC)
-    stating = named.filter(pl.any_horizontal(pl.col(*_STATED).is_not_null()))
-    if result.changes.topics or result.changes.skipped_topics or stating.height:
+    left_out = bool(result.changes.topics or result.changes.skipped_topics)
+    of_topics = (pl.col("topic").is_not_null(), pl.col("topic") != METADATA_TOPIC)
+    if not left_out and result.case.sources.filter(*of_topics, pl.col("broker").is_null()).height:
+        return (
+            "NOT JUDGED: no partition was judged, because nothing shows which broker each copy of its log is of. Put "
+            "the files of each broker in a folder that has its id in its name, such as broker-1"
+        )
+    stating = result.case.observations.filter(*of_topics, pl.any_horizontal(pl.col(*_STATED).is_not_null()))
+    if left_out or stating.height:
         return "NOT JUDGED: none of the topics in the evidence was to be judged"
     return (
         "NOT JUDGED: no line and no file in the evidence states the role of a replica, its leader, or an offset of its "

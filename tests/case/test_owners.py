@@ -137,3 +137,49 @@ def test_wrong_folder_names_mislead_nobody(sample_traces: Path, tmp_path: Path) 
     for real, shown in ((1, 2), (2, 3), (3, 1), (100, 7)):
         shutil.copytree(trace / f"broker-{real}", tmp_path / f"broker-{shown}")
     assert told(scan([str(tmp_path)]).findings) == told(scan([str(trace)]).findings)
+
+
+DUMP = (
+    "Dumping /var/lib/kafka/data/{topic}/00000000000000000000.log\nLog starting offset: 0\n"
+    "baseOffset: 0 lastOffset: 0 count: 1 baseSequence: -1 lastSequence: -1 producerId: -1 producerEpoch: -1 "
+    "partitionLeaderEpoch: 0 isTransactional: false isControl: false deleteHorizonMs: OptionalLong.empty position: 0 "
+    "CreateTime: 1795234275812 size: 70 magic: 2 compresscodec: none crc: {crc} isvalid: true\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "broker"),
+    [
+        ("broker-2-dump.txt", 2),
+        ("broker2_dump-log.txt", 2),
+        ("orders-0-on-kafka-2.out", 2),
+        ("dumps/node_2.orders-0.txt", 2),
+        ("dump.txt", None),
+        ("kafka-3.9.1-dump.txt", None),
+        ("kafka-1-and-kafka-2-dumps.txt", None),
+        ("broker-2/dump-of-kafka-1.txt", 2),
+    ],
+)
+def test_the_output_of_a_tool_may_be_named_after_its_broker(
+    name: str, broker: int | None, write: Write, tmp_path: Path
+) -> None:
+    write(name, DUMP.format(topic="orders-0", crc=1))
+    assert set(owners(tmp_path).values()) <= {broker, None}
+    assert {one for one in owners(tmp_path).items() if one[1] is not None or "!" in one[0]} >= {
+        (f"{name}!/var/lib/kafka/data/orders-0/00000000000000000000.log", broker)
+    }
+
+
+def test_a_topic_in_the_name_of_a_dump_is_no_broker(write: Write, tmp_path: Path) -> None:
+    write("replica-5-broker-2.txt", DUMP.format(topic="replica-5", crc=1))
+    assert set(owners(tmp_path).values()) == {2}
+
+
+def test_dumps_beside_one_another_are_compared(write: Write, tmp_path: Path) -> None:
+    """No file but the dumps names a broker. Two have another record in the same leader epoch."""
+    for broker, crc in ((1, 7), (2, 8)):
+        write(f"kafka-{broker}-dump.txt", DUMP.format(topic="orders-0", crc=crc))
+    result = scan([str(tmp_path)])
+    assert [(one.rule, one.confidence.value, one.offsets) for one in result.findings if one.rule != "evidence-gap"] == [
+        ("replica-divergence", "suspected", ((0, 1),))
+    ]

@@ -152,6 +152,16 @@ def test_lines_that_state_too_little_ask_for_more(line: str, tmp_path: Path) -> 
     )
 
 
+def test_copies_that_nobody_owns_are_named_so(sample_traces: Path, tmp_path: Path) -> None:
+    """They state offsets of a log and leader epochs, but not whose."""
+    shutil.copytree(sample_traces / "flap-3.9.1" / "broker-1" / "data" / "orders-0", tmp_path / "orders-0")
+    text = " ".join(render(scan([str(tmp_path)]), width=100).split())
+    assert text.startswith(
+        "NOT JUDGED: no partition was judged, because nothing shows which broker each copy of its log is of. Put the "
+        "files of each broker in a folder"
+    )
+
+
 def test_each_cluster_has_an_answer_of_its_own(sample_traces: Path) -> None:
     """No sentence about both may be false for one: only one of them had an unclean election."""
     lines = render(scan([str(sample_traces / name) for name in ("kip101-0.10.2.2", "unclean-3.9.1")]), width=200)
