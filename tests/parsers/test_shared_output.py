@@ -15,7 +15,7 @@ from forensics.result import Result
 from parsers import read
 from parsers.containers import expand
 from parsers.excerpts import pieces
-from parsers.files.sources import Source
+from parsers.files.sources import HEAD_BYTES, Source
 from parsers.text.shared_output import mark_of
 from tests.case.test_printers import by_time
 from tests.cases.relaid import EVENT as EVENT_HEAD
@@ -123,11 +123,12 @@ def _as_object(event: str) -> str:
     return json.dumps({"@timestamp": time, "level": head["level"], "logger": head["logger"], "message": message})
 
 
-def test_a_first_line_that_is_long_tells_its_writer_too(sample_traces: Path, tmp_path: Path) -> None:
-    """A broker begins with its settings, in one event of many lines, which some collectors hand on as one object."""
-    settings = json.dumps({"message": "KafkaConfig values: \n" + "\tlog.dirs = /d\n" * 500, "pod": "pod-1"})
-    text = mixed(sample_traces / "kip101-0.10.2.2", lambda who, line: json.dumps({"message": line, "pod": who}))
-    (tmp_path / "all.log").write_text(f"{settings}\n{text}")
+@pytest.mark.parametrize("way", ["host", "logfmt"])
+def test_a_first_line_that_is_long_tells_its_writer_too(way: str, sample_traces: Path, tmp_path: Path) -> None:
+    """A broker begins with its settings, in one event of many lines, which some collectors hand on as one line."""
+    settings = WAYS[way]("pod-1", "KafkaConfig values: \n" + "\tlog.dirs = /d\n" * 500)
+    assert len(settings) > HEAD_BYTES
+    (tmp_path / "all.log").write_text(f"{settings}\n{mixed(sample_traces / 'kip101-0.10.2.2', WAYS[way])}")
     paths = [path.rpartition("!/")[2] for path in scan([str(tmp_path)]).case.sources["path"].to_list()]
     assert paths[1:] == ["pod-1", "pod-2", "pod-3"]
 
