@@ -42,6 +42,7 @@ from parsers.formats.log_directory import split_directory
 from parsers.formats.trace_jsonl import is_trace
 from parsers.takers import trace_files
 from parsers.text import exports, grep_output, shared_output
+from parsers.text.reordered import MOST_BYTES as MOST_REORDERED
 from parsers.text.reordered import STAMP, reordered
 
 INSIDE: Final = "!"
@@ -178,7 +179,8 @@ def _texts(source: Source, head: bytes) -> Iterator[Source]:
         yield from pieces
         yield from excerpts.command_output(source, head)
     elif mark is not None:
-        yield from _pasted(shared_output.split(source, mark))
+        parts = shared_output.split(source, mark)
+        yield from _pasted(map(reordered, parts) if source.size <= MOST_REORDERED else parts)
     else:
         yield source
 

@@ -23,6 +23,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 from parsers.files.sources import Source
 from parsers.files.streams import problem_of
+from parsers.text.shared_output import is_part
 
 MOST_BYTES: Final = 16 << 20
 """Largest size of a text that is looked at: its events are held in memory."""
@@ -73,7 +74,8 @@ def reordered(source: Source) -> Source:
     Raises:
         OSError: it cannot be read.
     """
-    packed = source.place is None and (source.stored or source.archive)  # else it is what somebody pasted
+    # Else it is what somebody pasted, or the lines of one of its writers.
+    packed = source.place is None and (source.stored or source.archive) and not is_part(source)
     if packed or source.size > MOST_BYTES:
         return source
     with source.open() as stream:

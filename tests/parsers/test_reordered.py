@@ -94,6 +94,26 @@ def test_logs_of_a_broker_below_each_other_are_merged(name: str, sample_traces: 
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("names", [("server.log", "state-change.log"), ("state-change.log", "server.log")])
+def test_parts_of_each_broker_in_one_text_are_merged(
+    names: tuple[str, str], sample_traces: Path, tmp_path: Path
+) -> None:
+    """``grep orders-0`` in two logs of each broker, pasted below each other behind the broker's name."""
+    text = "".join(
+        f"{broker.name} | {line}\n"
+        for broker in sorted((sample_traces / "kip101-0.10.2.2").glob("broker-*"))
+        for name in names
+        for line in (broker / "logs" / name).read_text(encoding="utf-8").splitlines()
+        if "orders-0" in line or "[orders,0]" in line
+    )
+    (tmp_path / "pasted.txt").write_text(text, encoding="utf-8")
+    result = local.scan([str(tmp_path)])
+    assert result.case.notices["reason"].to_list().count(reordered.MERGED) == 3
+    (partition,) = result.partitions
+    (loss,) = partition.judgements["committed-data-lost"].findings
+    assert (loss.confidence.value, loss.offsets) == ("suspected", ((50, 80),))
+
+
 def test_parts_of_several_brokers_stay_in_their_order(tmp_path: Path) -> None:
     lines = [
         at(second, f"[Broker id={broker}] Starting") for broker in (1, 2) for second in range(60 - 30 * broker, 90)
