@@ -245,6 +245,19 @@ SUSPECTS: tuple[Suspect, ...] = (
         )
     ),
     Suspect(
+        Sign.BEGAN_BELOW_FOLLOWER,
+        "committed-data-lost",
+        "broker {replica} became leader ({role}) at offset {first}. Broker {witness} then followed it, and truncated "
+        "to {end}, which before 0.11 is its own high watermark: committed {offsets} may be lost",
+        "became leader ({role}) at offset {first}",
+        (
+            "broker {witness} had followed in {role} before, and the line is not in the evidence",
+            REMADE,
+        ),
+        settle=(OWN_COPY,),
+        do_not=("start or wipe broker {witness} before its directory is copied: it may have the only copy",),
+    ),
+    Suspect(
         Sign.LAST_ISR_TRUNCATED,
         "committed-data-lost",
         "{leader} was elected leader ({role}) from outside the ISR, and broker {replica}, which was in the ISR, "

@@ -423,6 +423,7 @@ class Reader(Watermarks):
         old = self.facts.protocol.truncates_to_hw(event.run)
         if self.end is not None and target >= self.end:
             if old or not self.growing:
+                self._keep_all(target, event, ref)
                 return  # before 0.11 the line is logged although nothing is removed
             self.end = None  # its log has grown since
         self._note_read_back()
@@ -437,6 +438,13 @@ class Reader(Watermarks):
         )  # fmt: skip
         self._exact(target, ref)
         self.moved_by = self._progress()
+
+    def _keep_all(self, target: int, event: Event, ref: Ref) -> None:
+        """Note that a follower truncated first of all to no less than its log had."""
+        now = self.now
+        first = now.kept is None and not any(step.kind is StepKind.TRUNCATED for step in now.steps)
+        if first and now.role is Role.FOLLOWER and self.facts.protocol.truncates_by_epoch is not Answer.YES:
+            now.kept = Sample(target, ref, event.time)
 
     def _reason_to_truncate_to(self, target: int, run: int) -> tuple[TruncationReason, Step | None]:
         """The offset that a replica truncates to now, and the decision that a line stated before, if any."""

@@ -132,6 +132,8 @@ class RoleSpan:
         start_hw: high watermark it began with, which was reached earlier.
         read_back: the same of a role that no line names, where it truncated its log.
         steps: truncations, loads and the like, in order.
+        kept: offset to which it truncated first as a follower, which removed nothing. Before 0.11 that is its own high
+            watermark; later releases log no such line.
         entries: epochs it saw begin in its own log: (leader epoch, first offset, evidence).
         rivals: other leaders of the same epoch that its own role lines name: (broker id, evidence).
         fetched: evidence shows that it followed its leader far enough to fetch.
@@ -166,6 +168,7 @@ class RoleSpan:
     start_hw: Sample | None = None
     read_back: Sample | None = None
     steps: list[Step] = field(default_factory=list)
+    kept: Sample | None = None
     entries: list[tuple[int, int, Ref]] = field(default_factory=list)
     rivals: list[tuple[int, Ref]] = field(default_factory=list)
     fetched: bool = False

@@ -34,6 +34,7 @@ class Sign(StrEnum):
     RECOVERY_TRUNCATED_LEADER = "recovery truncated the log of a replica that then led"
     LED_AFTER_TRUNCATING = "a member of the ISR truncated its log to its own high watermark, and led next"
     LED_WHILE_ANOTHER_HAD_MORE = "a follower truncated its log, led soon after, and another replica then removed more"
+    BEGAN_BELOW_FOLLOWER = "a leader began below the high watermark to which a new follower truncated its log"
     LAST_ISR_TRUNCATED = "a member of the last ISR truncated its log to follow a leader elected from outside the ISR"
     FELL_TO_UNCLEAN_LEADER = "a high watermark fell to where a leader elected from outside the ISR began"
     FELL_TO_RECOVERED_LEADER = (

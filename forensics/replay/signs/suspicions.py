@@ -28,6 +28,7 @@ from forensics.replay.signs.isr_signs import (
     led_from_outside,
     plans_of_last_isr,
 )
+from forensics.replay.signs.kept_as_follower import kept_more_than_its_leader
 from forensics.replay.signs.led_after_truncating import led_after_truncating, led_while_another_had_more
 from forensics.replay.signs.refusal_signs import (
     append_refused,
@@ -746,6 +747,7 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.RECOVERY_TRUNCATED_LEADER: _recovered_shorter,
     Sign.LED_AFTER_TRUNCATING: led_after_truncating,
     Sign.LED_WHILE_ANOTHER_HAD_MORE: led_while_another_had_more,
+    Sign.BEGAN_BELOW_FOLLOWER: kept_more_than_its_leader,
     Sign.LAST_ISR_TRUNCATED: _last_isr_truncated,
     Sign.FELL_TO_UNCLEAN_LEADER: fell_to_unclean_leader,
     Sign.FELL_TO_RECOVERED_LEADER: fell_to_recovered_leader,
