@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
@@ -47,6 +48,8 @@ _WORDS: Final = "|".join(name for name in FIELDS if not TYPES[name].is_integer()
 _NO_NUMBER: Final = rf'"({_NUMBERS})"\s*:\s*(?:true|false|-?[0-9]+(?:\.[0-9]*[1-9]|(?:\.0+)?[eE])|-?[0-9]{{16,}}\.)'
 """No whole number. A program may write 7 as 7.0, as JSON Schema allows; of a number with more digits some are lost."""
 _NO_WORD: Final = rf'"({_WORDS})"\s*:\s*(?:true|false|[-0-9])'
+BACKWARDS: Final = '"time" runs backwards: lines of one witness must be in the order of their times'
+_STARTS: Final = (Kind.PROCESS_START.value, Kind.CLEAN_RESTART.value, Kind.UNCLEAN_RESTART.value)
 _OWN: Final = pl.col("message").is_null() & (pl.col("kind") != Kind.TRACE.value)
 """A line that was written as a trace, and quotes no log."""
 
@@ -294,10 +297,60 @@ def _disordered(own: pl.DataFrame) -> Iterator[Wrong]:
     of_itself = pl.col("kind").is_in(OF_ITSELF) & pl.col("replica").is_not_null()
     replicas = own.with_columns(pl.when(of_itself).then("replica").otherwise("witness").alias("_replica"))
     of_replica = _backwards(replicas, "_replica", "topic", "partition").get_column("line").to_list()
-    unseen = pl.col("line").is_in([line for line in of_partition if line not in {*of_replica}])
+    # Which process stated a line of a partition is unknown if the order of the two is.
+    misplaced = {*of_partition} - {*of_replica} | ({*_across_starts(replicas)} if back.height else set[int]())
+    unseen = pl.col("line").is_in(sorted(misplaced))
     for rows, unclaimed in ((back.filter(unseen), True), (back.filter(~unseen), False)):
-        reason = '"time" runs backwards: lines of one witness must be in the order of their times'
-        yield Wrong(rows, reason, True, unclaimed)
+        yield Wrong(rows, BACKWARDS, True, unclaimed)
+
+
+def _across_starts(own: pl.DataFrame) -> Iterator[int]:
+    """Yield lines with a time before that of a start of their witness above them, and starts before a line above them.
+
+    The other lines of the witness count as far as they are in the order of their times.
+    """
+    timed = own.filter(pl.col("_time").is_not_null(), pl.col("_replica").is_not_null())
+    begun = timed.filter(pl.col("kind").is_in(_STARTS).any().over("_replica"))
+    for part in begun.partition_by("_replica"):
+        columns = part.select("line", pl.col("_time").cast(pl.Int64), pl.col("kind").is_in(_STARTS))
+        rows = [_Timed(*row) for row in columns.iter_rows()]
+        others = [one for one in rows if not one.starts]
+        sound = [others[at] for at in rising([one.time for one in others])]
+        yield from (line for one in rows if one.starts for line in _out_of_place(one, sound))
+
+
+def _out_of_place(start: _Timed, others: Sequence[_Timed]) -> Iterator[int]:
+    """Yield a start if a line above it is of a later time, and the lines below it that are of an earlier one."""
+    if any(one.line < start.line and one.time > start.time for one in others):
+        yield start.line
+    yield from (one.line for one in others if one.line > start.line and one.time < start.time)
+
+
+class _Timed(NamedTuple):
+    line: int
+    time: int
+    starts: bool
+
+
+def rising(values: Sequence[int]) -> list[int]:
+    """Return the positions of a longest part of some values that does not fall.
+
+    >>> rising([1, 9, 2, 3, 3])
+    [0, 2, 3, 4]
+    """
+    ends: list[int] = []  # the least last value of a part of each length, and its position below
+    last: list[int] = []
+    before: list[int] = []
+    for at, value in enumerate(values):
+        length = bisect_right(ends, value)
+        ends[length : length + 1] = [value]
+        last[length : length + 1] = [at]
+        before.append(last[length - 1] if length else -1)
+    found, at = list[int](), last[-1] if last else -1
+    while at >= 0:
+        found.append(at)
+        at = before[at]
+    return found[::-1]
 
 
 def _backwards(own: pl.DataFrame, *of: str) -> pl.DataFrame:

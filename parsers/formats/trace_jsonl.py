@@ -19,7 +19,7 @@ import polars as pl
 from parsers.details import Claim
 from parsers.encodings.json_lines import decode
 from parsers.encodings.json_text import encode
-from parsers.formats.trace_checks import Header, header, type_of, unknown_kind, wrong
+from parsers.formats.trace_checks import BACKWARDS, Header, header, type_of, unknown_kind, wrong
 from parsers.formats.trace_kinds import (
     CLAIMED_BY,
     COLUMN_OF,
@@ -70,12 +70,14 @@ class Trace(NamedTuple):
     Attributes:
         observations: rows of ``OBSERVATIONS``, times naive UTC.
         notices: rows of ``NOTICES``.
-        unread: how many lines could not be read, not in their order, or not with all that they may state.
+        unread: how many lines could not be read, or not with all that they may state.
+        unplaced: how many more have a time that runs backwards, and replay cannot see that.
     """
 
     observations: pl.DataFrame
     notices: pl.DataFrame
     unread: int = 0
+    unplaced: int = 0
 
 
 _OURS: Final = re.compile(rb"""\{.*"forensics\.trace\\?/1\"""")
@@ -134,10 +136,11 @@ def read_trace(lines: pl.DataFrame) -> Trace:
     ]
     left_out: set[int] = set()
     unclaimed: set[int] = set()
+    unplaced: set[int] = set()
     for one in wrong(good):
         notices.append(_notes(one.rows, one.reason if one.counts else f"{one.reason}: the line is left out"))
         left_out.update(() if one.counts else one.rows.get_column("line"))
-        unclaimed.update(one.rows.get_column("line") if one.unclaimed else ())
+        (unplaced if one.reason == BACKWARDS else unclaimed).update(one.rows["line"] if one.unclaimed else ())
     good = good.filter(~pl.col("line").is_in(list(left_out))).drop("time").rename({"_time": "time", **COLUMN_OF})
     good = good.with_columns(_as_states(), _least_hw(), *_of_replica(), *_without_place())
     good = good.with_columns(pl.col("message").fill_null(NAME), pl.col("kind").cast(OBSERVATIONS["kind"]))
@@ -148,7 +151,8 @@ def read_trace(lines: pl.DataFrame) -> Trace:
         notices += [_notes(heads.filter(pl.col("line") == line), reason) for reason in said.reasons]
     observations = pl.concat(parts).sort("line", maintain_order=True)
     unread = {*broken["line"], *undated["line"], *found.filter(~ours | ~known)["line"], *left_out, *unclaimed}
-    return Trace(observations, pl.concat(notices).sort("line", maintain_order=True), len(unread))
+    notes = pl.concat(notices).sort("line", maintain_order=True)
+    return Trace(observations, notes, len(unread), len(unplaced - unread))
 
 
 def _as_states() -> pl.Expr:

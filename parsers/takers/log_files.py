@@ -9,7 +9,7 @@ from typing import Final
 
 import polars as pl
 
-from parsers.file_reading import UTC, FileReading, joined, note, small
+from parsers.file_reading import UTC, FileReading, joined, note, small, whole_span
 from parsers.files.sources import HEAD_BYTES, Source
 from parsers.formats import (
     command_output,
@@ -24,7 +24,8 @@ from parsers.formats import (
     zookeeper_nodes,
 )
 from parsers.formats.log_directory import split_directory
-from parsers.takers import trace_files
+from parsers.formats.trace_checks import BACKWARDS
+from parsers.takers import trace_files, trace_order
 from parsers.takers.data_files import content
 from parsers.takers.metadata_files import TOPIC as METADATA
 from parsers.text import broker_log, lines, wrappings
@@ -206,13 +207,14 @@ def is_trace(_source: Source, head: bytes) -> bool:
 
 def trace(source: Source, _head: bytes) -> FileReading:
     """Observations of another system, or of an earlier reading."""
-    reading = FileReading("trace", zone=UTC)
+    reading, unplaced = FileReading("trace", zone=UTC), 0
     observations, notices = [reading.observations], [reading.notices]
     with source.open() as stream:
         for block in lines.blocks(stream):
             found = trace_jsonl.read_trace(block.frame())
             observations.append(found.observations)
             notices += [block.notices, found.notices]
+            unplaced += found.unplaced
             reading.lines += block.lines.len()
             reading.unread += found.unread + block.notices.get_column("line").count()
             said = found.observations.get_column("line").unique()  # the first line states several things
@@ -220,10 +222,32 @@ def trace(source: Source, _head: bytes) -> FileReading:
             reading.understood += said.len()
     reading.events = reading.relevant
     reading.observations, reading.notices = pl.concat(observations), pl.concat(notices)
+    _in_order_of_times(reading, unplaced)
+    return reading
+
+
+def _in_order_of_times(reading: FileReading, unplaced: int) -> None:
+    """Set whether the lines of a trace are in another order than that of their times, and when they begin and end.
+
+    Args:
+        reading: the trace.
+        unplaced: lines whose time runs backwards, so that their place is unknown if the order of the lines counts.
+    """
     times = reading.observations.get_column("time").drop_nulls().cast(pl.Int64)
     if times.len():
         reading.first_time, reading.last_time = int(times[0]), int(times[-1])
-    return reading
+    stated = reading.observations.filter(trace_jsonl.BELOW_HEADER, pl.col("witness").is_not_null())
+    order = trace_order.lost_order(stated)
+    if order is None:
+        reading.unread += unplaced
+        return
+    reading.shuffled = True
+    reading.first_time, reading.last_time = whole_span(reading)
+    kept = reading.notices.filter(pl.col("reason") != BACKWARDS)
+    reading.notices = pl.concat([kept, note(trace_order.REMARK, line=order.first)])
+    if order.equal is not None:
+        reading.unread += 1
+        reading.notices = pl.concat([reading.notices, note(trace_order.AT_ONE_TIME, line=order.equal)])
 
 
 def is_file_of_trace(_source: Source, head: bytes) -> bool:

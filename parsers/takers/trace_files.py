@@ -18,7 +18,7 @@ from typing import Any, Final
 import polars as pl
 
 from parsers.encodings.json_text import encode
-from parsers.file_reading import UTC, FileReading, note
+from parsers.file_reading import UTC, FileReading, note, whole_span
 from parsers.formats.trace_jsonl import is_line
 from parsers.formats.trace_kinds import FILE_LINES, PLACE, SCHEMA
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, conform
@@ -36,6 +36,10 @@ _NUMBERS: Final = frozenset(("partition", "base_offset", "log_end", "valid_bytes
 _OF_FILE: Final = re.compile(rb'"kind"\s*:\s*"file"')
 _HOLDS: Final = "holds"
 """Field of a line of kind ``file``: how many batches, damages and statements of the file follow."""
+_AMID_LINES: Final = (
+    "lines of brokers are among those of this file, so the trace is in another order than that in which it was "
+    "written: the file is left out, and the lines are read in the order of their times"
+)
 _UNUSABLE: Final = ("unreadable", "failed", "archive", "copy")
 
 
@@ -190,6 +194,8 @@ def read_file(rows: pl.DataFrame, statements: pl.DataFrame) -> FileReading:
         rows: columns ``line`` and ``text``: all lines, the first of kind ``file``.
         statements: rows of ``OBSERVATIONS`` of the other lines.
     """
+    if statements.get_column("witness").null_count() < statements.height:
+        return _amid_lines(rows, statements.filter(pl.col("witness").is_not_null()))
     said = _object(rows.get_column("text")[0])
     reading = FileReading(str(said.get("format", "unknown")), zone=UTC)
     if reading.format in _UNUSABLE:
@@ -215,6 +221,15 @@ def read_file(rows: pl.DataFrame, statements: pl.DataFrame) -> FileReading:
     # A filter left out some of its lines, and nothing shows which.
     reason = f"{found} batches and statements of a file follow, but it had {holds}: the file is left out"
     return FileReading("unknown", zone=UTC, notices=note(reason, line=1), lines=reading.lines)
+
+
+def _amid_lines(rows: pl.DataFrame, statements: pl.DataFrame) -> FileReading:
+    """Return what brokers state among the lines of a file: somebody has put the lines of the trace in another order."""
+    reading = FileReading("trace", zone=UTC, shuffled=True, lines=rows.height, observations=statements)
+    reading.events = reading.relevant = reading.understood = statements.height
+    reading.first_time, reading.last_time = whole_span(reading)
+    reading.notices = note(_AMID_LINES, line=1)
+    return reading
 
 
 def _set(reading: FileReading, name: str, value: object) -> bool:
