@@ -63,27 +63,61 @@ def _without_hw(line: Line) -> Line:
 
 @dataclass(slots=True)
 class _State:
-    """Roles, log ends and high watermarks so far, by broker, and the last ISR."""
+    """Roles, log ends, records and high watermarks so far, by broker, and the last ISR with its leader epoch.
+
+    A record is its leader epoch and its checksum, by offset.
+    """
 
     roles: dict[int, Line] = field(default_factory=dict)
     ends: dict[int, int] = field(default_factory=dict)
     hws: dict[int, int] = field(default_factory=dict)
-    isr: str | None = None
+    records: dict[int, dict[int, tuple[int, str]]] = field(default_factory=dict)
+    isr: tuple[int, str] | None = None
 
     def take(self, line: Line) -> None:
         """Take one line."""
         broker, kind = line.get("witness", -1), line["kind"]
         if kind == "process_start":
             self.roles.pop(broker, None)
+            self.hws.pop(broker, None)
         if kind in _ROLES:
             self.roles[broker] = line
             self.ends[broker] = line["log_end_offset"]
         if kind in _ENDS:
             self.ends[broker] = line[_ENDS[kind]]
+        if kind in ("log_created", "truncate_full"):
+            self.records[broker] = {}
+        self._write(broker, line)
         if kind in ("become_leader", "isr_commit", "election", "partition_changed", "partition_created"):
-            self.isr = line.get("isr", self.isr)
+            epoch = line.get("leader_epoch", self.roles.get(broker, {}).get("leader_epoch"))
+            self.isr = (epoch, line["isr"]) if "isr" in line else self.isr
         if "high_watermark" in line:
             self.hws[broker] = line["high_watermark"]
+
+    def _write(self, broker: int, line: Line) -> None:
+        log, end = self.records.setdefault(broker, {}), self.ends.get(broker, 0)
+        if line["kind"] == "append":
+            one = line["leader_epoch"], line["checksum"]
+            log |= dict.fromkeys(range(line["offset"], end), one)
+        self.records[broker] = {offset: one for offset, one in log.items() if offset < end}
+
+    def entries(self, place: Line) -> Iterator[Line]:
+        """Yield the epoch entries of each log; none if leader epochs do not tell all records apart."""
+        logs = [*self.records.values()]
+        if any(
+            one[0] == log[at][0] and one != log[at]
+            for log in logs
+            for two in logs
+            for at, one in two.items()
+            if at in log
+        ):
+            return
+        for broker, log in sorted(self.records.items()):
+            epochs = [(offset, log[offset][0]) for offset in sorted(log)]
+            for at, (offset, epoch) in enumerate(epochs):
+                if at == 0 or epochs[at - 1][1] != epoch:
+                    said = {"kind": "epoch_entry", "leader_epoch": epoch, "offset": offset}
+                    yield place | {"witness": broker} | said
 
     def rises(self, line: Line) -> bool:
         """Return whether a high watermark is above the last one of its leader, which leads."""
@@ -125,8 +159,17 @@ def from_the_middle(lines: list[Line], random: Random) -> list[Line]:
     """Return the lines from some moment on, as somebody writes them who begins while the cluster is running.
 
     What each replica has at that moment is stated first: where its log ends, mostly its high watermark, and its role.
-    The trace claims to be complete from that moment on.
+    The trace claims to be complete from that moment on. No line says what the records from before are.
     """
+    return _from(lines, random, entries=False)
+
+
+def with_entries(lines: list[Line], random: Random) -> list[Line]:
+    """Return the lines from some moment on, with the epoch entries of each log at that moment."""
+    return _from(lines, random, entries=True)
+
+
+def _from(lines: list[Line], random: Random, *, entries: bool) -> list[Line]:
     head, *rest = lines
     times = sorted({line["time"] for line in rest if "time" in line})
     since = times[random.randrange(len(times) - 1)] if len(times) > 1 else times[0]
@@ -134,7 +177,8 @@ def from_the_middle(lines: list[Line], random: Random) -> list[Line]:
     before = [line for line in rest if line["time"] <= since]
     for line in before:
         state.take(line)
-    first = [*_present(state, {"time": since, **_place(rest)}, random)]
+    place = {"time": since, **_place(rest)}
+    first = [*_present(state, place, random), *(state.entries(place) if entries else ())]
     claim = [{"replicas": head["replicas"], "from": since}]
     return [head | {"complete": claim}, *first, *(line for line in rest if line["time"] > since)]
 
@@ -156,8 +200,8 @@ def _present(state: _State, place: Line, random: Random) -> Iterator[Line]:
         role = state.roles.get(broker)
         names = ("kind", "leader", "leader_epoch")
         said = {name: role[name] for name in names if name in role} if role is not None else {}
-        if state.isr is not None and said.get("kind") == "become_leader":
-            said["isr"] = state.isr
+        if state.isr is not None and (said.get("kind"), said.get("leader_epoch")) == ("become_leader", state.isr[0]):
+            said["isr"] = state.isr[1]
         if apart or not said:
             lines.append((0, own | {"kind": "state"} | values))
             values = {}

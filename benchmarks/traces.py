@@ -3,10 +3,10 @@
 Each run is played under every protocol and written as a trace. The whole trace is judged, which claims to be complete.
 The same trace is judged with some lines of one broker dropped, where the claim is about the others. It is judged with
 lines of some kinds dropped, where the claim is about other kinds, and from the middle on, where the claim is about the
-time since. The whole trace is judged once more with lines added
-that break a rule or contradict it, and once as a run that begins with records. It is also judged with its high
-watermarks in lines of other kinds, with one witness for all replicas, and with the time of one line wrong. And it is
-judged with optional fields left out, and with lines added that repeat what is so.
+time since. The latter is also judged with epoch entries, which say what the records from before are. The whole trace is
+judged once more with lines added that break a rule or contradict it, and once as a run that begins with records. It is
+also judged with its high watermarks in lines of other kinds, with one witness for all replicas, and with the time of
+one line wrong. And it is judged with optional fields left out, and with lines added that repeat what is so.
 
 For each protocol the table shows the runs, the answers, the share of decided ones (violated at exactly the right
 offsets, or clean), and the missed and wrong ones. Either ends the program with 1. The last columns are the answers
@@ -61,7 +61,7 @@ ASKED = (
 
 WHOLE, LESS, FAULTY, BEGUN = "whole", "lines dropped", "fault added", "begun late"
 OTHERWISE, OBSERVED, MISTIMED, TERSE = "other kinds", "one witness", "a wrong time", "other fields"
-OF_KINDS, MIDDLE = "kinds dropped", "from the middle"
+OF_KINDS, MIDDLE, ENTRIES = "kinds dropped", "from the middle", "with entries"
 """The kinds of trace."""
 
 Lines = list[dict[str, Any]]
@@ -435,6 +435,7 @@ _TELLINGS: Mapping[str, Callable[[Lines, Random], Lines]] = {
     LESS: dropped,
     OF_KINDS: of_kinds,
     MIDDLE: trace_tellings.from_the_middle,
+    ENTRIES: trace_tellings.with_entries,
     OTHERWISE: trace_tellings.otherwise,
     OBSERVED: lambda lines, _: trace_tellings.observed(lines),
     MISTIMED: trace_tellings.mistimed,
@@ -442,10 +443,12 @@ _TELLINGS: Mapping[str, Callable[[Lines, Random], Lines]] = {
 }
 """The traces of a run whose answers are compared with what is so, each made of the whole one."""
 
-_NOT_WHOLE = (LESS, OF_KINDS, MIDDLE)
+_NOT_WHOLE = (LESS, OF_KINDS, MIDDLE, ENTRIES)
 """Those that leave some answers open."""
+_LATER = (MIDDLE, ENTRIES)
+"""Those that begin while the cluster is running."""
 
-EVERY = (FAULTY, WHOLE, BEGUN, LESS, OF_KINDS, MIDDLE, OTHERWISE, OBSERVED, MISTIMED, TERSE)
+EVERY = (FAULTY, WHOLE, BEGUN, LESS, OF_KINDS, MIDDLE, ENTRIES, OTHERWISE, OBSERVED, MISTIMED, TERSE)
 
 
 def compare(
@@ -465,6 +468,8 @@ def compare(
         found[FAULTY] = _of_faults(whole, schedules, protocol.name)
     for name in (name for name in _TELLINGS if name in kinds):
         told = [_TELLINGS[name](lines, Random(one.seed)) for lines, one in zip(whole, schedules, strict=True)]
+        if name in _NOT_WHOLE:
+            told = [_alone(lines, place) for place, lines in enumerate(told)]
         verdicts = judgements(["".join(json.dumps(line) + "\n" for line in lines) for lines in told])
         found[name] = Counter()
         if name == WHOLE and BEGUN in kinds:
@@ -473,10 +478,16 @@ def compare(
             told_of = verdicts.get(f"run-{place}", [])
             given = list(answers(told_of, run.truth(), run.cluster, whole=name not in _NOT_WHOLE))
             given = [one for one in given if name != OTHERWISE or one.rule in trace_tellings.JUDGED]
-            given = [one for one in given if name != MIDDLE or not _was_before(one, told_of)]
+            given = [one for one in given if name not in _LATER or not _was_before(one, told_of)]
             found[name].update(given)
             _tell(given, name, f"{protocol.name}, seed {one.seed}")
     return found
+
+
+def _alone(lines: Lines, place: int) -> Lines:
+    """Return a trace as one of a cluster of its own: of traces of one cluster, only what each of them claims counts."""
+    head, *rest = lines
+    return [head | {"cluster": f"{head['cluster']}-{place}"}, *rest]
 
 
 def _was_before(told: Told, verdicts: Sequence[Verdicts]) -> bool:

@@ -28,7 +28,7 @@ from forensics.rules import (
     uncommitted_truncation,
 )
 from forensics.rules.finding import Judgement, Rule, Verdict, judgement
-from forensics.rules.story import contradicted
+from forensics.rules.story import contradicted, from_before
 from forensics.rules.suspected import with_suspected
 from forensics.rules.wants import Artefact, Question, Reason, Shows, Want, anywhere, of_evidence
 from parsers.containment import Defect, contained
@@ -93,7 +93,8 @@ def judged(rule: Rule, history: History, case: Case) -> Judgement:
     decided = history.played is None or found.verdict is Verdict.NOT_APPLICABLE
     if decided:
         return found
-    return judgement(rule.id, found.findings, found.missing if rule.about_isr or rule.about_files else ())
+    missing = found.missing if rule.about_isr or rule.about_files else ()
+    return judgement(rule.id, found.findings, (*missing, *(from_before(history) if rule.id in _BY_LOGS else ())))
 
 
 def _in_doubt(rule: Rule, history: History, case: Case, doubted: Played) -> Judgement:
@@ -119,6 +120,10 @@ _BY_RECORDS = frozenset(
     {committed_data_lost.ID, truncation_below_committed.ID, epoch_divergence.ID, replica_divergence.ID}
 )
 """Rules that a complete trace answers by its records."""
+
+
+_BY_LOGS = frozenset({committed_data_lost.ID, epoch_divergence.ID, replica_divergence.ID})
+"""Rules that compare what replicas hold, also from before the claim of a trace."""
 
 
 class Shared:

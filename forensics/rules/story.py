@@ -428,6 +428,18 @@ def contradicted(history: History) -> list[Want]:
     return [Want(Question.CONSISTENT_TRACE, because=Reason(Shows.CONTRADICTION, text=found.text))]
 
 
+def from_before(history: History) -> list[Want]:
+    """Return what would show whether replicas have the same records from before the claim of a trace."""
+    found = history.played.taken_as_alike if history.played is not None else ()
+    by_ranges: dict[tuple[Range, ...], set[int]] = {}
+    for one in found:
+        by_ranges.setdefault(one.ranges, set()).update((one.left, one.right))
+    return [
+        Want(Question.EPOCHS_OF_RECORDS, (of(brokers, Artefact.SEGMENTS),), offsets=offsets_of(ranges))
+        for ranges, brokers in by_ranges.items()
+    ]
+
+
 def all_claimed(history: History) -> bool:
     """Return whether traces claim to state every change of every replica of the partition."""
     named = history.members

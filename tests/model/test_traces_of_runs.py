@@ -18,6 +18,7 @@ from benchmarks.trace_tellings import JUDGED
 from benchmarks.traces import (
     ASKED,
     BEGUN,
+    ENTRIES,
     FAULTY,
     LESS,
     MIDDLE,
@@ -135,8 +136,11 @@ def test_a_fault_that_is_added_is_found(number: int) -> None:
 def test_traces_with_lines_dropped_or_with_records_before_are_never_judged_wrongly(number: int) -> None:
     first = 2_000 + number * LESS_RUNS
     found = compare(PROTOCOLS[number], [drawn(seed) for seed in range(first, first + LESS_RUNS)])
-    for name in (LESS, OF_KINDS, MIDDLE):
+    for name in (LESS, OF_KINDS, MIDDLE, ENTRIES):
         assert [one for one in found[name] if one.kind in ("missed", "wrong")] == [], name
+    # What was before a claim is known by the epoch entries of each log.
+    forks = [one.kind for one in found[ENTRIES].elements() if one.rule == "replica-divergence"]
+    assert forks.count("right") > 0.8 * len(forks)
     assert found[BEGUN].total() >= len(ASKED)  # a run that loses a log or a checkpoint cannot be moved
     assert {one.kind for one in found[BEGUN]} == {"right"}
     for name, rules in ((OTHERWISE, JUDGED), (OBSERVED, ASKED), (TERSE, ASKED)):

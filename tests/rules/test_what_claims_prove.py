@@ -9,6 +9,7 @@ import pytest
 
 from forensics.engines.local import scan
 from forensics.rules.finding import Verdict
+from forensics.rules.wants import Question
 from tests.rules.traced import LEADS, Line, judged, said, text
 
 HEALTHY = [
@@ -190,6 +191,67 @@ def test_an_epoch_may_have_begun_before_the_trace(role: Line, verdict: Verdict, 
         said(5, 1, "epoch_entry", leader_epoch=2, offset=role.get("offset", 30)),
     ]
     assert judged(tmp_path, [head(complete=True), *lines])["epoch-divergence"].verdict is verdict
+
+
+ABOUT_ALL_RECORDS = ("committed-data-lost", "replica-divergence", "epoch-divergence")
+SAME, OTHER = ((1, 0, 0), (1, 2, 30)), ((2, 0, 0), (2, 2, 30))
+PART, LATER = ((1, 2, 30),), ((2, 2, 30),)
+
+
+@pytest.mark.parametrize(
+    ("entries", "open_"),
+    [((), (0, 50)), (SAME, (0, 50)), ((*SAME, *OTHER), None), ((*PART, *OTHER), (0, 30)), ((*PART, *LATER), (0, 30))],
+    ids=["none", "of one replica", "of both", "of a part in one", "of a part in both"],
+)
+def test_records_from_before_a_claim_are_the_same_if_epoch_entries_say_so(
+    entries: tuple[tuple[int, int, int], ...], open_: tuple[int, int] | None, tmp_path: Path
+) -> None:
+    """A fork that was there before differs in no line that follows."""
+    lines = [
+        said(0, 1, "state", leo=50, hw=50),
+        said(0, 2, "state", leo=50, hw=50),
+        *(said(0, broker, "epoch_entry", leader_epoch=epoch, offset=offset) for broker, epoch, offset in entries),
+        said(1, 1, "become_leader", leader_epoch=2, isr="1,2"),
+        said(1, 2, "become_follower", leader=1, leader_epoch=2),
+        said(2, 1, "append", offset=50, leo=60),
+        said(3, 2, "append", offset=50, leo=60),
+        said(4, 1, "hw", hw=60),
+    ]
+    since = [{"replicas": [1, 2], "from": "2026-01-01T10:00:00Z"}]
+    verdicts = judged(tmp_path, [head(complete=since), *lines])
+    for rule in ABOUT_ALL_RECORDS:
+        assert verdicts[rule].verdict is (Verdict.UNKNOWN if open_ else Verdict.CLEAN), rule
+        asked = [(want.question, want.offsets, want.brokers) for want in verdicts[rule].missing]
+        assert asked == ([(Question.EPOCHS_OF_RECORDS, (open_,), (1, 2))] if open_ else []), rule
+    assert verdicts["truncation-below-committed"].verdict is Verdict.CLEAN
+    assert verdicts["leo-regression"].verdict is Verdict.CLEAN
+
+
+@pytest.mark.parametrize(("epoch", "verdict"), [(0, Verdict.UNKNOWN), (3, Verdict.VIOLATED)])
+def test_an_old_leader_may_lack_what_was_committed_after_it(epoch: int, verdict: Verdict, tmp_path: Path) -> None:
+    """Broker 1 still leads an earlier epoch as the claim begins. A leader of a later epoch should have the records."""
+    lines = [
+        said(0, 1, "state", leo=9, hw=0),
+        said(0, 2, "state", leo=11, hw=11),
+        said(1, 1, "become_leader", leader_epoch=epoch),
+        said(2, 2, "become_leader", leader_epoch=1, isr="2"),
+    ]
+    since = [{"replicas": [1, 2], "from": "2026-01-01T10:00:00Z"}]
+    verdicts = judged(tmp_path, [head(complete=since), *lines])
+    assert verdicts["committed-data-lost"].verdict is verdict
+    assert [one.offsets for one in verdicts["committed-data-lost"].findings] == ([((9, 11),)] if epoch else [])
+
+
+def test_one_replica_is_like_itself_before_a_claim(tmp_path: Path) -> None:
+    lines = [
+        said(0, 1, "state", leo=50, hw=50),
+        said(1, 1, "become_leader", leader_epoch=2, isr="1"),
+        said(2, 1, "append", offset=50, leo=60),
+        said(4, 1, "hw", hw=60),
+    ]
+    since = [{"replicas": [1], "from": "2026-01-01T10:00:00Z"}]
+    verdicts = judged(tmp_path, [head(replicas=[1], complete=since), *lines])
+    assert {verdicts[rule].verdict for rule in ABOUT_ALL_RECORDS} == {Verdict.CLEAN}
 
 
 def test_a_high_watermark_before_the_first_role_may_be_about_the_records_of_another(tmp_path: Path) -> None:

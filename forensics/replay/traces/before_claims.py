@@ -1,16 +1,21 @@
 """Logs and high watermarks from before the moment from which a trace claims to be complete: no line shows them.
 
-The cluster may be running then. The records from before are taken as alike on all replicas; what would rest on that
-alone is left open.
+The cluster may be running then. The records from before are taken as alike on all replicas as the trace is played; what
+would rest on that alone is left open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import NamedTuple
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.trace_lines import TraceLine
 from forensics.replay.lineage import Range, intersect, merge, subtract
+from forensics.replay.traces.committed_records import Commit
+from forensics.replay.traces.epoch_entries import Beginning
 from forensics.replay.traces.replica import Replica
 from forensics.replay.traces.replica_log import BEFORE, Piece, Undecided
 from parsers.schema import Kind
@@ -76,6 +81,29 @@ def below_early_hw(pieces: Iterable[Piece], *, own: bool) -> tuple[list[Piece], 
     return alike, f"{text}there, and no line says which of them are committed"
 
 
+@dataclass(slots=True)
+class Early:
+    """Records below high watermarks that replicas stated before their first role, from before the claim.
+
+    They may have been committed in any leader epoch up to that of the first role. A leader of an earlier epoch may
+    state its role as the claim begins. It need not have had them.
+    """
+
+    found: dict[int, list[tuple[Sequence[Piece], Commit]]] = field(default_factory=dict)
+
+    def add(self, pieces: Sequence[Piece], commit: Commit) -> None:
+        """Keep records until the role of their replica is known."""
+        self.found.setdefault(commit.replica, []).append((pieces, commit))
+
+    def of_role(self, broker: int, epoch: int) -> list[tuple[Sequence[Piece], Commit]]:
+        """Return those of a replica whose first role begins."""
+        return [(pieces, commit._replace(epoch=epoch)) for pieces, commit in self.found.pop(broker, ())]
+
+    def without_role(self) -> list[tuple[Sequence[Piece], Commit]]:
+        """Return those of replicas without a role."""
+        return [one for found in self.found.values() for one in found]
+
+
 def of_removed(
     removed: Iterable[Piece], committed: Iterable[Range], own_hw: int, replicas: Iterable[Replica]
 ) -> str | None:
@@ -96,3 +124,50 @@ def of_removed(
     if subtract(intersect(before, committed), [(0, own_hw)]):
         return f"{said}; no line says whether they are those that are committed on other replicas"
     return None
+
+
+class TakenAsAlike(NamedTuple):
+    """Two replicas with records from before a claim at the same offsets, at the end of the trace.
+
+    Attributes:
+        left, right: broker ids.
+        ranges: the offsets, without those to which the epoch entries of both give the same leader epoch.
+    """
+
+    left: int
+    right: int
+    ranges: tuple[Range, ...]
+
+
+def taken_as_alike(
+    replicas: Mapping[int, Replica], beginnings: Mapping[int, Beginning], since: Collection[int]
+) -> Iterator[TakenAsAlike]:
+    """Yield the pairs of replicas of which no line says whether records from before the claim are the same.
+
+    Args:
+        replicas: by broker id, at the end of the trace.
+        beginnings: what they began with, as their epoch entries describe it.
+        since: brokers of which a trace claims something from a moment on.
+    """
+    for left, right in combinations(sorted(beginnings), 2):
+        if since and {left, right} & {*since}:
+            both = intersect(_from_before(replicas[left]), _from_before(replicas[right]))
+            open_ = subtract(both, _same_epochs(beginnings[left], beginnings[right]))
+            if open_:
+                yield TakenAsAlike(left, right, tuple(open_))
+
+
+def _from_before(replica: Replica) -> list[Range]:
+    """Return the offsets of records that a replica has from before the trace, and whose leader epoch does not count."""
+    return merge(piece[:2] for piece in replica.log.pieces if piece.writer == BEFORE)
+
+
+def _same_epochs(one: Beginning, two: Beginning) -> list[Range]:
+    """Return the offsets to which the epoch entries of two replicas give the same leader epoch."""
+    return merge(
+        span
+        for left, _ in one.pieces
+        for right, _ in two.pieces
+        if left.writer == right.writer
+        for span in intersect([left[:2]], [right[:2]])
+    )

@@ -21,7 +21,14 @@ from forensics.replay.facts.trace_lines import OfBrokers, TraceLine
 from forensics.replay.history import Regression, ShortenedBy, ShortenedLog, Truncation, TruncationReason
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage, merge, subtract
-from forensics.replay.traces.before_claims import begun_with, below_early_hw, first_end, of_removed
+from forensics.replay.traces.before_claims import (
+    Early,
+    begun_with,
+    below_early_hw,
+    first_end,
+    of_removed,
+    taken_as_alike,
+)
 from forensics.replay.traces.broken_invariants import EpochsFall, EpochStarts, HwAboveLeo
 from forensics.replay.traces.committed_records import NOBODY, Commit, Records, highest_first
 from forensics.replay.traces.contested_epochs import Contested
@@ -71,6 +78,7 @@ class Player:
         self.beginnings: dict[int, Beginning] = {}
         self.replicas: dict[int, Replica] = {}
         self.left_open = LeftOpen()
+        self.early = Early()
         self.in_sync = InSync(commits, refused)
         self.isr_stated = False
         self.committed, self.losses = Records(), Losses()
@@ -177,6 +185,7 @@ class Player:
         replica.leads, replica.led_by, replica.run = True, line.broker, line.run
         replica.took_up = replica.log.end, Ref(row=line.row, note=f"leader epoch {replica.epoch}")
         replica.led_at, replica.reached = replica.led_at if led_on else None, None
+        self._in_first_role(line.broker, replica)
         self.epochs.led(replica.epoch, line.broker)
         self.deleted = max(self.deleted, replica.deleted)
         if not self.epochs.superseded(replica.epoch):
@@ -188,6 +197,7 @@ class Player:
         leader = self._leader_of(replica, line)
         if self.epochs.is_led_by(replica.epoch, line.broker) and leader is not None and leader.leads:
             self._led_without(line.leader or 0, leader)  # it gives way to another leader of the epoch
+        self._in_first_role(line.broker, replica)
         replica.begins_to_follow(line.leader)
         self._asks_epoch(replica, line)
 
@@ -492,16 +502,23 @@ class Player:
             self._covers(replica, commit)
             self._note_late(commit)
         elif line.kind == Kind.CONSUMED or (replica.epoch < 0 and line.kind != Kind.PRODUCED):
-            own = line.kind == Kind.CONSUMED or line.broker not in self.brokers.since
-            below, open_ = below_early_hw(replica.log.within(0, hw), own=own)
-            self._contradicts(line, open_)
-            self._adds((*below, *gone), commit)
+            self._commits_early(replica, line, commit, gone)
         elif whose is Whose.LEADERS or (whose is not Whose.LEAST and hw > replica.hw):
             if whose is Whose.LEADERS:
                 self._receives(replica, line, hw)
             self._adds(gone, commit)
             leader = line.leader if line.leader is not None and whose is Whose.LEADERS else replica.led_by
             self._of_its_leader(leader, commit, whose)
+
+    def _commits_early(self, replica: Replica, line: TraceLine, commit: Commit, gone: Iterable[Piece]) -> None:
+        """Add the records below a high watermark that a replica states before its first role, or that clients read."""
+        own = line.kind == Kind.CONSUMED or line.broker not in self.brokers.since
+        below, open_ = below_early_hw(replica.log.within(0, commit.high_watermark), own=own)
+        self._contradicts(line, open_)
+        if own:
+            self._adds((*below, *gone), commit)
+        else:
+            self.early.add((*below, *gone), commit)
 
     def _of_its_leader(self, leader: int | None, commit: Commit, whose: Whose) -> None:
         """A follower states the high watermark of its leader, which may have left that role in the meantime.
@@ -557,6 +574,12 @@ class Player:
         """Add what a leader has below its high watermark."""
         self._adds(leader.log.within(leader.passed, commit.high_watermark), commit)
         leader.passed = max(leader.passed, min(commit.high_watermark, leader.log.end))
+
+    def _in_first_role(self, broker: int, replica: Replica) -> None:
+        """Count the high watermarks that a replica stated before its first role: they are of its epoch at most."""
+        for pieces, commit in self.early.of_role(broker, replica.epoch):
+            self._adds(pieces, commit)
+            self._note_late(commit)
 
     def _adds(self, pieces: Iterable[Piece], commit: Commit) -> None:
         for piece in pieces:
@@ -618,6 +641,8 @@ class Player:
 
     def result(self) -> Played:
         """Return what the lines decide."""
+        for pieces, commit in self.early.without_role():
+            self._adds(pieces, commit)
         without = self.losses.at_end(self.replicas, self.epochs.last_leaders)
         apart = self._apart()
         if not self.stopped:
@@ -635,7 +660,8 @@ class Player:
         below = tuple(apart_below_alike({broker: one.log for broker, one in self.replicas.items()}, apart))
         held = {row: holding(self.replicas, pieces) for row, pieces in self.lacked.items()}
         none, falls = self._in_no_log(), tuple(self.falls.values())
-        return Played(*found, isr, self.contradiction, self.removed, none, falls, below, held, twice)
+        alike = tuple(taken_as_alike(self.replicas, self.beginnings, self.brokers.since))
+        return Played(*found, isr, self.contradiction, self.removed, none, falls, below, held, twice, alike)
 
     def _in_no_log(self) -> InNoLog | None:
         """Return the committed records that no replica has at the end, unless a line contradicts others.

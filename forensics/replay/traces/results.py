@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from forensics.replay.facts.directory import Ref
 from forensics.replay.history import Regression, ShortenedLog, Truncation
 from forensics.replay.lineage import Lineage, Range
+from forensics.replay.traces.before_claims import TakenAsAlike
 from forensics.replay.traces.broken_invariants import EpochsFall, EpochStarts, HwAboveLeo
 from forensics.replay.traces.committed_records import Commit
 from forensics.replay.traces.in_sync_replicas import InSync
@@ -144,6 +145,7 @@ class Played:
             offsets.
         written_twice: leaders of one epoch that wrote different record batches at the same offsets, besides those that
             are ``apart``.
+        taken_as_alike: replicas of which no line says whether records from before the claim are the same.
     """
 
     truncated: tuple[TruncatedCommitted, ...]
@@ -161,6 +163,7 @@ class Played:
     below_alike: tuple[Apart, ...] = ()
     held: Mapping[int, Mapping[int, tuple[Range, ...]]] = field(default_factory=dict)
     written_twice: tuple[Apart, ...] = ()
+    taken_as_alike: tuple[TakenAsAlike, ...] = ()
 
 
 NO_DECISION: Final = Played((), (), (), (), (), ())

@@ -115,6 +115,7 @@ _ANSWERS: Final[dict[str, Any]] = {
     "epoch_starts": lambda one: [(start.epoch, [at for at, *_ in start.starts]) for start in one.epoch_starts],
     "isr": _isr,
     "falls": lambda one: [(fall.replica, fall.later[:2], fall.earlier[:2]) for fall in one.falls],
+    "taken_as_alike": lambda one: one.taken_as_alike,
     "in_no_log": lambda one: one.in_no_log and one.in_no_log.ranges,
 }
 """By field of ``Played``, its values without the lines that show them."""
