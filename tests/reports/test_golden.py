@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from forensics.cli import cli
+from forensics.engines.local import scan
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 NAMES = ("kip101-0.10.2.2", "unclean-3.9.1", "crashscene-1.1.1", "traps-0.10.2.2")
@@ -64,3 +65,22 @@ def test_no_golden_file_is_left_over() -> None:
 
 def test_every_written_trace_is_in_the_table(sample_traces: Path) -> None:
     assert {path.parent.name for path in sample_traces.glob("written/*/trace.jsonl")} == set(WRITTEN)
+
+
+def test_a_scan_of_all_written_traces_answers_as_one_of_each(sample_traces: Path) -> None:
+    """Each is of a cluster of its own."""
+    alone = {name: answers_by_cluster([sample_traces / "written" / name]) for name in WRITTEN}
+    together = answers_by_cluster([sample_traces / "written"])
+    assert len(together) == len(WRITTEN)
+    assert together == {cluster: answers for each in alone.values() for cluster, answers in each.items()}
+
+
+def answers_by_cluster(paths: list[Path]) -> dict[str | None, list[tuple[str, str, list[object]]]]:
+    """The verdict of each rule, with the offsets, brokers and confidence of what it found, by cluster."""
+    return {
+        one.history.cluster: [
+            (rule, said.verdict.value, [(f.offsets, f.replicas, f.severity, f.confidence) for f in said.findings])
+            for rule, said in one.judgements.items()
+        ]
+        for one in scan([str(path) for path in paths]).partitions
+    }
