@@ -25,6 +25,7 @@ from parsers.files.sources import Source
 from parsers.files.streams import problem_of
 from parsers.formats.log_directory import split_segment_file
 from parsers.formats.offset_checkpoint import FILES as CHECKPOINT_FILES
+from parsers.formats.trace_jsonl import is_reprinted
 from parsers.schema import NOTICES, empty
 from parsers.takers import data_files, log_files, metadata_files
 from parsers.takers.data_files import named
@@ -301,6 +302,11 @@ def _stranger(source: Source, head: bytes) -> pl.DataFrame:
     if wide := _wide(head):
         mark = " without the mark of it at its beginning" if wide == "UTF-16" else ""
         return note(f"a text in {wide}{mark}, which is not read: save it as UTF-8")
+    if is_reprinted(head):
+        jq = "jq -c '.[]'" if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") else "jq -c ."
+        return note(
+            f"a trace has one JSON object in each line, and this text has not: {jq} {source.name} > trace.jsonl"
+        )
     if log_files.is_undated(head):
         why = "its lines print the time of day and no date, by which nothing can be ordered: not read"
         return note(f"{why}; put the date before each line, as in 2026-11-21 04:05:49,991")

@@ -325,6 +325,7 @@ def _two_starts(history: History, several: EpochStarts) -> Finding:
     epoch = several.epoch
     offsets = " and ".join(str(offset) for offset, _, _ in several.starts)
     replicas = tuple(sorted({replica for _, replica, _ in several.starts}))
+    starts = "starts" if len(replicas) == 1 else "start"
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
@@ -333,7 +334,7 @@ def _two_starts(history: History, several: EpochStarts) -> Finding:
         epochs=(epoch,),
         offsets=((several.starts[0][0], several.starts[-1][0]),),
         subject="two starts",
-        summary=f"{brokers_text(replicas)} start leader epoch {epoch} at offsets {offsets}",
+        summary=f"{brokers_text(replicas)} {starts} leader epoch {epoch} at offsets {offsets}",
         facts=tuple(Fact(f"stated {ref.note}", broker=replica, refs=(ref,)) for _, replica, ref in several.starts),
         not_because=("no replica with a later start states that it removed the beginning of its log",),
         cause=CauseId.EPOCHS_PUT_BACK if history.epoch_rollbacks else CauseId.UNKNOWN,

@@ -48,6 +48,8 @@ _WORDS: Final = "|".join(name for name in FIELDS if not TYPES[name].is_integer()
 _NO_NUMBER: Final = rf'"({_NUMBERS})"\s*:\s*(?:true|false|-?[0-9]+(?:\.[0-9]*[1-9]|(?:\.0+)?[eE])|-?[0-9]{{16,}}\.)'
 """No whole number. A program may write 7 as 7.0, as JSON Schema allows; of a number with more digits some are lost."""
 _NO_WORD: Final = rf'"({_WORDS})"\s*:\s*(?:true|false|[-0-9])'
+OF_ALL: Final[pl.Expr] = pl.col("detail").is_in(["acks=all", "acks=-1"]).fill_null(False)
+"""An acknowledgement shows that the records are below the high watermark."""
 BACKWARDS: Final = '"time" runs backwards: lines of one witness must be in the order of their times'
 _STARTS: Final = (Kind.PROCESS_START.value, Kind.CLEAN_RESTART.value, Kind.UNCLEAN_RESTART.value)
 _OWN: Final = pl.col("message").is_null() & (pl.col("kind") != Kind.TRACE.value)
@@ -214,6 +216,8 @@ def _acks(own: pl.DataFrame) -> Iterator[Wrong]:
     yield Wrong(rows, '"detail" is not acks=0, acks=1 or acks=all', True)
     apart = own.filter(of_producer & pl.col("detail").is_null() & pl.col("text").str.contains(r'"acks"\s*:'))
     yield Wrong(apart, 'no field "acks" is known: "detail" has it, as in "acks=all"', True, True)
+    acked = own.filter(pl.col("kind") == Kind.PRODUCED.value, pl.col("high_watermark").is_not_null(), ~OF_ALL)
+    yield Wrong(acked, '"high_watermark" of an acknowledgement is read with "detail":"acks=all" only', True)
 
 
 def _too_large(found: pl.DataFrame) -> Iterator[Wrong]:

@@ -19,7 +19,7 @@ import polars as pl
 from parsers.details import Claim
 from parsers.encodings.json_lines import decode
 from parsers.encodings.json_text import encode
-from parsers.formats.trace_checks import BACKWARDS, Header, header, type_of, unknown_kind, wrong
+from parsers.formats.trace_checks import BACKWARDS, OF_ALL, Header, header, type_of, unknown_kind, wrong
 from parsers.formats.trace_kinds import (
     CLAIMED_BY,
     COLUMN_OF,
@@ -99,6 +99,15 @@ def is_trace(head: bytes) -> bool:
     return any(ours) and (ours[0] or 2 * sum(ours) > len(ours) or rows[0].lstrip().startswith(b"{"))
 
 
+_NAMES_SCHEMA: Final = re.compile(rb'"schema"\s*:\s*"forensics\.trace\\?/1"')
+
+
+def is_reprinted(head: bytes) -> bool:
+    """Return whether a file has the lines of a trace in an array, or each of them over several lines."""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return text[:1] in (b"[", b"{") and _NAMES_SCHEMA.search(text) is not None
+
+
 def read_trace(lines: pl.DataFrame) -> Trace:
     """Read some lines of a file that ``is_trace``.
 
@@ -169,11 +178,14 @@ def _as_states() -> pl.Expr:
 
 
 def _least_hw() -> pl.Expr:
-    """Return the high watermark of each row. What a consumer read is below it, and so is what acks=all acknowledges."""
+    """Return the high watermark of each row. What a consumer read is below it, and so is what acks=all acknowledges.
+
+    Another acknowledgement shows none.
+    """
     read = pl.col("kind") == Kind.CONSUMED.value
-    acked = (pl.col("kind") == Kind.PRODUCED.value) & pl.col("detail").is_in(["acks=all", "acks=-1"])
-    least = (read | (acked & pl.col("message").is_null())) & pl.col("hw").is_null()
-    return pl.when(least).then(pl.col("offset") + 1).otherwise("hw").alias("hw")
+    acked = (pl.col("kind") == Kind.PRODUCED.value) & pl.col("message").is_null()
+    least = (read | (acked & OF_ALL)) & pl.col("hw").is_null()
+    return pl.when(least).then(pl.col("offset") + 1).when(~acked | OF_ALL).then("hw").alias("hw")
 
 
 def _without_place() -> tuple[pl.Expr, ...]:

@@ -212,6 +212,11 @@ def test_what_is_wrong_is_told_and_the_rest_counts() -> None:
         (GOOD[:-1] + ', "high_watermark": 4}', '"high_watermark" is there twice: the line is left out', False),
         (own(kind="append", log_end_offset=4, acks="all"), 'no field "acks" is known: "detail" has it, as in', True),
         (own(kind="append", log_end_offset=4, detail="acks=7"), '"detail" is not acks=0, acks=1 or acks=all', True),
+        (
+            own(kind="produced", offset=4, high_watermark=9, detail="acks=1"),
+            '"high_watermark" of an acknowledgement is read with "detail":"acks=all" only',
+            True,
+        ),
     ],
 )
 def test_each_line_is_checked_against_its_kind(line: str, reason: str, counts: bool) -> None:
@@ -407,3 +412,28 @@ def test_lines_before_the_first_one_of_a_trace_are_damage(damaged: bytes) -> Non
     reading = read(source(damaged + 5 * line, "trace.jsonl"))
     assert reading.observations.height == 5
     assert reading.notices.get_column("line").drop_nulls().to_list()
+
+
+@pytest.mark.parametrize(("detail", "hw"), [("acks=all", 9), ("acks=-1", 9), ("acks=1", None), (None, None)])
+def test_only_an_acknowledgement_of_all_replicas_shows_a_high_watermark(detail: str | None, hw: int | None) -> None:
+    """A leader acknowledges acks=1 before any follower has the records."""
+    stated = {} if detail is None else {"detail": detail}
+    found = read(source(own(kind="produced", offset=4, high_watermark=9, **stated).encode(), "trace.jsonl"))
+    assert found.observations.get_column("hw").to_list() == [hw]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[\n{line},\n{line}\n]", "jq -c '.[]' t.json > trace.jsonl"),
+        ("[{line},{line}]", "jq -c '.[]' t.json > trace.jsonl"),
+        ("{indented}\n{indented}\n", "jq -c . t.json > trace.jsonl"),
+    ],
+    ids=["array over several lines", "array in one line", "indented"],
+)
+def test_objects_that_are_not_one_a_line_are_told(text: str, said: str) -> None:
+    line = own(kind="hw", high_watermark=9)
+    content = text.replace("{line}", line).replace("{indented}", json.dumps(json.loads(line), indent=2))
+    found = read(source(content.encode(), "t.json"))
+    assert found.format == "unknown"
+    assert [reason.partition(": ")[2] for reason in found.notices.get_column("reason")] == [said]
