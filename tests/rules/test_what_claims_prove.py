@@ -227,6 +227,38 @@ def test_records_from_before_a_claim_are_the_same_if_epoch_entries_say_so(
     assert verdicts["leo-regression"].verdict is Verdict.CLEAN
 
 
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (
+            [
+                said(0, 2, "state", leo=50, hw=50),
+                said(1, 2, "become_follower", leader=1, leader_epoch=2),
+                said(3, 2, "leader_hw", leader_hw=50, hw=50),
+            ],
+            "broker 2 follows broker 1",
+        ),
+        (
+            [
+                said(0, 2, "state", leo=50, hw=50),
+                said(1, 2, "become_leader", leader_epoch=2, isr="1,2"),
+                said(2, 2, "hw", hw=50),
+            ],
+            "broker 2 states this while broker 1 is in the ISR",
+        ),
+    ],
+    ids=["of a leader", "of a member of the ISR"],
+)
+def test_a_log_from_before_a_claim_that_no_line_states_is_not_empty(
+    lines: list[Line], says: str, tmp_path: Path
+) -> None:
+    since = [{"replicas": [1, 2], "from": "2026-01-01T10:00:00Z"}]
+    told = contradictions(tmp_path / "since", [head(complete=since), *lines])
+    assert [says in one for one in told] == [True]
+    verdicts = judged(tmp_path / "since", [head(complete=since), *lines])
+    assert verdicts["hw-above-isr-member"].verdict is Verdict.UNKNOWN
+
+
 @pytest.mark.parametrize(("epoch", "verdict"), [(0, Verdict.UNKNOWN), (3, Verdict.VIOLATED)])
 def test_an_old_leader_may_lack_what_was_committed_after_it(epoch: int, verdict: Verdict, tmp_path: Path) -> None:
     """Broker 1 still leads an earlier epoch as the claim begins. A leader of a later epoch should have the records."""

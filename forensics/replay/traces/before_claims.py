@@ -36,6 +36,19 @@ def first_end(line: TraceLine, since: Collection[int]) -> int:
     return line.leo or 0
 
 
+_UNSTATED = 'no line states its log end offset, and its log may have records from before the "from" of the claim'
+
+
+def follows_unstated(leader: int) -> str:
+    """Return what a follower leaves open whose leader states nothing of its log."""
+    return f"follows broker {leader}; {_UNSTATED}"
+
+
+def has_unstated(member: int) -> str:
+    """Return what a line leaves open if a member of the ISR states nothing of its log."""
+    return f"states this while broker {member} is in the ISR; {_UNSTATED}"
+
+
 def begun_with(
     line: TraceLine, begun: Range, replicas: Mapping[int, Replica]
 ) -> tuple[list[tuple[Piece, Ref]], str | None]:

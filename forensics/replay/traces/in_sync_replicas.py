@@ -71,6 +71,7 @@ class InSync:
     Attributes:
         commits: the trace states when a change of the ISR is committed.
         refused: rows of lines that propose an ISR which is refused afterwards.
+        since: brokers of which a trace claims something from a moment on.
         isr: that of the leader.
         epoch: the newest leader epoch that somebody was elected in.
         stated: a line has stated the ISR in that epoch.
@@ -82,11 +83,13 @@ class InSync:
         behind: the first line after which a leader's high watermark is above a member's log.
         named: by leader epoch, the leader that a follower names first, and that line, until a line states the election.
         partition_epoch: the highest one of a change so far.
+        unstated: members among ``since`` of whose log no line states anything, with the first line that compares it.
         before: what is wrong with the order of the changes, in words, with the first line; None for nothing.
     """
 
     commits: bool
     refused: Collection[int] = ()
+    since: Collection[int] = ()
     isr: LeadersIsr = field(default_factory=LeadersIsr)
     epoch: int = -1
     stated: bool = False
@@ -97,6 +100,7 @@ class InSync:
     behind: dict[tuple[int, int, int], HwAboveIsrMember] = field(default_factory=dict)
     named: dict[int, tuple[int, TraceLine]] = field(default_factory=dict)
     partition_epoch: int = -1
+    unstated: dict[int, TraceLine] = field(default_factory=dict)
     before: tuple[TraceLine, str] | None = None
 
     def take(self, line: TraceLine, ends: Mapping[int, int], leading: Mapping[int, int | None]) -> None:
@@ -241,7 +245,9 @@ class InSync:
     ) -> None:
         for member in isr - {leader}:
             end = ends.get(member, 0)  # a member without a line has no log yet
-            if hw > end:
+            if hw > end and member not in ends and member in self.since:
+                self.unstated.setdefault(member, line)
+            elif hw > end:
                 ref = Ref(row=line.row, note=f"high watermark {hw}, log end offset of broker {member} {end}")
                 found = HwAboveIsrMember(
                     leader, self.epoch, member, hw, end, line.time, (ref,), removed=line.kind == Kind.ISR_SHRINK

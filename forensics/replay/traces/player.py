@@ -26,6 +26,8 @@ from forensics.replay.traces.before_claims import (
     begun_with,
     below_early_hw,
     first_end,
+    follows_unstated,
+    has_unstated,
     of_removed,
     taken_as_alike,
 )
@@ -79,7 +81,8 @@ class Player:
         self.replicas: dict[int, Replica] = {}
         self.left_open = LeftOpen()
         self.early = Early()
-        self.in_sync = InSync(commits, refused)
+        self.followed: dict[int, TraceLine] = {}
+        self.in_sync = InSync(commits, refused, brokers.since)
         self.isr_stated = False
         self.committed, self.losses = Records(), Losses()
         self.truncated: list[tuple[TruncatedCommitted, list[Piece]]] = []
@@ -198,6 +201,8 @@ class Player:
         if self.epochs.is_led_by(replica.epoch, line.broker) and leader is not None and leader.leads:
             self._led_without(line.leader or 0, leader)  # it gives way to another leader of the epoch
         self._in_first_role(line.broker, replica)
+        if line.leader is not None and line.leader in self.brokers.since:
+            self.followed.setdefault(line.leader, line)
         replica.begins_to_follow(line.leader)
         self._asks_epoch(replica, line)
 
@@ -647,6 +652,7 @@ class Player:
         apart = self._apart()
         if not self.stopped:
             self._never_so(apart)
+            self._of_unstated_logs()
         if self.in_sync.before is not None:
             self._contradicts(*self.in_sync.before)
         self.in_sync.judge_named()
@@ -684,6 +690,14 @@ class Player:
         """Return the pairs of replicas with different records at committed offsets."""
         held = {broker: Held(one.log, max(one.own_hw, one.own_checkpoint)) for broker, one in self.replicas.items()}
         return tuple(apart_at_end(held, self.committed, self.epochs))
+
+    def _of_unstated_logs(self) -> None:
+        """Note lines that name a replica which states nothing of its log, and whose log is from before a claim."""
+        known = {broker for broker, one in self.replicas.items() if one.known}
+        for leader, line in self.followed.items():
+            self._contradicts(line, None if leader in known else follows_unstated(leader))
+        for member, line in self.in_sync.unstated.items():
+            self._contradicts(line, has_unstated(member))
 
     def _never_so(self, apart: Sequence[Apart]) -> None:
         """Note the first line that cannot be so.
