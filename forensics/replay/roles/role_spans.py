@@ -227,7 +227,7 @@ class Reader(Watermarks):
             self._moved(event)
         elif self._awaits_deletion(event.leo):
             pass
-        elif event.leo == 0 and event.run == self.now.run:
+        elif event.leo == 0 and event.run == self.now.run and event.message not in SAYS[Says.NAMES_DIRECTORY]:
             self._created(event)  # up to 2.5 a new, empty log is logged as a load, after the role that requires it
         elif self.at_rest and self.now.ends_with(StepKind.LOADED):
             self._loaded_again(event, event.leo)
