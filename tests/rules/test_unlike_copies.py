@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import struct
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from forensics.engines.local import scan
 from forensics.rules.finding import Confidence, Finding, Severity
 from tests.incident import Node, Span, batch
+from tests.parsers.formats.building import message
 
 RULE = "replica-divergence"
 OLD, NEW = [(at, at, 0) for at in range(50)], [(at, at, 2) for at in range(80, 95)]
@@ -111,3 +113,30 @@ def test_below_high_watermarks_it_is_proven(tmp_path: Path) -> None:
     (partition,) = scan([str(tmp_path)]).partitions
     (one,) = partition.judgements[RULE].findings
     assert (one.confidence, one.offsets) == (Confidence.PROVEN, ((60, 70),))
+
+
+def wrapper(offsets: range) -> bytes:
+    """A compressed message of format v1 around some records."""
+    inner = b"".join(message(at, b"%d" % offset, time=1_700_000_000_000 + offset) for at, offset in enumerate(offsets))
+    return message(offsets[-1], gzip.compress(inner, mtime=0), attributes=1, time=1_700_000_000_000 + offsets[-1])
+
+
+@pytest.mark.parametrize("hw", [None, 30])
+@pytest.mark.parametrize("left", [range(2, 8), range(4, 10), range(6)])
+def test_what_a_cleaner_left_of_a_compressed_message_is_no_other_record(
+    left: range, hw: int | None, tmp_path: Path
+) -> None:
+    """It puts what it keeps into one of its own (MemoryRecords.filterTo), on each broker at its time."""
+    rest = [range(10, 20), range(20, 30)]
+    for broker, first in ((1, range(10)), (2, left)):
+        copy(tmp_path, broker, (), hw=hw).write_bytes(b"".join(map(wrapper, (first, *rest))))
+    (partition,) = scan([str(tmp_path)]).partitions
+    assert partition.judgements[RULE].findings == ()
+
+
+def test_other_compressed_messages_at_the_same_offsets_are_suspected(tmp_path: Path) -> None:
+    rest = [range(10, 20), range(20, 30)]
+    for broker, first in ((1, [range(10)]), (2, [range(4), range(4, 10)])):
+        copy(tmp_path, broker, ()).write_bytes(b"".join(map(wrapper, (*first, *rest))))
+    (one,) = found(tmp_path)
+    assert one.offsets == ((0, 10),)

@@ -11,7 +11,7 @@ from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.disks import Key
 from forensics.replay.facts.live_dirs import PLACE
 from forensics.replay.facts.partition_facts import Fork, ForkPart
-from forensics.replay.lineage import merge
+from forensics.replay.lineage import Range, merge
 
 
 def forks(
@@ -158,8 +158,9 @@ _FORK = (
 def _crossing(rows: pl.DataFrame, same_span: pl.DataFrame, found: dict[Key, dict[int, Disk]]) -> pl.DataFrame:
     """Return batches of two replicas that overlap, do not have the same offsets, and differ in epoch.
 
-    Without epochs (v0, v1) such an overlap is another record too: only compaction splits a wrapper, and it then leaves
-    single messages. For one batch in two formats see ``_converted``.
+    Without epochs (v0, v1) such an overlap is another record too, if each side has all offsets of the other's wrapper.
+    A cleaner that removes messages of a wrapper puts the others into a new one, and leaves a hole beside or within it
+    (MemoryRecords.filterTo). For one batch in two formats see ``_converted``.
     """
     matched = same_span.select("topic", "partition", "base_offset", "last_offset", "broker_left", "broker_right")
     some = rows.join(_may_cross(found), on=["topic", "partition"], how="semi")
@@ -169,7 +170,9 @@ def _crossing(rows: pl.DataFrame, same_span: pl.DataFrame, found: dict[Key, dict
         for one, two in itertools.combinations(sorted(group.get_column("broker").unique().to_list()), 2):
             pairs = done.filter((pl.col("broker_left") == one) & (pl.col("broker_right") == two))
             left, right = (_unmatched(group, broker, pairs) for broker in (one, two))
-            out += ((topic, partition, one, two, *pair) for pair in _crossing_batches(left, right))
+            replicas = found[str(topic), int(partition)]
+            both = _both_span(replicas[one], replicas[two])
+            out += ((topic, partition, one, two, *pair) for pair in _crossing_batches(left, right, both))
     return pl.DataFrame(out, schema={name: _TYPES[name] for name in _FORK}, orient="row")
 
 
@@ -190,12 +193,17 @@ def _unmatched(group: pl.DataFrame, broker: int, pairs: pl.DataFrame) -> pl.Data
     return own.join(pairs, on=["base_offset", "last_offset"], how="anti")
 
 
-def _crossing_batches(left: pl.DataFrame, right: pl.DataFrame) -> Iterator[tuple[int, ...]]:
+def _both_span(*disks: Disk) -> Range:
+    """Return the offsets that the segments of both replicas span."""
+    return max(disk.log_start for disk in disks), min(disk.end or 0 for disk in disks)
+
+
+def _crossing_batches(left: pl.DataFrame, right: pl.DataFrame, both: Range) -> Iterator[tuple[int, ...]]:
     """Yield pairs of batches that overlap and are not the same record, as columns of ``_FORK`` from the offsets on."""
     pieces = list(_overlaps(left, right))
-    same = _converted(pieces)
+    same, cleaned = _converted(pieces), _cleaned(pieces, both)
     for a, b in pieces:
-        legacy = a["magic"] < 2 and b["magic"] < 2
+        legacy = a["magic"] < 2 and b["magic"] < 2 and not cleaned & {id(a), id(b)}
         if id(a) in same or id(b) in same or not (legacy or a["leader_epoch"] != b["leader_epoch"]):
             continue
         spans = (one[name] for one in (a, b) for name in ("base_offset", "last_offset"))
@@ -221,6 +229,9 @@ _TYPES: dict[str, pl.DataType] = {
 }
 
 
+_Pieces = list[tuple[dict[str, int], dict[str, int]]]
+
+
 def _overlaps(left: pl.DataFrame, right: pl.DataFrame) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
     """Yield pairs of batches that share offsets; both sides are in rising order."""
     ours, theirs = left.to_dicts(), right.to_dicts()
@@ -235,7 +246,24 @@ def _overlaps(left: pl.DataFrame, right: pl.DataFrame) -> Iterator[tuple[dict[st
             j += 1
 
 
-def _converted(pieces: list[tuple[dict[str, int], dict[str, int]]]) -> set[int]:
+def _cleaned(pieces: _Pieces, both: Range) -> set[int]:
+    """Return batches (by ``id``) at some of whose offsets the other replica has no record, within both logs.
+
+    A cleaner may have removed it.
+    """
+    held: dict[int, int] = {}
+    for one, two in pieces:
+        span = min(one["last_offset"], two["last_offset"]) - max(one["base_offset"], two["base_offset"]) + 1
+        for own, other in ((one, two), (two, one)):
+            held[id(own)] = held.get(id(own), 0) + min(span, other["records"] or 0)
+    first, end = both
+    batches = (one for pair in pieces for one in pair)
+    return {
+        id(one) for one in batches if held[id(one)] < min(one["last_offset"] + 1, end) - max(one["base_offset"], first)
+    }
+
+
+def _converted(pieces: _Pieces) -> set[int]:
     """Return batches (by ``id``) that another replica has in an older format, as far as this can be seen.
 
     A leader converts batches to v0 or v1 messages for followers that fetch with an older protocol, as in a rolling
