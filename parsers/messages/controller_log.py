@@ -290,6 +290,46 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
+    # Also about partitions that are added to a topic. Their state change is logged in state-change.log (C-03a).
+    Message(
+        id="C-23d",
+        kind=Kind.PARTITION_CREATED,
+        literal="New partition creation callback for ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until="0.11",
+                regex=rf"^{CONTROLLER}New partition creation callback for \[",
+                source_ref="0.10.2.2 KafkaController:523",
+                each=(Each(r"(?:for |,)\[(?P<bracketed>[^\]]+)\]"),),
+                own_row=False,
+                examples=(
+                    Example(
+                        "[Controller 9]: New partition creation callback for [orders,0],[orders,1]",
+                        ({"witness": 9, **ORDERS}, {"witness": 9, "topic": "orders", "partition": 1}),
+                        "rendered",
+                    ),
+                ),
+            ),
+            Variant(
+                since="1.0",
+                until="3.9",
+                regex=rf"^{CONTROLLER}New partition creation callback for {TP}",
+                source_ref="2.8.2 KafkaController:645",
+                each=(Each(rf"(?:for |,){TP}"),),
+                own_row=False,
+                examples=(
+                    Example(
+                        "[Controller id=9] New partition creation callback for orders-0,1st-0",
+                        ({"witness": 9, **ORDERS}, {"witness": 9, "topic": "1st", "partition": 0}),
+                        "rendered",
+                    ),
+                ),
+            ),
+        ),
+    ),
     Message(
         id="C-23b",
         kind=Kind.PARTITION_CREATED,

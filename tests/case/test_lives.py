@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +15,7 @@ from forensics.case.lives import UNKNOWN
 from forensics.engines import local
 from forensics.engines.pipeline.stored import Stored
 from forensics.reports import json_report
+from tests.conftest import EVERYTHING
 from tests.engines.without_spark import run
 
 LIVES = ("kip101-0.10.2.2", "unclean-0.10.2.2")
@@ -132,6 +135,50 @@ def test_a_cluster_that_begins_anew_under_the_same_id_has_other_topics(sample_tr
     lives = [one.history.incarnation for one in found.partitions if one.history.name == "orders-0"]
     assert len(lives) == len(names)
     assert [one for one in found.findings if "created again" in one.summary] == []
+
+
+ZOOKEEPER = (
+    ("kip101-0.10.2.2", "unclean-0.10.2.2"),
+    ("zombie-1.1.1", "bitflip-1.1.1"),
+    ("acks1-2.8.2", "epochgarbled-2.8.2"),
+)
+"""Recorded clusters with ZooKeeper of which the second began after the first had ended."""
+
+
+@pytest.mark.parametrize("names", ZOOKEEPER if EVERYTHING else ZOOKEEPER[-1:], ids="+".join)
+def test_a_zookeeper_cluster_that_begins_anew_under_the_same_id(
+    names: tuple[str, str], sample_traces: Path, tmp_path: Path
+) -> None:
+    """Its data directories were emptied, so no line shows a deletion, and roles do not name a topic id."""
+    lives = [sample_traces / name for name in names]
+    both = tmp_path / "both"
+    ids = [re.findall(r"Cluster ID = (\S+)", (life / "broker-1/logs/server.log").read_text())[0] for life in lives]
+    shutil.copytree(lives[1], both, ignore=shutil.ignore_patterns("logs"))
+    for at, life in enumerate(lives):
+        for log in sorted(life.glob("broker-*/logs/*.log")):
+            text = log.read_text().replace(ids[0], ids[1]) if at == 0 else log.read_text()
+            for folder in (tmp_path / str(at), both):
+                place = folder / log.relative_to(life)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with place.open("a") as file:
+                    file.write(text)
+    apart = [*alarms(tmp_path / "0", 1), *alarms(lives[1], 0)]
+    assert alarms(both, 0) == sorted(apart)
+
+
+def alarms(folder: Path, incarnation: int) -> list[tuple[int, str, str, str, str]]:
+    """All but the notes on what is not at hand, each with the incarnation: those given are later ones' by so many."""
+    found = [one for one in local.scan([str(folder)]).findings if one.rule != "evidence-gap"]
+    return sorted(
+        (
+            one.incarnation + incarnation,
+            one.rule,
+            f"{one.topic}-{one.partition}",
+            str(one.offsets),
+            one.confidence.value,
+        )
+        for one in found
+    )
 
 
 def two_lives(*between: tuple[str, str]) -> str:

@@ -196,7 +196,7 @@ def _take_checkpoints(replicas: _Collected, case: Case, sources: pl.DataFrame, s
     for files, (topic_id,) in replicas.rows(_topic_ids(case, sources, PLACE)):
         files.topic_id = topic_id
     rows = (
-        _stated_in(case, (*CHECKPOINTS, Kind.EPOCH_ENTRY))
+        _of_present_logs(case, _stated_in(case, (*CHECKPOINTS, Kind.EPOCH_ENTRY)))
         # A checkpoint in a directory whose copy of the partition is stale is about that copy.
         .join(stale.select(*PLACE, "root").unique(), on=[*PLACE, "root"], how="anti", maintain_order="left")
         .filter((pl.col("kind") != Kind.EPOCH_ENTRY.value) | pl.col("source").is_in(sources.get_column("id").implode()))
@@ -215,6 +215,15 @@ def _take_checkpoints(replicas: _Collected, case: Case, sources: pl.DataFrame, s
         else:
             one.entries_cut = one.entries_cut or detail == CUT
             one.entries.append((epoch, offset, Ref(row=row, note=f"leader epoch {epoch} starts at {offset}")))
+
+
+def _of_present_logs(case: Case, stated: pl.DataFrame) -> pl.DataFrame:
+    """Leave out what lines state of a log before a new one replaced it. Files are about the present log."""
+    new = (
+        case.observations.filter(pl.col("kind") == Kind.LOG_CREATED.value).group_by(PLACE).agg(new=pl.col("row").max())
+    )
+    earlier = pl.col("time").is_not_null() & (pl.col("row") < pl.col("new")).fill_null(False)
+    return stated.join(new, on=PLACE, how="left", maintain_order="left").filter(~earlier).drop("new")
 
 
 _NONE: Final[frozenset[int]] = frozenset()

@@ -29,6 +29,13 @@ _EPOCH_KINDS: Final = (
 )
 """Kinds of line about the present topic's leader epochs."""
 
+_RUN_UP: Final = (Kind.FETCHER_REMOVED.value, Kind.MESSAGE_FORMAT.value)
+"""Kinds of line that a broker logs before it logs that a log is made: ReplicaManager.applyLocalLeadersDelta, 3.9, and
+LogManager.getOrCreateLog, 2.8."""
+
+_STATED_TO_BROKERS: Final = (Kind.LEADER_AND_ISR.value, Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value)
+"""Kinds of line by which a broker states the epoch in which it has a role, or has to take one."""
+
 _ROLES: Final = (Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value)
 
 
@@ -90,6 +97,7 @@ def _with_beginnings(rows: pl.DataFrame) -> pl.DataFrame:
     again = names_epoch & (pl.col("leader_epoch") == 0) & pl.col("_after_deletion") & pl.col("_id").is_null()
     rows = rows.with_columns((other_id | again.fill_null(False) | pl.col("_made")).alias("_begins"))
     at = pl.int_range(pl.len(), dtype=pl.UInt32)
+    rows = rows.with_columns(pl.col("_begins") | at.is_in(_made_at_epoch_0(rows).implode()))
     fell = at.is_in(_fell(rows).implode()) & pl.col("_id").is_null()
     rows = _with_empty_logs(rows.with_columns(fell.alias("_fell"), other_id.alias("_other_id")))
     return rows.with_columns(pl.col("_begins") | at.is_in(_taken_again(rows).implode())) if _several_ids(rows) else rows
@@ -110,6 +118,50 @@ def _fell(rows: pl.DataFrame) -> pl.Series:
         return taken.get_column("_at").clear()
     before = pl.col("leader_epoch").shift(1).over([LOG, "_begun", "message"])
     return taken.filter(pl.col("leader_epoch") == 0, before > 0).get_column("_at")
+
+
+def _made_at_epoch_0(rows: pl.DataFrame) -> pl.Series:
+    """Return the positions of the first lines about a new log in leader epoch 0 that is of another topic.
+
+    A cluster that is made again under the same id, with empty data directories, logs no deletion. Its topics are other
+    ones if a broker had a higher epoch before, as epochs begin with 0 again
+    (ZkPartitionStateMachine.initializeLeaderAndIsrForPartitions, 2.8), or if a controller makes the partition. After a
+    lost disk a log is new as well, but its partition continues in its epoch. The request for the role comes before the
+    log.
+    """
+    made = (pl.col("kind") == Kind.LOG_CREATED.value) & ~_traced()
+    epoch = pl.when(pl.col("kind").is_in(_STATED_TO_BROKERS) & OF_ITSELF).then("leader_epoch")
+    lines = rows.select(LOG, "topic", "partition", "time", "_begins", epoch=epoch, made=made).with_row_index("_at")
+    lines = lines.filter(pl.col("made") | pl.col("epoch").is_not_null() | pl.col("_begins"))
+    if not lines.get_column("made").any():
+        return lines.get_column("_at").clear()
+    lines = _with_creations(lines, rows)
+    higher = (pl.col("epoch") > 0).fill_null(False).cum_sum().over(LOG)
+    lines = lines.with_columns(stretch=higher + pl.col("_made_before").cum_max().over(LOG).fill_null(0))
+    begins = pl.col("made") | (pl.col("epoch") == 0).fill_null(False)
+    stretches = lines.group_by(LOG, "stretch").agg(
+        pl.col("made").any() & (pl.col("epoch") == 0).any() & ~pl.col("_begins").any(),
+        pl.col("_at").filter(begins).min(),
+    )
+    known = lines.filter(pl.col("made") | pl.col("epoch").is_not_null())
+    first = known.group_by(LOG).agg(pl.col("_at").min().alias("_first"))
+    later = stretches.filter("made").join(first, on=LOG).filter(pl.col("_at") > pl.col("_first"))
+    return later.get_column("_at").sort()
+
+
+def _with_creations(lines: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """Add how often a controller had made the partition before each line with a time (``_made_before``).
+
+    It logs each time in several lines. Clocks may differ, so the broker's own lines may seem earlier.
+    """
+    place = ["topic", "partition"]
+    by_controller = (pl.col("kind") == Kind.PARTITION_CREATED.value) & pl.col("leader_epoch").is_null() & ~_traced()
+    made = rows.filter(by_controller, pl.col("time").is_not_null()).select(*place, "time").sort(*place, "time")
+    made = made.filter((pl.col("time").diff().over(place) > _CLOCKS).fill_null(True))
+    made = made.with_columns(pl.int_range(1, pl.len() + 1).over(place).alias("_made_before")).sort("time")
+    times = lines.select("_at", *place, pl.col("time") + _CLOCKS).drop_nulls("time").sort("time")
+    found = times.join_asof(made, on="time", by=place, check_sortedness=False).select("_at", "_made_before")
+    return lines.join(found, on="_at", how="left", maintain_order="left")
 
 
 def _with_empty_logs(rows: pl.DataFrame) -> pl.DataFrame:
@@ -207,7 +259,10 @@ def _names_epoch() -> pl.Expr:
 def _new() -> pl.Expr:
     """Return whether a row shows that a partition was created."""
     # A controller that creates a partition logs that before it elects a leader (NonExistentPartition to NewPartition).
+    # It logs that in several files, so lines of the same moment may be in any order.
     new = (pl.col("kind") == Kind.PARTITION_CREATED.value) & pl.col("leader_epoch").is_null()
+    before = _last_before(pl.when(new).then("time"))
+    new = new & ~(pl.col("time") - before <= _CLOCKS).fill_null(False)
     # So does a broker that takes the request for a new topic, if it is not refused.
     return new | ((pl.col("kind") == Kind.PARTITION_REQUESTED.value) & _is_carried_out())
 
@@ -216,7 +271,8 @@ def _counted(rows: pl.DataFrame) -> pl.DataFrame:
     """Number the incarnations of rows of which some begin one.
 
     Lines between a deletion and the first epoch of the next incarnation are about the next one. But a controller takes
-    a deleted topic's replicas offline one by one, each in a further epoch of the old one.
+    a deleted topic's replicas offline one by one, each in a further epoch of the old one. A broker logs some
+    of what it does for the new log before it logs that it made it (``_RUN_UP``).
     """
     known = _names_epoch() | pl.col("_id").is_not_null() | pl.col("_begins")
     known = pl.when(known).then(pl.col("_begins")).otherwise(None)
@@ -224,14 +280,74 @@ def _counted(rows: pl.DataFrame) -> pl.DataFrame:
     further = (pl.col("leader_epoch") > 0).fill_null(False)
     mark = pl.when(pl.col("_begins")).then(False).otherwise("_mark")  # the next one has begun without a role
     waits = _last_before(mark).fill_null(False)
-    between = (waits & pl.col("_mark").is_null() & ~further) | _new()
+    between = (waits & pl.col("_mark").is_null() & ~further) | _new() | _run_up(rows)
     early = between & pl.col("_next_begins") & ~pl.col("_begins")
     life = pl.col("_begins").cast(pl.Int32).cum_sum().over(LOG) + early.cast(pl.Int32)
     rows = rows.with_columns(life.alias("_life"))
     rows = rows.with_columns((pl.col("_life").max().over(LOG) - pl.col("_life")).alias("incarnation"))
+    rows = _with_those_of_other_logs(rows)
     if rows.select(_traced().any()).item():
         rows = rows.with_columns(pl.col("incarnation") + _missed_the_last())
     return _without_marks(_by_id(rows).drop("_next_begins", "_life"))
+
+
+def _run_up(rows: pl.DataFrame) -> pl.Series:
+    """Return the rows right before the first of an incarnation that are about it, as no other row is between."""
+    first = pl.when(pl.col("_begins") | ~pl.col("kind").is_in(_RUN_UP)).then("_begins")
+    begun = pl.when(pl.col("_begins")).then("time")
+    near = pl.col("time") >= _next_from(begun) - _CLOCKS
+    return rows.select((near & _next_from(first)).fill_null(False)).to_series()
+
+
+def _with_those_of_other_logs(rows: pl.DataFrame) -> pl.DataFrame:
+    """Count the incarnations too whose beginning a broker's own lines do not show, as it had no replica or was gone.
+
+    The log with the most incarnations shows when they began. Files stay with the last incarnation: they are from the
+    end of the evidence.
+    """
+    columns = (LOG, "topic", "partition", "time", "leader_epoch", "_id")
+    # The first incarnation in a log may have begun at any time before, by another clock.
+    known = pl.when(_names_epoch() | pl.col("_id").is_not_null()).then(True)
+    later = pl.col("_begins") & _last_before(known).fill_null(False)
+    timed = rows.select(*columns, later.alias("_begins"), (pl.col("time").is_not_null() & ~_traced()).alias("_in_log"))
+    timed = timed.with_row_index("_at").filter("_in_log")
+    unseen = _unseen_beginnings(timed)
+    if unseen.is_empty():
+        return rows
+    early = pl.col("time") >= pl.col("_begun") - _CLOCKS
+    of_old = (pl.col("leader_epoch") > 0).fill_null(False) & (pl.col("time") < pl.col("_begun"))
+    mine = timed.select(LOG, "_at", "time", "leader_epoch").join(unseen, on=LOG)
+    found = mine.filter(early & ~of_old).group_by(LOG, "_begun").agg(pl.col("_at").min().alias("_split"))
+    mine = mine.join(found, on=[LOG, "_begun"], how="left").filter((pl.col("_at") < pl.col("_split")).fill_null(True))
+    after = mine.group_by("_at").agg(pl.len().cast(pl.Int32).alias("_later"))
+    rows = rows.with_row_index("_at").join(after, on="_at", how="left", maintain_order="left").drop("_at")
+    more = pl.col("_later").fill_null(0)
+    return rows.with_columns(pl.col("incarnation") + more, pl.col("_life") - more).drop("_later")
+
+
+def _unseen_beginnings(timed: pl.DataFrame) -> pl.DataFrame:
+    """Return when incarnations began (``_begun``) of which a log with earlier lines shows no beginning, by ``LOG``.
+
+    Lines that name a topic id are assigned by that.
+    """
+    place = ["topic", "partition"]
+    logs = timed.group_by(LOG, *place).agg(
+        pl.col("time").min().alias("_first"),
+        pl.col("_begins").sum().alias("_count"),
+        pl.col("_id").is_null().all().alias("_nameless"),
+    )
+    most = logs.sort(pl.col("_count"), LOG, descending=[True, False]).unique(place, keep="first")
+    beginnings = timed.filter("_begins").select(LOG, *place, pl.col("time").alias("_begun"))
+    known = beginnings.join(most.select(LOG), on=LOG, how="semi").drop(LOG).sort(*place, "_begun")
+    known = known.filter((pl.col("_begun").diff().over(place) > _CLOCKS).fill_null(True))
+    known = known.with_columns(pl.col("_begun").shift(-1).over(place).alias("_next"))
+    fewer = pl.col("_count") < pl.col("_most")  # else each has its beginnings, perhaps by another clock
+    logs = logs.join(most.select(*place, pl.col("_count").alias("_most")), on=place).filter("_nameless", fewer)
+    missing = logs.join(known, on=place).filter(pl.col("_first") < pl.col("_begun") - _CLOCKS)
+    seen = missing.join(beginnings.select(LOG, pl.col("_begun").alias("_own")), on=LOG).filter(
+        pl.col("_own") >= pl.col("_begun") - _CLOCKS, (pl.col("_own") < pl.col("_next") - _CLOCKS).fill_null(True)
+    )
+    return missing.join(seen, on=[LOG, "_begun"], how="anti").select(LOG, "_begun")
 
 
 def _missed_the_last() -> pl.Expr:
