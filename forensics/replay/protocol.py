@@ -30,8 +30,8 @@ class Asked(Enum):
     """The releases for which a behaviour must hold, if a broker was upgraded or downgraded within the evidence."""
 
     PRESENT = "the release that it logged last"
-    EVERY = "every release that it ran"
-    ANY = "any release that it ran"
+    EVERY = "every release that it ran, and every inter-broker protocol"
+    ANY = "any release that it ran, or any inter-broker protocol"
     PROCESS = "the release that it logged last; and by process, what that process logged"
     NEVER = "nothing: replay allows for it in every release"
 
@@ -338,10 +338,22 @@ def of(broker: Broker | None, magic: int | None = None) -> Protocol:
 def answer(name: str, broker: Broker | None, magic: int | None = None) -> Answer:
     """Return whether a broker shows the behaviour of that name; for ``magic`` see ``of``."""
     row, stated = _NAMED[name], _of_broker(broker, magic)
-    if broker is None or row.asked not in (Asked.EVERY, Asked.ANY) or not broker.releases:
+    if broker is None or row.asked not in (Asked.EVERY, Asked.ANY):
         return _answer(row, stated)
-    found = [_answer(row, stated._replace(release=release)) for release in broker.releases]
+    processes = broker.processes.values()
+    ran = [_as_process(stated, process) for process in processes]
+    ran += [stated._replace(release=one) for one in broker.releases - {process.release for process in processes}]
+    found = [_answer(row, one) for one in ran or [stated]]
     return every(found) if row.asked is Asked.EVERY else some(found)
+
+
+def _as_process(stated: _Stated, process: Process) -> _Stated:
+    """Return the same with what a process logged. An upgrade raises the release and the protocol one by one."""
+    return stated._replace(
+        release=process.release or stated.release,
+        inter_broker=process.inter_broker or stated.inter_broker,
+        message_format=process.message_format or stated.message_format,
+    )
 
 
 def within(ranges: Iterable[Releases], release: Release) -> Answer:

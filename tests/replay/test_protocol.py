@@ -345,6 +345,22 @@ def test_of_an_unknown_broker() -> None:
     assert of(None) == of(Broker(1)) == UNKNOWN_BROKER
 
 
+def test_an_upgrade_raises_the_inter_broker_protocol_after_the_release() -> None:
+    """In a second rolling restart, so what holds for every process takes the older protocol too."""
+    old, new = Process((2, 8, 2), (2, 0), (2, 0)), Process((2, 8, 2), (2, 8), (2, 8))
+    settings = {INTER_BROKER: "2.8", MESSAGE_FORMAT: "2.8"}
+
+    def found(*processes: Process) -> dict[str, Answer]:
+        broker = Broker(
+            1, version="2.8.2", releases={(2, 8, 2)}, settings=settings, processes=dict(enumerate(processes))
+        )
+        return {name: answer(name, broker) for name in ("fences_fetch_sessions", "starts_fetching_at_hw")}
+
+    assert found(old, new) == {"fences_fetch_sessions": NO, "starts_fetching_at_hw": NO}
+    assert found(new) == {"fences_fetch_sessions": YES, "starts_fetching_at_hw": NO}
+    assert found(old) == {"fences_fetch_sessions": NO, "starts_fetching_at_hw": YES}
+
+
 def upgraded(*versions: str) -> Broker:
     releases = {r for v in versions if (r := version_of(v)) is not None}
     return Broker(1, version=versions[-1], releases=releases, configured=True)
