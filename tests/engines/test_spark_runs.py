@@ -23,7 +23,7 @@ from forensics.engines.pipeline.stored import Stored
 from forensics.engines.stages import listing, plan
 from forensics.errors import NothingUnderstood
 from forensics.reports import html, json_report, text
-from tests.conftest import EVERYTHING
+from tests.conftest import alike
 from tests.engines.comparing import TEXTS, generation, same_tables, saved, tables_of, texts_of
 from tests.engines.without_spark import Here, run
 
@@ -227,7 +227,7 @@ def test_killed_at_any_point_the_next_run_ends_with_the_same(
     run(str(archive), out, texts=TEXTS, timelines=True)
     before = texts_of(out)
     shutil.copytree(sample_traces / "unclean-3.9.1", archive / "unclean")
-    for moment, how in MOMENTS if EVERYTHING else MOMENTS[::2]:
+    for moment, how in alike(MOMENTS):
         done = subprocess.run(
             [sys.executable, "-c", KILLED, str(archive), str(out), moment, how],
             env={**os.environ, "PYTHONPATH": str(repository)},

@@ -21,6 +21,7 @@ from forensics.reports import json_report, timeline_text
 from forensics.result import Result
 from parsers.files import remote
 from tests.case.test_zones import BERLIN, EAST, PUT_BACK, cri, filebeat, taken
+from tests.conftest import alike
 from tests.engines.without_spark import run
 
 
@@ -105,14 +106,16 @@ def test_what_grep_printed(sample_traces: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "begin", "end"),
-    [
-        ("kip101-0.10.2.2", 0.3, 0.8),
-        ("kip101-0.10.2.2", 0.5, None),
-        ("kip101-0.10.2.2", None, 0.4),
-        ("unclean-3.9.1", 0.5, None),
-        ("bundle-unclean-2.8.2", 0.3, 0.8),
-        ("unclean-3.9.1", None, 0.4),
-    ],
+    alike(
+        [
+            ("kip101-0.10.2.2", 0.3, 0.8),
+            ("kip101-0.10.2.2", 0.5, None),
+            ("kip101-0.10.2.2", None, 0.4),
+            ("unclean-3.9.1", 0.5, None),
+            ("bundle-unclean-2.8.2", 0.3, 0.8),
+            ("unclean-3.9.1", None, 0.4),
+        ]
+    ),
 )
 def test_a_window_leaves_out_what_a_scan_leaves_out(
     name: str, begin: float | None, end: float | None, sample_traces: Path, tmp_path: Path

@@ -15,7 +15,7 @@ import pytest
 from forensics.model import PROTOCOLS, Run, scenario
 from forensics.model.evidence import files
 from forensics.model.run import Logging
-from tests.conftest import EVERYTHING
+from tests.conftest import EVERYTHING, alike
 from tests.incident import wishes
 from tests.model import batches
 from tests.model.batches import Answer, Files, compared, drawn
@@ -32,13 +32,15 @@ TELLING = (
 
 @pytest.mark.parametrize(
     ("name", "protocol"),
-    [
-        ("failover-truncation", "hw"),
-        ("failover-truncation", "fetch"),
-        ("power-loss", "epoch"),
-        ("acks1-failover", "fetch"),
-        ("rolling-restart", "fetch"),
-    ],
+    alike(
+        [
+            ("failover-truncation", "hw"),
+            ("failover-truncation", "fetch"),
+            ("power-loss", "epoch"),
+            ("acks1-failover", "fetch"),
+            ("rolling-restart", "fetch"),
+        ]
+    ),
 )
 def test_a_missing_file_makes_no_verdict_wrong(name: str, protocol: str) -> None:
     run = scenario(name).run(protocol)
@@ -222,7 +224,7 @@ def _whole(lines: list[bytes]) -> bytes:
     return b"".join(lines[first:])
 
 
-RUNS = max(50 if EVERYTHING else 12, int(os.environ.get("FORENSICS_ORACLE_RUNS", "0")) // 5)
+RUNS = max(50 if EVERYTHING else 6, int(os.environ.get("FORENSICS_ORACLE_RUNS", "0")) // 5)
 """Under each protocol at each logging level; CI asks for more."""
 TOGETHER = 100
 TIMES = 2

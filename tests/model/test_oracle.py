@@ -23,12 +23,12 @@ from forensics.model.random_runs import OPEN_ENDED, RESTORED, RUINOUS, Op, Setti
 from forensics.model.run import Logging
 from forensics.replay.lineage import merge
 from forensics.rules.finding import Judgement, span_text
-from tests.conftest import EVERYTHING
+from tests.conftest import EVERYTHING, alike
 from tests.model import batches
 from tests.model.batches import QUESTIONS, Answer, Schedule, answers, compared, drawn
 
 ALL = (*PROTOCOLS, *VARIANTS)
-RUNS = int(os.environ.get("FORENSICS_ORACLE_RUNS", "125" if EVERYTHING else "20"))
+RUNS = int(os.environ.get("FORENSICS_ORACLE_RUNS", "125" if EVERYTHING else "12"))
 """For each of eight combinations: CI asks for 10,000 in all."""
 TOGETHER = 125
 STORIES = [story.name for story in SCENARIOS if story.name != "random"]
@@ -72,7 +72,7 @@ LESS: dict[tuple[str, str], dict[tuple[str, str], str]] = {
 }
 
 
-@pytest.mark.parametrize(("protocol", "logging"), [(p.name, level) for p in ALL for level in LOGGINGS])
+@pytest.mark.parametrize(("protocol", "logging"), alike([(p.name, level) for p in ALL for level in LOGGINGS]))
 def test_stories(protocol: str, logging: Logging) -> None:
     """All at once, as an archive of as many clusters; their brokers and topics have the same names."""
     with batches.no_cycles():
@@ -623,8 +623,7 @@ def test_the_oracle_sees_a_lie() -> None:
     assert all(answer.wrong for answer in compared(verdicts, other.truth()))
 
 
-@pytest.mark.parametrize("logging", LOGGINGS)
-@pytest.mark.parametrize("protocol", [p.name for p in PROTOCOLS])
+@pytest.mark.parametrize(("protocol", "logging"), alike([(p.name, level) for p in PROTOCOLS for level in LOGGINGS]))
 def test_a_run_is_judged_in_company_as_it_is_alone(protocol: str, logging: Logging, tmp_path: Path) -> None:
     seeds = range(900, 906 if EVERYTHING else 902)
     schedules = [drawn(seed) for seed in seeds]

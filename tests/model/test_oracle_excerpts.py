@@ -24,6 +24,7 @@ from forensics.model.wording import Scene
 from forensics.replay.confidence import Confidence
 from forensics.reports.text import render
 from forensics.result import Result
+from tests.conftest import EVERYTHING
 from tests.model.batches import Schedule, drawn
 from tests.model.windows import (
     LEAST,
@@ -40,7 +41,7 @@ from tests.model.windows import (
     telling,
 )
 
-RUNS = max(24, int(os.environ.get("FORENSICS_ORACLE_RUNS", "0")) // 5)
+RUNS = max(24 if EVERYTHING else 8, int(os.environ.get("FORENSICS_ORACLE_RUNS", "0")) // 5)
 """Runs; of each four windows are scanned, and of a third of the pairs one each."""
 APART = 4
 """Tests that share the runs, so that they can run side by side."""

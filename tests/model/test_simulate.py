@@ -15,6 +15,7 @@ from forensics.errors import UnwritableOutput
 from forensics.model import EVERY, SCENARIOS, Protocol, scenario
 from parsers.files.sources import Source
 from parsers.read import read
+from tests.conftest import alike
 from tests.model.batches import compared
 
 STORIES = [story.name for story in SCENARIOS if story.name != "random"]
@@ -78,7 +79,7 @@ def test_events_and_truth_are_no_evidence(tmp_path: Path) -> None:
 UNSAID = {("hw", "fast-failover", rule) for rule in ("truncation-below-committed", "committed-data-lost")}
 
 
-@pytest.mark.parametrize("protocol", EVERY, ids=lambda p: p.name)
+@pytest.mark.parametrize("protocol", alike(EVERY), ids=lambda p: p.name)
 def test_the_trace_that_is_written_answers_for_every_story(protocol: Protocol, tmp_path: Path) -> None:
     """A trace leaves nothing out: what was cut and what was lost is known from it alone, to the offset."""
     traces = {}

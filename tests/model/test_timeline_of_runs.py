@@ -24,7 +24,7 @@ from tests.conftest import EVERYTHING, alike
 from tests.model.batches import drawn, no_cycles, taken
 
 STORIES = ("failover-truncation", "unclean-election", "premature-isr", "rolling-restart", "zombie-leader")
-RUNS = max(40 if EVERYTHING else 25, int(os.environ.get("FORENSICS_ORACLE_RUNS", "0")) // 5)
+RUNS = max(40 if EVERYTHING else 10, int(os.environ.get("FORENSICS_ORACLE_RUNS", "0")) // 5)
 """Under each protocol at each logging level; CI asks for more."""
 LATE_LEADER = 5_100_159
 """A run in which a follower takes over a lower high watermark from a leader that had learned late."""

@@ -18,6 +18,7 @@ from parsers.files.sources import Source
 from parsers.text import reordered
 from parsers.walk import walk
 from tests.case.test_shuffled_logs import events
+from tests.conftest import alike
 
 Layout = Callable[[list[str]], list[str]]
 LAYOUTS: dict[str, Layout] = {
@@ -58,7 +59,7 @@ def verdicts(folder: Path) -> object:
     return [one["verdicts"] for one in found["partitions"]], told
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", alike(CASES))
 def test_answers_are_those_to_the_log_as_it_was_written(
     name: str, sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

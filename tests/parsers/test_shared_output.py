@@ -19,6 +19,7 @@ from parsers.files.sources import HEAD_BYTES, Source
 from parsers.text.shared_output import mark_of
 from tests.case.test_printers import by_time
 from tests.cases.relaid import EVENT as EVENT_HEAD
+from tests.conftest import alike
 from tests.parsers.handing_over import gzip, source
 from tests.parsers.test_exports import lines
 
@@ -80,7 +81,7 @@ def by_time_of(texts: list[str]) -> str:
     return by_time([Text(text) for text in texts])  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", alike(WAYS))
 def test_every_way_gives_each_broker_its_log(way: str, sample_traces: Path, tmp_path: Path) -> None:
     trace = sample_traces / "kip101-0.10.2.2"
     (tmp_path / "all.log").write_text(mixed(trace, WAYS[way]))

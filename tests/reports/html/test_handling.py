@@ -13,6 +13,7 @@ from forensics.engines import local
 from forensics.reports import markdown
 from forensics.reports.html import figures, render
 from forensics.result import Result
+from tests.conftest import alike
 from tests.reports.html.conftest import CALM, CLEAN, LOSS, LOSS_AND_FORK, PHONE, WIDE, Opener, Watched, axis
 
 pytestmark = pytest.mark.browser
@@ -233,7 +234,9 @@ def test_the_wide_screen_is_used(pages: Callable[[str], Path], watch: Opener) ->
 # -- theme and summary ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize(
+    "viewport", alike([PHONE, WIDE]), ids=lambda viewport: "phone" if viewport is PHONE else "wide"
+)
 def test_the_theme_can_be_chosen(viewport: dict[str, int], pages: Callable[[str], Path], watch: Opener) -> None:
     with watch(viewport, color_scheme="dark") as watched:
         page = opened(watched, pages(LOSS_AND_FORK))
