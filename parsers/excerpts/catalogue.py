@@ -54,11 +54,10 @@ def _candidates(text: str) -> Iterator[Message]:
 
 
 def _held(text: str) -> list[str]:
-    """Literals that a text holds, in their order. Asked of each line many times: of few it holds the beginning."""
-    length, begun = _by_beginning()
-    parts = (text[at : at + length] for at in range(len(text)))
-    found = {one for part in parts if part in begun for one in begun[part]}
-    return [literal for _, literal in sorted(found) if literal in text]
+    """Literals that a text holds, in their order. Asked of each line many times: of few it holds a word."""
+    by_word, without = _by_word()
+    found = {one for word in by_word.keys() & set(text.split(" ")) for one in by_word[word]}
+    return [literal for _, literal in sorted(found.union(without)) if literal in text]
 
 
 def _values(found: re.Match[str], text: str, variant: Variant) -> tuple[tuple[str, str], ...]:
@@ -108,13 +107,19 @@ def _by_literal() -> dict[str, tuple[Message, ...]]:
 
 
 @functools.cache
-def _by_beginning() -> tuple[int, dict[str, list[tuple[int, str]]]]:
-    """Length of the shortest literal, and by that many first characters all literals with their places among all."""
-    length = min(map(len, _by_literal()))
-    found: dict[str, list[tuple[int, str]]] = {}
-    for number, literal in enumerate(_by_literal()):
-        found.setdefault(literal[:length], []).append((number, literal))
-    return length, found
+def _by_word() -> tuple[dict[str, list[tuple[int, str]]], list[tuple[int, str]]]:
+    """All literals with their places among all: by the longest word that has a space on both sides; and those without
+    such a word.
+    """
+    by_word: dict[str, list[tuple[int, str]]] = {}
+    without = []
+    for place, literal in enumerate(_by_literal()):
+        word = max(literal.split(" ")[1:-1], key=len, default="")
+        if word:
+            by_word.setdefault(word, []).append((place, literal))
+        else:
+            without.append((place, literal))
+    return by_word, without
 
 
 @functools.cache
