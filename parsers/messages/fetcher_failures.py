@@ -319,7 +319,7 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
-                since="2.5",
+                since="2.7",
                 until=None,
                 regex=(
                     rf"^{FETCHER}Received (?P<detail>UNKNOWN_TOPIC_OR_PARTITION|UNKNOWN_TOPIC_ID|"

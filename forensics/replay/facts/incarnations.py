@@ -44,8 +44,10 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
 
     A topic that is deleted and created again has another topic id (KIP-516). If no id is printed, leader epoch 0 after
     a deletion shows another topic of the same name. A replica that was only moved away and back returns to a higher
-    epoch. Without a line about a deletion, so does leader epoch 0 after a higher one. But in a trace, which states what
-    the log holds, the log is also new or empty then: otherwise the topic's leader epochs were used again.
+    epoch. Without a line about a deletion, so does leader epoch 0 after a higher one, or a new log in leader epoch 0
+    after a controller made the partition once more. But in a trace, which states what the log holds, the log is also
+    new or empty then: otherwise the topic's leader epochs were used again. A broker whose lines do not show when an
+    incarnation began had no replica then, or has no later line: the other brokers' lines show it.
 
     Args:
         rows: observations by topic, partition, broker and row, with a number for each broker's log (``LOG``).
@@ -271,8 +273,8 @@ def _counted(rows: pl.DataFrame) -> pl.DataFrame:
     """Number the incarnations of rows of which some begin one.
 
     Lines between a deletion and the first epoch of the next incarnation are about the next one. But a controller takes
-    a deleted topic's replicas offline one by one, each in a further epoch of the old one. A broker logs some
-    of what it does for the new log before it logs that it made it (``_RUN_UP``).
+    a deleted topic's replicas offline one by one, each in a further epoch of the old one. A broker logs some of what it
+    does for the new log before it logs that it made it (``_RUN_UP``).
     """
     known = _names_epoch() | pl.col("_id").is_not_null() | pl.col("_begins")
     known = pl.when(known).then(pl.col("_begins")).otherwise(None)
