@@ -16,6 +16,7 @@ import pytest
 
 from forensics.reports import REPORTS
 from tests.cli.conftest import Run
+from tests.conftest import alike
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def notices(document: dict[str, Any], path: Path) -> list[dict[str, Any]]:
 # -- little memory ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [one.name for one in REPORTS])
+@pytest.mark.parametrize("name", alike([one.name for one in REPORTS]))
 def test_output_is_the_same_with_little_memory(name: str, run: Run, sample_traces: Path, tmp_path: Path) -> None:
     options = ["--format", name, "--jobs", "1"]
     whole = run("scan", sample_traces / "dirfail-3.9.1", *options)

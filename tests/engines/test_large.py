@@ -37,6 +37,7 @@ from forensics.reports import REPORTS
 from forensics.result import Result
 from parsers.files.sources import Source
 from parsers.walk import walk
+from tests.conftest import alike
 
 MUCH = 1 << 40
 
@@ -59,14 +60,14 @@ def test_it_is_the_same_in_memory_and_on_disk(some_sample: Path, scanned: Callab
     assert reported(large.scan([str(some_sample)], jobs=1, memory=MUCH)) == reported(scanned(some_sample))
 
 
-@pytest.mark.parametrize("jobs", [2, 5])
+@pytest.mark.parametrize("jobs", alike([2, 5]))
 def test_the_number_of_processes_does_not_matter(jobs: int, sample_traces: Path) -> None:
     paths = [str(sample_traces / "kip101-0.10.2.2"), str(sample_traces / "unclean-3.9.1")]
     found = large.scan(paths, jobs=jobs, memory=MUCH, topics=["ord*"])
     assert reported(found) == reported(local.scan(paths, topics=["ord*"]))
 
 
-@pytest.mark.parametrize("rows", [3, 1 << 16])
+@pytest.mark.parametrize("rows", alike([3, 1 << 16]))
 def test_large_partitions_are_put_in_order_by_themselves(
     rows: int, sample_traces: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,7 +221,7 @@ serve()
 """
 
 
-@pytest.mark.parametrize("often", [1, 9])
+@pytest.mark.parametrize("often", alike([1, 9]))
 def test_a_task_on_which_a_process_ends_is_tried_once_more(
     often: int, sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,9 +126,10 @@ def test_what_of_a_loss_is_over_is_told(number: int) -> None:
 @pytest.mark.parametrize("number", SOME)
 def test_a_fault_that_is_added_is_found(number: int) -> None:
     first = 4_000_000 + 1_000 * number
-    runs = max(60, LESS_RUNS)  # some kinds of fault find no place in many runs
+    runs = max(60 if EVERYTHING else 15, LESS_RUNS)  # some kinds of fault find no place in many runs
     found = compare(PROTOCOLS[number], [drawn(seed) for seed in range(first, first + runs)], [FAULTY])[FAULTY]
-    assert {one.rule for one in found} == set(ADDED)
+    assert set() < {one.rule for one in found} <= set(ADDED)
+    assert not EVERYTHING or {one.rule for one in found} == set(ADDED)
     assert {one.kind for one in found} == {"right"}
 
 
