@@ -45,7 +45,7 @@ TOGETHER = 50
 SOME = range(len(PROTOCOLS)) if EVERYTHING else [len(PROTOCOLS) - 1]
 """Protocols whose runs take long: all with CI=1, else the last one."""
 
-LESS_RUNS = max(10, RUNS // 10)
+LESS_RUNS = max(10, RUNS // 20)
 """Runs of each protocol that are judged with lines dropped."""
 
 

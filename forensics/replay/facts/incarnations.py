@@ -44,10 +44,10 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
 
     A topic that is deleted and created again has another topic id (KIP-516). If no id is printed, leader epoch 0 after
     a deletion shows another topic of the same name. A replica that was only moved away and back returns to a higher
-    epoch. Without a line about a deletion, so does leader epoch 0 after a higher one, or a new log in leader epoch 0
-    after a controller made the partition once more. But in a trace, which states what the log holds, the log is also
-    new or empty then: otherwise the topic's leader epochs were used again. A broker whose lines do not show when an
-    incarnation began had no replica then, or has no later line: the other brokers' lines show it.
+    epoch. Without a line about a deletion, so does leader epoch 0 after a higher one. If a controller makes the
+    partition once more, a new log in leader epoch 0 is enough. But in a trace, which states what the log holds, the log
+    is also new or empty then: otherwise the topic's leader epochs were used again. A broker whose lines do not show
+    when an incarnation began had no replica then, or has no later line: the other brokers' lines show it.
 
     Args:
         rows: observations by topic, partition, broker and row, with a number for each broker's log (``LOG``).
