@@ -342,19 +342,27 @@ def rising(values: Sequence[int]) -> list[int]:
     >>> rising([1, 9, 2, 3, 3])
     [0, 2, 3, 4]
     """
-    ends: list[int] = []  # the least last value of a part of each length, and its position below
-    last: list[int] = []
-    before: list[int] = []
-    for at, value in enumerate(values):
+    found, lengths = list[int](), rising_lengths(values)
+    wanted = max(lengths, default=0)
+    for at in reversed(range(len(values))):
+        if lengths[at] == wanted - len(found) and (not found or values[at] <= values[found[-1]]):
+            found.append(at)
+    return found[::-1]
+
+
+def rising_lengths(values: Sequence[int]) -> list[int]:
+    """Return how many values a longest part has that does not fall and ends with each of them.
+
+    >>> rising_lengths([1, 9, 2, 3, 3])
+    [1, 2, 2, 3, 4]
+    """
+    ends: list[int] = []  # the least last value of a part of each length
+    found: list[int] = []
+    for value in values:
         length = bisect_right(ends, value)
         ends[length : length + 1] = [value]
-        last[length : length + 1] = [at]
-        before.append(last[length - 1] if length else -1)
-    found, at = list[int](), last[-1] if last else -1
-    while at >= 0:
-        found.append(at)
-        at = before[at]
-    return found[::-1]
+        found.append(length + 1)
+    return found
 
 
 def _backwards(own: pl.DataFrame, *of: str) -> pl.DataFrame:

@@ -20,7 +20,10 @@ _PAIR: Final = rf"[A-Za-z_@][\w.@-]*=(?:{QUOTED}|[^\" \n]*)"
 BEFORE: Final = rf"^(?:{_PAIR} +)*?"
 """Pairs before another one."""
 
-MESSAGE: Final = rf"{BEFORE}(?:msg|message)=({QUOTED}|[^\" \n]*)(?: |$)"
+KEY: Final = rf"{BEFORE}(?:msg|message)="
+"""All of a line before its message."""
+
+MESSAGE: Final = rf"{KEY}({QUOTED}|[^\" \n]*)(?: |$)"
 _MEMBERS: Final[tuple[tuple[str, str], ...]] = (
     ("ts", rf"{BEFORE}(?:ts|time|timestamp)=\"?([0-9][0-9TZ:.,+ -]*)\"?(?: |$)"),
     ("level", rf"{BEFORE}(?:level|lvl|severity)=\"?([A-Za-z]+)\"?(?: |$)"),

@@ -50,8 +50,7 @@ _LABELS: Final = (
 _LOGCLI: Final = rf"^{_ZONED} \{{[^}}]*\}} "
 _IN_LABELS: Final = tuple(rf"^{_ZONED} \{{(?:[^}}]*[, ])?{label}=\"([^\"]+)\"[^}}]*\}} " for label in _LABELS)
 _IN_PAIRS: Final = tuple(rf"{logfmt.BEFORE}{label}=\"?([^\" \n]+)\"?(?: |$)" for label in _LABELS)
-_PAIRS: Final = rf"{logfmt.BEFORE}(?:msg|message)="  # the first line may be cut off within its message
-_BY_LABEL: Final = {_LOGCLI: _IN_LABELS, _PAIRS: _IN_PAIRS}
+_BY_LABEL: Final = {_LOGCLI: _IN_LABELS, logfmt.KEY: _IN_PAIRS}
 """Prefixes of one collector, by what all its lines begin with."""
 
 _BEHIND: Final = {_STREAM: rf"^\[?(?:{_DATED})", **dict.fromkeys(_IN_PAIRS, "(?:^| )(?:msg|message)=")}
@@ -73,8 +72,8 @@ PREFIXES: Final[tuple[str, ...]] = (
     # 2024-03-01T10:22:41+00:00<tab>tag<tab>{...}: files of Fluentd
     rf"^{_ZONED}\t([^\t]+)\t\{{",
     _STREAM,
-    # ts=2024-03-01T10:22:41.107Z level=info pod=kafka-0 msg="line": logfmt
-    _PAIRS,
+    # ts=2024-03-01T10:22:41.107Z level=info pod=kafka-0 msg="line": logfmt; the first line may be cut off within that
+    logfmt.KEY,
     # Mar 01 10:22:41 host kafka[123]: line
     rf"^(?:<[0-9]+>)?[A-Z][a-z]{{2}} [ 0-9][0-9] [0-9:.]{{8,15}} (\S+) {_PROGRAM}",
     NAME,

@@ -177,20 +177,25 @@ def test_what_others_appended_before_the_first_line_of_a_replica_is_no_divergenc
         assert (verdicts[rule].verdict, verdicts[rule].findings) == (Verdict.UNKNOWN, ()), rule
 
 
-@pytest.mark.parametrize(("role", "verdict"), [({}, Verdict.CLEAN), ({"offset": 60}, Verdict.VIOLATED)])
-def test_an_epoch_may_have_begun_before_the_trace(role: Line, verdict: Verdict, tmp_path: Path) -> None:
-    """Its role is stated again as the trace begins; but an entry above its records is not so."""
-    lines = [
+def beginning_late(*entries: Line) -> list[Line]:
+    """Two replicas that agree, one of which led on as the trace began, with some statements about their logs."""
+    return [
         said(0, 1, "state", leo=50, hw=50),
         said(0, 2, "state", leo=50, hw=50),
+        *entries,
         said(1, 1, "become_leader", leader_epoch=2, isr="1,2"),
         said(1, 2, "become_follower", leader=1, leader_epoch=2),
         said(2, 1, "append", offset=50, leo=60),
         said(3, 2, "append", offset=50, leo=60),
         said(4, 1, "hw", hw=60),
-        said(5, 1, "epoch_entry", leader_epoch=2, offset=role.get("offset", 30)),
     ]
-    assert judged(tmp_path, [head(complete=True), *lines])["epoch-divergence"].verdict is verdict
+
+
+@pytest.mark.parametrize(("role", "verdict"), [({}, Verdict.CLEAN), ({"offset": 60}, Verdict.VIOLATED)])
+def test_an_epoch_may_have_begun_before_the_trace(role: Line, verdict: Verdict, tmp_path: Path) -> None:
+    """Its role is stated again as the trace begins; but an entry above its records is not so."""
+    entry = said(5, 1, "epoch_entry", leader_epoch=2, offset=role.get("offset", 30))
+    assert judged(tmp_path, [head(complete=True), *beginning_late(), entry])["epoch-divergence"].verdict is verdict
 
 
 ABOUT_ALL_RECORDS = ("committed-data-lost", "replica-divergence", "epoch-divergence")
@@ -207,16 +212,8 @@ def test_records_from_before_a_claim_are_the_same_if_epoch_entries_say_so(
     entries: tuple[tuple[int, int, int], ...], open_: tuple[int, int] | None, tmp_path: Path
 ) -> None:
     """A fork that was there before differs in no line that follows."""
-    lines = [
-        said(0, 1, "state", leo=50, hw=50),
-        said(0, 2, "state", leo=50, hw=50),
-        *(said(0, broker, "epoch_entry", leader_epoch=epoch, offset=offset) for broker, epoch, offset in entries),
-        said(1, 1, "become_leader", leader_epoch=2, isr="1,2"),
-        said(1, 2, "become_follower", leader=1, leader_epoch=2),
-        said(2, 1, "append", offset=50, leo=60),
-        said(3, 2, "append", offset=50, leo=60),
-        said(4, 1, "hw", hw=60),
-    ]
+    logs = (said(0, broker, "epoch_entry", leader_epoch=epoch, offset=offset) for broker, epoch, offset in entries)
+    lines = beginning_late(*logs)
     since = [{"replicas": [1, 2], "from": "2026-01-01T10:00:00Z"}]
     verdicts = judged(tmp_path, [head(complete=since), *lines])
     for rule in ABOUT_ALL_RECORDS:

@@ -11,7 +11,7 @@ from forensics.case.speakers import OF_ITSELF
 from forensics.replay.facts.log_numbers import LOG
 from parsers.details import Transition
 from parsers.formats.trace_jsonl import NAME as TRACE
-from parsers.schema import Kind
+from parsers.schema import ROLES, Kind
 
 _CLOCKS: Final = timedelta(seconds=10)
 """The clocks of brokers rarely differ by more."""
@@ -32,9 +32,6 @@ _EPOCH_KINDS: Final = (
 _RUN_UP: Final = (Kind.FETCHER_REMOVED.value, Kind.MESSAGE_FORMAT.value)
 """Kinds of line that a broker logs before it logs that a log is made: ReplicaManager.applyLocalLeadersDelta, 3.9, and
 LogManager.getOrCreateLog, 2.8."""
-
-_STATED_TO_BROKERS: Final = (Kind.LEADER_AND_ISR.value, Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value)
-"""Kinds of line by which a broker states the epoch in which it has a role, or has to take one."""
 
 _ROLES: Final = (Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value)
 
@@ -132,7 +129,7 @@ def _made_at_epoch_0(rows: pl.DataFrame) -> pl.Series:
     log.
     """
     made = (pl.col("kind") == Kind.LOG_CREATED.value) & ~_traced()
-    epoch = pl.when(pl.col("kind").is_in(_STATED_TO_BROKERS) & OF_ITSELF).then("leader_epoch")
+    epoch = pl.when(pl.col("kind").is_in([kind.value for kind in ROLES]) & OF_ITSELF).then("leader_epoch")
     lines = rows.select(LOG, "topic", "partition", "time", "_begins", epoch=epoch, made=made).with_row_index("_at")
     lines = lines.filter(pl.col("made") | pl.col("epoch").is_not_null() | pl.col("_begins"))
     if not lines.get_column("made").any():
@@ -157,8 +154,11 @@ def _with_creations(lines: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     It logs each time in several lines. Clocks may differ, so the broker's own lines may seem earlier.
     """
     place = ["topic", "partition"]
-    by_controller = (pl.col("kind") == Kind.PARTITION_CREATED.value) & pl.col("leader_epoch").is_null() & ~_traced()
-    made = rows.filter(by_controller, pl.col("time").is_not_null()).select(*place, "time").sort(*place, "time")
+    made = (
+        rows.filter(_by_controller() & ~_traced(), pl.col("time").is_not_null())
+        .select(*place, "time")
+        .sort(*place, "time")
+    )
     made = made.filter((pl.col("time").diff().over(place) > _CLOCKS).fill_null(True))
     made = made.with_columns(pl.int_range(1, pl.len() + 1).over(place).alias("_made_before")).sort("time")
     times = lines.select("_at", *place, pl.col("time") + _CLOCKS).drop_nulls("time").sort("time")
@@ -258,13 +258,19 @@ def _names_epoch() -> pl.Expr:
     return pl.col("kind").is_in([kind.value for kind in _EPOCH_KINDS]) & pl.col("leader_epoch").is_not_null()
 
 
+def _by_controller() -> pl.Expr:
+    """Return whether a controller with ZooKeeper states that it makes a partition.
+
+    It logs that before it elects a leader (NonExistentPartition to NewPartition), in several files.
+    """
+    return (pl.col("kind") == Kind.PARTITION_CREATED.value) & pl.col("leader_epoch").is_null()
+
+
 def _new() -> pl.Expr:
     """Return whether a row shows that a partition was created."""
-    # A controller that creates a partition logs that before it elects a leader (NonExistentPartition to NewPartition).
-    # It logs that in several files, so lines of the same moment may be in any order.
-    new = (pl.col("kind") == Kind.PARTITION_CREATED.value) & pl.col("leader_epoch").is_null()
-    before = _last_before(pl.when(new).then("time"))
-    new = new & ~(pl.col("time") - before <= _CLOCKS).fill_null(False)
+    # Lines of the same moment in several files may be in any order.
+    before = _last_before(pl.when(_by_controller()).then("time"))
+    new = _by_controller() & ~(pl.col("time") - before <= _CLOCKS).fill_null(False)
     # So does a broker that takes the request for a new topic, if it is not refused.
     return new | ((pl.col("kind") == Kind.PARTITION_REQUESTED.value) & _is_carried_out())
 
@@ -282,7 +288,7 @@ def _counted(rows: pl.DataFrame) -> pl.DataFrame:
     further = (pl.col("leader_epoch") > 0).fill_null(False)
     mark = pl.when(pl.col("_begins")).then(False).otherwise("_mark")  # the next one has begun without a role
     waits = _last_before(mark).fill_null(False)
-    between = (waits & pl.col("_mark").is_null() & ~further) | _new() | _run_up(rows)
+    between = (waits & pl.col("_mark").is_null() & ~further) | _new() | _run_up()
     early = between & pl.col("_next_begins") & ~pl.col("_begins")
     life = pl.col("_begins").cast(pl.Int32).cum_sum().over(LOG) + early.cast(pl.Int32)
     rows = rows.with_columns(life.alias("_life"))
@@ -293,12 +299,12 @@ def _counted(rows: pl.DataFrame) -> pl.DataFrame:
     return _without_marks(_by_id(rows).drop("_next_begins", "_life"))
 
 
-def _run_up(rows: pl.DataFrame) -> pl.Series:
-    """Return the rows right before the first of an incarnation that are about it, as no other row is between."""
+def _run_up() -> pl.Expr:
+    """Return whether a row is right before the first of an incarnation and about it, as no other row is between."""
     first = pl.when(pl.col("_begins") | ~pl.col("kind").is_in(_RUN_UP)).then("_begins")
     begun = pl.when(pl.col("_begins")).then("time")
     near = pl.col("time") >= _next_from(begun) - _CLOCKS
-    return rows.select((near & _next_from(first)).fill_null(False)).to_series()
+    return (near & _next_from(first)).fill_null(False)
 
 
 def _with_those_of_other_logs(rows: pl.DataFrame) -> pl.DataFrame:

@@ -7,7 +7,6 @@ neighbours. Only in one file without any times the order of the file is that of 
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import chain, groupby, islice, product
 from typing import Final, NamedTuple
@@ -16,6 +15,7 @@ import polars as pl
 
 from forensics.replay.facts.statement_lines import Key
 from forensics.replay.facts.trace_lines import TraceLine
+from parsers.formats.trace_checks import rising_lengths
 from parsers.formats.trace_jsonl import NAME as TRACE
 
 MOST: Final = 64
@@ -146,20 +146,9 @@ class _Part(NamedTuple):
 
 def _layers(times: Sequence[int]) -> list[list[int]]:
     """Return the positions that are first, second and so on in a longest part of some times that does not fall."""
-    before, after = _lengths(times), _lengths([-time for time in reversed(times)])[::-1]
+    before, after = rising_lengths(times), rising_lengths([-time for time in reversed(times)])[::-1]
     layers: list[list[int]] = [[] for _ in range(max(before, default=0))]
     for at, (one, two) in enumerate(zip(before, after, strict=True)):
         if one + two - 1 == len(layers):
             layers[one - 1].append(at)
     return layers
-
-
-def _lengths(times: Sequence[int]) -> list[int]:
-    """Return how many times a longest part has that does not fall and ends with each of them."""
-    ends: list[int] = []  # the least last time of a part of each length
-    found: list[int] = []
-    for time in times:
-        length = bisect_right(ends, time)
-        ends[length : length + 1] = [time]
-        found.append(length + 1)
-    return found
