@@ -12,7 +12,7 @@ from parsers.excerpts import wraps
 from parsers.excerpts.catalogue import speaks
 from parsers.excerpts.dressings import COLLECTED, Dressing, Undressed, off, undressed
 from parsers.excerpts.escapes import unescaped
-from parsers.excerpts.headings import heading
+from parsers.excerpts.headings import heading, typed
 from parsers.excerpts.kinds import (
     Kind,
     broken_of,
@@ -273,7 +273,7 @@ def _tell_prose(lines: Sequence[Line]) -> None:
 
 def _may_go_on(text: str, *, inside: bool) -> bool:
     """Return whether a line may continue an event; inside of a block, or of a line, everything except speech."""
-    return not spoken(text) and (inside or goes_on(text))
+    return not (spoken(text) or typed(text)) and (inside or goes_on(text))
 
 
 def _fenced(text: str, fenced: bool) -> bool:

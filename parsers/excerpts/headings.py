@@ -1,5 +1,5 @@
 """Headings that name the owner of the following lines: ``broker 2:``, ``### kafka-1 server.log``, ``==>
-broker-1/server.log <==``.
+broker-1/server.log <==``, ``[root@kafka-2 logs]# grep orders-0 server.log``.
 
 A sentence that merely names a broker is no heading, because it does not name the owner of the lines after it.
 """
@@ -7,6 +7,7 @@ A sentence that merely names a broker is no heading, because it does not name th
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,10 +19,12 @@ class Heading:
     Attributes:
         name: its name.
         pattern: of the whole line; the group ``path``, or ``number`` of a broker, names the owner. Brokers of several
-            clusters may have one number, so the group ``cluster`` is a part of the name.
+            clusters may have one number, so the group ``cluster`` is a part of the name. So are ``host`` and
+            ``folder`` of a path.
         example: such a line.
         writer: the owner that it names.
         near_miss: a similar line that names no owner.
+        typed: somebody typed it into a shell. No program prints such a line, so in a block it belongs to no event.
     """
 
     name: str
@@ -29,11 +32,17 @@ class Heading:
     example: str
     writer: str
     near_miss: str
+    typed: bool = False
 
 
 _ROLE: Final = r"(?:\W{0,3}(?:the )?(?:old |new |former |previous |current )?(?:leader|follower|controller)\W{0,3})?"
 _LOG: Final = r"(?:\W{0,4}(?:server\.log|state-change\.log|controller\.log|server log|logs?|output|side)\W{0,2})?"
 _CLUSTER: Final = r"(?:cluster[ _#-]{0,2}(?P<cluster>[\w.-]{1,30})[\W_]{1,6})?"
+
+_USER, _SIGN = r"\[?[\w.-]{1,60}@", r"\]? ?[#$%>] ?(?:sudo )?"
+_HOST, _FOLDER = r"[\w.-]{1,80}", r"[\w./~-]{1,120}"
+_ARGUMENTS: Final = r"(?:[^|;&<>]* )?"
+"""Of the command that printed the lines; a command behind ``|`` has no file."""
 
 HEADINGS: Final[tuple[Heading, ...]] = (
     Heading(
@@ -65,6 +74,31 @@ HEADINGS: Final[tuple[Heading, ...]] = (
         "cluster-A-broker-2",
         "After broker 2 was restarted:",
     ),
+    Heading(
+        "container",
+        re.compile(
+            rf"^\W{{0,3}}(?:{_USER}{_HOST}(?:[ :]{_FOLDER})?{_SIGN}|[#$%] ?)?"
+            r"(?:docker|podman|nerdctl|kubectl|oc)(?:[ -]compose)? (?:\S+ ){0,4}?logs "
+            r"(?:-{1,2}[\w=.-]+ (?:[0-9.]+[smhd]? )?|(?:-n|-c|--namespace|--container) [\w.-]+ ){0,6}"
+            r"(?:pods?/)?(?P<path>[\w.-]*[0-9][\w.-]*)(?: .*)?$"
+        ),
+        "$ kubectl logs -n kafka --since 2h my-cluster-kafka-1 | grep orders-0",
+        "my-cluster-kafka-1",
+        "$ kubectl logs -l app=kafka | grep orders-0",
+        typed=True,
+    ),
+    Heading(
+        "prompt",
+        re.compile(
+            rf"^\W{{0,3}}{_USER}(?P<host>{_HOST})(?:[ :](?P<folder>{_FOLDER}))?{_SIGN}"
+            rf"(?:[bxz]?[ef]?grep|[bxz]?cat|tail|head|less|more|awk|sed) {_ARGUMENTS}"
+            r"(?P<path>[\w./~-]*[\w~-]\.(?:log|out)(?:\.[0-9-]+)*(?:\.gz)?)(?: .*)?$"
+        ),
+        "[root@kafka-2 logs]# grep orders-0 server.log | tail -20",
+        "kafka-2/logs/server.log",
+        "[root@kafka-2 logs]# rm server.log.1",
+        typed=True,
+    ),
     # Smaller numbers may count steps.
     Heading("id", re.compile(r"^[\W_]*(?P<number>[0-9]{3,9}) ?:[\W_]*$"), "2011:", "broker-2011", "12:"),
 )  # fmt: skip
@@ -76,13 +110,32 @@ MOST_CHARACTERS: Final = 200
 
 def heading(text: str) -> str:
     """Return the owner of the lines after a line of prose, or ""."""
+    return _owner(text, HEADINGS)
+
+
+def typed(text: str) -> bool:
+    """Return whether a line is a heading that somebody typed into a shell."""
+    return bool(_owner(text, _TYPED))
+
+
+_TYPED: Final = tuple(one for one in HEADINGS if one.typed)
+
+
+def _owner(text: str, headings: Sequence[Heading]) -> str:
     text = text.strip()
     if len(text) > MOST_CHARACTERS:
         return ""
-    for one in HEADINGS:
+    for one in headings:
         found = one.pattern.match(text)
         if found is not None:
             told = found.groupdict()
             of_cluster = f"cluster-{told['cluster']}-" if told.get("cluster") else ""
-            return str(told["path"]) if "path" in told else f"{of_cluster}broker-{told['number']}"
+            return _path(told) if "path" in told else f"{of_cluster}broker-{told['number']}"
     return ""
+
+
+def _path(told: Mapping[str, str | None]) -> str:
+    """Return the path of the lines, with the host and the folder in which a command printed them."""
+    path, folder = str(told["path"]), told.get("folder") or ""
+    parts = (told.get("host"), "" if path.startswith("/") else folder, path)
+    return "/".join(part.strip("/") for part in parts if part)

@@ -167,6 +167,15 @@ def test_a_heading_names_a_writer_and_a_sentence_does_not(one: object) -> None:
         ("Broker 1 follows broker 2:", ""),
         ("Then broker 1 crashed.", ""),
         ("kafka 2.8:", ""),
+        ("kafka@broker-3:/opt/kafka/logs$ tail -n 20 state-change.log", "broker-3/opt/kafka/logs/state-change.log"),
+        ("root@b2:~# zgrep -h orders-0 /var/log/kafka/server.log.1.gz | less", "b2/var/log/kafka/server.log.1.gz"),
+        ("me@laptop:~/broker1> sudo cat server.log", "laptop/~/broker1/server.log"),
+        ("docker logs kafka-2 2>&1 | grep orders", "kafka-2"),
+        ("me@laptop:~$ docker compose logs --no-color --tail 50 broker3", "broker3"),
+        ("$ oc -n kafka logs pod/kafka-0 -c kafka", "kafka-0"),
+        ("root@b2:~# grep orders-0 nothing", ""),
+        ("I looked at docker logs kafka-2 and saw nothing", ""),
+        ("mail me@kafka-2.example.org > cat server.log", ""),
     ],
 )
 def test_headings(line: str, writer: str) -> None:
@@ -501,6 +510,14 @@ def test_stretches_between_fences_and_prose_stay_apart() -> None:
 def test_a_heading_names_whose_lines_follow_once() -> None:
     lines = ["Broker 1:", "```", ONE, "```", "```", TWO, "```", "==> broker-3/logs/server.log <==", THREE]
     assert kept(text(lines)) == {"broker-1": [3], "line 6": [6], "broker-3/logs/server.log": [9]}
+
+
+@pytest.mark.parametrize("fence", ["", "```"])
+def test_a_shell_session_names_whose_lines_follow(fence: str) -> None:
+    """In a block too: what somebody typed is no part of the event before."""
+    one, two = "[root@kafka-1 logs]# tail -1 server.log", "[root@kafka-2 logs]# grep orders-0 server.log | head"
+    lines = [fence, one, ONE, two, TWO, "$ docker logs kafka-3", THREE, fence]
+    assert kept(text(lines)) == {"kafka-1/logs/server.log": [3], "kafka-2/logs/server.log": [5], "kafka-3": [7]}
 
 
 def test_two_stretches_of_one_writer_have_lines_missing_between_them() -> None:
