@@ -13,7 +13,7 @@ from forensics.replay.committed.divergence import (
     weighed_forks,
 )
 from forensics.replay.history import History
-from forensics.replay.lineage import size
+from forensics.replay.lineage import intersect, size
 from forensics.replay.omissions.last_leader import last_leader
 from forensics.rules.copying import KEEP_BOTH, copy_from
 from forensics.rules.finding import (
@@ -61,9 +61,10 @@ batches with equal offsets must be equal.""",
 With one copy the answer is unknown, unless the evidence shows that the partition had only one
 replica.""",
         """\
-Without a high watermark the answer is unknown too, and two differences are suspected. Both replicas
-have a batch of one leader epoch: its leader writes each offset once. Or both have the same batch
-behind the difference: a replica that truncates to follow its leader removes all from there on.""",
+Without a high watermark, or above it, two differences are suspected, and the answer is unknown. Both
+replicas have a batch of one leader epoch: its leader writes each offset once. Or both have the same
+batch behind the difference: a replica that truncates to follow its leader removes all from there on.
+No replica will truncate such records, and the high watermark passes them.""",
     ),
     not_when=(
         """\
@@ -113,6 +114,9 @@ def _unclear(history: History, one: WeighedFork) -> list[Want]:
     if one.maybe_higher and one.rest:
         ways = (of(one.maybe_higher, Artefact.HW_CHECKPOINT),)
         found.insert(0, Want(Question.HIGH_WATERMARK_REACHED, ways, offsets=offsets))
+    if lasting := intersect(one.fork.lasting, one.rest):
+        ways = (of((one.fork.left, one.fork.right), Artefact.HW_CHECKPOINT, Artefact.SERVER_LOG),)
+        found.append(Want(Question.HIGH_WATERMARK_LATER, ways, offsets=offsets_of(lasting)))
     return found
 
 

@@ -97,6 +97,7 @@ class Question(StrEnum):
     ANY_HIGH_WATERMARK = "any-high-watermark"
     HIGH_WATERMARK = "high-watermark"
     HIGH_WATERMARK_REACHED = "high-watermark-reached"
+    HIGH_WATERMARK_LATER = "high-watermark-later"  # than that of a checkpoint below a difference
     HIGH_WATERMARK_BEFORE = "high-watermark-before"  # a truncation
     COMMITTED_BEFORE = "committed-before"  # another leader began
     COMMITTED_BEFORE_NEW_LOG = "committed-before-new-log"

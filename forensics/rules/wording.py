@@ -164,6 +164,10 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "replication-offset-checkpoint of {brokers}: how high its high watermark was, because its segments differ "
             "from the other replica's at {offsets}"
         ),
+        Question.HIGH_WATERMARK_LATER: (
+            "server.log of {brokers} and a later replication-offset-checkpoint: whether their high watermark passed "
+            "{offsets}, where their segments differ and neither of them will truncate"
+        ),
         Question.HIGH_WATERMARK_BEFORE: (
             "{witnesses}: whether {leader} had committed records from offset {first} on, which {replicas} truncated "
             "later"

@@ -17,12 +17,17 @@ LOST = [(0, 59, 0), (60, 79, 1)]
 """What all replicas hold after broker 2 began epoch 1 at 60."""
 
 
-def failover(incident: Incident, *, returned_with: int) -> None:
-    """Broker 1 had 100 records; broker 2 takes over at 60; broker 1 returns with a high watermark and cuts to 60."""
+def led_by_another(incident: Incident) -> None:
+    """Broker 1 had 100 records, and broker 2 takes over at 60."""
     incident.begins(100)
     incident.elects(20, 1, 2, [2, 3])
     incident[2].leads(20, 1, 60, 60, [2, 3])
     incident[3].follows(20, 1, 2, 60, 60)
+
+
+def failover(incident: Incident, *, returned_with: int) -> None:
+    """Broker 2 takes over at 60; broker 1 returns with a high watermark and cuts its log to 60."""
+    led_by_another(incident)
     incident[1].starts(40).loads(40, 100).follows(41, 1, 2, 100, returned_with).cuts(41, 60)
     for number in (1, 2, 3):
         incident[number].segment(LOST)
@@ -37,12 +42,12 @@ def uncommitted_tail(incident: Incident) -> None:
     failover(incident, returned_with=60)
 
 
-def fork(incident: Incident, *, committed: int) -> None:
-    incident.begins(100)
+def fork(incident: Incident, *, committed: int, since: int = 0) -> None:
+    """Broker 1 has other records at [60, 100) than the others, which have them of a leader epoch."""
     incident[1].segment([(0, 59, 0), (60, 99, 0)], salt=b"old")
     for number in (2, 3):
         incident[number].segment([(0, 59, 0)], salt=b"old")
-        path = incident[number].segment([(60, 99, 0)], salt=b"new")
+        path = incident[number].segment([(60, 99, since)], salt=b"new")
         tail = path.read_bytes()
         incident[number].segment([(0, 59, 0)], salt=b"old")
         path.write_bytes(path.read_bytes() + tail)
@@ -51,11 +56,14 @@ def fork(incident: Incident, *, committed: int) -> None:
 
 
 def forked(incident: Incident) -> None:
+    incident.begins(100)
     fork(incident, committed=100)
 
 
 def different_above_the_high_watermark(incident: Incident) -> None:
-    fork(incident, committed=60)
+    led_by_another(incident)
+    incident[1].starts(40).loads(40, 100)
+    fork(incident, committed=60, since=1)
 
 
 def refuted_epochs(incident: Incident) -> None:

@@ -115,6 +115,24 @@ def test_below_high_watermarks_it_is_proven(tmp_path: Path) -> None:
     assert (one.confidence, one.offsets) == (Confidence.PROVEN, ((60, 70),))
 
 
+@pytest.mark.parametrize(("middle", "epochs"), [([*LED_1], (0,)), ([*LED_2, *NEW], (0, 1))])
+def test_above_high_watermarks_what_stays_different_is_suspected(
+    middle: list[Span], epochs: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Checkpoints are written every 5 seconds, and nothing truncates such a record: the high watermark passes it."""
+    copy(tmp_path, 1, [*OLD, *LED_1, *middle[30:]], hw=50)
+    copy(tmp_path, 2, [*OLD, *middle], LED_1, hw=50)
+    (one,) = found(tmp_path)
+    assert (one.confidence, one.offsets, one.epochs) == (Confidence.SUSPECTED, ((50, 80),), epochs)
+
+
+def test_above_high_watermarks_a_tail_is_none(tmp_path: Path) -> None:
+    copy(tmp_path, 1, [*OLD, *LED_1], hw=50)
+    copy(tmp_path, 2, [*OLD, *LED_2, *NEW], hw=50)
+    (partition,) = scan([str(tmp_path)]).partitions
+    assert partition.judgements[RULE].findings == ()
+
+
 def wrapper(offsets: range) -> bytes:
     """A compressed message of format v1 around some records."""
     inner = b"".join(message(at, b"%d" % offset, time=1_700_000_000_000 + offset) for at, offset in enumerate(offsets))

@@ -9,7 +9,7 @@ from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.group_positions import GroupPosition
 from forensics.replay.facts.printed_hws import PrintedHw
 from forensics.replay.facts.refusals import Complaint
-from forensics.replay.lineage import Range, intersect, subtract
+from forensics.replay.lineage import Range, intersect, merge, subtract
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,11 @@ class Fork:
     right_batch: tuple[int, int, int | None]
     in_one_epoch: ForkPart | None = None
     enclosed: ForkPart | None = None
+
+    @property
+    def lasting(self) -> list[Range]:
+        """The offsets at which neither of them truncates to follow the other: records differ there for good."""
+        return merge(span for part in (self.in_one_epoch, self.enclosed) if part is not None for span in part.ranges)
 
     def at(self, part: ForkPart) -> Fork:
         """Return a part of the difference as one of its own."""
