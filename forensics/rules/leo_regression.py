@@ -139,6 +139,7 @@ _REGAINED: Mapping[Regained, str] = MappingProxyType(
         Regained.NOT: "",
         Regained.FETCHED: ". It fetched the records again later",
         Regained.REJOINED: ". It rejoined the ISR later, so it has all committed records",
+        Regained.AS_LONG: ". It fetched from its leader until its log was as long again",
     }
 )
 """Words for how a replica has the records again, as the end of a sentence."""

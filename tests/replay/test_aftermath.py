@@ -64,6 +64,31 @@ def test_a_replica_that_rejoined_the_isr_has_what_was_committed(monkeypatch: pyt
     assert (one.regained, one.others, one.whole_again) == (Regained.REJOINED, (), False)
 
 
+LOAD = Step(StepKind.LOADED, 50, None, 80, None, None, (LINE,))
+FOLLOWED = RoleSpan(2, 0, 1, Role.FOLLOWER, leader=1, refs=[LINE], steps=[LOAD])
+LATER = RoleSpan(2, 3, 2, Role.FOLLOWER, leader=3, start_end=90)
+
+
+@pytest.mark.parametrize(
+    ("spans", "again"),
+    [
+        ([FOLLOWED, LATER], True),
+        ([FOLLOWED], False),
+        ([FOLLOWED, replace(LATER, start_end=79)], False),
+        ([FOLLOWED, LATER, replace(LATER, epoch=4, start_end=60)], False),  # the last one counts
+        ([FOLLOWED, replace(LATER, role=Role.LEADER)], False),  # it may have written other records
+        ([replace(FOLLOWED, role=Role.LEADER), LATER], False),
+        ([LATER], False),
+    ],
+)
+def test_a_follower_whose_log_is_as_long_again(spans: list[RoleSpan], *, again: bool) -> None:
+    """Whatever led in between is not known, so nobody is told to hold the records."""
+    found = history()
+    found.role_spans = {2: spans}
+    one = aftermath(found, found.shortened_logs[0])
+    assert (one.regained is Regained.AS_LONG, one.others == (), one.whole_again) == (again, again, False)
+
+
 def leads(found: History) -> None:
     found.role_spans[2] = [replace(found.role_spans[2][0], role=Role.LEADER)]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from forensics.replay.committed.proof import losses, may_have_lost_tail, possible_losses, served_log
-from forensics.replay.committed.rejoined import has_committed_again, has_fetched_again
+from forensics.replay.committed.rejoined import has_committed_again, has_fetched_again, is_as_long_again
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import log_start_at
 from forensics.replay.history import Epoch, History, Role, ShortenedLog
@@ -22,6 +22,7 @@ class Regained(StrEnum):
     NOT = "not shown"
     FETCHED = "fetched from a leader"
     REJOINED = "rejoined an ISR, so it has all committed records"
+    AS_LONG = "followed a leader until its log was as long again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,8 @@ def aftermath(history: History, shortened: ShortenedLog) -> Aftermath:
     regained = Regained.FETCHED if shortened.replica in whole else Regained.NOT
     if has_committed_again(history, shortened):
         regained = Regained.REJOINED
+    elif regained is Regained.NOT and is_as_long_again(history, shortened):
+        regained = Regained.AS_LONG
     start = log_start_at(history.facts.log_starts, shortened.replica, shortened.refs[0].row)
     first = start if 0 == shortened.target < start < shortened.end else shortened.target
     return Aftermath(shortened, first, whole, regained, _measured(history, shortened))

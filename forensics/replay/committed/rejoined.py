@@ -13,7 +13,7 @@ import itertools
 
 from forensics.replay.committed.proof import has_all_committed, rejoined_isr
 from forensics.replay.coverage import Printed, Span
-from forensics.replay.history import Epoch, History, ShortenedLog
+from forensics.replay.history import Epoch, History, Role, ShortenedLog
 from forensics.replay.leadership.judged_elections import Elected, judged_elections
 from forensics.replay.lineage import differences
 from forensics.replay.omissions.last_leader import roles_not_seen
@@ -62,6 +62,20 @@ def has_fetched_again(history: History, shortened: ShortenedLog) -> bool:
     return any(one.epoch in since and _joined(shortened.replica, one) for one, _ in later) and not _changed_since(
         history, shortened
     )
+
+
+def is_as_long_again(history: History, shortened: ShortenedLog) -> bool:
+    """Return whether a replica, once its log was found shorter, followed a leader until its log was as long again.
+
+    Then it has again what its leader had there. Where no line says which leaders there were, more cannot be said. It
+    must be seen to have followed first, and not to have led. What is stated last of its log's length counts.
+    """
+    spans = history.role_spans.get(shortened.replica, [])
+    at = next((at for at, span in enumerate(spans) if any(step.refs == shortened.refs for step in span.steps)), None)
+    if at is None or spans[at].role is not Role.FOLLOWER or _changed_since(history, shortened):
+        return False
+    begun = [span.start_end for span in spans[at + 1 :] if span.start_end is not None]
+    return bool(begun) and begun[-1] >= shortened.end and all(span.role is not Role.LEADER for span in spans[at:])
 
 
 def _shown_by_lines(history: History, broker: int) -> bool:
