@@ -134,6 +134,21 @@ class Lineage:
         return Lineage(((self.epoch_at(log_start), log_start), *kept))
 
 
+MOST_UNNAMED = 1_000
+"""Most epochs of one gap that are looked at one by one. No line names any of them, so the rest would add nothing."""
+
+
+def gap(after: int, before: int) -> range:
+    """Return the leader epochs between two that lines name, or the first of them where the gap is long.
+
+    An epoch may be any number of 32 bits: other systems take a time or a view number for it.
+
+    >>> gap(3, 6), len(gap(3, 2**31 - 1))
+    (range(4, 6), 1000)
+    """
+    return range(after + 1, min(before, after + 1 + MOST_UNNAMED))
+
+
 def differences(left: Lineage, right: Lineage, first: int, end: int) -> tuple[list[Range], list[Range]]:
     """Compare two logs within ``[first, end)``.
 

@@ -13,6 +13,7 @@ from forensics.replay.coverage import Doubt, Doubtful
 from forensics.replay.history import Epoch, History
 from forensics.replay.leadership.elections import elected_isr
 from forensics.replay.leadership.epochs import in_one_request
+from forensics.replay.lineage import gap
 from forensics.replay.roles.steps import RoleSpan
 
 
@@ -49,10 +50,12 @@ def _without_leader(history: History) -> list[int]:
         return []
     stated = {number for number, _ in history.states.values() if number is not None}
     known = stated | {number for number, epoch in history.epochs.items() if epoch.leader is not None}
-    asked = {*history.epochs, *range(min(led), max(led))}
-    for one, two in itertools.pairwise(history.epochs):
-        if in_one_request(history.epochs[one], history.epochs[two], history.role_spans, history.facts.removed):
-            asked -= {*range(one + 1, two)}
+    asked = {*history.epochs}
+    for one, two in itertools.pairwise(sorted(history.epochs)):
+        between = min(led) <= one and two <= max(led)
+        epochs = history.epochs[one], history.epochs[two]
+        if between and not in_one_request(*epochs, history.role_spans, history.facts.removed):
+            asked.update(gap(one, two))
     return sorted(asked - known)
 
 

@@ -12,6 +12,7 @@ from forensics.replay.facts.isr import broker_set
 from forensics.replay.history import Epoch, Role
 from forensics.replay.leadership.elections import was_last_member
 from forensics.replay.leadership.isr_removal_epochs import accounted
+from forensics.replay.lineage import gap
 from forensics.replay.roles.steps import RoleSpan
 from parsers.details import CANDIDATE, elected_safely, last_known, names_brokers
 from parsers.formats.zookeeper_nodes import NAME as NODES
@@ -279,7 +280,7 @@ def unnamed(
         led = leader is not None and leader >= 0 and epochs[two].leader == -1
         between = two > one + 1 and not in_one_request(epochs[one], epochs[two], role_spans, removed or {})
         if between and (led or not complete) and not skips:
-            found.update(range(one + 1, two))
+            found.update(gap(one, two))
     return frozenset(found)
 
 

@@ -125,7 +125,7 @@ def _unchanged_since_last_leader(history: History, election: Election) -> bool:
     if not election.unseen:
         return True  # every replica's roles are known, and every leader's ISR
     # Without a leader the ISR stays as it is.
-    between = [history.epochs.get(number) for number in range(before.epoch + 1, epoch.epoch)]
+    between = (history.epochs.get(number) for number in range(before.epoch + 1, epoch.epoch))
     led_next = all(one is not None and one.leader == -1 for one in between)
     return led_next and before.isr_from_leader and before.leader not in election.unseen
 

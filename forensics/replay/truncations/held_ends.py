@@ -97,9 +97,10 @@ class HeldEnds:
         if one.start_end is None or two.start_end is None or two.start_end <= one.start_end or _removes(one):
             return Interval()
         unseen = range(number + 1, two.epoch)
-        took_up = any(history.epochs[n].leader_took_up for n in unseen if n in history.epochs)
-        skipped = history.kraft and not history.epochs.keys() >= {*unseen}  # brokers of KRaft may skip epochs
-        if took_up or skipped or not history.coverage.unnamed.isdisjoint(unseen):
+        named = [epoch for n, epoch in history.epochs.items() if n in unseen]
+        took_up = any(epoch.leader_took_up for epoch in named)
+        skipped = history.kraft and len(named) < len(unseen)  # brokers of KRaft may skip epochs
+        if took_up or skipped or history.coverage.unnamed_between(number, two.epoch):
             return Interval()
         later = history.epochs.get(two.epoch)
         # It may have fetched in a later epoch of the same leader before it received that epoch.
