@@ -192,6 +192,20 @@ SUSPECTS: tuple[Suspect, ...] = (
         had="had log end offset {end}",
     ),
     Suspect(
+        Sign.LED_AFTER_LOADING_SHORTER,
+        "committed-data-lost",
+        "broker {replica} loaded its log with log end offset {end}, later with {first}, and became leader ({role}) "
+        "next. No log line shows what removed {offsets}: if they were committed, they are lost",
+        "loaded its log with log end offset {end}, later with {first}, and became leader ({role}) next",
+        (
+            "log lines in between are missing, and one of them shows a truncation of records that were not committed",
+            "no record from offset {first} on was committed",
+            REMADE,
+        ),
+        before=LEO,
+        do_not=("start or wipe another replica that was in the ISR before its directory is copied",),
+    ),
+    Suspect(
         Sign.RECOVERY_TRUNCATED_LEADER,
         "committed-data-lost",
         "broker {replica} found corruption when it recovered its log, truncated the log to {first}, and became leader "
@@ -376,15 +390,21 @@ SUSPECTS: tuple[Suspect, ...] = (
         settle=(COMPARE,),
     ),
     *OF_READERS,
-    Suspect(
-        Sign.EPOCH_BEGAN_EARLIER,
-        "epoch-divergence",
-        "broker {replica} became leader ({role}) at offset {first}, below offset {end}, where broker {witness} had "
-        "begun the leader epoch before: {offsets} of that log may be lost",
-        "became leader ({role}) at offset {first}; broker {witness} had begun leader epoch {since} at {end}",
-        ("no record from offset {first} on was committed", REMADE),
-        before=LEO,
-        settle=(COMPARE,),
+    *(
+        Suspect(
+            Sign.EPOCH_BEGAN_EARLIER,
+            rule,
+            "broker {replica} became leader ({role}) at offset {first}, below offset {end}, where broker {witness} had "
+            "begun the leader epoch before: " + at_stake,
+            "became leader ({role}) at offset {first}; broker {witness} had begun leader epoch {since} at {end}",
+            ("no record from offset {first} on was committed", REMADE),
+            before=LEO,
+            settle=(COMPARE,),
+        )
+        for rule, at_stake in (
+            ("committed-data-lost", "committed {offsets} may be lost"),
+            ("epoch-divergence", "{offsets} of that log may be lost"),
+        )
     ),
     Suspect(
         Sign.APPEND_REFUSED,

@@ -219,6 +219,55 @@ def test_a_log_that_is_loaded_as_long_or_truncated_in_between_is_not(tmp_path: P
         assert found(scanned(tmp_path / name, b1_server=log), "leo-regression") == []
 
 
+OLD_LOAD = (
+    "{at} INFO Completed load of log clicks-3 with 3 log segments, log start offset 0 and log end offset {end} in 5 ms "
+    "(kafka.log.Log)"
+)
+"""Up to 2.5; a log that waits for deletion is loaded under the same name, and logged as empty."""
+OLD_LEAD = (
+    "{at} INFO [Partition clicks-3 broker=1] clicks-3 starts at Leader Epoch {epoch} from offset {start}. Previous "
+    "Leader Epoch was: {before} (kafka.cluster.Partition)"
+)
+
+
+def loaded_and_led(first: int, then: int, start: int, *, between: str = "") -> str:
+    lines = [
+        OLD_LOAD.format(at="00:00,000", end=first),
+        *([between] if between else []),
+        OLD_LOAD.format(at="10:00,000", end=then),
+        OLD_LEAD.format(at="10:01,000", epoch=4, start=start, before=3),
+    ]
+    return "\n".join(lines)
+
+
+def test_a_broker_that_leads_after_it_loaded_its_log_shorter_is_a_suspected_loss(tmp_path: Path) -> None:
+    result = scanned(tmp_path, b1_server=loaded_and_led(800, 600, 600))
+    (loss,), (shorter,) = found(result, LOSS), found(result, "leo-regression")
+    assert (loss.confidence, loss.severity, loss.offsets) == ("suspected", "error", ((600, 800),))
+    assert (shorter.confidence, shorter.offsets) == ("suspected", ((600, 800),))
+
+
+def test_a_broker_that_leads_with_what_it_loaded_before_is_not(tmp_path: Path) -> None:
+    cut = "05:00,000 INFO [Log partition=clicks-3, dir=/srv/k] Truncating to offset 600 (kafka.log.Log)"
+    logs = {
+        "same": loaded_and_led(800, 800, 800),
+        "doomed": loaded_and_led(800, 0, 800),
+        "cut": loaded_and_led(800, 600, 600, between=cut),
+        "fetched again": loaded_and_led(800, 600, 800),
+    }
+    for name, log in logs.items():
+        assert found(scanned(tmp_path / name, b1_server=log), LOSS) == [], name
+
+
+def test_a_leader_that_begins_below_the_start_of_the_epoch_before_is_a_suspected_loss(tmp_path: Path) -> None:
+    """Up to 2.3 these lines state no high watermark."""
+    older = OLD_LEAD.replace("broker=1", "broker=2").format(at="00:00,000", epoch=4, start=9000, before=3)
+    for name, start, expected in (("below", 0, [((0, 9000),)]), ("above", 9000, [])):
+        newer = OLD_LEAD.format(at="10:01,000", epoch=6, start=start, before=5)
+        result = scanned(tmp_path / name, b1_server=newer, b2_server=older)
+        assert [(one.offsets) for one in found(result, LOSS)] == expected
+
+
 # -- a broker whose only directory failed, and that leads with an empty log --------------------------------------------
 
 

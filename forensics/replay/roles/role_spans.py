@@ -258,16 +258,16 @@ class Reader(Watermarks):
     def _loaded_again(self, event: Event, end: int) -> None:
         """Handle a log that was loaded twice with no other line in between.
 
-        Up to 2.5 a log that waits for deletion is loaded under the replica's name too: the longer one counts. A line
-        that names the directory is of another process, though no line shows its start; so is one of a trace. Nothing
-        shows that the first one stopped cleanly.
+        Up to 2.5 a log that waits for deletion is loaded under the replica's name too, and logged as empty: the longer
+        one counts. Another shorter load is of another process, though no line shows its start; so is each line that
+        names the directory, and one of a trace. Nothing shows that the first one stopped cleanly.
         """
         before = self.now.steps[-1].target
         if end > 0:
             self.failed = None  # its directory can be read again
         if end > before:
             self._replace_load(event, end)
-        if end >= before or event.message not in (TRACE, *SAYS[Says.NAMES_DIRECTORY]):
+        if end >= before or (end == 0 and event.message not in (TRACE, *SAYS[Says.NAMES_DIRECTORY])):
             return
         self.end = None  # that process may have appended
         note = f"log end offset {end} when loaded again"

@@ -31,6 +31,7 @@ class Sign(StrEnum):
     BEGAN_BELOW_READ_BACK = "a leader began below the high watermark that it had read back"
     LOADED_SHORTER = "a log was loaded shorter than the load before had found it"
     LOADED_BELOW_STATED = "a log was loaded shorter than pasted lines of its broker state before"
+    LED_AFTER_LOADING_SHORTER = "a log was loaded shorter than the load before had found it, and its broker led next"
     RECOVERY_TRUNCATED_LEADER = "recovery truncated the log of a replica that then led"
     LED_AFTER_TRUNCATING = "a member of the ISR truncated its log to its own high watermark, and led next"
     LED_WHILE_ANOTHER_HAD_MORE = "a follower truncated its log, led soon after, and another replica then removed more"

@@ -40,6 +40,7 @@ from forensics.replay.signs.refusal_signs import (
     refused_to_truncate,
     starts_above,
 )
+from forensics.replay.signs.shorter_loads import led_after_loading_shorter, loaded_below_stated, loaded_shorter
 from forensics.replay.signs.sign import Sign, Suspicion
 from forensics.replay.signs.truncation_signs import (
     highest_stated,
@@ -195,7 +196,7 @@ def _led_next(history: History, number: int) -> Epoch | None:
     """Return the first later epoch that a broker led; None if no line names an epoch in between."""
     later = (epoch for n, epoch in history.epochs.items() if n > number and epoch.leader_took_up)
     after = next(later, None)
-    named = after is not None and history.coverage.unnamed.isdisjoint(range(number + 1, after.epoch))
+    named = after is not None and not history.coverage.unnamed_between(number, after.epoch)
     return after if named else None
 
 
@@ -525,43 +526,6 @@ def _recovery_before(history: History, broker: int, start: int) -> tuple[Ref, ..
     return next((step.refs for step in recovered), ())
 
 
-def _loaded_shorter(history: History) -> Iterator[Suspicion]:
-    """Yield logs that were loaded twice with no other change in between, the second time shorter.
-
-    Retention and compaction remove nothing from the end of a log, and a leader in between only appends.
-    """
-    known = {one.refs for one in history.shortened_logs}
-    for broker, spans in sorted(history.role_spans.items()):
-        steps = [(at, role_span, step) for at, role_span in enumerate(spans) for step in role_span.steps]
-        for (at, _, one), (then, role_span, two) in itertools.pairwise(steps):
-            both = one.kind is StepKind.LOADED is two.kind
-            led = all(span.role is Role.LEADER for span in spans[at + 1 : then + 1])
-            if both and led and two.target < one.target and two.refs not in known:
-                yield Suspicion(
-                    Sign.LOADED_SHORTER, broker, broker, role_span.epoch, -1, two.target, one.target,
-                    two.time, (*one.refs, *two.refs),
-                )  # fmt: skip
-
-
-def _loaded_below_stated(history: History) -> Iterator[Suspicion]:
-    """Yield logs of which pasted lines state a log end offset, and then a load with a lower one.
-
-    Only of brokers of which the evidence has no log beside the excerpt: there other rules judge a load.
-    """
-    known = {one.refs for one in history.shortened_logs}
-    silent = (broker for broker in sorted(history.role_spans) if history.coverage.is_silent(broker))
-    steps = (
-        (broker, span.epoch, step) for broker in silent for span in history.role_spans[broker] for step in span.steps
-    )
-    for broker, epoch, step in steps:
-        stated = step.end_ref if step.kind is StepKind.LOADED and step.refs not in known else None
-        if stated is not None and step.target < step.known_end:
-            yield Suspicion(
-                Sign.LOADED_BELOW_STATED, broker, broker, -1, epoch, step.target, step.known_end, step.time,
-                (stated, *step.refs),
-            )  # fmt: skip
-
-
 def _began_earlier(history: History) -> Iterator[Suspicion]:
     """Yield leaders that began below the start of the leader epoch before, of which no high watermark is stated.
 
@@ -742,8 +706,9 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.LEFT_DIRECTORY_HAD_MORE: _left_had_more,
     Sign.BEGAN_BELOW_PRINTED: _began_below_printed,
     Sign.BEGAN_BELOW_READ_BACK: _began_below_read_back,
-    Sign.LOADED_SHORTER: _loaded_shorter,
-    Sign.LOADED_BELOW_STATED: _loaded_below_stated,
+    Sign.LOADED_SHORTER: loaded_shorter,
+    Sign.LOADED_BELOW_STATED: loaded_below_stated,
+    Sign.LED_AFTER_LOADING_SHORTER: led_after_loading_shorter,
     Sign.RECOVERY_TRUNCATED_LEADER: _recovered_shorter,
     Sign.LED_AFTER_TRUNCATING: led_after_truncating,
     Sign.LED_WHILE_ANOTHER_HAD_MORE: led_while_another_had_more,
