@@ -324,7 +324,7 @@ class _Read:
         cluster += self.nodes.get((*place, NOBODY), [])
         members = _members(cluster)
         events = self._events(place, members | files.keys())
-        facts = self._facts(place, files, events, members)
+        facts = self._facts(place, files, events, members | (events.keys() & self.case.complete))
         facts = replace(
             facts,
             requests_unsent=self.requests.exceed(place, cluster, events),

@@ -15,7 +15,7 @@ from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Doubt, Printed
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import Epoch, History, ShortenedBy
-from forensics.replay.leadership.elections import isr_changed_without_lines, maybe_eligible
+from forensics.replay.leadership.elections import isr_changed_without_lines, shows_ineligible
 from forensics.replay.leadership.judged_elections import (
     Elected,
     LastIsr,
@@ -137,14 +137,16 @@ def _of_trace(history: History, case: Case, isr: InSync) -> Judgement:
     """
     known = [broker for broker in case.brokers.values() if broker.release is not None]
     has_elr = any(protocol.of(broker).elects_from_elr is not protocol.Answer.NO for broker in known)
-    led = {epoch: history.epochs[epoch] for epoch in isr.outside if epoch in history.epochs}
-    eligible = {number for number, epoch in led.items() if has_elr and maybe_eligible(history, epoch)}
+    led = [history.epochs[epoch] for epoch in sorted(isr.outside) if has_elr and epoch in history.epochs]
+    eligible = {epoch.epoch: epoch for epoch in led if not shows_ineligible(history, epoch)}
     found = [_outside(history, case, one) for epoch, one in sorted(isr.outside.items()) if epoch not in eligible]
     missing = [
         Want(Question.ISR_BEFORE, (anywhere(Artefact.CONTROLLER_LOG),), epochs=((epoch, None),))
         for epoch in sorted(isr.open - isr.outside.keys())
     ]
-    return judgement(ID, found, missing)
+    # A line states an election that is not unclean: the leader was in the ISR, or an eligible leader replica.
+    open_ = (epoch for epoch in eligible.values() if not epoch.elected)
+    return judgement(ID, found, [*missing, *(_maybe_eligible(history, epoch, []) for epoch in open_)])
 
 
 def _outside(history: History, case: Case, one: OutsideIsr) -> Finding:

@@ -211,3 +211,46 @@ def test_a_claim_of_some_kinds_leaves_changes_of_the_isr_open(claim: object, ver
     answers = judged(tmp_path, [whole, *lines])
     assert answers["unclean-election"].verdict is verdict
     assert answers["two-leaders-one-epoch"].verdict is Verdict.CLEAN  # the roles are claimed
+
+
+# -- eligible leader replicas (KIP-966) -------------------------------------------------------------------------------
+
+
+def left_alone(second_end: int, *, high_watermark: int, elected: bool, **fields: Any) -> list[Line]:
+    """Broker 2 leaves the ISR; broker 1, alone in it, goes away; broker 2 leads from outside the ISR."""
+    election = said(9, 9, "election", leader=2, leader_epoch=4, isr="2")
+    return [
+        head(**{"release": "4.1.1", **fields}),
+        *STORY[1:4],
+        said(2, 2, "append", offset=0, leo=second_end),
+        said(4, 1, "isr_shrink", isr="1", isr_before="1,2"),
+        said(5, 1, "isr_commit", isr="1"),
+        said(6, 1, "hw", hw=high_watermark),
+        *([election] if elected else []),
+        leads(10, 2, 4, leo=second_end, hw=min(second_end, high_watermark), isr="2"),
+    ]
+
+
+MIN_ISR_1, MIN_ISR_2 = {"min.insync.replicas": "1"}, {"min.insync.replicas": "2"}
+
+
+@pytest.mark.parametrize(
+    ("story", "verdict"),
+    [
+        # A controller's line states an election that is not unclean: broker 2 was eligible, and has everything.
+        (left_alone(10, high_watermark=10, elected=True, settings=MIN_ISR_2), "clean"),
+        (left_alone(10, high_watermark=10, elected=True), "clean"),
+        # No line says how it was elected.
+        (left_alone(10, high_watermark=10, elected=False, settings=MIN_ISR_2), "unknown"),
+        # An eligible leader replica has all committed records.
+        (left_alone(6, high_watermark=10, elected=False), "violated"),
+        (left_alone(6, high_watermark=10, elected=True), "violated"),
+        # With min.insync.replicas 1 no replica becomes one while another is in the ISR.
+        (left_alone(10, high_watermark=10, elected=False, settings=MIN_ISR_1), "violated"),
+        (left_alone(10, high_watermark=10, elected=True, release="3.9.1"), "violated"),
+    ],
+)
+def test_a_leader_from_outside_the_isr_may_be_an_eligible_replica(
+    story: list[Line], verdict: str, tmp_path: Path
+) -> None:
+    assert judged(tmp_path, story)[UNCLEAN].verdict.value == verdict

@@ -280,6 +280,16 @@ def maybe_eligible(history: History, epoch: Epoch) -> bool:
     return not before.by_request
 
 
+def shows_ineligible(history: History, epoch: Epoch) -> bool:
+    """Return whether something shows that an epoch's leader was no eligible leader replica (KIP-966).
+
+    Such a replica has all committed records. And a member that leaves the ISR becomes one only if the ISR is smaller
+    than min.insync.replicas without it, so never if that is 1.
+    """
+    lacked = history.played is not None and any(one.epoch == epoch.epoch for one in history.played.led_without)
+    return bool(epoch.unclean) or lacked or history.facts.min_insync_replicas == 1
+
+
 def from_eligible(history: History, epoch: Epoch) -> bool:
     """Return whether an epoch's leader was elected from the eligible leader replicas, which have all committed records.
 
@@ -324,9 +334,9 @@ def _leader_without_lines(history: History, epoch: Epoch) -> bool:
         return False  # by the partition epochs that is the state right before
     before = _with_isr(history, epoch)
     between = range(before.epoch + 1 if before is not None else 0, epoch.epoch)
-    if history.coverage.unnamed.intersection(between):
+    if any(number in between for number in history.coverage.unnamed):
         return True
-    return any(number in history.epochs and history.epochs[number].leader is None for number in between)
+    return any(one.leader is None for number, one in history.epochs.items() if number in between)
 
 
 def _first_state(history: History, epoch: Epoch) -> int | None:
