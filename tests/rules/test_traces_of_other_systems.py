@@ -24,7 +24,7 @@ from tests.rules.traced import Line, said, text
 OF_KAFKA = re.compile(
     r"kafka|\bKIP-|server\.log|state-change|controller's log|checkpoint|segment|director|\.snapshot|log\.dirs"
     r"|message\.format|inter\.broker"
-    r"|min\.insync|unclean\.leader|acks=all|\b[0-4]\.[0-9]{1,2}\b|zookeeper|metadata log|forensics salvage",
+    r"|min\.insync|unclean\.leader|acks=|\b[0-4]\.[0-9]{1,2}\b|zookeeper|metadata log|forensics salvage",
     re.IGNORECASE,
 )
 """Words for what only Kafka has."""
@@ -94,6 +94,19 @@ def test_nothing_of_kafka_is_named(claims: Any, protocol: dict[str, str], tmp_pa
     assert origin is Origin.OTHER_SYSTEM
     assert {"committed-data-lost", "two-leaders-one-epoch", "hw-above-leo", "lso-above-hw"} <= rules
     assert of_kafka == []
+
+
+def test_records_that_were_never_committed_are_told_without_producers_of_kafka(tmp_path: Path) -> None:
+    lines = [
+        *LOSS[:5],
+        said(3, 1, "hw", hw=6),
+        said(4, 1, "append", offset=6, leo=8),
+        said(8, 2, "become_leader", leader_epoch=3, leo=6, hw=6),
+        said(9, 1, "become_follower", leader=2, leader_epoch=3, leo=8, hw=6),
+        said(10, 1, "truncate", offset=6),
+    ]
+    _, rules, of_kafka = found(tmp_path, {"system": "etcd", "replicas": [1, 2, 3], "complete": True}, lines)
+    assert ("uncommitted-truncation" in rules, of_kafka) == (True, [])
 
 
 @pytest.mark.parametrize("named", [{"system": "kafka"}, {"system": "etcd", "release": "3.9.1"}, {}])
