@@ -174,13 +174,21 @@ def _highest(*found: tuple[PrintedHw, int] | None) -> tuple[PrintedHw, int] | No
 
 
 def _fell_with(history: History, broker: int, step: Step) -> tuple[PrintedHw, int] | None:
-    """Return the line about a high watermark that fell to the target of a truncation in the same second, if any."""
+    """Return the line about a high watermark that fell to the target of a truncation in the same second, if any.
+
+    Of lines without times it is the first one behind the truncation.
+    """
     at = step.refs[-1].row or 0
     for one, value in _printed_by(history).get(broker, ()):
-        fell = one.kind == Kind.HW_REGRESSED and one.after == step.target and one.row > at
-        if fell and one.time is not None and step.time is not None and one.time - step.time < _SECOND:
+        if one.kind == Kind.HW_REGRESSED and one.after == step.target and one.row > at and _at_once(step, one):
             return one, value
     return None
+
+
+def _at_once(step: Step, later: PrintedHw) -> bool:
+    if step.time is None or later.time is None:
+        return step.time is later.time
+    return later.time - step.time < _SECOND
 
 
 def _truncated(
