@@ -23,6 +23,7 @@ from forensics.rules.problem_entry import (
     less,
     one_of_several,
     shares_directory,
+    without,
 )
 from forensics.rules.quorum_lines import QUORUM
 from forensics.rules.replica_lines import REPLICAS
@@ -199,6 +200,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="High watermark fell",
         severity=Severity.WARNING,
         kinds=(Kind.HW_REGRESSED,),
+        when=without("offset"),
         states="the high watermark of {where} on {who} fell from {hw_before} to {hw}",
         records=Records.AT_STAKE,
         means=(
@@ -211,7 +213,10 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             _COPY,
         ),
         issues=(
-            "KAFKA-14704 (a follower takes over a high watermark before it truncates; fixed in 3.3.3, 3.4.1, 3.5.0)",
+            (
+                "KAFKA-14704 (from 2.7 on, if no line shows that it asked for the end of an epoch: a follower takes "
+                "over a high watermark before it truncates; fixed in 3.3.3, 3.4.1, 3.5.0)"
+            ),
         ),
         stake=("hw", "hw_before"),
         unjudged=True,

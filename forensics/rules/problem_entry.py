@@ -112,6 +112,11 @@ def less(one: str, two: str) -> Callable[[Row], bool]:
     return lambda row: row[one] is not None and row[two] is not None and row[one] < row[two]
 
 
+def without(column: str) -> Callable[[Row], bool]:
+    """Return a condition: a column has no value."""
+    return lambda row: row[column] is None
+
+
 def zero(*columns: str) -> Callable[[Row], bool]:
     """Return a condition: the values of columns are 0."""
     return lambda row: all(row[column] == 0 for column in columns)

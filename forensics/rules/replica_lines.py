@@ -26,6 +26,26 @@ def is_behind_log_start(row: Row) -> bool:
 
 REPLICAS: tuple[KnownProblem, ...] = (
     KnownProblem(
+        id="truncation-and-lower-high-watermark",
+        title="Truncated below its high watermark",
+        severity=Severity.ERROR,
+        kinds=(Kind.HW_REGRESSED,),
+        when=less("offset", "hw_before"),
+        states="{who} truncated {where} to offset {offset}, and its high watermark fell from {hw_before} to {hw}",
+        records=Records.AT_STAKE,
+        means=(
+            "{stake} counted as committed on {who}, and its log lacks them now. They are lost if the log of its leader "
+            "lacks them too."
+        ),
+        fetch=(
+            "collect server.log and state-change.log of the leader: the offset at which it began its leader epoch",
+            "collect the segments of {where} on the leader, for offsets {stake}",
+            _COPY,
+        ),
+        stake=("offset", "hw_before"),
+        always=True,
+    ),
+    KnownProblem(
         id="segments-missing",
         title="Segment files are missing",
         severity=Severity.ERROR,

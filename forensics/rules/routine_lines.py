@@ -37,7 +37,11 @@ ROUTINE: tuple[KnownProblem, ...] = (
             "copy the directories of {where} on the other replicas",
         ),
         leads=True,
-        beside=("truncation-below-high-watermark", "high-watermark-fell"),
+        beside=(
+            "truncation-below-high-watermark",
+            "truncation-and-lower-high-watermark",
+            "high-watermark-fell",
+        ),
     ),
     KnownProblem(
         id="truncation-without-effect",
@@ -166,6 +170,34 @@ ROUTINE: tuple[KnownProblem, ...] = (
         states="{who} loaded the log of {where}: it is empty",
         records=Records.NOTHING_LOST,
         means="Routine for a topic without records. It is a bad sign only if the replica had records before.",
+        fetch=(NOTHING_TO_DO,),
+    ),
+    KnownProblem(
+        id="retention",
+        title="Old segments deleted",
+        severity=Severity.INFO,
+        kinds=(Kind.SEGMENTS_DELETED,),
+        when=lambda row: row["detail"] is not None and "retention" in row["detail"],
+        states="{who} deleted segments of {where} ({detail})",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Routine: retention deletes whole segments from the start of the log. A segment is old by the newest "
+            "timestamp of its records, or by its file's time if they have none (largestTime=0)."
+        ),
+        fetch=("if it came too early: read the timestamps of the records (kafka-dump-log), and retention.ms",),
+    ),
+    KnownProblem(
+        id="log-start-moved",
+        title="Log start offset moved",
+        severity=Severity.INFO,
+        kinds=(Kind.LOG_START,),
+        when=lambda row: bool(row["log_start"]),
+        states="{who} deleted the records of {where} below offset {log_start}",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Routine: retention, kafka-delete-records, or a leader whose log starts there. Consumers that read below "
+            "it are out of range."
+        ),
         fetch=(NOTHING_TO_DO,),
     ),
     KnownProblem(

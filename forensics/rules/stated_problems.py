@@ -177,7 +177,7 @@ def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
     rows = rows.with_columns(
         pl.col("time").dt.epoch("us"), pl.col("kind").cast(pl.String), pl.col("message").cast(pl.String)
     )
-    rows = _with_reset(_with_isr_before(_with_load_before(rows, case)), case)
+    rows = _with_reset(_with_isr_before(_with_change_before(rows, case)), case)
     events = _named(case, logs) if rows.filter(pl.col("topic").is_null() | pl.col("offset").is_null()).height else {}
     for row in rows.select(_COLUMNS).sort("source", "line", "row").iter_rows(named=True):
         known = _known(row)
@@ -242,21 +242,32 @@ _CHANGES = (
 """Kinds of line about a log as a whole, or about its end."""
 
 
-def _with_load_before(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
-    """Return rows in which a load of a log by an unknown broker has the log end offset of the load before as offset.
+_AFTER = ((Kind.LOG_LOADED, Kind.LOG_LOADED, "leo"), (Kind.HW_REGRESSED, Kind.TRUNCATE, "offset"))
+"""Kinds of line about a log, of the line about it before, and the value of that one which counts."""
 
-    Only if no line of the same file shows a change of that log in between. Replay judges loads by known brokers.
+
+def _with_change_before(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
+    """Return rows in which some lines of an unknown broker have as offset what the line about the log before states.
+
+    A load has the log end offset of the load before, and a high watermark that fell has the offset of a truncation.
+    Only if no line of the same file shows another change of that log in between. Replay judges known brokers.
     """
     place = ["source", "topic", "partition"]
+    kinds = {*_CHANGES, Kind.HW_REGRESSED}
     changes = case.observations.filter(
-        pl.col("broker").is_null(), pl.col("kind").is_in([one.value for one in _CHANGES]), pl.col("topic").is_not_null()
+        pl.col("broker").is_null(), pl.col("kind").is_in([one.value for one in kinds]), pl.col("topic").is_not_null()
     ).sort(*place, "line", "row")
-    before = changes.with_columns(
-        *(pl.col(name).shift(1).over(place).alias(f"_{name}") for name in ("kind", "leo", "log_dir"))
-    ).filter(pl.col("kind") == Kind.LOG_LOADED.value, pl.col("_kind") == Kind.LOG_LOADED.value)
-    before = before.filter(pl.col("log_dir") == pl.col("_log_dir")).select("row", "_leo")
+    changes = changes.with_columns(
+        *(pl.col(name).shift(1).over(place).alias(f"_{name}") for name in ("kind", "leo", "offset", "log_dir"))
+    ).filter(pl.col("log_dir") == pl.col("_log_dir"))
+    before = pl.concat(
+        changes.filter(pl.col("kind") == one.value, pl.col("_kind") == other.value).select(
+            "row", pl.col(f"_{value}").alias("_before")
+        )
+        for one, other, value in _AFTER
+    )
     return rows.join(before, on="row", how="left", maintain_order="left").with_columns(
-        pl.coalesce("offset", "_leo").alias("offset")
+        pl.coalesce("offset", "_before").alias("offset")
     )
 
 

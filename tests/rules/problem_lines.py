@@ -6,7 +6,7 @@ from tests.rules.broker_problem_lines import SHOWN as OF_BROKERS
 from tests.rules.command_problem_lines import SHOWN as OF_COMMANDS
 from tests.rules.fetch_problem_lines import SHOWN as OF_FETCHES
 from tests.rules.replica_problem_lines import SHOWN as OF_REPLICAS
-from tests.rules.shown_lines import CAUGHT_UP, FETCHER, FRAME, LOADED, STORED, TO_EPOCH, Shown, event, opened
+from tests.rules.shown_lines import CAUGHT_UP, FELL, FETCHER, FRAME, LOADED, STORED, TO_EPOCH, Shown, event, opened
 
 FETCH_MISMATCH = [
     event(
@@ -162,12 +162,7 @@ SHOWN: dict[str, Shown] = {
     ),
     "high-watermark-fell": Shown(
         [
-            event(
-                f"[Log partition=sales-7, dir={STORED}] Non-monotonic update of high watermark from (offset=151 "
-                "segment=[0:9060]) to (offset=130 segment=[-1:-1])",
-                "kafka.log.Log",
-                "WARN",
-            ),
+            FELL,
             TO_EPOCH,
         ],
         [
@@ -600,6 +595,26 @@ SHOWN: dict[str, Shown] = {
             )
         ],
         [LOADED],
+    ),
+    "retention": Shown(
+        [
+            event(
+                f"[Log partition=sales-7, dir={STORED}] Found deletable segments with base offsets [0] due to "
+                "retention time 86400000ms breach",
+                "kafka.log.Log",
+            )
+        ],
+        [
+            event(
+                f"[Log partition=sales-7, dir={STORED}] Scheduling segments for deletion "
+                "List(LogSegment(baseOffset=0, size=90, lastModifiedTime=1676290000000, largestTime=0))",
+                "kafka.log.Log",
+            )
+        ],
+    ),
+    "log-start-moved": Shown(
+        [event(f"[Log partition=sales-7, dir={STORED}] Incrementing log start offset to 100", "kafka.log.Log")],
+        [event(f"[Log partition=sales-7, dir={STORED}] Incrementing log start offset to 0", "kafka.log.Log")],
     ),
     "log-loaded-shorter": Shown(
         [LOADED.replace("offset 18", "offset 40"), LOADED],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.rules.shown_lines import FETCHER, STORED, Shown, event
+from tests.rules.shown_lines import FELL, FETCHER, STORED, Shown, event
 
 _LOG, _CACHE = f"[Log partition=sales-7, dir={STORED}]", "kafka.server.epoch.LeaderEpochFileCache"
 _BROKER = event("[Partition sales-7 broker=2] Expanding ISR from 2 to 2,3", "kafka.cluster.Partition")
@@ -27,6 +27,11 @@ def _produced(end: str) -> str:
 
 
 SHOWN: dict[str, Shown] = {
+    "truncation-and-lower-high-watermark": Shown(
+        [event(f"[Log partition=sales-7, dir={STORED}] Truncating to offset 130", "kafka.log.Log"), FELL],
+        [event(f"[Log partition=sales-7, dir={STORED}] Truncating to offset 151", "kafka.log.Log"), FELL],
+        offsets=((130, 151),),
+    ),
     "segments-missing": Shown(
         [
             event(

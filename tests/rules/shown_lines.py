@@ -38,6 +38,12 @@ LOADED = event(
     "offset 18 in 3 ms",
     "kafka.log.Log",
 )
+FELL = event(
+    f"[Log partition=sales-7, dir={STORED}] Non-monotonic update of high watermark from (offset=151 "
+    "segment=[0:9060]) to (offset=130 segment=[-1:-1])",
+    "kafka.log.Log",
+    "WARN",
+)
 TO_EPOCH = event(
     f"{FETCHER} Truncating partition sales-7 with TruncationState(offset=130, completed=true) due to leader epoch "
     "and offset EpochEndOffset(errorCode=0, partition=7, leaderEpoch=4, endOffset=130)"
