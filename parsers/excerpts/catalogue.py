@@ -19,8 +19,10 @@ LOGGER: Final = re.compile(r" \([A-Za-z_][A-Za-z0-9_.$]*(?::[0-9]+)?\)(?: \[[^\]
 """The logger at the end of a line, as the stock layout prints it."""
 
 _QUALIFIED: Final = r"\[?[A-Za-z_][A-Za-z0-9_]*(?:[.][A-Za-z0-9_$]+)+\]?(?: \([^)]*\))?"
-_BEFORE: Final = re.compile(rf"^(?:\[[^\]=]*\] +)?(?:{_QUALIFIED}(?::[0-9]+)?(?::| --?)? +)?")
-"""Thread and logger, where a layout prints them before the message."""
+_BEFORE: Final = re.compile(
+    rf"^ *(?:[0-9]+ +--- +)?(?:\[[^\]=]*\] +)?(?P<logger>{_QUALIFIED}(?::[0-9]+)?(?: *:| --?)? +)?"
+)
+"""Process, thread and logger, where a layout prints them before the message; the process is Spring Boot's."""
 
 
 def bare(text: str) -> str:
@@ -30,6 +32,16 @@ def bare(text: str) -> str:
     'Truncating log orders-0 to offset 50.'
     """
     return LOGGER.sub("", text)
+
+
+def logger_first(message: str) -> bool:
+    """Return whether a layout prints the logger before the message, so that nothing shows where the message ends.
+
+    >>> [logger_first(one) for one in ("o.a.k.c.c.internals.Fetcher - [Consumer clientId=c] Resetting", "Moved")]
+    [True, False]
+    """
+    found = _BEFORE.match(message)
+    return found is not None and found["logger"] is not None
 
 
 def fits(message: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:

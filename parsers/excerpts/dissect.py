@@ -19,6 +19,7 @@ from parsers.excerpts.kinds import (
     event_of,
     fence_of,
     goes_on,
+    has_logger_first,
     left_out,
     may_be_inside,
     message_in,
@@ -264,7 +265,8 @@ def _tell_prose(lines: Sequence[Line]) -> None:
         if line.kind is Kind.FENCE:
             fenced, begun = _fenced(line.text, fenced), False
         elif line.begins:
-            begun, alone, unended = True, line.kind is Kind.MESSAGE, loggers and not whole(line.text)
+            begun, alone = True, line.kind is Kind.MESSAGE
+            unended = (loggers and not whole(line.text)) or has_logger_first(line.text)
         elif line.kind is Kind.GOES_ON and begun and _may_go_on(line.text, inside=fenced or unended):
             unended = unended and not whole(line.text)
         elif line.kind is Kind.GOES_ON:
@@ -273,7 +275,7 @@ def _tell_prose(lines: Sequence[Line]) -> None:
 
 def _may_go_on(text: str, *, inside: bool) -> bool:
     """Return whether a line may continue an event; inside of a block, or of a line, everything except speech."""
-    return not (spoken(text) or typed(text)) and (inside or goes_on(text))
+    return not (spoken(text) or typed(text)) and ((inside and not heading(text)) or goes_on(text))
 
 
 def _fenced(text: str, fenced: bool) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from parsers.excerpts.catalogue import EXCEPTION, LOGGER, fits, known, speaks, thrown
+from parsers.excerpts.catalogue import EXCEPTION, LOGGER, fits, known, logger_first, speaks, thrown
 from parsers.excerpts.times import DATE, DATED, EDITED, LEVEL, TIMED
 from parsers.text.cut_wordings import beginning, is_beginning
 
@@ -300,4 +300,12 @@ def message_in(text: str) -> str:
 
 def ended(text: str) -> bool:
     """Return whether a wrapped line is complete: it ends with its logger, or it is a known message or exception."""
-    return whole(text) or (event_of(text) is None and broken_of(text) is None and _alone(text) is not None)
+    if whole(text) or (has_logger_first(text) and said(text) is not None):
+        return True
+    return event_of(text) is None and broken_of(text) is None and _alone(text) is not None
+
+
+def has_logger_first(text: str) -> bool:
+    """Return whether the layout of an event's line prints the logger before the message."""
+    event = event_of(text) or broken_of(text)
+    return event is not None and logger_first(message_in(event.text))

@@ -312,6 +312,32 @@ def test_what_a_mail_program_wraps_in_a_quote_is_joined(width: int) -> None:
         assert statements(text(wrapped)) == statements(text(lines)), log
 
 
+_AT = "2019-03-01 10:00:01.123  INFO 1 --- [ntainer#0-0-C-1] o.a.k.c.consumer.internals.Fetcher       : [Consumer "
+SPRING = [
+    f"{_AT}clientId=consumer-1, groupId=g] Fetch offset 1500 is out of range for partition orders-0, resetting offset",
+    f"{_AT}clientId=consumer-1, groupId=g] Resetting offset for partition orders-0 to offset 1200.",
+]
+"""Two lines of an application in the layout of Spring Boot: the logger is before the message."""
+
+
+@pytest.mark.parametrize("width", range(70, 190, 7))
+def test_lines_of_a_client_are_joined_where_a_terminal_broke_them(width: int) -> None:
+    broken = [line[at : at + width] for line in SPRING for at in range(0, len(line), width)]
+    (reading,) = readings(text(broken)).values()
+    assert reading.observations["offset"].drop_nulls().to_list() == [1500, 1200]
+
+
+def test_a_message_below_its_logger_and_its_end_are_of_one_event() -> None:
+    """No sentence of a person: what follows is of the same source."""
+    logger = "INFO o.a.k.c.c.internals.Fetcher - [Consumer clientId=consumer-1, groupId=g]"
+    lines = [
+        *(logger, "Fetch offset 1500 is out of range for partition orders-0,", "resetting offset"),
+        *(logger, "Resetting offset for partition orders-0 to offset 1200."),
+    ]
+    (reading,) = readings(text(lines)).values()
+    assert reading.observations["offset"].drop_nulls().to_list() == [1500, 1200]
+
+
 def test_quotes_of_quotes() -> None:
     lines = list(window(LOGS[0]))
     assert statements(text(quotes_mixed(lines))) == statements(text(lines))
