@@ -266,11 +266,16 @@ def _tell_prose(lines: Sequence[Line]) -> None:
             fenced, begun = _fenced(line.text, fenced), False
         elif line.begins:
             begun, alone = True, line.kind is Kind.MESSAGE
-            unended = (loggers and not whole(line.text)) or has_logger_first(line.text)
+            unended = _may_be_unended(line.text, loggers=loggers)
         elif line.kind is Kind.GOES_ON and begun and _may_go_on(line.text, inside=fenced or unended):
             unended = unended and not whole(line.text)
         elif line.kind is Kind.GOES_ON:
             line.kind, begun, unended = Kind.PROSE, fenced, False
+
+
+def _may_be_unended(text: str, *, loggers: bool) -> bool:
+    """Return whether an event's line may lack its end: it has no logger behind it, as others have or before it."""
+    return (loggers and not whole(text)) or has_logger_first(text)
 
 
 def _may_go_on(text: str, *, inside: bool) -> bool:
