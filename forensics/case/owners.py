@@ -235,7 +235,8 @@ def _stem(source: Source) -> str:
 
 def _named(source: Source) -> int | None:
     """The number of a stateful pod that a file is named after: ``my-cluster-kafka-2.log``, or of any pool of brokers
-    where the container is named too, ``my-cluster-pool-2-kafka.log``.
+    where the container is named too, ``my-cluster-pool-2-kafka.log``. Else the number in the name of whoever wrote all
+    of its lines, by a collector's prefix.
     """
     if is_piece(source):
         writer = _WRITER.search(source.path.rpartition("!/")[2]) if "!/" in source.path else None
@@ -244,6 +245,8 @@ def _named(source: Source) -> int | None:
     found = re.search(r"(?:broker|kafka|(?<![a-z])(?:node|controller))-([0-9]{1,4})$", stem)
     if found is None and source.name.startswith(f"{stem}-kafka."):
         found = re.search(r"-([0-9]{1,4})$", stem)
+    if found is None:
+        found = _WRITER.search(source.writer)
     return int(found[1]) if found and not re.match(r"(?:19|20)[0-9]{2}$", found[1]) else None  # a year is no broker
 
 

@@ -109,6 +109,8 @@ class Source:
         beginning: first bytes, if they are known.
         digest: SHA-256 of its content, if it is known.
         expanded: size of its content as a compressed file states it, unchecked; 0 if it states none.
+        writer: who wrote all of its lines, as a collector's prefix names it; "" if none does. Where a prefix names
+            several, each has a source that is called so.
     """
 
     path: str
@@ -125,6 +127,7 @@ class Source:
     beginning: bytes | None = None
     digest: str | None = None
     expanded: int = 0
+    writer: str = ""
 
     @property
     def name(self) -> str:

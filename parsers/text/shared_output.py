@@ -235,7 +235,7 @@ def split(source: Source, mark: Mark) -> Iterator[Source]:
     except OSError:
         sizes = {}
     if not 1 < len(sizes) <= MOST_WRITERS:
-        yield source
+        yield replace(source, writer=_shown(*sizes)) if len(sizes) == 1 and not nobody else source
         return
     notes = (f"{nobody} lines do not say who wrote them and are left out",) if nobody else ()
     yield replace(source, container="output of several", notes=(*source.notes, *notes))

@@ -85,6 +85,22 @@ def test_a_number_in_a_name_is_not_yet_a_broker(folder: str, write: Write, tmp_p
     assert owners(tmp_path) == {f"{folder}/server.log": None}
 
 
+@pytest.mark.parametrize(
+    ("prefix", "folder", "broker"),
+    [
+        ("kafka-5  | ", "all", 5),
+        ("[pod/prod-kafka-5/kafka] ", "all", 5),
+        ("kafka-5  | ", "broker-4", 4),  # a collector's name for it is the last resort
+        ("kafka  | ", "all", None),
+    ],
+)
+def test_the_only_writer_that_a_collector_names_is_the_owner(
+    prefix: str, folder: str, broker: int | None, write: Write, tmp_path: Path
+) -> None:
+    write(f"{folder}/all.log", "".join(f"{prefix}{line}" for line in (MUTE, MUTE.replace("12:00", "12:01"))))
+    assert owners(tmp_path) == {f"{folder}/all.log": broker}
+
+
 def test_two_brokers_logs_in_one_folder_stay_apart(write: Write, tmp_path: Path) -> None:
     write("all/kafka-a.log", PRINTED.format(1) + MUTE)
     write("all/kafka-b.log", PRINTED.format(2) + MUTE)

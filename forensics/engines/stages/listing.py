@@ -53,7 +53,7 @@ class Look:
     Attributes:
         file: path of the file it is, or is in.
         index: position in it.
-        path, size, problem, called, container, notes, stored, place, archive, offset, digest: as of ``Source``.
+        path, size, problem, called, container, notes, stored, place, archive, offset, digest, writer: as of ``Source``.
         opening: hash of what logs with the same beginning have in common; "" where it is no text.
         splits: whether it may be read by ranges of its bytes.
     """
@@ -71,6 +71,7 @@ class Look:
     archive: str
     offset: int
     digest: str | None
+    writer: str
     opening: str
     splits: bool
 
@@ -99,6 +100,7 @@ class Look:
             self.archive,
             self.offset,
             digest=self.digest,
+            writer=self.writer,
         )
 
 
@@ -197,6 +199,7 @@ def looked(file: File, digest: str | None) -> Iterator[Look]:
             source.archive,
             source.offset,
             source.digest,
+            source.writer,
             *_seen(source),
         )
 
