@@ -381,6 +381,8 @@ TAKERS: tuple[Taker, ...] = (
     Taker(GC_LOG, "pauses of the JVM", log_files.is_gc_log, log_files.gc_log),
     Taker("trace", "observations, one a line", log_files.is_trace, log_files.trace),
     Taker("command-output", "output of Kafka's commands about partitions", log_files.is_output, log_files.output),
+    Taker("metrics", "what exporters print about partitions and groups", log_files.is_metrics, log_files.metrics),
+    Taker("metrics", "the same as Prometheus answers queries", log_files.is_answer, log_files.answer),
     Taker("zookeeper-nodes", "leader, ISR and epochs as ZooKeeper held them", log_files.is_nodes, log_files.nodes),
     Taker("quorum-describe", "output of kafka-metadata-quorum describe", log_files.is_quorum, log_files.quorum),
     Taker("log-dirs", "output of kafka-log-dirs --describe", log_files.is_log_dirs, log_files.log_dirs),

@@ -113,6 +113,11 @@ class Kind(StrEnum):
         "group_committed"  # offset = committed position, none where it was removed; leader_epoch = of the last record
         # that was read, if stated; leo = where the log of the commits ended then; detail = group
     )
+    # -- what exporters of metrics print: a value is of its time or before, by the clock of the server that scrapes ----
+    HW_SCRAPED = "hw_scraped"  # hw, as a consumer gets it that asks for the end; detail = the series
+    LEO_SCRAPED = "leo_scraped"  # leo of the log of replica, where labels name it; detail = the series
+    LEADER_SCRAPED = "leader_scraped"  # leader; detail = the series
+    GROUP_SCRAPED = "group_scraped"  # offset = committed position; detail = group
     # -- progress ---------------------------------------------------------------------------------------------------
     APPEND = "append"  # offset = first offset, leo after it
     LEO = "leo"  # leo
@@ -180,6 +185,9 @@ class Kind(StrEnum):
     REPLICAS_DIFFER = "replicas_differ"  # replica and another one at offset; detail = how, as a command says
     LOG_DIR_DESCRIBED = "log_dir_described"  # log_dir; detail = size=.. offsetLag=.., and "future"
 
+
+SCRAPED = (Kind.HW_SCRAPED, Kind.LEO_SCRAPED, Kind.LEADER_SCRAPED, Kind.GROUP_SCRAPED)
+"""Kinds that exporters of metrics state: no broker states them of its log."""
 
 ROLES = (Kind.LEADER_AND_ISR, Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
 """Kinds of a broker's own lines about a new role."""

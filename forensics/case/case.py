@@ -101,6 +101,7 @@ _NO_EVIDENCE = (
     "server-properties",
     "zookeeper-nodes",
     "command-output",
+    "metrics",
 )
 """Formats of files that show neither what a log holds nor what a broker did."""
 

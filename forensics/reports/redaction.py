@@ -166,7 +166,8 @@ class Redactor:
         groups = sorted(self._groups, key=lambda name: (-len(name), name))
         # Elsewhere a group may be called like any word.
         named = "|".join(map(re.escape, groups)) or r"(?!)"
-        self._group_words = re.compile(rf"(?:(?<=group )|(?<=group '))(?:{named})(?![A-Za-z0-9_-])")
+        before = "|".join(f"(?<={word})" for word in ("group ", "group '", 'group="', 'group_id="'))
+        self._group_words = re.compile(rf"(?:{before})(?:{named})(?![A-Za-z0-9_-])")
         self._odd_paths = _odd_paths({*result.inputs, *case.paths, *_log_dirs(case)})
         for broker in case.everyone:
             for key, value in sorted(broker.settings.items()):
@@ -476,7 +477,7 @@ def _topics(result: Result) -> set[str]:
     return {name for name in found if name}
 
 
-_OF_GROUPS = pl.col("kind").is_in([Kind.GROUP_COMMITTED.value, Kind.GROUP_DESCRIBED.value])
+_OF_GROUPS = pl.col("kind").is_in([Kind.GROUP_COMMITTED.value, Kind.GROUP_SCRAPED.value, Kind.GROUP_DESCRIBED.value])
 """Rows whose detail is the name of a consumer group."""
 
 

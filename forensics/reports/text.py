@@ -87,6 +87,7 @@ _TOOLS = (
     ("dump-log", "output of kafka-dump-log"),
     ("log-dirs", "output of kafka-log-dirs"),
     ("command-output", "output of Kafka's commands"),
+    ("metrics", "metrics"),
     ("zookeeper-nodes", "nodes of ZooKeeper"),
     ("quorum-describe", "output of kafka-metadata-quorum"),
     ("trace", "a trace"),

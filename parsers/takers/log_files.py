@@ -18,6 +18,8 @@ from parsers.formats import (
     log_dirs_json,
     metadata_dump,
     metadata_log,
+    metrics_json,
+    metrics_text,
     producer_snapshot,
     quorum_describe,
     trace_jsonl,
@@ -25,6 +27,7 @@ from parsers.formats import (
 )
 from parsers.formats.log_directory import split_directory
 from parsers.formats.trace_checks import BACKWARDS
+from parsers.reading import Reading
 from parsers.takers import trace_files, trace_order
 from parsers.takers.data_files import content
 from parsers.takers.metadata_files import TOPIC as METADATA
@@ -276,6 +279,44 @@ def output(source: Source, _head: bytes) -> FileReading:
     with source.open() as stream:
         parts = [block.lines for block in lines.blocks(stream)]
     return small(command_output.NAME, command_output.read_output(pl.concat(parts).to_list()))
+
+
+def is_metrics(_source: Source, head: bytes) -> bool:
+    """Samples as exporters print them, or as ``promtool tsdb dump`` does."""
+    return metrics_text.begins_metrics(head)
+
+
+def metrics(source: Source, _head: bytes) -> FileReading:
+    """High watermarks, log ends and positions as exporters printed them. Of other exporters nothing is read."""
+    text, unended, count = metrics_text.MetricsText(), False, 0
+    notices = []
+    with source.open() as stream:
+        for block in lines.blocks(stream):
+            text.add(block.lines.to_list(), block.first_line)
+            notices.append(block.notices)
+            unended, count = block.unended, count + block.lines.len()
+    return _scraped(text.reading(unended=unended), notices, of_kafka=text.of_kafka, count=count)
+
+
+def is_answer(_source: Source, head: bytes) -> bool:
+    """Return whether a file is an answer of Prometheus to a query."""
+    return metrics_json.begins_answer(head)
+
+
+def answer(source: Source, _head: bytes) -> FileReading:
+    """The same as Prometheus keeps them."""
+    found, of_kafka = metrics_json.read_answer(content(source))
+    return _scraped(found, [], of_kafka=of_kafka, count=0)
+
+
+def _scraped(found: Reading, more: Sequence[pl.DataFrame], *, of_kafka: bool, count: int) -> FileReading:
+    """Return samples as the reading of a file; if none is about Kafka, it is no evidence."""
+    if not of_kafka:
+        return FileReading("irrelevant", lines=count)
+    reading = small(metrics_text.NAME, found)
+    reading.notices = pl.concat([*more, found.notices])
+    reading.zone, reading.lines = UTC, count
+    return reading
 
 
 def is_nodes(source: Source, head: bytes) -> bool:

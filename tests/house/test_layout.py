@@ -27,7 +27,11 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
     (
         "parsers.formats",
         "FORMATS",
-        {"trace_checks": "what is wrong in a line of a trace", "trace_kinds": "which fields a line of a trace has"},
+        {
+            "metric_series": "series of exporters, as text and as JSON have them",
+            "trace_checks": "what is wrong in a line of a trace",
+            "trace_kinds": "which fields a line of a trace has",
+        },
     ),
     (
         "forensics.rules",
