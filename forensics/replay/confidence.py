@@ -30,6 +30,7 @@ class Weakness(StrEnum):
 
     HIGH_WATERMARK_IMPLIED = "no line or file states the high watermark, the protocol implies it"
     READ_BY_GROUP_ALONE = "the position of a consumer group alone shows that the records were committed"
+    SCRAPED_ALONE = "metrics of an exporter alone show that the records were committed"
     EPOCH_START_IMPLIED = "no line or file states where the leader epoch began"
     END_IMPLIED = "no line or file states how long the log had been, the protocol implies it"
     END_BOUNDED = "no line states how long the log was before"

@@ -80,6 +80,7 @@ class HwSource(StrEnum):
     ACKNOWLEDGED = "acknowledged"  # it is at least this: the records below were acknowledged with acks=all
     CONSUMED = "consumed"  # it is at least this: a consumer read the records below
     READ_BY_GROUP = "read-by-group"  # it is at least this: a consumer group committed the position behind a record
+    SCRAPED = "scraped"  # it was this at the scrape or before: an exporter of metrics printed it
     ALONE_IN_ISR = "alone-in-isr"  # a leader alone in the ISR commits what it appends
     STEPPED_DOWN = "stepped-down"  # a leader had it as it began to follow another one
 
@@ -495,6 +496,7 @@ class History:
     shortened_logs: list[ShortenedLog] = field(default_factory=list)
     statements: list[HwStatement] = field(default_factory=list)
     read_by_groups: list[HwStatement] = field(default_factory=list)  # by positions of consumer groups, highest first
+    scraped: list[HwStatement] = field(default_factory=list)  # by exporters of metrics, highest first
     role_spans: dict[int, list[RoleSpan]] = field(default_factory=dict)
     regressions: list[Regression] = field(default_factory=list)
     members_behind: list[HwAboveIsrMember] = field(default_factory=list)
@@ -580,6 +582,11 @@ class History:
         Another broker may have led since then, in an epoch that no line names (``Coverage.unnamed_between``).
         """
         return next((e for n, e in reversed(self.epochs.items()) if n < number and e.leader not in (None, -1)), None)
+
+    @property
+    def seen_by_clients(self) -> list[HwStatement]:
+        """High watermarks that only clients saw: they bound from below, and leave nothing open."""
+        return [*self.read_by_groups, *self.scraped]
 
     @property
     def contested(self) -> frozenset[int]:

@@ -24,6 +24,7 @@ class Inferred(StrEnum):
     RECORDS_OF_LATER_EPOCH = "records-of-later-epoch"
     ANSWERED_IN_NEXT_EPOCH = "answered-in-next-epoch"
     READ_BELOW_HIGH_WATERMARK = "read-below-high-watermark"
+    SCRAPED_HIGH_WATERMARK = "scraped-high-watermark"
     FOLLOWED_UNTIL_ELECTED = "followed-until-elected"
     LEADER_LOG_GROWS = "leader-log-grows"
 
@@ -105,6 +106,12 @@ INFERENCES = (
         "A record of a leader epoch that a consumer group read was below the high watermark of that epoch's log.",
         "ReplicaManager.fetchMessages serves consumers below it; KIP-320 states the epoch in the commit",
         "high_watermarks.group_reads:read_by_groups",
+    ),
+    Inference(
+        Inferred.SCRAPED_HIGH_WATERMARK,
+        "An offset that an exporter printed as a partition's end was the high watermark of the leader at that time.",
+        "Partition.fetchOffsetForTimestamp answers a consumer that asks for the latest offset with the high watermark",
+        "high_watermarks.scraped:_statement",
     ),
     Inference(
         Inferred.FOLLOWED_UNTIL_ELECTED,

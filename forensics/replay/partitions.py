@@ -48,6 +48,7 @@ from forensics.replay.facts.partition_lines import (
 from forensics.replay.facts.partition_rows import lagging, partition_rows
 from forensics.replay.facts.printed_hws import PrintedHw, printed_hws
 from forensics.replay.facts.refusals import Complaint, complaints
+from forensics.replay.facts.scrapes import Series, scrapes
 from forensics.replay.facts.trace_lines import OfBrokers
 from forensics.replay.history import BrokerFacts, EpochRollback, History, ShortenedLog, Truncation
 from forensics.replay.interval import Interval
@@ -97,7 +98,16 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
     """
     read = _Read.of(case, internal=internal)
     bare = Bare(read.known_besides)
-    bare.but({*map(itemgetter(0, 1), read.homes), *read.forks, *read.compared, *read.left_out, *read.positions})
+    bare.but(
+        {
+            *map(itemgetter(0, 1), read.homes),
+            *read.forks,
+            *read.compared,
+            *read.left_out,
+            *read.positions,
+            *read.scrapes,
+        }
+    )
     found = []
     for place in read.places:
         history = bare.like(place, read.disks)
@@ -202,6 +212,7 @@ class _Read:
         complaints: by place, as ``PartitionFacts`` has them.
         stated_twice, stated, disagreements: by place, what lines show by themselves.
         positions: that consumer groups committed, by topic and partition.
+        scrapes: high watermarks as exporters printed them, by topic and partition.
         ids: brokers that name the ids of the cluster and its topics.
         beside: facts about places that other lines or files name.
         protocols: what each broker does, if the message format of a partition's batches is not known.
@@ -234,6 +245,7 @@ class _Read:
     stated: Mapping[Place, Stated]
     disagreements: Mapping[Place, list[Disagreement]]
     positions: Mapping[tuple[str, int], tuple[GroupPosition, ...]]
+    scrapes: Mapping[tuple[str, int], tuple[Series, ...]]
     ids: Ids
     beside: _Beside
     protocols: Mapping[int, Protocol]
@@ -312,6 +324,7 @@ class _Read:
             stated=by_themselves,
             disagreements=back,
             positions=group_positions(case.observations),
+            scrapes=scrapes(case.observations),
             ids=Ids.of(case, rows),
             beside=beside,
             protocols=known,
@@ -383,7 +396,8 @@ class _Read:
         self, place: Place, files: Mapping[int, Disk], events: Mapping[int, Sequence[Event]], members: Iterable[int]
     ) -> PartitionFacts:
         topic, partition, incarnation = place
-        live, brokers = incarnation == 0, self.case.brokers
+        brokers = self.case.brokers
+        alone = incarnation == 0 and len(self.lives[topic, partition]) == 1
         pairs = self.compared.get((topic, partition), frozenset())
         properties, made = _made_with(events.values())
         facts = PartitionFacts(
@@ -406,9 +420,8 @@ class _Read:
             log_starts=tuple(self.beside.log_starts.get(place, ())),
             complaints=tuple(self.complaints.get(place, ())),
             printed_hws=tuple(self.beside.printed_hws.get(place, ())),
-            positions=self.positions.get((topic, partition), ())
-            if live and len(self.lives[topic, partition]) == 1
-            else (),
+            positions=self.positions.get((topic, partition), ()) if alone else (),
+            scrapes=self.scrapes.get((topic, partition), ()) if alone else (),
             with_ids=self.ids.at(place),
         )
         return replace(facts, disks=with_skipped(facts, self.case))

@@ -27,6 +27,7 @@ from forensics.replay.high_watermarks.crosscheck import (
 from forensics.replay.high_watermarks.group_reads import read_by_groups
 from forensics.replay.high_watermarks.hw_attribution import HwAttribution
 from forensics.replay.high_watermarks.restored_checkpoints import restored_checkpoints
+from forensics.replay.high_watermarks.scraped import scraped_high_watermarks
 from forensics.replay.history import (
     BrokerFacts,
     Epoch,
@@ -346,6 +347,7 @@ class _Reconstruction(HwAttribution):
         bounds.settle(self.pending)
         self.history.regressions += restored_checkpoints(self.history, self.facts)
         self.history.read_by_groups = read_by_groups(self.history)
+        self.history.scraped = scraped_high_watermarks(self.history)
         return [*self.contradictions, *bounds.contradictions]
 
     def _spans_by_epoch(self) -> dict[int, list[tuple[int, RoleSpan]]]:

@@ -24,7 +24,7 @@ from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.compaction import NOT_CLEANED
 from forensics.replay.facts.deletions import may_be_deleted
 from forensics.replay.facts.log_dirs import moved_until
-from forensics.replay.history import Epoch, History, HwStatement, ShortenedLog
+from forensics.replay.history import Epoch, History, HwSource, HwStatement, ShortenedLog
 from forensics.replay.inferences import joined
 from forensics.replay.lineage import Range, intersect, size
 from forensics.replay.omissions.last_leader import maybe_controllers
@@ -407,6 +407,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     weak = {
         Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
         Weakness.READ_BY_GROUP_ALONE: statement.group is not None,
+        Weakness.SCRAPED_ALONE: statement.how is HwSource.SCRAPED,
         Weakness.EPOCH_START_IMPLIED: epoch.begins.implied,
         Weakness.MAYBE_DELETED: may_be_deleted(history, loss.lineage, loss.ranges, epoch.epoch),
     }
@@ -473,7 +474,10 @@ def _resets(affected: Sequence[AffectedGroup]) -> tuple[GroupReset, ...]:
 
 
 def _read_alone(statement: HwStatement) -> tuple[str, ...]:
-    """Return why the position of a consumer group shows that records were committed, where nothing else does."""
+    """Return why what a client saw shows that records were committed, where nothing else does."""
+    if statement.how is HwSource.SCRAPED:
+        shown = "only an exporter of metrics shows that the records were committed"
+        return (f"{shown}: it printed what the leader answers a consumer that asks for the partition's end",)
     if statement.group is None:
         return ()
     shown = f"only a commit of consumer group {statement.group} shows that the records were committed"
@@ -567,6 +571,7 @@ def _served_no_more(
             {
                 Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
                 Weakness.READ_BY_GROUP_ALONE: statement.group is not None,
+                Weakness.SCRAPED_ALONE: statement.how is HwSource.SCRAPED,
                 Weakness.MAYBE_DELETED: may_be_deleted(history, loss.lineage, loss.ranges, loss.epoch.epoch + 1),
             }
         ),

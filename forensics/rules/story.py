@@ -17,6 +17,7 @@ from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import (
     Epoch,
     History,
+    HwSource,
     HwStatement,
     ShortenedBy,
     ShortenedLog,
@@ -52,7 +53,7 @@ def statement_fact(statement: HwStatement) -> Fact:
     """A high watermark and where it comes from."""
     return Fact(
         stated_text(statement),
-        broker=statement.replica if statement.group is None else None,
+        broker=statement.replica if statement.how not in (HwSource.READ_BY_GROUP, HwSource.SCRAPED) else None,
         time=statement.time,
         refs=statement.refs,
         states=States.COMMITTED,

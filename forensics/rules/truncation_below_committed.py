@@ -11,7 +11,7 @@ from forensics.replay.committed.vanished_tails import gone_unseen, vanished_tail
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.facts.deletions import may_be_deleted
 from forensics.replay.facts.stale_dirs import left_behind
-from forensics.replay.history import History, Truncation, TruncationReason
+from forensics.replay.history import History, HwSource, Truncation, TruncationReason
 from forensics.replay.inferences import joined
 from forensics.replay.lineage import Range, intersect, size
 from forensics.replay.truncations.removals import SETTLED, Fate, Outcome, Removal, outcome, removals
@@ -187,6 +187,7 @@ def _finding(history: History, removed: Removal, became: Outcome) -> Finding:
         Weakness.END_BOUNDED: _bounded(truncation),
         Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
         Weakness.READ_BY_GROUP_ALONE: statement.group is not None,
+        Weakness.SCRAPED_ALONE: statement.how is HwSource.SCRAPED,
         # In the process before, the follower may have taken over a high watermark too early (KAFKA-14704).
         Weakness.NOT_KNOWN_AS_COMMITTED: removed.read_back_alone,
         Weakness.MAYBE_DELETED: may_be_deleted(history, truncation.lineage, ranges, truncation.epoch),

@@ -274,6 +274,8 @@ def stated_text(statement: HwStatement) -> str:
         return f"sent offset {end - 1}{where} to a consumer: the high watermark was above it"
     if statement.how is HwSource.READ_BY_GROUP:
         return f"consumer group {statement.group} read offset {end - 1}{where}: the high watermark was above it"
+    if statement.how is HwSource.SCRAPED:
+        return f"an exporter of metrics printed {end}{where} as the partition's end: everything below was committed"
     return STATED[statement.how].format(mark=f"high watermark {end}{where}", end=end)
 
 

@@ -132,6 +132,31 @@ The last case compares the clocks of two brokers, the coordinator and that leade
 
 A commit bounds the high watermark from below only. It shows losses, and never that nothing was lost.
 
+## What exporters of metrics print
+
+An exporter such as kafka_exporter asks the leader for the end of a partition, as a consumer does. The leader answers
+with its high watermark. So a scrape shows a high watermark, of the scrape's time or before. It states no leader epoch,
+and its time is by the clock of the server that scrapes. That clock may be five minutes apart from those of the brokers.
+So replay asks which leaders can have answered, and counts a value only as far as their logs have the same records:
+
+- A leader whose epoch was over more than ten minutes before the scrape did not answer: Prometheus answers a query with
+  a value that is up to five minutes old. A leader whose epoch began more than five minutes later did not either.
+- A leader whose log ended below the value, or that began with a higher high watermark, did not answer.
+- If a lower value follows in the same series, the leader changed in between: the high watermark of one leader epoch
+  does not fall while its process runs. For that the lines of all replicas must be there to the end, and the exporter
+  must name the later leader in two scrapes (`kafka_topic_partition_leader`).
+
+A value does not count in these cases:
+
+- It is of a time before the first leader epoch that is known: a topic of the same name was deleted.
+- A value of its series is above all that a leader's log can have held, so it is about another topic or cluster.
+- Series of several clusters are mixed: their labels differ in more than the exporter, or their values contradict.
+- The exporter names another leader than the one of the epoch: it asked a broker that did not know its successor.
+- Leader epochs went back, an epoch had two leaders, or an epoch is missing.
+
+Positions of groups that an exporter prints have no leader epoch. They prove nothing, as a position may have been set.
+They are counted where the groups that a loss concerns are named, if the evidence has no commit of the group.
+
 ## What is inferred
 
 Old brokers print little, so replay also uses what Kafka's protocol makes certain. Each row below is one conclusion that

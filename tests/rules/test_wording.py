@@ -35,6 +35,7 @@ def test_every_source_of_a_high_watermark_has_words() -> None:
         HwSource.ACKNOWLEDGED: "acknowledged offset 49",
         HwSource.CONSUMED: "sent offset 49",
         HwSource.READ_BY_GROUP: "consumer group billing read offset 49",
+        HwSource.SCRAPED: "an exporter of metrics printed 50",
     }
     assert {*STATED} == {*HwSource} - {*clients}
     log = Lineage(((3, 0),))

@@ -209,7 +209,7 @@ def losses(history: History) -> tuple[list[Loss], list[Range]]:
     gone = _Gone(history, served)
     for statement in sorted(history.statements, key=_strength):
         gone.compare(statement)
-    for statement in history.read_by_groups:
+    for statement in history.seen_by_clients:
         gone.compare_read(statement)
     found = gone.losses()
     for left in stepped_down(history):
@@ -236,7 +236,7 @@ class _Gone:
         self.unclear: list[Range] = []
         # By the first epoch whose leader lacked them: lost offsets with the statements about them, log by log.
         self._by_epoch: dict[int, _Logs] = {}
-        self._read: dict[int, _Logs] = {}  # the same of what consumer groups read
+        self._read: dict[int, _Logs] = {}  # the same of what only clients saw
 
     def compare(self, statement: HwStatement) -> None:
         """Compare the log of a statement with the one that is served."""
@@ -269,9 +269,9 @@ class _Gone:
             _add_to_its_log(self._by_epoch.setdefault(epoch.epoch, []), statement, piece)
 
     def compare_read(self, statement: HwStatement) -> None:
-        """Compare the log that a consumer group read with the one that is served.
+        """Compare the log that a client saw with the one that is served.
 
-        A group reads what was committed, and states no bound from above. So it leaves nothing open.
+        A client sees what was committed, and states no bound from above. So it leaves nothing open.
         """
         history, contested = self.history, self.history.contested
         gone = differences(statement.lineage, self.served, 0, statement.high_watermark)[0]
@@ -286,7 +286,7 @@ class _Gone:
                 _add_to_its_log(self._read.setdefault(epoch.epoch, []), statement, piece)
 
     def losses(self) -> list[Loss]:
-        """Return what was lost, by epoch and log; last what only the positions of consumer groups show."""
+        """Return what was lost, by epoch and log; last what only clients saw."""
         found: list[Loss] = []
         for by_epoch in (self._by_epoch, self._read):
             for number, logs in sorted(by_epoch.items()):

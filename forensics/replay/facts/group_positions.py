@@ -1,5 +1,8 @@
 """Positions that consumer groups committed, from every copy of ``__consumer_offsets`` in the evidence.
 
+Exporters of metrics print such positions too, without leader epochs. They count where the evidence has no commit of the
+group, and by the clock of the server that scraped them.
+
 Replicas of one partition of ``__consumer_offsets`` hold the same commits: each is one statement, with several bearers.
 """
 
@@ -25,6 +28,7 @@ class GroupPosition:
         time: of the commit, microseconds since 1970 UTC, or None. It is by the clock of the broker that is the group's
             coordinator. Versions 0 and 1 of the request, which releases up to 3.x accept, let a client state another.
         refs: the commit, in each copy that holds it.
+        scraped: an exporter printed it, so it was committed at that time or before.
     """
 
     group: str
@@ -32,6 +36,7 @@ class GroupPosition:
     epoch: int | None
     time: int | None
     refs: tuple[Ref, ...]
+    scraped: bool = False
 
 
 Key = tuple[str, int]
@@ -49,9 +54,32 @@ def group_positions(rows: pl.DataFrame) -> dict[Key, tuple[GroupPosition, ...]]:
     Args:
         rows: observations of a case.
     """
-    rows = rows.filter(pl.col("kind") == Kind.GROUP_COMMITTED.value, pl.all_horizontal(pl.col(*_PLACE).is_not_null()))
+    kinds = [Kind.GROUP_COMMITTED.value, Kind.GROUP_SCRAPED.value]
+    rows = rows.filter(pl.col("kind").is_in(kinds), pl.all_horizontal(pl.col(*_PLACE).is_not_null()))
     if rows.is_empty():
         return {}
+    of_exporter = pl.col("kind") == Kind.GROUP_SCRAPED.value
+    committed, scraped = rows.filter(~of_exporter), rows.filter(of_exporter)
+    found = _committed(committed)
+    for place, positions in _scraped(scraped.join(committed, on=_PLACE, how="anti")).items():
+        found[place] = (*found.get(place, ()), *positions)
+    return found
+
+
+def _scraped(rows: pl.DataFrame) -> dict[Key, tuple[GroupPosition, ...]]:
+    """Return the positions that exporters printed, by group and in the order of their times."""
+    rows = rows.filter(pl.col("offset").is_not_null(), pl.col("time").is_not_null()).sort(*_PLACE, "time", "row")
+    found: dict[Key, list[GroupPosition]] = {}
+    for topic, partition, group, position, time, row in rows.select(
+        *_PLACE, "offset", pl.col("time").cast(pl.Int64), "row"
+    ).iter_rows():
+        ref = Ref(row=row, note=f"position {position}")
+        found.setdefault((topic, partition), []).append(GroupPosition(group, position, None, time, (ref,), True))
+    return {place: tuple(positions) for place, positions in found.items()}
+
+
+def _committed(rows: pl.DataFrame) -> dict[Key, tuple[GroupPosition, ...]]:
+    """Return the positions that copies of ``__consumer_offsets`` hold, by group and in the order of the commits."""
     # A group has one partition of __consumer_offsets, whose replicas hold the same records at the same offsets.
     rows = rows.sort(*_PLACE, "leo", "row", nulls_last=False)
     columns = rows.select("row", "offset", "leader_epoch", pl.col("time").cast(pl.Int64))

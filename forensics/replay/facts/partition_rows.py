@@ -12,7 +12,7 @@ from forensics.replay.facts.log_dir_moves import without_copies
 from forensics.replay.facts.log_numbers import LOG, numbered
 from forensics.replay.facts.overlapping_files import without_overlaps
 from parsers.formats.trace_jsonl import NAME as TRACE
-from parsers.schema import Kind
+from parsers.schema import SCRAPED, Kind
 
 _TRAFFIC: Final = (Kind.REMOTE_LEO, Kind.ACKS_AWAITED, Kind.EPOCH_REPLY)
 """Kinds that replay does not read in logs, except the followers' log end offsets in a line that shrinks the ISR."""
@@ -45,7 +45,8 @@ def _is_read(observations: pl.DataFrame) -> pl.Expr:
     """Filter for rows that replay reads; each line of a trace is, and each that names a topic id."""
     traffic = pl.col("kind").is_in([kind.value for kind in _TRAFFIC]) & (pl.col("message") != TRACE)
     unread = traffic & (pl.col("topic_id").str.len_chars() > 0).fill_null(False).not_()
-    groups = pl.col("kind") == Kind.GROUP_COMMITTED.value  # read by themselves, as no broker states them of its log
+    # Read by themselves, as no broker states them of its log.
+    groups = pl.col("kind").is_in([kind.value for kind in (Kind.GROUP_COMMITTED, *SCRAPED)])
     return (~unread & ~groups) | pl.col("row").is_in(lagging(observations).get_column("row").implode())
 
 

@@ -83,5 +83,10 @@ def _states_former_epoch(history: History, position: GroupPosition) -> bool:
 
 
 def read_before(statement: HwStatement, epoch: Epoch) -> bool:
-    """Return whether a group committed before a leader epoch began, by the clocks of two brokers."""
+    """Return whether what a statement shows was so before a leader epoch began.
+
+    Of a group the clocks of two brokers show it, of a scrape the epochs of which its value can be.
+    """
+    if statement.how is HwSource.SCRAPED:
+        return statement.epoch < epoch.epoch
     return statement.time is not None and epoch.time is not None and statement.time < epoch.time

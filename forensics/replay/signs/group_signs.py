@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Iterator
 
 from forensics.replay.facts.group_positions import GroupPosition
+from forensics.replay.facts.scrapes import CLOCKS_APART
 from forensics.replay.history import History, Role
 from forensics.replay.signs.sign import Sign, Suspicion
 
@@ -54,7 +55,13 @@ def _stopped(history: History) -> tuple[int, int, int, int] | None:
 
 def _moved_on(commits: list[GroupPosition], since: int, until: int) -> GroupPosition | None:
     """Return the last position of a group, if its commits within a time moved on to it; else None."""
-    within = [one for one in commits if one.time is not None and since <= one.time <= until]
+    within = [one for one in commits if one.time is not None and _is_within(one, one.time, since, until)]
     if len(within) < 2 or within[-1] is not commits[-1]:
         return None
     return within[-1] if within[-2].position < within[-1].position else None
+
+
+def _is_within(position: GroupPosition, time: int, since: int, until: int) -> bool:
+    """Return whether a position was committed within a time; of a scrape the clock may be apart from the brokers'."""
+    apart = CLOCKS_APART if position.scraped else 0
+    return since + apart <= time <= until - apart

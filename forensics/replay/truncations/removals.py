@@ -125,7 +125,7 @@ def _removal(history: History, truncation: Truncation) -> Removal:
 
 
 def _read_before(history: History, truncation: Truncation) -> CommittedProof:
-    """Return what a truncation removed of records that consumer groups read.
+    """Return what a truncation removed of records that clients saw as committed.
 
     Only records count that the leader of its epoch lacks: no consumer can have read them
     first after that leader began.
@@ -136,7 +136,7 @@ def _read_before(history: History, truncation: Truncation) -> CommittedProof:
     gone = differences(truncation.lineage, epoch.lineage, truncation.target, truncation.end)[0]
     ranges: list[Range] = []
     used: list[HwStatement] = []
-    for statement in history.read_by_groups:
+    for statement in history.seen_by_clients:
         below = intersect(gone, [(0, statement.high_watermark)])
         if read_before(statement, epoch) and (read := same(truncation.lineage, statement.lineage, below)):
             ranges += read
