@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from forensics.model import isr, logs, replication
 from forensics.model.controller import Controller
+from forensics.model.exporter import Exporter
 from forensics.model.groups import Groups
 from forensics.model.protocol import Protocol, UnknownName
 from forensics.model.replication import Answer
@@ -104,6 +105,7 @@ class Cluster:
         self.trace = trace if trace is not None else Trace(on=False)
         self.witness = Witness()
         self.groups = Groups()
+        self.exporter = Exporter()
         self.now = 0
         self.broken: set[frozenset[int]] = set()
         self.brokers = Brokers({b: Broker(b, Replica(b)) for b in self.assigned})

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from forensics.model.cluster import PARTITION
+from forensics.model.exporter import FOLDER as METRICS
+from forensics.model.exporter import metrics_text
 from forensics.model.groups import FOLDER as OFFSETS
 from forensics.model.groups import offsets_segment
 from forensics.model.run import Logging, Run
@@ -104,6 +106,12 @@ def _data(run: Run, scene: Scene, replica: Replica) -> Iterator[tuple[str, str |
         yield f"{folder}/partition.metadata", f"version: 0\ntopic_id: {scene.topic_id}"
 
 
+def _metrics(run: Run) -> dict[str, str]:
+    """Return the scrapes of the exporter as a file; none without scrapes."""
+    scraped, topic = run.cluster.exporter, run.cluster.topic
+    return {f"{METRICS}/{topic}.prom": metrics_text(scraped, topic, PARTITION)} if scraped.scrapes else {}
+
+
 def files(run: Run, logging: Logging) -> dict[str, bytes]:
     """A run's evidence: path below the folder of the evidence -> content. The same run gives the same bytes.
 
@@ -128,6 +136,7 @@ def files(run: Run, logging: Logging) -> dict[str, bytes]:
         path = f"data/{OFFSETS}/{SEGMENT}"
         commits = offsets_segment(run.cluster.groups.commits, run.cluster.topic, PARTITION, run.protocol)
         found |= {f"broker-{broker}/{path}": commits for broker in run.cluster.assigned}
+    found |= _metrics(run)
     for (broker, name), lines in said.items():
         found[f"broker-{broker}/logs/{name}"] = "\n".join(lines) + "\n"
     return {path: content.encode() if isinstance(content, str) else content for path, content in found.items()}
@@ -143,7 +152,8 @@ def write_run(run: Run, directory: Path, logging: Logging) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     for folder in sorted({path.split("/")[0] for path in content}):
         shutil.rmtree(directory / folder, ignore_errors=True)
-        (directory / folder / "logs").mkdir(parents=True)
+        if folder != METRICS:
+            (directory / folder / "logs").mkdir(parents=True)
     for path, data in content.items():
         (directory / path).parent.mkdir(parents=True, exist_ok=True)
         (directory / path).write_bytes(data)

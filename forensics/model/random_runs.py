@@ -45,6 +45,9 @@ def file_of(op: Op) -> Checkpoint:
     return tuple(CHECKPOINTS)[op.number % len(CHECKPOINTS)]
 
 
+IDLE_MS = 12 * 60_000
+"""How long nothing happens: more than the clocks of a server that scrapes and of a broker may be apart."""
+
 FIRST_PRODUCER = 4_000
 """Id of the first of the two transactional producers."""
 
@@ -88,6 +91,9 @@ OPERATIONS: dict[str, Callable[[Cluster, Op], object]] = {
     "consume-from": lambda c, op: c.groups.read(c, f"group-{op.number % 2}", from_broker=op.one),
     "consume-old": lambda c, op: c.groups.read(c, "old-client", epoch=0),
     "set-group": lambda c, op: c.groups.set_by_hand(c, f"group-{op.number % 3}", op.number * 3),
+    "scrape": lambda c, op: c.exporter.scrape(c, op.number),
+    "scrape-told": lambda c, op: c.exporter.scrape(c, op.number, op.one),
+    "idle": lambda c, op: c.wait(IDLE_MS),
     "back-up": lambda c, op: faults.back_up(c, op.one),
     "put-back": lambda c, op: while_down(c, op, lambda c, op: faults.put_back(c, op.one)),
 }
@@ -164,6 +170,17 @@ READ: dict[str, int] = CRUEL | {
 """Those, with more power lost, while consumer groups read and commit. One reads a record at a time, and each may be
 reset by hand.
 """
+
+
+SCRAPED: dict[str, int] = CRUEL | {
+    "scrape": 40,
+    "scrape-told": 4,
+    "idle": 16,
+    "produce": 20,
+    "power-loss": 8,
+    "restart": 14,
+}
+"""Those, with more power lost, while an exporter of metrics is scraped. Some scrapes believe in a wrong leader."""
 
 
 READ_BY_OLD: dict[str, int] = READ | {"consume-old": 16}
