@@ -19,7 +19,7 @@ INSTALLED := $(VENV)/.forensics-installed
 DEMO := sample_traces/kip101-0.10.2.2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types bench accuracy same withheld fuzz fuzz-readers bench-spark bombs sbom clean
+.PHONY: help setup demo test docs lint format types bench accuracy same withheld fuzz fuzz-readers bench-spark bombs sbom clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,10 @@ demo: setup ## scan a shipped trace of a real loss
 
 test: setup lint types ## lint, types and all tests
 	@PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+
+docs: setup ## build the documentation site into site/, without a warning
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --site-dir site
+	@echo "open site/index.html; for the search: $(PY) -m http.server -d site"
 
 lint: setup ## check style, layout, cognitive complexity, licences and known vulnerabilities
 	@$(BIN)/ruff check .
@@ -92,4 +96,4 @@ sbom: setup ## write dist/forensics.cdx.json: all that an installation consists 
 	@$(PY) .ci/audit.py --sbom dist/forensics.cdx.json
 
 clean: ## remove .venv and what tools have cached
-	rm -rf $(VENV) .complexipy_cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .same build dist
+	rm -rf $(VENV) .complexipy_cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .same build dist site

@@ -1,4 +1,4 @@
-"""Licences and known vulnerabilities of what an installation of forensics brings along.
+"""Licences and known vulnerabilities of what an installation of forensics, and the building of its site, bring along.
 
     python .ci/audit.py [--sbom FILE]
 
@@ -17,7 +17,8 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+import tomllib
+from collections.abc import Callable, Iterable, Set
 from importlib.metadata import Distribution, PackageMetadata, PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 PROJECT = "forensics"
+ROOT = Path(__file__).resolve().parents[1]
 ACCEPTED = frozenset(
     {
         "0BSD",
@@ -50,13 +52,21 @@ ACCEPTED = frozenset(
 )
 """Licences under which a dependency may be; others need a decision and a line here."""
 
+FOR_THE_SITE = ACCEPTED | {"MPL-2.0", "Mozilla Public License 2.0 (MPL 2.0)"}
+"""Licences of what only builds the documentation site. Nothing that is under the MPL is on the site."""
+
 Find = Callable[[str], Distribution]
 
 
 def requires(one: Distribution, find: Find = distribution) -> list[Distribution]:
     """Return the packages that one needs here without extras, as far as they are installed."""
+    return installed(one.requires or (), find)
+
+
+def installed(requirements: Iterable[str], find: Find = distribution) -> list[Distribution]:
+    """Return the packages that requirements name, as far as they are installed."""
     found = []
-    for requirement in map(Requirement, one.requires or ()):
+    for requirement in map(Requirement, requirements):
         if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
             with contextlib.suppress(PackageNotFoundError):  # for another system or Python
                 found.append(find(requirement.name))
@@ -65,8 +75,19 @@ def requires(one: Distribution, find: Find = distribution) -> list[Distribution]
 
 def needed(find: Find = distribution) -> dict[str, Distribution]:
     """Return what an installation without extras brings along, by its normalised name; the project itself left out."""
+    return closure(requires(find(PROJECT), find), find)
+
+
+def for_the_site(find: Find = distribution) -> dict[str, Distribution]:
+    """Return what the dependency group ``docs`` brings along, by its normalised name."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    return closure(installed(project["dependency-groups"]["docs"], find), find)
+
+
+def closure(waiting: list[Distribution], find: Find = distribution) -> dict[str, Distribution]:
+    """Return packages and all that they need, by their normalised names."""
     found: dict[str, Distribution] = {}
-    waiting = requires(find(PROJECT), find)
+    waiting = list(waiting)
     while waiting:
         one = waiting.pop()
         if (name := canonicalize_name(one.name)) not in found:
@@ -88,9 +109,9 @@ def _only(data: PackageMetadata, field: str) -> str:
     return next(iter(data.get_all(field) or ()), "")
 
 
-def unlicensed(packages: Iterable[Distribution]) -> list[str]:
+def unlicensed(packages: Iterable[Distribution], accepted: Set[str] = ACCEPTED) -> list[str]:
     """Return a sentence for each package with a licence that is not accepted."""
-    wrong = [(one, sorted(licences(one) - ACCEPTED)) for one in packages]
+    wrong = [(one, sorted(licences(one) - accepted)) for one in packages]
     return sorted(f"{one.name} {one.version}: {', '.join(names)}" for one, names in wrong if names)
 
 
@@ -148,7 +169,10 @@ def main(arguments: list[str] | None = None) -> int:
         asked.sbom.parent.mkdir(parents=True, exist_ok=True)
         asked.sbom.write_text(f"{bill(packages)}\n", "utf-8")
         return 0
-    wrong = [f"licence not on the list of .ci/audit.py: {said}" for said in unlicensed(packages.values())]
+    of_site = for_the_site()
+    strange = [*unlicensed(packages.values()), *unlicensed(of_site.values(), FOR_THE_SITE)]
+    wrong = [f"licence not on the list of .ci/audit.py: {said}" for said in sorted(set(strange))]
+    packages = {**of_site, **packages}
     report = audited(packages)
     flaws, skipped = vulnerable(report) if report else ([], sorted(packages))
     wrong += [f"known vulnerability: {said}" for said in flaws]

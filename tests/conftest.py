@@ -38,6 +38,9 @@ def alike(cases: Iterable[_T], one_in: int = 3) -> list[_T]:
 SPARK = tuple(f"tests/engines/test_spark{name}.py" for name in ("", "_connect", "_source"))
 """Files with tests that start Spark."""
 
+SITE = "tests/docs/test_site.py"
+"""Its tests look at one site, which is built once."""
+
 # Tests run in a zone that no other machine is likely to be in (UTC+12:45, with summer time): code that reads the local
 # clock's zone gives other answers here. TZ=... in the environment wins.
 os.environ.setdefault("TZ", "Pacific/Chatham")
@@ -121,13 +124,15 @@ def _recorded() -> re.Pattern[str]:
 
 
 def group(test: str) -> str:
-    """Tests that start Spark, and share a session or at least a JVM; those of one recorded cluster, scanned once.
+    """Tests that start Spark, and share a session or at least a JVM; those of the site; those of one recorded cluster.
 
     Else those of one function: with a group for each of 14,000 tests, xdist takes longer to hand them out than most of
     them run. Runs of the model are long, and each is a group.
     """
     if test.partition("::")[0] in SPARK:
         return "spark"
+    if test.startswith(SITE):
+        return "site"
     found = _recorded().search(test)
     if found is not None:
         return found[1]

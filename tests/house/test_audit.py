@@ -43,6 +43,15 @@ def test_each_licence_of_what_is_brought_along_is_accepted(audit: ModuleType) ->
     assert audit.unlicensed(packages.values()) == []
 
 
+def test_each_licence_of_what_builds_the_site_is_accepted(audit: ModuleType) -> None:
+    packages = audit.for_the_site()
+    assert {"mkdocs", "mkdocs-material", "markdown", "pathspec"} <= set(packages)
+    assert audit.unlicensed(packages.values(), audit.FOR_THE_SITE) == []
+    assert not {"mkdocs", "mkdocs-material"} & set(audit.needed())
+    assert audit.unlicensed([Package("x", ("License-Expression", "MPL-2.0"))]) == ["x 1.0: MPL-2.0"]
+    assert audit.unlicensed([Package("x", ("License-Expression", "GPL-3.0-only"))], audit.FOR_THE_SITE) != []
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [

@@ -28,7 +28,7 @@ def hidden(files: dict[str, str]) -> list[str]:
 
 
 def test_no_function_is_an_exception(repository: Path, files: tuple[str, ...]) -> None:
-    counted = [name for name in files if name.startswith(("forensics/", "parsers/")) and name.endswith(".py")]
+    counted = [name for name in files if name.startswith(("forensics/", "parsers/", "tools/")) and name.endswith(".py")]
     texts = {name: (repository / name).read_text(encoding="utf-8") for name in counted}
     assert hidden(texts | {name: "" for name in files if not name.endswith(".py")}) == []
 
@@ -46,7 +46,7 @@ def test_an_exception_is_seen() -> None:
 def house(repository: Path, tmp_path: Path) -> Path:
     """A small project with the settings of this one."""
     shutil.copy(repository / "pyproject.toml", tmp_path)
-    for package in ("parsers", "forensics"):
+    for package in ("parsers", "forensics", "tools"):
         (tmp_path / package).mkdir()
         (tmp_path / package / "a.py").write_text(SIMPLE)
     return tmp_path
@@ -57,7 +57,7 @@ def count(folder: Path) -> int:
     return subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=60).returncode
 
 
-@pytest.mark.parametrize("package", ["parsers", "forensics"])
+@pytest.mark.parametrize("package", ["parsers", "forensics", "tools"])
 @pytest.mark.parametrize(("depth", "code"), [(5, 0), (6, 1)])  # 15 points, and 21
 def test_a_function_above_the_limit_is_seen(house: Path, package: str, depth: int, code: int) -> None:
     assert count(house) == 0

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.site import reference
+
 OUTPUT = re.compile(
     r"^<!-- output of: (?P<command>[^\n]+?) -->\n```[a-z]*\n(?P<text>.*?)```\n<!-- end of output -->$",
     re.MULTILINE | re.DOTALL,
@@ -32,10 +34,10 @@ def targets(makefile: str) -> set[str]:
     return set(re.findall(r"^([a-z][a-z-]*):.*## ", makefile, re.MULTILINE))
 
 
-def dead_links(text: str, folder: Path) -> list[str]:
-    """Relative links of a Markdown text that lead to no file."""
-    links = re.findall(r"\]\(([^)\s#]+)[^)]*\)", text)
-    return [link for link in links if "://" not in link and not (folder / link).exists()]
+def dead_links(text: str, folder: Path, made: frozenset[Path] = frozenset()) -> list[str]:
+    """Relative links of a Markdown text that lead to no file, nor to a page that is made when the site is built."""
+    links = [link for link in re.findall(r"\]\(([^)\s#]+)[^)]*\)", text) if "://" not in link]
+    return [link for link in links if not (folder / link).exists() and (folder / link).resolve() not in made]
 
 
 def subcommands(repository: Path) -> set[str]:
@@ -76,8 +78,10 @@ def test_every_command_of_the_tool_exists(repository: Path, readme: str, sources
 
 def test_links_lead_somewhere(repository: Path, files: tuple[str, ...]) -> None:
     pages = [repository / name for name in files if name.endswith(".md")]
+    made = frozenset(repository.resolve() / "docs" / name for name in reference.NAMES)
     dead = {
-        str(page.relative_to(repository)): dead_links(page.read_text(encoding="utf-8"), page.parent) for page in pages
+        str(page.relative_to(repository)): dead_links(page.read_text(encoding="utf-8"), page.parent, made)
+        for page in pages
     }
     assert {page: links for page, links in dead.items() if links} == {}
 
@@ -126,6 +130,7 @@ def test_a_command_that_is_no_target_is_seen() -> None:
 def test_a_dead_link_is_seen(tmp_path: Path) -> None:
     (tmp_path / "here.md").touch()
     assert dead_links("[a](here.md#x) [b](gone.md) [c](https://kafka.apache.org)", tmp_path) == ["gone.md"]
+    assert dead_links("[a](x/made.md)", tmp_path, frozenset({tmp_path.resolve() / "x" / "made.md"})) == []
 
 
 def test_a_place_for_output_is_found() -> None:
