@@ -23,10 +23,16 @@ NOT_RUN = {
     r"forensics batch|forensics (report|timeline) judged/": "starts Spark; tests/cli/test_batch.py runs these",
     r"forensics produce": "needs a running cluster; tests/salvage has a client that stands for one",
     r"xclip": "needs a desktop; tests/cli/test_excerpts.py reads standard input",
-    r"pip install|python -m pip|python -m venv": "installs packages; tests/house/test_layout.py builds the wheel",
+    r"pip (install|wheel)|python -m pip|python -m venv": "installs packages; test_layout.py builds the wheel",
     r"pack/bin/venv-pack|PYSPARK_PYTHON=|export PYSPARK|spark-submit": "needs a Spark cluster",
 }
 """Commands that are not run, as regular expressions for their beginning, each with the reason."""
+
+PYTHON_NOT_RUN = {
+    "docs/spark.md": "starts Spark; tests/engines/test_spark.py calls these functions",
+    "docs/trace-format.md": "tests/parsers/formats/test_trace_page.py runs it",
+}
+"""Pages whose blocks of Python are not run here, each with the reason."""
 
 STANDS_FOR = (
     (r"(?<!\S)FILE(?= --records)", f"{SAMPLE}/broker-1/data/orders-0/00000000000000000000.log"),
@@ -74,7 +80,8 @@ def folder(tmp_path: Path) -> Path:
         (tmp_path / name).symlink_to(ROOT / name)
     programs = tmp_path / ".bin"
     programs.mkdir()
-    (programs / "forensics").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m forensics "$@"\n')
+    start = "from forensics.cli import main; main(prog_name='forensics')"
+    (programs / "forensics").write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{start}" "$@"\n')
     (programs / "forensics").chmod(0o755)
     return tmp_path
 
@@ -120,9 +127,35 @@ def test_commands_of_a_page_run_in_their_order(page: str, folder: Path) -> None:
     assert wrong == []
 
 
+PYTHON = {
+    name: found
+    for name, text in pages(ROOT).items()
+    if (found := re.findall(r"(?ms)^```python\n(.*?)^```$", text)) and name not in PYTHON_NOT_RUN
+}
+
+
+@pytest.mark.parametrize("page", PYTHON)
+def test_python_of_a_page_runs_in_its_order(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from plotly.graph_objects import Figure
+
+    shown: list[Figure] = []
+
+    def show(figure: Figure) -> None:
+        shown.append(figure)
+
+    monkeypatch.setattr(Figure, "show", show)
+    monkeypatch.chdir(folder)
+    ran("forensics scan evidence/ --save tables/", folder, 100)
+    names: dict[str, object] = {}
+    for block in PYTHON[page]:
+        exec(compile(block, page, "exec"), names)
+    assert len(shown) == sum(block.count(".show()") for block in PYTHON[page])
+
+
 def test_each_reason_is_needed() -> None:
     texts = [one.text for found in PAGES.values() for one in found]
     assert [regex for regex in NOT_RUN if not any(re.match(regex, text) for text in texts)] == []
+    assert [name for name in PYTHON_NOT_RUN if "```python" not in (ROOT / name).read_text("utf-8")] == []
     assert [regex for regex, _ in STANDS_FOR if not any(re.search(regex, text) for text in texts)] == []
 
 
