@@ -235,8 +235,8 @@ def _stem(source: Source) -> str:
 
 def _named(source: Source) -> int | None:
     """The number of a stateful pod that a file is named after: ``my-cluster-kafka-2.log``, or of any pool of brokers
-    where the container is named too, ``my-cluster-pool-2-kafka.log``. Else the number in the name of whoever wrote all
-    of its lines, by a collector's prefix.
+    where the container is named too, ``my-cluster-pool-2-kafka.log``. Else the number in the name of the writer of
+    all its lines, by a collector's prefix.
     """
     if is_piece(source):
         writer = _WRITER.search(source.path.rpartition("!/")[2]) if "!/" in source.path else None

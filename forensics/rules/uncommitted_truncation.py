@@ -75,10 +75,10 @@ def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]
     least = size(ranges)
     what = f"{offsets_text(ranges)} ({count_text(ranges)})"
     uncertain: tuple[str, ...] = ()
-    told = (
+    missed_by = (
         "only producers with acks=0 or acks=1 may miss them"
         if history.origin.of_kafka
-        else "only a client that was told before they were committed may miss them"
+        else "only a client that got its answer before they were committed may miss them"
     )
     if not truncation.before.is_exact:
         what = f"offsets from {ranges[0][0]} on ({least:,} or more)"
@@ -93,7 +93,7 @@ def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]
         records=(least, least if truncation.before.is_exact else None),
         summary=(
             f"broker {truncation.replica} truncated {what} from its log in {epoch_text(truncation.epoch)}. They had "
-            f"not been committed: {told}"
+            f"not been committed: {missed_by}"
         ),
         facts=(truncation_fact(truncation), *repeats_facts(history, truncation, committed=False)),
         before={"log_end_offset": truncation.end} if truncation.before.is_exact else {},

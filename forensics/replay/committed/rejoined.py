@@ -67,8 +67,8 @@ def has_fetched_again(history: History, shortened: ShortenedLog) -> bool:
 def is_as_long_again(history: History, shortened: ShortenedLog) -> bool:
     """Return whether a replica, once its log was found shorter, followed a leader until its log was as long again.
 
-    Then it has again what its leader had there. Where no line says which leaders there were, more cannot be said. It
-    must be seen to have followed first, and not to have led. What is stated last of its log's length counts.
+    Then it has again what its leader had there. Where no line names the leaders, more is not known. It must be seen to
+    have followed first, and not to have led. What is stated last of its log's length counts.
     """
     spans = history.role_spans.get(shortened.replica, [])
     at = next((at for at, span in enumerate(spans) if any(step.refs == shortened.refs for step in span.steps)), None)
