@@ -64,7 +64,7 @@ ANSWERS: dict[str, Answer] = {
     "delete-directory-loaded": Answer(QUIET),
     "names-differ-in-case": Answer(QUIET),
     "brokers-mixed": Answer(QUIET),
-    "retention": Answer(ROUTINE, stated=("behind-log-start",)),
+    "retention": Answer(ROUTINE, stated=("behind-log-start", "log-start-moved")),
     "epoch-begins-later": Answer(QUIET),
     "routine-restart": Answer(ROUTINE, stated=("truncation-without-effect",)),
     "replica-added": Answer(ROUTINE, stated=("truncation-without-effect", "new-replica", "isr-expanded")),
@@ -113,10 +113,13 @@ ANSWERS: dict[str, Answer] = {
         ("recovery-truncated", "log-recovery"),
     ),
     "load-with-fewer-segments": Answer(
-        f"{SUSPECTED}EPOCH DIVERGENCE   offsets 730 to 917",
-        found((EPOCHS, 4, (730, 918)), (SHORTER, 4, (730, 918))),
+        f"{SUSPECTED}COMMITTED DATA LOST   offsets 730 to 917",
+        found((LOSS, 4, (730, 918)), (EPOCHS, 4, (730, 918)), (SHORTER, 4, (730, 918))),
     ),
-    "epoch-begins-earlier": Answer(f"{SUSPECTED}EPOCH DIVERGENCE   offsets 730 to 917", found((EPOCHS, 5, (730, 918)))),
+    "epoch-begins-earlier": Answer(
+        f"{SUSPECTED}COMMITTED DATA LOST   offsets 730 to 917",
+        found((LOSS, 5, (730, 918)), (EPOCHS, 5, (730, 918))),
+    ),
     "one-epoch-two-processes": Answer(f"{SUSPECTED}COMMITTED DATA LOST", found((LOSS, 4, (390, 410)))),
     "followers-truncate-to-nothing": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   offsets 0 to 299",
@@ -140,7 +143,7 @@ ANSWERS: dict[str, Answer] = {
     "unclean-then-fell": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   offsets 640 to 699",
         found((UNCLEAN, 5, None), (LOSS, 5, (640, 700))),
-        ("high-watermark-fell", "unclean-election"),
+        ("unclean-election", "truncation-and-lower-high-watermark"),
     ),
     "recovered-led-then-fell": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   offsets 640 to 699",
@@ -151,7 +154,10 @@ ANSWERS: dict[str, Answer] = {
         "WARNING stated by a log line: High watermark fell. ",
         stated=("high-watermark-fell", "recovery-truncated", "truncation"),
     ),
-    "elected-then-fell": Answer("WARNING stated by a log line: High watermark fell. ", stated=("high-watermark-fell",)),
+    "elected-then-fell": Answer(
+        "ERROR stated by a log line: Truncated below its high watermark. ",
+        stated=("truncation-and-lower-high-watermark",),
+    ),
     "new-log-alone": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   from offset 0 on", found((LOSS, 5, None)), ("new-replica",)
     ),
