@@ -54,6 +54,8 @@ def joined(first: str, rest: Sequence[str], lengths: Sequence[int], width: Width
     """
     if whole(first) or thrown(first) is not None or lengths[0] < SHORTEST:
         return None
+    if ended(first) and not (rest and cut_number(first, rest[0])):
+        return None
     for count in range(1, min(len(rest), MOST_PIECES) + 1):
         pieces = [first, *rest[:count]]
         if max(lengths[: count + 1]) > LONGEST or not pieces[-1].strip() or _TRACE.match(pieces[-1]):
