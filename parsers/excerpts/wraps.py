@@ -52,9 +52,7 @@ def joined(first: str, rest: Sequence[str], lengths: Sequence[int], width: Width
         lengths: of these lines as in the text, ``first`` included.
         width: at which a terminal broke the lines of the text, if they look like it.
     """
-    if whole(first) or thrown(first) is not None or lengths[0] < SHORTEST:
-        return None
-    if ended(first) and not (rest and cut_number(first, rest[0])):
+    if lengths[0] < SHORTEST or _complete(first, rest):
         return None
     for count in range(1, min(len(rest), MOST_PIECES) + 1):
         pieces = [first, *rest[:count]]
@@ -66,6 +64,13 @@ def joined(first: str, rest: Sequence[str], lengths: Sequence[int], width: Width
             text = _likeliest(ways, sure=sure)
             return None if text is None else Joined(text, count)
     return None
+
+
+def _complete(first: str, rest: Sequence[str]) -> bool:
+    """Return whether the first line of an event needs no further piece. A number at its end may have been cut off."""
+    if whole(first) or thrown(first) is not None:
+        return True
+    return ended(first) and not (rest and cut_number(first, rest[0]))
 
 
 def joined_without_end(first: str, rest: Sequence[str], lengths: Sequence[int], width: Width | None) -> Joined | None:
