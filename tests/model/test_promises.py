@@ -22,6 +22,7 @@ from forensics.model.random_runs import (
     READ_BY_OLD,
     RESTORED,
     RUINOUS,
+    SCRAPED,
     Op,
     broken_promises,
     play,
@@ -199,7 +200,7 @@ def test_no_loss_is_found_under_epochs(ops: list[Op]) -> None:
 
 
 def test_weights_name_operations() -> None:
-    assert {*RUINOUS, *OPEN_ENDED, *RESTORED, *READ_BY_OLD, *CHANGING, *AT_ONCE} == set(OPERATIONS)
+    assert {*RUINOUS, *OPEN_ENDED, *RESTORED, *READ_BY_OLD, *CHANGING, *AT_ONCE, *SCRAPED} == set(OPERATIONS)
     assert set(GENTLE) < set(CRUEL) < set(RUINOUS)
     assert set(CRUEL) < set(RESTORED)
 
