@@ -49,21 +49,35 @@ def counted(protocol: str, logging: str, runs: int, *, first: int = 7000, groups
     return found
 
 
+def parser(text: str | None) -> argparse.ArgumentParser:
+    """Options of a benchmark that judges runs without and with a witness.
+
+    Args:
+        text: what the benchmark is, in its first line.
+    """
+    found = argparse.ArgumentParser(description=text.splitlines()[0] if text else "")
+    found.add_argument("--runs", type=int, default=60)
+    found.add_argument("--logging", choices=("default", "replication"), default="default")
+    found.add_argument("--protocols", default=",".join(one.name for one in (*PROTOCOLS, *VARIANTS)))
+    return found
+
+
+def show(protocol: str, how: str, found: Counter[str]) -> None:
+    """Print the shares of one protocol, without or with the witness."""
+    lost = found["violated"] + found["violated in part"] + found["unknown, violated"]
+    clean = found["clean"] + found["unknown, clean"]
+    told = f"{how:8} lost: {lost - found['unknown, violated']}/{lost} found"
+    told += f" ({found['violated']} to the offset)"
+    print(f"{protocol:14} {told}; clean: {found['clean']}/{clean}; wrong: {found['wrong']}", flush=True)
+
+
 def main() -> None:
     """Count and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--runs", type=int, default=60)
-    parser.add_argument("--logging", choices=("default", "replication"), default="default")
-    parser.add_argument("--protocols", default=",".join(one.name for one in (*PROTOCOLS, *VARIANTS)))
-    chosen = parser.parse_args()
+    chosen = parser(__doc__).parse_args()
     for protocol in chosen.protocols.split(","):
         for groups in (False, True):
             found = counted(protocol, chosen.logging, chosen.runs, groups=groups)
-            lost = found["violated"] + found["violated in part"] + found["unknown, violated"]
-            clean = found["clean"] + found["unknown, clean"]
-            told = f"{'with' if groups else 'without':8} lost: {lost - found['unknown, violated']}/{lost} found"
-            told += f" ({found['violated']} to the offset)"
-            print(f"{protocol:14} {told}; clean: {found['clean']}/{clean}; wrong: {found['wrong']}", flush=True)
+            show(protocol, "with" if groups else "without", found)
 
 
 if __name__ == "__main__":

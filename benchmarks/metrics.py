@@ -9,11 +9,9 @@ others the answer is clean, and the number of wrong answers.
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 
-from benchmarks.groups import LOSS, STEPS, TOGETHER, whole
-from forensics.model import PROTOCOLS, VARIANTS
+from benchmarks.groups import LOSS, STEPS, TOGETHER, parser, show, whole
 from forensics.model.exporter import FOLDER
 from forensics.model.random_runs import SCRAPED
 from tests.model import batches
@@ -44,21 +42,13 @@ def counted(protocol: str, logging: str, runs: int, *, first: int = 9000) -> tup
 
 def main() -> None:
     """Count and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--runs", type=int, default=60)
-    parser.add_argument("--first", type=int, default=9000)
-    parser.add_argument("--logging", choices=("default", "replication"), default="default")
-    parser.add_argument("--protocols", default=",".join(one.name for one in (*PROTOCOLS, *VARIANTS)))
-    chosen = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("--first", type=int, default=9000)
+    chosen = options.parse_args()
     for protocol in chosen.protocols.split(","):
-        for name, found in zip(
-            ("without", "with"), counted(protocol, chosen.logging, chosen.runs, first=chosen.first), strict=True
-        ):
-            lost = found["violated"] + found["violated in part"] + found["unknown, violated"]
-            clean = found["clean"] + found["unknown, clean"]
-            told = f"{name:8} lost: {lost - found['unknown, violated']}/{lost} found"
-            told += f" ({found['violated']} to the offset)"
-            print(f"{protocol:14} {told}; clean: {found['clean']}/{clean}; wrong: {found['wrong']}", flush=True)
+        counts = counted(protocol, chosen.logging, chosen.runs, first=chosen.first)
+        for how, found in zip(("without", "with"), counts, strict=True):
+            show(protocol, how, found)
 
 
 if __name__ == "__main__":
