@@ -70,8 +70,7 @@ def is_as_long_again(history: History, shortened: ShortenedLog) -> bool:
     Then it has again what its leader had there. Where no line names the leaders, more is not known. It must be seen to
     have followed first, and not to have led. What is stated last of its log's length counts.
     """
-    spans = history.role_spans.get(shortened.replica, [])
-    at = next((at for at, span in enumerate(spans) if any(step.refs == shortened.refs for step in span.steps)), None)
+    spans, at = history.role_spans.get(shortened.replica, []), _found_in(history, shortened)
     if at is None or spans[at].role is not Role.FOLLOWER or _changed_since(history, shortened):
         return False
     begun = [span.start_end for span in spans[at + 1 :] if span.start_end is not None]
@@ -105,10 +104,15 @@ def _had(history: History, epoch: Epoch, shortened: ShortenedLog) -> bool:
     return not any(differences(lineage, epoch.lineage, shortened.target, shortened.end))
 
 
+def _found_in(history: History, shortened: ShortenedLog) -> int | None:
+    """Return the number of the role span in which a log was found shorter, or None."""
+    spans = history.role_spans.get(shortened.replica, [])
+    return next((at for at, span in enumerate(spans) if any(step.refs == shortened.refs for step in span.steps)), None)
+
+
 def _epochs_since(history: History, shortened: ShortenedLog) -> set[int]:
     """Return the epochs in which a replica had its first role after its log was found shorter."""
-    spans = history.role_spans.get(shortened.replica, [])
-    at = next((at for at, span in enumerate(spans) if any(step.refs == shortened.refs for step in span.steps)), None)
+    spans, at = history.role_spans.get(shortened.replica, []), _found_in(history, shortened)
     return set() if at is None else {s.epoch for s in spans[at + 1 :]} - {s.epoch for s in spans[: at + 1]}
 
 
