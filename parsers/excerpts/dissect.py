@@ -274,7 +274,7 @@ def _tell_prose(lines: Sequence[Line]) -> None:
 
 
 def _may_be_unended(text: str, *, loggers: bool) -> bool:
-    """Return whether an event's line may lack its end: it has no logger behind it, as others have or before it."""
+    """Return whether an event's line may lack its end: no logger is behind it, and others have one, or it is before."""
     return (loggers and not whole(text)) or has_logger_first(text)
 
 

@@ -96,8 +96,9 @@ _ANYWHERE: Final[tuple[tuple[bytes, re.Pattern[bytes]], ...]] = (
 """Marks of texts that were written for another format, and of wrapped lines; the bytes that they contain come first."""
 
 _HEADING: Final = re.compile(
-    rb"(?m)^(?!\[(?![\w.-]+@)|[\t{]|[0-9]{4}[-/])(?=[^\n]{0,200}$)(?:[^\n]*?(?i:broker|node|kafka|server|replica|machine|host|\.log|"
-    rb"\.out|\.txt)[^\n]*|[^\w\n]{0,8}[0-9]{3,9} ?:[^\w\n]{0,8})$"
+    rb"(?m)^(?!\[(?![\w.-]+@)|[\t{]|[0-9]{4}[-/])(?=[^\n]{0,200}$)"
+    rb"(?:[^\n]*?(?i:broker|node|kafka|server|replica|machine|host|\.log|\.out|\.txt)[^\n]*|"
+    rb"[^\w\n]{0,8}[0-9]{3,9} ?:[^\w\n]{0,8})$"
 )
 """A line that may be a heading that names whose lines follow."""
 
