@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -20,6 +20,8 @@ from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, Hypoth
 from hypothesis.internal.constants_ast import Constants
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
     from forensics.result import Result
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -162,12 +164,25 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> str:
-    """Path of a Chromium for ``playwright ... launch(executable_path=...)``; mark such tests with ``browser``."""
-    for name in (os.environ.get("FORENSICS_CHROMIUM"), "chromium", "chromium-browser", "google-chrome"):
-        if name and (path := shutil.which(name)):
-            return path
-    pytest.skip("no Chromium on the PATH: install Debian's `chromium` or set FORENSICS_CHROMIUM")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests of a process, that talks to nobody; mark such tests with ``browser``.
+
+    Playwright starts once in a process: a second start beside the first is refused.
+    """
+    from playwright.sync_api import sync_playwright
+
+    names = (os.environ.get("FORENSICS_CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
+    path = next((found for name in names if name and (found := shutil.which(name))), None)
+    if path is None:
+        pytest.skip("no Chromium on the PATH: install Debian's `chromium` or set FORENSICS_CHROMIUM")
+    arguments = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=path,
+            args=[*arguments, "--disable-default-apps", "--no-first-run", "--disable-gpu"],
+        )
+        yield started
+        started.close()
 
 
 # -- evidence --------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from playwright.sync_api import Browser
 
 import forensics
 from forensics.cli import COMMANDS
@@ -130,23 +131,19 @@ def test_each_place_for_a_figure_has_one(site: Path) -> None:
 
 
 @pytest.mark.browser
-def test_figures_are_drawn_and_move(site: Path, chromium: str) -> None:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page()
-        errors: list[str] = []
-        asked: list[str] = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto((site / "high-watermark-and-leader-epoch.html").as_uri())
-        page.wait_for_selector("#figure-2 .slider-container")
-        before = page.text_content("#figure-2 .gtitle")
-        page.evaluate("Plotly.animate('figure-2', ['5'], {mode: 'immediate', frame: {duration: 0, redraw: true}})")
-        page.wait_for_function(f"document.querySelector('#figure-2 .gtitle').textContent !== {before!r}")
-        assert "A becomes leader" in (page.text_content("#figure-2 .gtitle") or "")
-        browser.close()
+def test_figures_are_drawn_and_move(site: Path, browser: Browser) -> None:
+    page = browser.new_page()
+    errors: list[str] = []
+    asked: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((site / "high-watermark-and-leader-epoch.html").as_uri())
+    page.wait_for_selector("#figure-2 .slider-container")
+    before = page.text_content("#figure-2 .gtitle")
+    page.evaluate("Plotly.animate('figure-2', ['5'], {mode: 'immediate', frame: {duration: 0, redraw: true}})")
+    page.wait_for_function(f"document.querySelector('#figure-2 .gtitle').textContent !== {before!r}")
+    assert "A becomes leader" in (page.text_content("#figure-2 .gtitle") or "")
+    page.close()
     assert errors == []
     assert [url for url in asked if not url.startswith("file:")] == []
 

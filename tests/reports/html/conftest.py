@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from forensics.engines import local
 from forensics.reports.html import render
@@ -163,19 +163,6 @@ def hostile(sample_traces: Path, tmp_path_factory: pytest.TempPathFactory) -> Re
         with properties.open("a", encoding="utf-8") as stream:
             stream.write(f"\nmin.insync.replicas={HOSTILE}\n")
     return local.scan([str(folder)])
-
-
-@pytest.fixture(scope="session")
-def browser(chromium: str) -> Iterator[Browser]:
-    """Chromium that talks to nobody."""
-    arguments = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium,
-            args=[*arguments, "--disable-default-apps", "--no-first-run", "--disable-gpu"],
-        )
-        yield browser
-        browser.close()
 
 
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 360, "height": 780}
