@@ -15,11 +15,12 @@ from parsers.errors import NotThisFormat
 from parsers.excerpts.pieces import is_piece
 from parsers.file_reading import FileReading
 from parsers.files.sources import Source
+from parsers.formats.log_directory import DELETED_SEGMENT
 from parsers.text import broker_log, lines
 
 UNDERSTOOD, IRRELEVANT, DAMAGED, UNKNOWN = CLASSES = ("understood", "irrelevant", "damaged", "unknown")
 
-_BATCHES: Final = frozenset(("segment", "metadata-log"))
+_BATCHES: Final = frozenset(("segment", DELETED_SEGMENT, "metadata-log"))
 _WHOLE: Final = {
     "unknown": UNKNOWN,
     "irrelevant": IRRELEVANT,

@@ -23,7 +23,7 @@ from parsers.excerpts.pieces import MARKED, MOST_BYTES, is_piece
 from parsers.file_reading import FileReading, Taker, note
 from parsers.files.sources import Source
 from parsers.files.streams import problem_of
-from parsers.formats.log_directory import split_segment_file
+from parsers.formats.log_directory import DELETED_SEGMENT, split_segment_file
 from parsers.formats.offset_checkpoint import FILES as CHECKPOINT_FILES
 from parsers.formats.trace_jsonl import is_reprinted
 from parsers.schema import NOTICES, empty
@@ -343,6 +343,12 @@ TAKERS: tuple[Taker, ...] = (
         metadata_files.bootstrap,
     ),
     Taker("segment", "record batches of one partition", data_files.is_segment, data_files.segment),
+    Taker(
+        DELETED_SEGMENT,
+        "record batches that a broker is about to remove",
+        data_files.is_deleted_segment,
+        data_files.deleted_segment,
+    ),
     Taker(
         "offset-checkpoint",
         "offsets of all replicas in a directory",

@@ -15,6 +15,7 @@ from typing import Final
 import polars as pl
 
 from forensics.case.case import Case
+from parsers.formats.log_directory import DELETED_SEGMENTS
 from parsers.schema import Kind
 
 _FOLDER: Final = "folder"
@@ -42,7 +43,8 @@ class EpochDate:
 
 def epoch_dates(case: Case) -> dict[tuple[str, int, int], dict[str, tuple[EpochDate, ...]]]:
     """Dates of the epochs, by topic, partition and broker, then by the directory of the files."""
-    folders = case.sources.select(
+    # A broker is about to remove a deleted segment, and what is left in its folder may be another history.
+    folders = case.sources.filter(pl.col("directory_state").ne_missing(DELETED_SEGMENTS)).select(
         pl.col("id").alias("source"), pl.col("path").str.replace(r"/[^/]*\z", "").alias(_FOLDER)
     )
     place = ["topic", "partition", "broker"]

@@ -20,9 +20,11 @@ from forensics.case.log_endings import Endings
 from forensics.case.owners import by_folder
 from parsers.file_reading import FileReading, note
 from parsers.files.sources import Source
+from parsers.formats.log_directory import DELETED_SEGMENT, DELETED_SEGMENTS, split_segment_file
 from parsers.takers import log_files, trace_files
 
 COPY = "copy"
+_SEGMENTS = ("segment", DELETED_SEGMENT)
 _BLOCK = 1 << 20
 _FEW = 64
 """Files that begin alike. So many are compared each with each; more, as a hostile archive has, by their endings."""
@@ -81,10 +83,10 @@ def leave_dumps_of_segments(
     A dump of another cluster's broker of the same id is no copy.
     """
     places = [
-        (name, broker, found.topic, found.partition)
+        (name, broker, found.topic, found.partition, found.directory_state == DELETED_SEGMENTS)
         for (_, found), broker, name in zip(files, owner, cluster, strict=True)
     ]
-    at_hand = {place for (_, found), place in zip(files, places, strict=True) if found.format == "segment"}
+    at_hand = {place for (_, found), place in zip(files, places, strict=True) if found.format in _SEGMENTS}
     for (_, found), place in zip(files, places, strict=True):
         if found.format == "dump-log" and place in at_hand:
             found.batches = found.batches.clear()
@@ -276,12 +278,18 @@ def _equal_folders(sources: Sequence[Source], inside: dict[str, list[int]]) -> d
     first: dict[frozenset[tuple[str, str]], list[int]] = {}
     found: dict[int, Twin] = {}
     for numbers in inside.values():
-        content = frozenset((sources[n].name, _digest(sources[n])) for n in numbers)
+        content = frozenset((sources[n].name, _digest(sources[n])) for n in numbers if not _is_deleted(sources[n]))
         original = first.setdefault(content, numbers)
         if original is not numbers:
             names = {sources[n].name: n for n in original}
-            found |= {n: Twin(names[sources[n].name]) for n in numbers}
+            found |= {n: Twin(names[name]) for n in numbers if (name := sources[n].name) in names}
     return found
+
+
+def _is_deleted(source: Source) -> bool:
+    """Return whether a broker is about to remove a file, which a later copy of its folder lacks."""
+    file = split_segment_file(source.name)
+    return file is not None and file.mark == "deleted"
 
 
 def _opening(source: Source) -> bytes:

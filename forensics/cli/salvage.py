@@ -23,6 +23,7 @@ from forensics.reports import salvage_text
 from forensics.salvage import asked, recovered
 from forensics.salvage.asked import Lost
 from forensics.salvage.copies import Holding, copies, holding
+from parsers.formats.log_directory import DELETED_SEGMENT
 
 _MOST = 2**63 - 1  # offsets are a Java long
 _RANGE = re.compile(r"([0-9]{1,19})\.\.([0-9]{1,19})")
@@ -82,7 +83,8 @@ def salvage(
     """Get records back from the copies that still have them: lost ones, or any offsets.
 
     Each version of the records gets a folder: whole batches as a segment that a broker reads, byte for byte, and the
-    records with keys, values and headers in records.jsonl. Copies that hold the same go together.
+    records with keys, values and headers in records.jsonl. Copies that hold the same go together. A segment that its
+    broker renamed *.log.deleted is a copy too: the broker removes it when it starts.
 
     Exit code: 0 each of the records is in a copy, 1 some are in none, 2 nothing to salvage.
     """
@@ -139,7 +141,12 @@ def _usable(case: Case, held: Holding, paths: Sequence[str]) -> None:
         return
     if held.cluster is not None and copies(case, held.topic, held.partition, ()):
         raise UnreadableInput(f"no segment of {name} is of cluster {held.cluster}")
-    there = case.sources.filter(pl.col("format") == "segment").select("topic", "partition").drop_nulls().unique()
+    there = (
+        case.sources.filter(pl.col("format").is_in(["segment", DELETED_SEGMENT]))
+        .select("topic", "partition")
+        .drop_nulls()
+        .unique()
+    )
     names = sorted(f"{topic}-{partition}" for topic, partition in there.iter_rows())
     near = difflib.get_close_matches(name, names, n=5, cutoff=0.3) or names[:5]
     hint = f"; there is {', '.join(near)}" if near else ": give the data directories of the brokers"

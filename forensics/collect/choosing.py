@@ -11,7 +11,7 @@ from parsers import read
 from parsers.containers import Memory, expand
 from parsers.files.sources import Source
 from parsers.formats.dump_log_text import NAME as DUMP
-from parsers.formats.log_directory import split_directory
+from parsers.formats.log_directory import DELETED_SEGMENT, split_directory
 from parsers.formats.segment import NAME as SEGMENT
 
 
@@ -31,6 +31,7 @@ _FORMS: Final[Mapping[str, Form]] = MappingProxyType(
         read.IRRELEVANT: Form.LEFT_OUT,
         read.GC_LOG: Form.LEFT_OUT,
         SEGMENT: Form.HEADERS,
+        DELETED_SEGMENT: Form.HEADERS,
         "server-properties": Form.MASKED,
         "log4j-config": Form.LEFT_OUT,  # appenders of mail and databases have passwords
         DUMP: Form.LEFT_OUT,  # with --print-data-log it has users' records
@@ -67,7 +68,7 @@ def form_of(source: Source, *, with_segments: bool, metadata: bool) -> tuple[For
         return Form.LEFT_OUT, "not recognised"
     if form in _OF_METADATA and not metadata:
         return Form.LEFT_OUT, f"{form}, not wanted"
-    if form == SEGMENT and (with_segments or _is_internal(source)):
+    if form in (SEGMENT, DELETED_SEGMENT) and (with_segments or _is_internal(source)):
         return Form.WHOLE, form
     return _FORMS[form], form
 

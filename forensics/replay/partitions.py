@@ -21,6 +21,7 @@ from forensics.replay import protocol
 from forensics.replay.bare import Bare
 from forensics.replay.coverage import LinesAtHand, Printed
 from forensics.replay.facts.compaction import with_skipped
+from forensics.replay.facts.deleted_segments import DeletedSegment, deleted_segments
 from forensics.replay.facts.deletions import deletions, log_starts, stated_starts
 from forensics.replay.facts.dir_failures import Failures, failures, with_failures
 from forensics.replay.facts.directory import Disk, Ref, newest_magic
@@ -198,8 +199,8 @@ class _Read:
         places: the incarnations that are replayed, in order.
         known_besides: incarnations of which more is known than what files on disk show.
         lives: incarnations of each partition.
-        disks, forks, compared, left_out: by topic and partition: files, differences between segments, pairs of brokers
-            whose segments were compared, lines that name no broker.
+        disks, deleted, forks, compared, left_out: by topic and partition: files, what brokers were about to remove,
+            differences between segments, pairs of brokers whose segments were compared, lines that name no broker.
         ends: where the server.log of each broker begins and ends, if its roles have a file of their own.
         roles_due: brokers whose log ends before all roles that it announces, and how many it does not name.
         requests: what controllers with ZooKeeper sent, and what brokers received.
@@ -226,6 +227,7 @@ class _Read:
     known_besides: Set[Place]
     lives: Mapping[tuple[str, int], Set[int]]
     disks: Mapping[tuple[str, int], dict[int, Disk]]
+    deleted: Mapping[tuple[str, int], tuple[DeletedSegment, ...]]
     of_id: Mapping[tuple[str, int, str | None], int]
     forks: Mapping[tuple[str, int], list[Fork]]
     compared: Mapping[tuple[str, int], frozenset[tuple[int, int]]]
@@ -305,6 +307,7 @@ class _Read:
             known_besides=named | beside.places,
             lives=lives,
             disks=disk,
+            deleted=deleted_segments(case),
             of_id=of_id,
             forks=forked,
             compared=compared,
@@ -409,6 +412,7 @@ class _Read:
             lives=len(self.lives[topic, partition]),
             leaders_with_id=frozenset(self.beside.leaders_with_id.get(place, ())),
             disks=files,
+            deleted_segments=self._deleted(place),
             forks=tuple(one for one in self.forks.get((topic, partition), ()) if {one.left, one.right} <= files.keys()),
             compared=frozenset(pair for pair in pairs if files.keys() >= {*pair}),
             removed=self.beside.removed.get(place, {}),
@@ -425,6 +429,16 @@ class _Read:
             with_ids=self.ids.at(place),
         )
         return replace(facts, disks=with_skipped(facts, self.case))
+
+    def _deleted(self, place: Place) -> tuple[DeletedSegment, ...]:
+        """Return what brokers were about to remove of an incarnation; of several, only directories state which."""
+        mine = self.beside.topic_ids.get(place)
+        alone = len(self.lives[place[:2]]) == 1
+        return tuple(
+            one
+            for one in self.deleted.get(place[:2], ())
+            if (mine is not None and one.topic_id == mine) or (alone and None in (one.topic_id, mine))
+        )
 
     def _files(self, place: Place) -> dict[int, Disk]:
         """Return the files of each replica of an incarnation: those of the present one, as files of others are gone.

@@ -10,6 +10,7 @@ import polars as pl
 
 from parsers.file_reading import FileReading
 from parsers.files.sources import Source
+from parsers.formats.log_directory import DELETED_SEGMENTS
 from parsers.ledger import CLASSES, Bytes, ledger
 from parsers.read import TAKERS
 from parsers.schema import OBSERVATIONS
@@ -30,6 +31,10 @@ _END: Final = 253_402_300_800_000  # milliseconds; a producer may have set any n
 _CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
+_STATES: Final = {"current": "", DELETED_SEGMENTS: ", deleted: no part of its log, and removed when the broker starts"}
+"""Words about a file of a partition by the state of its directory; for other states their names."""
+
+
 def render(files: Sequence[tuple[Source, FileReading]], *, rows: int = 20, records: int = 0) -> str:
     """A paragraph a file, ending with a line end.
 
@@ -48,7 +53,7 @@ def _paragraph(source: Source, found: FileReading, rows: int, records: int) -> I
     about = [f"{found.format}{f' ({what})' if what else ''}", f"{source.size:,} bytes", *([stored] if stored else [])]
     yield f"  {', '.join(about)}"
     if found.topic is not None:
-        state = f", directory marked {found.directory_state}" if found.directory_state != "current" else ""
+        state = _STATES.get(found.directory_state or "", f", directory marked {found.directory_state}")
         yield f"  partition {found.topic}-{found.partition}{state}"
     if found.lines:
         prose = f" {found.prose:,} of prose and fences," if found.prose else ""

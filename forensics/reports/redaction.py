@@ -34,7 +34,7 @@ _HARMLESS = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1"})
 # Parts of a path that do not identify the machine.
 _PLAIN_PART = re.compile(
     r"""(?x)
-    \.{0,2} | \*(?:\.[a-z]+)? | [0-9]{20}(?:-[0-9a-f]+)?\.[a-z]+
+    \.{0,2} | \*(?:\.[a-z]+)? | [0-9]{20}(?:-[0-9a-f]+)?\.[a-z]+(?:\.deleted)?(?:\.headers\.txt)?
     | (?:broker|kafka|node|controller|server)[-_.]?[0-9]{0,9}
     | (?:data|logs?|config|etc|opt|srv|var|tmp|home|mnt|kafka-logs)[0-9]{0,3}
     | (?:server|controller|state-change|kafka-request|log-cleaner|kafka-authorizer|kafkaServer)
@@ -394,6 +394,10 @@ class Redactor:
             topic=self.topic(history.topic),
             topic_id=self._ids.get(history.topic_id or "", history.topic_id),
             cluster=self._ids.get(history.cluster or "", history.cluster),
+            deleted_segments=tuple(
+                replace(one, path=self.path(one.path), topic_id=self._ids.get(one.topic_id or "", one.topic_id))
+                for one in history.facts.deleted_segments
+            ),
         )
         return replace(
             history,

@@ -12,6 +12,7 @@ from forensics.salvage.asked import Lost
 from forensics.salvage.copies import Holding
 from forensics.salvage.recovered import RECORDS, Written
 from forensics.salvage.transactions import State
+from parsers.formats.log_directory import DELETED_SEGMENTS
 
 _SHOWN = 5
 """Damaged batches, and batches whose records cannot be read, that are named."""
@@ -21,6 +22,10 @@ _STATES = {
     State.ABORTED: "aborted: no consumer with read_committed saw them",
     State.OPEN: "of transactions without an end in these copies",
 }
+
+
+_MARKS = {"current": "", DELETED_SEGMENTS: " (deleted: its broker removes it when it starts)"}
+"""Words about a copy by its state; for other states their names."""
 
 
 def render(case: Case, holding: Holding, written: Sequence[Written], lost: Lost | None, into: str | None) -> str:
@@ -33,9 +38,11 @@ def render(case: Case, holding: Holding, written: Sequence[Written], lost: Lost 
         lost: what the sides hold of what the partition lost; None if no loss was asked for.
         into: the folder that was written; None if nothing was.
     """
-    count = len(holding.copies)
-    copies = f"{count:,} cop{'y' if count == 1 else 'ies'} in the evidence"
-    lines = [f"{holding.name}: {_ranges(holding.wanted)} wanted; {copies}"]
+    deleted = sum(copy.is_deleted_segment for copy in holding.copies)
+    count = len(holding.copies) - deleted
+    copies = f"{count:,} cop{'y' if count == 1 else 'ies'}"
+    also = f" and {_count(deleted, 'deleted segment')}" if deleted else ""
+    lines = [f"{holding.name}: {_ranges(holding.wanted)} wanted; {copies}{also} in the evidence"]
     for one in written:
         lines += ["", *_side(one, into)]
     lines += ["", *_gone(holding, lost)]
@@ -57,7 +64,7 @@ def _side(one: Written, into: str | None) -> list[str]:
     written = f", leader epoch{'' if len(epochs) == 1 else 's'} {', '.join(map(str, epochs))}" if epochs else ""
     lines = [f"  {name}  {_ranges(one.held)}{written}{_lost(one)}"]
     for copy in one.side.copies:
-        lines.append(f"    in {copy.directory}{'' if copy.state == 'current' else f' ({copy.state})'}")
+        lines.append(f"    in {copy.directory}{_MARKS.get(copy.state, f' ({copy.state})')}")
     lines.append(f"    {_count(one.records, 'record')} in {_count(one.batches, 'batch')}, {one.bytes:,} bytes")
     if one.without_record:
         lines.append(

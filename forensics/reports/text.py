@@ -61,6 +61,7 @@ from forensics.rules.routine_lines import NOTHING_TO_DO
 from forensics.rules.stated_problems import Problem
 from forensics.rules.wants import Want
 from forensics.rules.wording import names_partition, want_text
+from parsers.formats.log_directory import DELETED_SEGMENT
 
 FULL = 12  # stories that are reported in full
 BRIEF = 30  # that are named after these
@@ -78,6 +79,7 @@ VERDICT = 19  # columns of "unknown in 14 of 15"
 _TONES = {Tone.VIOLATED: Style.BAD, Tone.DOUBT: Style.DOUBT, Tone.CLEAN: Style.GOOD}
 _LOGS = ("server.log", "state-change.log", "controller.log", "kafka-request.log", "log-cleaner.log", "log", "excerpt")
 _FILES = (
+    (DELETED_SEGMENT, "deleted segments"),
     ("metadata-log", "metadata log"),
     ("offset-checkpoint", "checkpoints"),
     ("epoch-checkpoint", "leader epochs"),

@@ -12,10 +12,11 @@ from forensics.replay.committed.affected_groups import AffectedGroup
 from forensics.replay.committed.failed_directories import failed_logs
 from forensics.replay.committed.proof import Loss
 from forensics.replay.committed.surviving_copies import last_had, may_lack_segments, needed_copies
+from forensics.replay.facts.deleted_segments import DeletedSegment, kept_in
 from forensics.replay.facts.directory import StaleDir
 from forensics.replay.facts.stale_dirs import left_behind, reaching
 from forensics.replay.history import History
-from forensics.replay.lineage import Range, merge, size
+from forensics.replay.lineage import Range, merge, size, subtract
 from forensics.rules.copying import stop_and_copy
 from forensics.rules.finding import HERE, LOST, WHEN, Action, Advised, advised, brokers_text, offsets_text
 
@@ -27,6 +28,9 @@ _REMOVED = {
     False: "to follow the current leader, a replica truncates these records",
 }
 """Reasons for which the last copy would go, by whether followers truncate to their own high watermark."""
+
+_REMOVES = "the broker removes it when it starts, or at most file.delete.delay.ms (1 minute by default) later"
+"""The end of each segment or directory that a broker was about to remove."""
 
 Advice = tuple[str | None, tuple[str | Action, ...], tuple[str, ...]]
 """The copy to keep, the next steps, and actions that would destroy the last copy."""
@@ -101,13 +105,16 @@ def _with_copy(history: History, case: Case, loss: Loss) -> Advice:
     unseen = tuple(b for b in others if history.played is None and not on_disk(history, b))
     parts = tuple(b for b in others if on_disk(history, b) and may_lack_segments(history, b, loss.ranges))
     apart = (*unseen, *parts)
+    live = [span for spans in holders.values() for span in spans]
+    deleted = [left for left in _deleted(history, loss) if left[2] or subtract(left[1], live)]
     return (
-        _kept(holders, needed) + (_only(loss, unseen, parts) if len(holders) == 1 else ""),
+        _kept(holders, needed) + (_only(loss, unseen, parts) if len(holders) == 1 and not deleted else ""),
         (
             *(
                 f"stop broker {broker} and copy its directory {HERE} to another disk{_in_evidence(history, broker)}"
                 for broker in needed
             ),
+            *(_copied(history, loss, left) for left in deleted),
             _salvage(history),
         ),
         (
@@ -169,6 +176,8 @@ def _quoted(history: History, folder: str) -> str:
 def outside_text(history: History, case: Case, loss: Loss) -> str:
     """Return where the records are if no live copy has them, in words."""
     found = left_behind(history, loss.lineage, loss.ranges)
+    if not found and (deleted := _deleted(history, loss)):
+        return f"no live copy in the evidence still has them. {_called(deleted)} {_has_deleted(loss, deleted)}"
     if not found:
         whole = [
             broker for broker, end in failed_logs(history, case, loss.ranges[0][0]).items() if end >= loss.ranges[-1][1]
@@ -179,6 +188,52 @@ def outside_text(history: History, case: Case, loss: Loss) -> str:
     what = _held_text(loss, (pieces for _, _, pieces in found))
     brokers = brokers_text(tuple(dict.fromkeys(broker for broker, _, _ in found)))
     return f"no live copy in the evidence still has them. A directory that {brokers} no longer uses has {what}"
+
+
+_Deleted = tuple[DeletedSegment, list[Range], bool]
+"""A segment or directory that a broker was about to remove, lost records in it, and whether leader epochs show them."""
+
+
+def _deleted(history: History, loss: Loss) -> list[_Deleted]:
+    """Return what brokers were about to remove and has lost records, or may have them."""
+    return kept_in(history.facts.deleted_segments, loss.lineage, loss.ranges)
+
+
+def _left(history: History, one: DeletedSegment) -> str:
+    """Return the path of what a broker was about to remove, for a shell."""
+    parent, _, name = one.path.rpartition("/")
+    return f"{_quoted(history, parent)}/{shlex.quote(name)}" if parent else shlex.quote(name)
+
+
+def _has_deleted(loss: Loss, deleted: Sequence[_Deleted]) -> str:
+    """Return which lost records are in what brokers were about to remove, in words."""
+    if any(shown for _, _, shown in deleted):
+        return f"has {_held_text(loss, (spans for _, spans, shown in deleted if shown))}"
+    return f"may have {_held_text(loss, (spans for _, spans, _ in deleted))}"
+
+
+def _copied(history: History, loss: Loss, left: _Deleted) -> str:
+    """Return the step that copies what a broker was about to remove."""
+    return (
+        f"copy {_left(history, left[0])} of broker {left[0].broker} to another disk. It {_has_deleted(loss, [left])}, "
+        f"and {_REMOVES}"
+    )
+
+
+def _on_disk_yet(history: History, loss: Loss, deleted: Sequence[_Deleted]) -> str | None:
+    """Return what to keep if only what brokers were about to remove has the records, or may have them."""
+    if not deleted:
+        return None
+    paths = ", ".join(f"{_left(history, one)} of broker {one.broker}" for one, _, _ in deleted)
+    return f"{paths}. {_called(deleted)} {_has_deleted(loss, deleted)}"
+
+
+def _called(deleted: Sequence[_Deleted]) -> str:
+    """Return what brokers were about to remove, as the subject of a sentence."""
+    whose = brokers_text(tuple(dict.fromkeys(one.broker for one, _, _ in deleted)))
+    kinds = {one.is_directory for one, _, _ in deleted}
+    what = "deleted directory" if kinds == {True} else "deleted segment" if kinds == {False} else "deleted file"
+    return f"A {what} of {whose}" if len(deleted) == 1 else f"Together, what is deleted on {whose}"
 
 
 def _had_text(history: History, loss: Loss) -> str:
@@ -204,8 +259,10 @@ def _last_copy(loss: Loss, had: Mapping[int, tuple[Range, ...]]) -> str | None:
 
 
 def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
-    holding = left_behind(history, loss.lineage, loss.ranges)
-    left = [(broker, one) for broker, one, _ in holding] or reaching(history, loss.ranges)
+    holding, deleted = left_behind(history, loss.lineage, loss.ranges), _deleted(history, loss)
+    left = [(broker, one) for broker, one, _ in holding]
+    if not any(shown for _, _, shown in deleted):
+        left = left or reaching(history, loss.ranges)
     places = [_place(history, broker, one) for broker, one in left]
     failed = failed_logs(history, case, loss.ranges[0][0])
     disks = tuple(
@@ -215,15 +272,17 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
     )
     discard = (f"format or discard {_disks(failed)}",) if failed else ()
     held = f"has {_held_text(loss, (pieces for _, _, pieces in holding))}" if holding else "may have them"
-    keep = f"the directory that is no longer used and {held}: {', '.join(places)}" if places else _on_failed(failed)
+    keep = f"the directory that is no longer used and {held}: {', '.join(places)}" if places else None
+    keep = keep or _on_disk_yet(history, loss, deleted) or _on_failed(failed)
     had = {} if keep else last_had(history, loss.lineage, loss.ranges)
     keep = keep or _last_copy(loss, had)
     return (
         keep,
         (
             *(f"stop broker {broker} and copy its directory {HERE} to another disk" for broker in had),
+            *(_copied(history, loss, one) for one in deleted),
             *(f"copy {place}, which is not the live directory, to another disk" for place in places),
-            *(_salvage(history) for _ in left[:1]),
+            *(_salvage(history) for _ in [*left, *deleted][:1]),
             *disks,
             (
                 f"look for other copies of {HERE}: backups, disk snapshots, mirrored clusters, or downstream systems "
@@ -236,6 +295,7 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
         ),
         (
             *discard,
+            *(f"start broker {one.broker} before you have copied {_left(history, one)}" for one, _, _ in deleted),
             *(_not_before(history, tuple(had)) if had else ()),
             *(
                 f"wipe, mount for a broker or use again the disk with {place}: "

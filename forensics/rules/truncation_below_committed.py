@@ -9,6 +9,7 @@ from forensics.case import Case, Origin
 from forensics.replay.committed.proof import losses
 from forensics.replay.committed.vanished_tails import gone_unseen, vanished_tails
 from forensics.replay.confidence import Weakness, weak_points
+from forensics.replay.facts.deleted_segments import kept_in
 from forensics.replay.facts.deletions import may_be_deleted
 from forensics.replay.facts.stale_dirs import left_behind
 from forensics.replay.history import History, HwSource, Truncation, TruncationReason
@@ -308,7 +309,9 @@ def _before(history: History) -> str:
 def _where_to_read(history: History, lost: Sequence[Range]) -> str:
     """Return which finding describes the lost records, and whether a copy of them is left."""
     held = any(
-        loss.holders or left_behind(history, loss.lineage, loss.ranges)
+        loss.holders
+        or left_behind(history, loss.lineage, loss.ranges)
+        or kept_in(history.facts.deleted_segments, loss.lineage, loss.ranges)
         for loss in losses(history)[0]
         if intersect(loss.ranges, lost)
     )

@@ -12,6 +12,7 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
+from parsers.formats.log_directory import DELETED_SEGMENT, DELETED_SEGMENTS
 
 _COLUMNS: Final = (
     *("source", "byte", "size", "base_offset", "last_offset", "leader_epoch", "magic", "crc", "crc_ok", "records"),
@@ -66,13 +67,16 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """One log of the partition: the segments of one directory.
+    """One log of the partition: the segments of one directory, or one segment that was deleted from it.
+
+    Segments of one directory that were deleted at different times may hold different records at the same offsets, so
+    each is a copy of its own.
 
     Attributes:
         cluster: the cluster's id, or None.
         broker: whose it is, or None.
-        directory: where it is in the evidence.
-        state: of the directory by its name: current, delete, future or stray.
+        directory: where it is in the evidence; of a deleted segment the file.
+        state: of the directory by its name: current, delete, future or stray; deleted-segments for a deleted segment.
         end: next offset after its last batch.
         batches: its batches around the offsets in question, and its control batches, by offset.
     """
@@ -83,6 +87,11 @@ class Copy:
     state: str
     end: int
     batches: tuple[Batch, ...] = field(repr=False)
+
+    @property
+    def is_deleted_segment(self) -> bool:
+        """Return whether it is a segment that its broker is about to remove."""
+        return self.state == DELETED_SEGMENTS
 
     def within(self, ranges: Sequence[Range]) -> list[Batch]:
         """Return the batches that hold some of the offsets."""
@@ -158,7 +167,8 @@ class Holding:
 def copies(case: Case, topic: str, partition: int, wanted: Sequence[Range]) -> list[Copy]:
     """Return the copies of a partition's log: live directories first, then by cluster, broker and name.
 
-    Segments that were to be removed, or that compaction was writing, are not read.
+    Segments that their broker was about to remove count, those that compaction was writing do not: they are parts of
+    others.
 
     Args:
         case: the evidence.
@@ -167,13 +177,16 @@ def copies(case: Case, topic: str, partition: int, wanted: Sequence[Range]) -> l
     """
     first, end = (wanted[0][0], wanted[-1][1]) if wanted else (0, 0)
     sources = (
-        case.sources.filter((pl.col("format") == "segment") & (pl.col("topic") == topic))
+        case.sources.filter(pl.col("format").is_in(["segment", DELETED_SEGMENT]) & (pl.col("topic") == topic))
         .filter(pl.col("partition") == partition)
         .select(
             pl.col("id").alias("source"),
             "cluster",
             "broker",
-            pl.col("path").str.replace(r"/?[^/]*$", "").alias("directory"),
+            pl.when(pl.col("format") == DELETED_SEGMENT)
+            .then("path")
+            .otherwise(pl.col("path").str.replace(r"/?[^/]*$", ""))
+            .alias("directory"),
             "directory_state",
         )
     )

@@ -12,6 +12,18 @@ from typing import Final, NamedTuple
 
 NAME: Final = "log-directory"
 
+METADATA_TOPIC: Final = "__cluster_metadata"
+"""Topic in the name of the directory of the metadata log (KRaft)."""
+
+DELETED_SEGMENT: Final = "deleted-segment"
+"""Format of a segment that its broker renamed ``*.log.deleted`` (``LocalLog.deleteSegmentFiles``, before 3.0 ``Log``).
+
+Retention, compaction and a truncation below its base offset rename a segment so. The broker removes the file after
+``file.delete.delay.ms``, or as it starts (``LogLoader``). It is no part of the log any more.
+"""
+DELETED_SEGMENTS: Final = "deleted-segments"
+"""``directory_state`` of what a deleted segment holds, so that nothing takes it for the log of its directory."""
+
 _TOPIC: Final = r"(?P<topic>[A-Za-z0-9._-]{1,249})"
 _CURRENT: Final = re.compile(rf"{_TOPIC}-(?P<partition>[0-9]{{1,10}})")
 _MARKED: Final = re.compile(rf"{_TOPIC}-(?P<partition>[0-9]{{1,10}})\.[0-9a-f]{{32}}-(?P<state>delete|future|stray)")

@@ -18,7 +18,13 @@ from parsers.formats.clean_shutdown import read_clean_shutdown
 from parsers.formats.consumer_offsets import TOPIC as CONSUMER_OFFSETS
 from parsers.formats.consumer_offsets import read_positions
 from parsers.formats.epoch_checkpoint import read_epoch_checkpoint
-from parsers.formats.log_directory import split_directory, split_segment_file
+from parsers.formats.log_directory import (
+    DELETED_SEGMENT,
+    DELETED_SEGMENTS,
+    METADATA_TOPIC,
+    split_directory,
+    split_segment_file,
+)
 from parsers.formats.meta_properties import NAME as META_PROPERTIES
 from parsers.formats.meta_properties import WRITTEN, read_meta_properties
 from parsers.formats.offset_checkpoint import read_offset_checkpoint
@@ -87,6 +93,26 @@ def segment(source: Source, _head: bytes) -> FileReading:
     reading.valid_bytes = scan.valid_bytes
     reading.magic = max(scan.magic) if scan.magic else None
     return placed(reading, source)
+
+
+def is_deleted_segment(source: Source, _head: bytes) -> bool:
+    """Named as a segment that its broker is about to remove, of a partition that is not the metadata log's."""
+    file, directory = split_segment_file(source.name), split_directory(source.parent)
+    is_marked = file is not None and file.what == "log" and file.mark == "deleted"
+    return is_marked and directory is not None and directory.topic != METADATA_TOPIC
+
+
+def deleted_segment(source: Source, _head: bytes) -> FileReading:
+    """Headers of record batches that are no part of a log any more: they show nothing of what it holds now."""
+    file = split_segment_file(source.name)
+    assert file is not None
+    with source.open() as stream:
+        scan = read_segment(stream, base_offset=file.base_offset)
+    reading = placed(FileReading(DELETED_SEGMENT, batches=scan.placed(), notices=scan.notices), source)
+    reading.directory_state = DELETED_SEGMENTS
+    reading.base_offset, reading.log_end, reading.valid_bytes = file.base_offset, scan.log_end_offset, scan.valid_bytes
+    reading.magic = max(scan.magic) if scan.magic else None
+    return reading
 
 
 def _add_positions(reading: FileReading, source: Source, batches: pl.DataFrame) -> None:

@@ -25,7 +25,7 @@ from parsers.formats import (
     trace_jsonl,
     zookeeper_nodes,
 )
-from parsers.formats.log_directory import split_directory
+from parsers.formats.log_directory import DELETED_SEGMENTS, split_directory
 from parsers.formats.trace_checks import BACKWARDS
 from parsers.reading import Reading
 from parsers.takers import trace_files, trace_order
@@ -129,7 +129,7 @@ def dump_log(source: Source, _head: bytes) -> FileReading:
     if file is not None and file.what == "snapshot" and not file.mark:
         return _dumped_snapshot(found.path, file.base_offset, parts)
     name = found.path.rpartition("/")[2]
-    if name and (file is None or file.what != "log"):
+    if name and (file is None or file.what != "log" or file.mark not in ("", "deleted")):
         return _no_segment(name, printed.len(), known=file is not None)
     reading = _dumped_batches(found, parts)
     if cut:
@@ -141,7 +141,9 @@ def dump_log(source: Source, _head: bytes) -> FileReading:
         return reading
     reading.topic, reading.partition = directory.topic, directory.partition
     reading.directory_state = directory.state.value
-    if directory.topic == METADATA:
+    if file is not None and file.mark:
+        reading.directory_state = DELETED_SEGMENTS
+    elif directory.topic == METADATA:
         _decoded(reading, printed, found)
     else:
         reading.observations = found.not_valid(directory.topic, directory.partition)

@@ -10,7 +10,12 @@ from parsers import limits
 from parsers.errors import NotThisFormat
 from parsers.file_reading import UTC, FileReading, note, placed
 from parsers.files.sources import Source
-from parsers.formats.log_directory import split_directory, split_metadata_snapshot, split_segment_file
+from parsers.formats.log_directory import (
+    METADATA_TOPIC,
+    split_directory,
+    split_metadata_snapshot,
+    split_segment_file,
+)
 from parsers.formats.metadata_log import (
     BOOTSTRAP_FILE,
     NAME,
@@ -23,7 +28,7 @@ from parsers.formats.metadata_log import (
 from parsers.takers.data_files import content, segment, segment_bytes
 from parsers.takers.pointer_files import is_pointer, pointer
 
-TOPIC = "__cluster_metadata"
+TOPIC = METADATA_TOPIC
 
 
 def belongs(source: Source) -> bool:

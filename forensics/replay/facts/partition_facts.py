@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from forensics.replay.facts.deleted_segments import DeletedSegment
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.group_positions import GroupPosition
 from forensics.replay.facts.printed_hws import PrintedHw
@@ -83,6 +84,7 @@ class PartitionFacts:
         forks: differences between the segments of two replicas.
         compared: pairs of brokers whose segments were compared.
         removed: by epoch without a leader, the replicas that a controller had just removed from the ISR.
+        deleted_segments: what brokers were about to remove; no verdict rests on it.
         properties: of the log, as last printed when it was created.
         properties_ref: that line.
         log_dirs: for brokers that changed it, when they printed which ``log.dirs``.
@@ -110,6 +112,7 @@ class PartitionFacts:
     forks: tuple[Fork, ...] = ()
     compared: frozenset[tuple[int, int]] = frozenset()
     removed: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    deleted_segments: tuple[DeletedSegment, ...] = field(default=(), compare=False)
     properties: Mapping[str, str] = field(default_factory=dict)
     properties_ref: Ref | None = None
     log_dirs: Mapping[int, tuple[tuple[int, str], ...]] = field(default_factory=dict)
