@@ -19,7 +19,7 @@ INSTALLED := $(VENV)/.forensics-installed
 DEMO := sample_traces/kip101-0.10.2.2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test docs lint format types bench accuracy same withheld fuzz fuzz-readers bench-spark bombs sbom clean
+.PHONY: help setup demo test samples docs lint format types bench accuracy same withheld fuzz fuzz-readers bench-spark bombs sbom clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ demo: setup ## scan a shipped trace of a real loss
 
 test: setup lint types ## lint, types and all tests
 	@PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+
+samples: setup ## unpack all sample traces into samples/
+	@$(PY) -m tools.samples samples
 
 docs: setup ## build the documentation site into site/, without a warning
 	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --site-dir site
@@ -96,4 +99,4 @@ sbom: setup ## write dist/forensics.cdx.json: all that an installation consists 
 	@$(PY) .ci/audit.py --sbom dist/forensics.cdx.json
 
 clean: ## remove .venv and what tools have cached
-	rm -rf $(VENV) .complexipy_cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .same build dist site
+	rm -rf $(VENV) .complexipy_cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .same .unpacked build dist samples site

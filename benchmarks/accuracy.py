@@ -25,6 +25,7 @@ from forensics.replay.lineage import Range, merge
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.finding import Severity, Verdict
+from tools.samples import unpacked
 
 ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = {
@@ -190,7 +191,7 @@ def main() -> int:
     folders = [Path(argument) for argument in sys.argv[1:]]
     if not folders:
         shared = ROOT.parent / "shared"
-        places = (shared / "evidence", ROOT / "sample_traces", shared / "incidents")
+        places = (shared / "evidence", unpacked(), shared / "incidents")
         folders = [path for path in places if path.is_dir()]
     answers = [answer(case) for case in cases(folders)]
     each = [one for case in cases(folders, by_partition=True) for one in partitions.answers(case)]

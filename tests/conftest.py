@@ -19,6 +19,8 @@ import pytest
 from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
 from hypothesis.internal.constants_ast import Constants
 
+from tools.samples import unpacked
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -211,7 +213,7 @@ def evidence() -> Path:
 
 def traces() -> list[Path]:
     """Every recorded cluster whose truth is known: the samples, then what lies in the evidence folder."""
-    folders = [ROOT / "sample_traces", evidence_root()]
+    folders = [unpacked(), evidence_root()]
     return [truth.parent for folder in folders if folder for truth in sorted(folder.glob("*/truth.json"))]
 
 
@@ -249,10 +251,8 @@ def repository() -> Path:
 
 @pytest.fixture(scope="session")
 def sample_traces() -> Path:
-    """The traces that ship with the repository: always there."""
-    folder = ROOT / "sample_traces"
-    assert folder.is_dir(), "sample_traces/ is part of the repository"
-    return folder
+    """The traces that ship with the repository, all as folders: always there."""
+    return unpacked()
 
 
 @lru_cache(maxsize=32)

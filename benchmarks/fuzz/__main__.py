@@ -21,9 +21,10 @@ from shutil import copytree
 
 from benchmarks.fuzz.mutations import MUTATIONS
 from benchmarks.fuzz.trial import Outcome, Subject, trial
+from tools.samples import unpacked
 
 ROOT = Path(__file__).parents[2]
-SAMPLES = ROOT / "sample_traces"
+SAMPLES = unpacked()
 RECORDED = ROOT / "tests" / "cases" / "data"
 
 

@@ -28,9 +28,10 @@ from parsers.containers import expand
 from parsers.files.sources import Source
 from parsers.read import FAILED, read
 from parsers.walk import walk
+from tools.samples import unpacked
 
 ROOT = Path(__file__).parents[2]
-SAMPLES = ROOT / "sample_traces"
+SAMPLES = unpacked()
 SEEDS = 40
 """Seeds of one format: more of them are alike."""
 LARGEST = 64 << 10

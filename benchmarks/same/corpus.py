@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.samples import unpacked
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 NOT_EVIDENCE = (".json", ".md")
 """Endings of files beside the brokers' folders with the truth of a case."""
@@ -66,7 +68,7 @@ def outside() -> dict[str, Path]:
 def recorded() -> list[Recorded]:
     """Return every available recorded cluster, in the order of their names within each group."""
     groups = {
-        "sample_traces": sorted(path for path in (ROOT / "sample_traces").iterdir() if path.is_dir()),
+        "sample_traces": sorted(path for path in unpacked().iterdir() if path.is_dir()),
         "data": sorted((ROOT / "tests" / "cases" / "data").glob("*.tar.xz")),
         **{group: _folders(folder) for group, folder in outside().items()},
     }

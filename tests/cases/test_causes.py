@@ -13,8 +13,9 @@ from forensics.engines.local import scan
 from forensics.rules.finding import Judgement, Verdict
 from tests.cases.test_cut_evidence import brokers, lines_during
 from tests.incident import Incident, wishes
+from tools.samples import unpacked
 
-SAMPLES = Path(__file__).resolve().parents[2] / "sample_traces"
+SAMPLES = unpacked()
 
 
 def causes(case: Path, room: Path, *left_out: str) -> dict[str, set[str | None]]:

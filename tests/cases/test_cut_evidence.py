@@ -25,6 +25,7 @@ from forensics.replay.lineage import subtract
 from forensics.result import Result
 from forensics.rules.finding import Verdict
 from tests.conftest import EVERYTHING, SHARE
+from tools.samples import unpacked
 
 STAMP = re.compile(rb"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\]")
 MOMENTS = 4  # at which logs are made to begin or end
@@ -144,7 +145,7 @@ def wrong(trace: Path, result: Result) -> list[str]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "cut" not in metafunc.fixturenames:
         return
-    samples = sorted(truth.parent for truth in (metafunc.config.rootpath / "sample_traces").glob("*/truth.json"))
+    samples = sorted(truth.parent for truth in unpacked().glob("*/truth.json"))
     metafunc.parametrize(
         ("whole", "cut"),
         [

@@ -12,8 +12,9 @@ import pytest
 from forensics.engines.local import scan
 from tests.cases.relaid import LAYOUTS, WHERE, relaid
 from tests.conftest import EVERYTHING, alike
+from tools.samples import unpacked
 
-SAMPLES = Path(__file__).parents[2] / "sample_traces"
+SAMPLES = unpacked()
 
 CASES = ("kip101-0.10.2.2", "zombie-1.1.1", "unclean-3.9.1")
 """Without CI=1 each is given another third of the layouts."""

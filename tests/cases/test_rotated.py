@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
+from tools.samples import unpacked
 
-SAMPLES = Path(__file__).parents[2] / "sample_traces"
+SAMPLES = unpacked()
 TIME = re.compile(r"\[20[0-9]{2}-[0-9]{2}-[0-9]{2} ([0-9:,]+)\]")
 PARTS = 4
 

@@ -19,8 +19,9 @@ from forensics.collect.plan import RUNTIMES
 from tests.cli.conftest import Run
 from tests.conftest import ROOT
 from tests.incident import batch
+from tools.samples import unpacked
 
-SAMPLES = ROOT / "sample_traces"
+SAMPLES = unpacked()
 KIP101 = SAMPLES / "kip101-0.10.2.2"
 
 

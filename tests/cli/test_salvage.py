@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from forensics.engines.local import take_in
 from forensics.salvage.copies import Copy, holding
 from tests.cli.conftest import Ran, Run
-from tests.conftest import NO_EVIDENCE, ROOT, evidence_root
+from tests.conftest import NO_EVIDENCE, evidence_root
 from tests.incident import batch
+from tools.samples import unpacked
 
-SAMPLES = ROOT / "sample_traces"
+SAMPLES = unpacked()
 KIP101 = SAMPLES / "kip101-0.10.2.2"
 SEGMENT = "00000000000000000000.log"
 

@@ -16,8 +16,9 @@ import forensics
 from forensics import tables
 from forensics.engines import local
 from tests.conftest import EVERYTHING, ROOT
+from tools.samples import unpacked
 
-SAMPLES = ROOT / "sample_traces"
+SAMPLES = unpacked()
 KIP101 = SAMPLES / "kip101-0.10.2.2"
 
 

@@ -12,13 +12,14 @@ from parsers.file_reading import FileReading
 from parsers.files.sources import Source
 from parsers.walk import files
 from tests import reading_once
+from tools.samples import unpacked
 
 
 def test_what_was_known_is_given_though_it_is_dropped_while_others_are_read(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another thread may read so much meanwhile that its files take the place of all that was known."""
-    sample = repository / "sample_traces" / "acks1-2.8.2" / "broker-1"
+    sample = unpacked() / "acks1-2.8.2" / "broker-1"
     known, unknown = (
         one for name in ("server.properties", "data/meta.properties") for one in files([f"{sample / name}"])
     )

@@ -33,9 +33,10 @@ from parsers.schema import Kind
 from parsers.text.extract import relevant
 from parsers.text.time_order import out_of_order
 from parsers.text.wrappings import PREFIXES
-from tests.conftest import ROOT, alike
+from tests.conftest import alike
 from tests.parsers.handing_over import LAYOUTS, WRAPPINGS
 from tests.parsers.pasted import BEFORE, PASTES, Paste, at_blanks, bare, quotes_mixed, text
+from tools.samples import unpacked
 
 LOGS = (
     "kip101-0.10.2.2/broker-1/logs/server.log",
@@ -70,7 +71,7 @@ def statements(content: str, *, timeless: bool = False) -> Counter[tuple[object,
 @functools.cache
 def window(log: str, most: int = 14) -> tuple[str, ...]:
     """Whole events of a real log, of one line each, from where most of them speak of replication."""
-    lines = (ROOT / "sample_traces" / log).read_text(encoding="utf-8").splitlines()
+    lines = (unpacked() / log).read_text(encoding="utf-8").splitlines()
     lines = [line for line in lines if EVENT.match(line)]
     speaks = relevant(pl.Series(lines)).to_list()
     begin = max(range(max(len(lines) - most, 0) + 1), key=lambda at: (sum(speaks[at : at + most]), -at))
@@ -227,7 +228,7 @@ def real_lines() -> tuple[str, ...]:
     """One line of each message of each cluster's logs that states something and is whole by itself."""
     found: dict[tuple[str, str], str] = {}
     for cluster in sorted({log.partition("/")[0] for log in LOGS}):
-        for log in sorted((ROOT / "sample_traces" / cluster).glob("broker-*/logs/*.log")):
+        for log in sorted((unpacked() / cluster).glob("broker-*/logs/*.log")):
             lines = log.read_text(encoding="utf-8").splitlines()
             rows = read.read(source(log.read_text(encoding="utf-8"))).observations
             for number, message in rows.select("line", "message").unique(maintain_order=True).iter_rows():
@@ -348,7 +349,7 @@ def test_quotes_of_quotes() -> None:
 
 @functools.cache
 def whole_logs() -> tuple[tuple[str, ...], ...]:
-    logs = sorted((ROOT / "sample_traces").glob("*/broker-*/logs/*.log"))
+    logs = sorted(unpacked().glob("*/broker-*/logs/*.log"))
     return tuple(tuple(log.read_text(encoding="utf-8").splitlines()) for log in logs if log.stat().st_size > 500)
 
 
@@ -389,7 +390,7 @@ def test_a_stack_trace_is_no_broken_line() -> None:
 @pytest.mark.parametrize("name", alike([*WRAPPINGS, *LAYOUTS]))
 def test_what_collectors_make_of_logs_and_other_layouts_are_no_excerpts(name: str) -> None:
     for log in LOGS[:4]:
-        lines = (ROOT / "sample_traces" / log).read_text(encoding="utf-8").splitlines()[:400]
+        lines = (unpacked() / log).read_text(encoding="utf-8").splitlines()[:400]
         assert not is_excerpt({**WRAPPINGS, **LAYOUTS}[name](lines) + "\n"), log
 
 

@@ -14,8 +14,9 @@ from playwright.sync_api import Browser, Page, expect
 from forensics.reports.html import lanes, render
 from forensics.reports.redaction import redact
 from forensics.result import Result
-from tests.conftest import EVERYTHING, ROOT, SHARE
+from tests.conftest import EVERYTHING, SHARE
 from tests.reports.html.conftest import LOSS, LOSS_AND_FORK, PATIENCE, PHONE, SAMPLES, WIDE, Opener, Watched, axis
+from tools.samples import unpacked
 
 pytestmark = pytest.mark.browser
 
@@ -94,7 +95,7 @@ def shut_out(page: Page, *rules: str) -> list[tuple[str, list[str]]]:
     return [(one["id"], [node["html"][:90] for node in one["nodes"][:3]]) for one in found]
 
 
-OTHERS = sorted({path.name for path in (ROOT / "sample_traces").iterdir() if path.is_dir()} - set(SAMPLES))
+OTHERS = sorted({path.name for path in unpacked().iterdir() if path.is_dir()} - set(SAMPLES))
 IN_ALL_WAYS = SAMPLES if EVERYTHING else (LOSS_AND_FORK,)
 
 

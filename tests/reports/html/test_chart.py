@@ -14,11 +14,11 @@ from forensics.engines import local
 from forensics.replay.timeline import DELETED, ON_DISK, SILENT, STOPPED, committed, timeline
 from forensics.reports.html import figures, lanes, tables
 from forensics.result import Partition, Result
-from tests.conftest import ROOT
 from tests.reports.html.conftest import LOSS_AND_FORK, SAMPLES, SUSPECTED
+from tools.samples import unpacked
 
 UNSEEN = (SILENT, STOPPED, DELETED)
-CASES = sorted({*SAMPLES, *(path.name for path in (ROOT / "sample_traces").iterdir() if path.is_dir())})
+CASES = sorted({*SAMPLES, *(path.name for path in unpacked().iterdir() if path.is_dir())})
 
 Segment = tuple[int, int, int]
 """From, to, in milliseconds since the start of the chart, and the value in between."""
@@ -84,7 +84,7 @@ def scanned(results: Callable[[str], Result]) -> Callable[[str], Result]:
         if name in SAMPLES:
             return results(name)
         if name not in made:
-            made[name] = local.scan([str(ROOT / "sample_traces" / name)])
+            made[name] = local.scan([str(unpacked() / name)])
         return made[name]
 
     return scan

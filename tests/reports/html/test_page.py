@@ -38,9 +38,9 @@ from forensics.result import Result
 from forensics.rules import RULES
 from forensics.rules.finding import Action, Confidence, Severity, Verdict
 from forensics.tuning import Tuning, tune
-from tests.conftest import ROOT
 from tests.incident import wishes
 from tests.reports.html.conftest import CALM, CLEAN, LOSS, LOSS_AND_FORK, MISSING, SAMPLES, SUSPECTED
+from tools.samples import unpacked
 
 
 def verdicts(result: Result, rule: str) -> set[str]:
@@ -514,10 +514,10 @@ def test_names_and_paths_without_end_do_not_blow_up_the_page(sample_traces: Path
 
 
 ALONE = sorted(
-    str(path.relative_to(ROOT / "sample_traces"))
+    str(path.relative_to(unpacked()))
     for kind in ("server.log", "state-change.log", "controller.log", "*-checkpoint", "0*.log")
     for name in SAMPLES
-    for path in sorted((ROOT / "sample_traces").glob(f"{name}/broker-*/**/{kind}"))[:1]
+    for path in sorted(unpacked().glob(f"{name}/broker-*/**/{kind}"))[:1]
 )
 
 
