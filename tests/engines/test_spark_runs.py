@@ -227,7 +227,8 @@ def test_killed_at_any_point_the_next_run_ends_with_the_same(
     run(str(archive), out, texts=TEXTS, timelines=True)
     before = texts_of(out)
     shutil.copytree(sample_traces / "unclean-3.9.1", archive / "unclean")
-    for moment, how in alike(MOMENTS):
+    moments = [*alike(MOMENTS[:-1]), MOMENTS[-1]]  # the last one leaves a run that counts
+    for moment, how in moments:
         done = subprocess.run(
             [sys.executable, "-c", KILLED, str(archive), str(out), moment, how],
             env={**os.environ, "PYTHONPATH": str(repository)},

@@ -102,7 +102,7 @@ def test_stories(protocol: str, logging: Logging) -> None:
 @pytest.mark.parametrize("logging", ["default", "replication"])
 @pytest.mark.parametrize("protocol", [p.name for p in PROTOCOLS])
 def test_random_runs(protocol: str, logging: Logging) -> None:
-    seeds = [*range(3_000, 3_000 + RUNS), LATE_LEADER]
+    seeds = [*range(3_010, 3_010 + RUNS), LATE_LEADER]
     runs = [drawn(seed).play(protocol, number) for number, seed in enumerate(seeds)]
     compared = told({f"run-{number}": run for number, run in enumerate(runs)}, logging)
     steps = sum(len(real) for run in runs for real in states(run).values())
