@@ -39,6 +39,10 @@ def alike(cases: Iterable[_T], one_in: int = 3) -> list[_T]:
     return [*cases][:: 1 if EVERYTHING else one_in]
 
 
+ALIKE = re.compile(r"tests/(?:case|cases|cli|docs|engines|parsers|reports(?:/html)?)/test_\w+[.]py::")
+"""Tests whose variants are scans of one kind of another evidence: one in three of a test's, if it has many."""
+MANY = 6
+
 SPARK = tuple(f"tests/engines/test_spark{name}.py" for name in ("", "_connect", "_source"))
 """Files with tests that start Spark."""
 
@@ -141,6 +145,21 @@ def group(test: str) -> str:
     if found is not None:
         return found[1]
     return test if test.startswith("tests/model/") else test.partition("[")[0]
+
+
+@pytest.hookimpl(trylast=True)  # after -k and -m
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves two of three variants of a test to CI=1, where it has many that are alike."""
+    variants: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if not EVERYTHING and ALIKE.match(item.nodeid):
+            variants.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    many = {test: found for test, found in variants.items() if len(found) >= MANY}
+    keep = {id(item) for test, found in many.items() for item in found[crc32(test.encode()) % 3 :: 3]}
+    left = {id(item) for found in many.values() for item in found} - keep
+    if left:
+        config.hook.pytest_deselected(items=[item for item in items if id(item) in left])
+        items[:] = [item for item in items if id(item) not in left]
 
 
 @pytest.hookimpl(trylast=True)

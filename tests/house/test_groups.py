@@ -1,9 +1,14 @@
-"""Which tests go to the same worker."""
+"""Which tests go to the same worker, and which are left to CI."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
+
+from tests import conftest
 from tests.conftest import SITE, SPARK, group
 
 
@@ -26,3 +31,22 @@ def test_tests_that_share_go_together(repository: Path) -> None:
     assert group("tests/a/test_b.py::test_c[kip101-0.10.2.2]") == "tests/a/test_b.py::test_c"
     alone = "tests/model/test_b.py::test_c[kip101-0.10.2.2]"
     assert group(alone) == alone
+
+
+def test_one_in_three_of_many_variants_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = [f"tests/cases/test_a.py::test_many[{number}]" for number in range(9)]
+    few = [f"tests/cases/test_a.py::test_few[{number}]" for number in range(5)]
+    rows = [f"tests/parsers/messages/test_a.py::test_row[{number}]" for number in range(9)]
+    told: list[Any] = []
+
+    def deselected(items: list[Any]) -> None:
+        told.extend(items)
+
+    config: Any = SimpleNamespace(hook=SimpleNamespace(pytest_deselected=deselected))
+    for everything in (True, False):
+        monkeypatch.setattr(conftest, "EVERYTHING", everything)
+        items: list[Any] = [SimpleNamespace(nodeid=name) for name in (*many, *few, *rows)]
+        conftest.pytest_collection_modifyitems(config, items)
+        assert [one.nodeid for one in items if one.nodeid not in many] == [*few, *rows]
+        assert len(items) - len(few) - len(rows) == (9 if everything else 3)
+    assert len(told) == 6
