@@ -19,7 +19,7 @@ INSTALLED := $(VENV)/.forensics-installed
 DEMO := sample_traces/kip101-0.10.2.2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test samples docs lint format types bench accuracy same withheld fuzz fuzz-readers bench-spark bombs sbom clean
+.PHONY: help setup demo test samples docs lint format types bench accuracy same withheld fuzz fuzz-readers bench-spark bombs image sbom clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -94,6 +94,9 @@ bench-spark: setup ## time the Spark engine
 
 bombs: setup ## scan hostile and enormous evidence, and print what each takes
 	@$(PY) -m benchmarks.bombs $(ARGS)
+
+image: ## build packaging/Containerfile with podman or docker, and scan a sample in it
+	@.ci/image
 
 sbom: setup ## write dist/forensics.cdx.json: all that an installation consists of
 	@$(PY) .ci/audit.py --sbom dist/forensics.cdx.json

@@ -23,6 +23,7 @@ NOT_RUN = {
     r"forensics batch|forensics (report|timeline) judged/": "starts Spark; tests/cli/test_batch.py runs these",
     r"forensics produce": "needs a running cluster; tests/salvage has a client that stands for one",
     r"for series in|curl |done$|\(date -u": "asks Prometheus or an exporter; tests/parsers reads the answers",
+    r"podman": "needs a builder of images; .ci/image builds and runs it where there is one",
     r"xclip": "needs a desktop; tests/cli/test_excerpts.py reads standard input",
     r"pip (install|wheel)|python -m pip|python -m venv": "installs packages; test_layout.py builds the wheel",
     r"pack/bin/venv-pack|PYSPARK_PYTHON=|export PYSPARK|spark-submit": "needs a Spark cluster",
