@@ -81,7 +81,7 @@ LEADER_ERRORS: tuple[KnownProblem, ...] = (
     KnownProblem(
         id="fetch-not-authorized",
         title="Follower is not authorized to fetch",
-        severity=Severity.INFO,
+        severity=Severity.WARNING,
         kinds=_ANSWERS,
         when=_error_is(*DENIED_ERRORS),
         states="{leader} answered a fetch of {where}{fetched} with {error}",

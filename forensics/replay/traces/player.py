@@ -33,7 +33,6 @@ from forensics.replay.traces.before_claims import (
 )
 from forensics.replay.traces.broken_invariants import EpochsFall, EpochStarts, HwAboveLeo
 from forensics.replay.traces.committed_records import NOBODY, Commit, Records, highest_first
-from forensics.replay.traces.contested_epochs import Contested
 from forensics.replay.traces.contradictions import of_answer, of_log_start, of_request
 from forensics.replay.traces.epoch_entries import Beginning, Entries, entry_start
 from forensics.replay.traces.fetched_records import Fetched
@@ -51,6 +50,7 @@ from forensics.replay.traces.replica_log import BEFORE, Log, Piece, Undecided, l
 from forensics.replay.traces.results import Contradiction, InNoLog, LedWithout, Played, Removed, TruncatedCommitted
 from forensics.replay.traces.unlike_logs import Apart, Held, among, apart_at_end, apart_below_alike
 from forensics.replay.traces.written_records import Written
+from forensics.replay.traces.written_twice import Contested
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
