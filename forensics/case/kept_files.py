@@ -17,7 +17,7 @@ from parsers import read
 from parsers.details import Claim
 from parsers.filled import filled
 from parsers.formats.trace_jsonl import NAME as TRACE
-from parsers.formats.trace_jsonl import write_statements, write_trace
+from parsers.formats.trace_jsonl import write_header, write_statements, write_trace
 from parsers.schema import OBSERVATIONS, Kind
 from parsers.takers import trace_files
 from parsers.takers.metadata_files import TOPIC as METADATA_TOPIC
@@ -169,3 +169,18 @@ def _path(path: str, broker: int | None, *, metadata: bool) -> str:
         return "/".join(parts)
     at = max((n for n, part in enumerate(parts[:-1]) if by_folder([part]) == broker), default=None)
     return "/".join([f"broker-{broker}", *(parts if at is None else parts[at + 1 :])])
+
+
+def of_files(case: Case, numbers: Collection[int], setting: Callable[[str, str], str] | None = None) -> Iterator[str]:
+    """Yield the lines of a trace of some files, without line ends: what was read in them, and nothing else.
+
+    Args:
+        case: the evidence; the files of each cluster make a trace of their own.
+        numbers: ids of the files.
+        setting: gives what is written in place of the value of a setting; by default the value.
+    """
+    files = case.sources.filter(pl.col("id").is_in(list(numbers))).sort("cluster", "id", nulls_last=True)
+    for (cluster,), part in files.group_by("cluster", maintain_order=True):
+        yield write_header(cluster=cluster, with_files=True)
+        for source in part.rows(named=True):
+            yield from trace_files.write_file(_kept(case, source, case.observations, setting))

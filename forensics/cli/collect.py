@@ -15,6 +15,7 @@ from forensics.collect import plan as plans
 from forensics.collect.bundle import MANIFEST, Taken
 from forensics.collect.bundle import collect as packed
 from forensics.collect.choosing import Form
+from forensics.collect.redacting import Names
 from forensics.outputs import plain
 
 _SHOWN = 5
@@ -29,6 +30,12 @@ _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:/-]*")
     "--without-metadata",
     is_flag=True,
     help="Leave out the metadata log of KRaft. It holds dynamic settings and SCRAM credentials.",
+)
+@click.option(
+    "--redact",
+    is_flag=True,
+    help="Replace topics, groups, clients, hosts, addresses and paths in each file. No records and no binary file "
+    "with names are packed.",
 )
 @click.option("--plan", is_flag=True, help="Print a script that collects from all brokers, to be read and run.")
 @click.option(
@@ -69,6 +76,7 @@ def collect(
     output: str | None,
     with_segments: bool,
     without_metadata: bool,
+    redact: bool,
     plan: bool,
     hosts: tuple[str, ...],
     runtime: str,
@@ -80,6 +88,9 @@ def collect(
 
     The bundle has logs, checkpoints, settings without passwords, and batch headers in place of segments: no records of
     users. `forensics scan` reads it as it is. Nothing is changed on the host.
+
+    With --redact the same names are replaced as by `scan --redact`, alike in each file, and a scan of the bundle gives
+    the same answers. It reads the evidence as a scan does first. Look through the bundle before you send it.
     """
     if plan:
         _check(paths, output, hosts, (*data, *logs, server))
@@ -87,8 +98,19 @@ def collect(
         return
     if not paths or output is None:
         raise click.UsageError("name folders of the host, and the bundle with -o FILE; or print a script with --plan")
-    found = packed(paths, Path(output), with_segments=with_segments, metadata=not without_metadata)
+    if redact and with_segments:
+        raise click.UsageError("--redact cannot replace names in the values of records: leave out --with-segments")
+    names = _names(paths) if redact else None
+    found = packed(paths, Path(output), with_segments=with_segments, metadata=not without_metadata, names=names)
     say("".join(f"{plain(line)}\n" for line in _said(found, output)))
+
+
+def _names(paths: tuple[str, ...]) -> Names:
+    """Return what replaces the names of the evidence below some paths."""
+    from forensics.engines import local
+    from forensics.reports.evidence_redaction import EvidenceRedactor
+
+    return EvidenceRedactor(local.take_in(paths), paths)
 
 
 def _check(paths: Sequence[str], output: str | None, hosts: Sequence[str], words: Sequence[str]) -> None:
@@ -112,7 +134,12 @@ def _said(found: Sequence[Taken], output: str) -> Iterator[str]:
         yield f"of {forms[Form.HEADERS]:,} segments the batch headers, without records (--with-segments packs them)"
     if forms[Form.MASKED]:
         yield f"of {forms[Form.MASKED]:,} files with settings all but passwords and the like"
-    if any(one.what == "metadata-log" and one.name for one in found):
+    if forms[Form.REDACTED] or forms[Form.STATEMENTS]:
+        yield (
+            f"of {forms[Form.REDACTED]:,} texts each line with other names, and what {forms[Form.STATEMENTS]:,} binary "
+            "files show"
+        )
+    if any(one.what == "metadata-log" and one.form is Form.WHOLE for one in found):
         yield "the metadata log as it is: it may hold dynamic settings and credentials (--without-metadata)"
     reasons = Counter(one.what for one in found if one.form is Form.LEFT_OUT)
     if reasons:

@@ -21,8 +21,9 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final, cast
 
-from forensics.collect import headers, settings
+from forensics.collect import headers, redacting, settings
 from forensics.collect.choosing import Form, form_of
+from forensics.collect.redacting import Names
 from forensics.errors import UnreadableInput, UnusableOutput
 from forensics.outputs import as_json, beside, writable
 from forensics.version import __version__
@@ -60,7 +61,14 @@ class Taken:
     packed: int = 0
 
 
-def collect(paths: Sequence[str], target: Path, *, with_segments: bool = False, metadata: bool = True) -> list[Taken]:
+def collect(
+    paths: Sequence[str],
+    target: Path,
+    *,
+    with_segments: bool = False,
+    metadata: bool = True,
+    names: Names | None = None,
+) -> list[Taken]:
     """Pack the evidence below some paths, and return each file.
 
     Args:
@@ -68,6 +76,7 @@ def collect(paths: Sequence[str], target: Path, *, with_segments: bool = False, 
         target: the bundle; its ending says how it is compressed: .tar, .tar.gz or .tar.zst.
         with_segments: pack the users' records, too.
         metadata: pack the metadata log of KRaft, which has dynamic settings and SCRAM credentials in it.
+        names: replaces names in everything that is packed; None to pack them as they are.
 
     Raises:
         UnreadableInput: a path does not exist, or nothing below the paths is evidence.
@@ -77,11 +86,18 @@ def collect(paths: Sequence[str], target: Path, *, with_segments: bool = False, 
     _check(target)
     found: list[Taken] = []
     with beside([target]) as (part,), _tar(part, target.name) as tar:
+        if names is not None:
+            for source in _listed(paths):
+                _learn(source, names, metadata=metadata)
+        stated: list[str] = []
         for source in _listed(paths):
-            found.append(_packed(tar, source, with_segments=with_segments, metadata=metadata))
+            found.append(_packed(tar, source, with_segments=with_segments, metadata=metadata, names=names))
+            stated += [source.path] if found[-1].form is Form.STATEMENTS else []
+        if names is not None and stated:
+            _add_statements(tar, names, stated)
         if not any(one.name for one in found):
             raise UnreadableInput(f"nothing below {', '.join(paths)} is evidence; name data directories and logs")
-        text = as_json(document(found, paths), indent=1) + "\n"
+        text = as_json(document(found, paths, names), indent=1) + "\n"
         _add(tar, MANIFEST, io.BytesIO(text.encode()), len(text.encode()), time.time())
     return found
 
@@ -132,24 +148,58 @@ def _tar(part: Path, name: str) -> Iterator[tarfile.TarFile]:
         yield tar
 
 
-def _packed(tar: tarfile.TarFile, source: Source, *, with_segments: bool, metadata: bool) -> Taken:
+def _learn(source: Source, names: Names, *, metadata: bool) -> None:
+    """Look at a file for names; one that cannot be read is named as left out later."""
+    with contextlib.suppress(OSError):
+        redacting.learn(source, *form_of(source, with_segments=False, metadata=metadata), names)
+
+
+def _packed(tar: tarfile.TarFile, source: Source, *, with_segments: bool, metadata: bool, names: Names | None) -> Taken:
     """Pack one file; a file that cannot be read is named as left out."""
+    path = source.path if names is None else names.member(source.path)
     try:
         # The path that is shown may not be that on disk: names may be any bytes.
         real = source.place.file if source.place is not None else source.path
         modified: float | None = Path(real).stat().st_mtime
         form, what = form_of(source, with_segments=with_segments, metadata=metadata)
+        ending = headers.ENDING if form is Form.HEADERS else ""
+        lines: Iterable[str] | None = None
+        if names is not None:
+            made = redacting.redacted(source, form, what, names)
+            form, what, ending, lines = made.form, made.what, made.ending, made.lines
         if form is Form.LEFT_OUT:
-            return Taken(source.path, "", form, what, source.size, modified)
+            return Taken(path, "", form, what, source.size, modified)
+        if form is Form.STATEMENTS:
+            return Taken(path, redacting.STATEMENTS, form, what, source.size, modified)
         with SpooledTemporaryFile(_IN_MEMORY) as content:
-            sha256 = _CONTENT[form](source, content)
+            sha256 = _written(source, form, lines, content)
             size = content.tell()
             content.seek(0)
-            name = _name(source.path) + (headers.ENDING if form is Form.HEADERS else "")
+            name = _name(path) + ending
             _add(tar, name, content, size, modified)
     except OSError as error:
-        return Taken(source.path, "", Form.LEFT_OUT, error.strerror or str(error), source.size, None)
-    return Taken(source.path, name, form, what, source.size, modified, sha256, size)
+        why = error.strerror or ("cannot be read" if names is not None else str(error))
+        return Taken(path, "", Form.LEFT_OUT, why, source.size, None)
+    return Taken(path, name, form, what, source.size, modified, sha256, size)
+
+
+def _add_statements(tar: tarfile.TarFile, names: Names, paths: Iterable[str]) -> None:
+    """Pack what some files show as one trace: some of them are read together."""
+    with SpooledTemporaryFile(_IN_MEMORY) as content:
+        redacting.write(names.statements(paths), content)
+        size = content.tell()
+        content.seek(0)
+        _add(tar, redacting.STATEMENTS, content, size, time.time())
+
+
+def _written(source: Source, form: Form, lines: Iterable[str] | None, into: IO[bytes]) -> str:
+    """Write the content of a file, and leave the stream at its end; return the hash for the manifest."""
+    if lines is None:
+        return _CONTENT[form](source, into)
+    redacting.write(lines, into)
+    size, sha256 = into.tell(), redacting.digest(into)
+    into.seek(size)
+    return sha256
 
 
 def _name(path: str) -> str:
@@ -192,18 +242,19 @@ _CONTENT: Final = {Form.WHOLE: _whole, Form.HEADERS: _headers, Form.MASKED: _mas
 """Writes a file in a form, and returns the hash of the original."""
 
 
-def document(found: Iterable[Taken], paths: Sequence[str]) -> dict[str, Any]:
+def document(found: Iterable[Taken], paths: Sequence[str], names: Names | None = None) -> dict[str, Any]:
     """The contract ``forensics.collect/1`` as plain values."""
     now = datetime.now(UTC)
     return {
         "schema": SCHEMA,
         "tool": {"name": "forensics", "version": __version__},
         "host": {
-            "name": socket.gethostname(),
+            "name": socket.gethostname() if names is None else None,
             "time": now.isoformat(timespec="milliseconds"),
             "zone": os.environ.get("TZ") or time.strftime("%z"),
         },
-        "paths": list(paths),
+        "redacted": names is not None,
+        "paths": list(paths) if names is None else [names.member(path) for path in paths],
         "files": [
             {
                 "path": one.path,

@@ -46,7 +46,8 @@ _PLAIN_PART = re.compile(
 )
 _PATH = re.compile(r"""(?<![\w./:-])(?:[A-Za-z]:)?(?:[^\s/,;:'"()\[\]{}=<>|!]*/)+[^\s/,;:'"()\[\]{}=<>|!]*""")
 _ADDRESS = re.compile(
-    r"""(?x)(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w.]) | \[[0-9a-fA-F:]*:[0-9a-fA-F:.]+(?:%\w+)?\]
+    r"""(?x)(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w.])
+    | \[(?=[^\]]*:[^\]]*:)[0-9a-fA-F:]*:[0-9a-fA-F:.]+(?:%\w+)?\]
     | (?<![\w:.])(?:[0-9a-fA-F]{1,4}:){5,7}[0-9a-fA-F]{1,4}(?![\w:])
     | (?<![\w:.])(?:[0-9a-fA-F]{1,4}:)+(?::[0-9a-fA-F]{1,4})+(?:%\w+)?(?![\w:])"""
 )
@@ -57,6 +58,7 @@ _HOSTS = (
     re.compile(rf"(?<![\w./:-])((?=[A-Za-z0-9_.-]*[A-Za-z])(?=[A-Za-z0-9_]*[0-9.-]){_HOST})(?=:[0-9]{{4,5}}(?![0-9]))"),
     re.compile(rf"\bhost(?:name|\.name)?\s*[=:]\s*\"?({_HOST})"),
     re.compile(rf"\bBrokerEndPoint\([0-9]+,\s*({_HOST}),"),
+    re.compile(rf"\bEndPoint\(({_HOST}),[0-9]+,"),
     re.compile(rf"(?<![\w./:-])({_HOST}):[0-9]{{4,5}} \(id: "),
     re.compile(rf"\bUnknownHostException: ({_HOST})"),
     # No class of Java and no setting of Kafka ends like these.
@@ -72,6 +74,12 @@ _CLIENTS = re.compile(
 )
 # "Initialized transactionalId payments-1 with producerId 2000"
 _CALLED = re.compile(r"""\b(clientId|groupId|transactionalId)(\s+)((?!is\b|was\b|with\b)[^\s,;"'()\[\]{}=:]+)""")
+# "[GroupCoordinator 1]: Preparing to rebalance group payroll in state Empty"; members are named after clients.
+_OF_GROUPS_LOG = re.compile(r"\[?Group(?:Coordinator|MetadataManager)\b")
+_MEMBERS = re.compile(
+    r"""\b([Gg]roup|[Mm]ember(?: id)?)(\s+)"""
+    r"""((?!(?:in|is|was|with|id|and|for|from|metadata)\b)[^\s,;"'()\[\]{}=:]+)"""
+)
 _SECRETS = re.compile(r"""\b(\w*(?:password|secret|token))("?\s*[=:]\s*"?)([^\s,;"'()\[\]{}]+)""", re.IGNORECASE)
 # The subject of a certificate: "CN=broker,OU=kafka,O=A House".
 _SUBJECT = re.compile(
@@ -145,15 +153,17 @@ class Redactor:
 
     Args:
         result: a finished scan, not yet redacted.
+        id_named: gives the pseudonym of the id of a cluster or topic by its number.
     """
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: Result, *, id_named: Callable[[int], str] = "id{}".format) -> None:
         self._result = result
         case = result.case
         self._topics = _numbered("topic", _topics(result) - _INTERNAL)
         versions = _versions(case)
         self._releases = set(map(_release, versions))  # as 0.10.2.2, which looks like an address
-        self._ids = _numbered("id", _ids(result)) | _builds(versions)
+        ids = {name: id_named(number) for number, name in enumerate(sorted(_ids(result)), start=1)}
+        self._ids = ids | _builds(versions)
         self._hosts: dict[str, str] = {}
         self._bare: dict[str, str] = {}  # what machines are called without their domain
         self._parts: dict[str, str] = {}
@@ -200,7 +210,7 @@ class Redactor:
             return text
         text = _SECRETS.sub(lambda m: m[1] + m[2] + WITHHELD, text)
         text = _SUBJECT.sub(lambda m: self._client(m[0]), text)
-        for pattern in (_CLIENTS, _CALLED):
+        for pattern in (_CLIENTS, _CALLED, *((_MEMBERS,) if _OF_GROUPS_LOG.search(text) else ())):
             text = pattern.sub(lambda m: m[1] + m[2] + self._client(m[3]), text)
         text = _PEOPLE.sub(lambda m: "User:" + self._client(m[0]), text)
         for pattern in (*_HOSTS, self._neighbours):

@@ -14,11 +14,11 @@ from forensics.model.state import Batch, Log
 from parsers import read
 from parsers.walk import files
 from tests.cli.conftest import Run
-from tests.conftest import ROOT
 from tests.incident import batch
+from tools.samples import unpacked
 
-UNCLEAN = ROOT / "sample_traces" / "unclean-3.9.1"
-KIP101 = ROOT / "sample_traces" / "kip101-0.10.2.2"
+UNCLEAN = unpacked() / "unclean-3.9.1"
+KIP101 = unpacked() / "kip101-0.10.2.2"
 LOST = range(30, 50)
 DELETED = "00000000000000000030.log.deleted"
 BESIDE = ("30.index", "30.timeindex", "30.txnindex", "50.snapshot")
@@ -136,7 +136,7 @@ def test_a_deleted_directory_is_named_if_it_is_of_the_same_topic(run: Run, tmp_p
 def test_messages_without_leader_epochs_may_be_the_lost_ones(run: Run, tmp_path: Path) -> None:
     """Broker 1 truncated offsets 56 to 69, which no copy has, and still has 42 to 55."""
     folder = tmp_path / "case"
-    shutil.copytree(ROOT / "sample_traces" / "unclean-0.10.2.2", folder)
+    shutil.copytree(unpacked() / "unclean-0.10.2.2", folder)
     log = Log()
     log.batches = [Batch(offset, offset + 1, 0, ("lost",), 0, "all") for offset in range(56, 70)]
     name = "00000000000000000056.log.deleted"

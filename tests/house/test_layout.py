@@ -79,6 +79,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "elision": "long lines made short",
             "terminal": "lines for a terminal",
             "redaction": "takes names out of a result before any report",
+            "evidence_redaction": "takes names out of the evidence itself",
             "inspect_text": "says what files are, not a result",
             "repair": "sentences that several reports print",
             "salvage_text": "says what was salvaged, not a result",

@@ -38,6 +38,7 @@ SEARCHES = frozenset({"match", "search", "fullmatch", "findall", "finditer", "su
 
 PATTERNS = {
     "forensics.reports.redaction": "replaces names in any text, foreign or the tool's own",
+    "forensics.reports.evidence_redaction": "replaces names in the text of evidence",
     "forensics.reports.elision": "leaves out the middle of a quoted line",
     "forensics.reports.text": "leaves out the date in front of a quoted line",
     "forensics.reports.html.wording": "makes characters visible",
@@ -55,6 +56,7 @@ EXCUSED = {
     ("forensics.reports.terminal", "_drawn"): "colours the beginning of a line",
     ("forensics.reports.text", "piece"): "leaves out the date in front of a quoted line",
     ("forensics.reports.redaction", "text"): "replaces names in any text",
+    ("forensics.reports.evidence_redaction", "_vocabulary"): "lists the words of Kafka's messages",
     ("forensics.reports.html.wording", "in_code"): "sets a rule's own help in one line, and its code in another face",
     ("forensics.reports.html.figures", "escaped"): "escapes what plotly reads as HTML",
     ("forensics.reports.html.page", "_island"): "escapes what HTML reads in JSON",
