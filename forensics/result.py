@@ -19,8 +19,10 @@ from forensics.rules.stated_problems import Problem, stated
 from forensics.rules.wants import Question
 from parsers.formats.offset_checkpoint import NAME as OFFSET_CHECKPOINT
 from parsers.formats.trace_jsonl import NAME as TRACE
+from parsers.messages import MESSAGES
 from parsers.messages.logs import LOG_OF
-from parsers.read import FAILED
+from parsers.plugins import Plugin, installed
+from parsers.read import FAILED, TAKERS
 from parsers.text.broker_log import NAME as LOG
 
 if TYPE_CHECKING:
@@ -88,6 +90,16 @@ class Changes:
     gone: int = 0
 
 
+def plugins_asked() -> tuple[Plugin, ...]:
+    """Return the plugins of this process, after all that change an answer were loaded: so what is wrong is known."""
+    found = installed()
+    if found:
+        for table in (TAKERS, MESSAGES, RULES):
+            len(table)
+        found = installed()
+    return found
+
+
 @dataclass(slots=True)
 class Result:
     """A finished scan.
@@ -102,6 +114,7 @@ class Result:
         changes: what the user's settings changed.
         problems: known problems that single lines state, whatever the verdicts are; errors first.
         repair: what became of the findings of a baseline, if it was asked for.
+        plugins: what other packages added when the evidence was judged: they change answers.
     """
 
     inputs: tuple[str, ...]
@@ -113,6 +126,7 @@ class Result:
     changes: Changes = field(default_factory=Changes)
     problems: list[Problem] = field(default_factory=list)
     repair: Repair | None = None
+    plugins: tuple[Plugin, ...] = field(default_factory=plugins_asked)
 
     @property
     def worst(self) -> Severity | None:
@@ -138,6 +152,11 @@ class Result:
         """On how many files and on how many partitions this program failed: nothing was concluded from them."""
         files = self.case.sources.filter(pl.col("format") == FAILED).height
         return files, sum(one.failed for one in self.partitions)
+
+    @property
+    def left_out(self) -> list[str]:
+        """Return a sentence for each thing of a plugin that could not be used."""
+        return [said for plugin in self.plugins for said in plugin.problems]
 
     def whole(self) -> Result:
         """The same with known findings among the findings: for reports of what happened, not of what is new."""

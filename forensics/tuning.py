@@ -19,15 +19,13 @@ from forensics.errors import BadConfiguration
 from forensics.repaired.former import FormerFinding
 from forensics.repaired.since import since
 from forensics.result import Changes, Partition, Result, evidence_of
-from forensics.rules import RULES
+from forensics.rules import RULES, rule_of
 from forensics.rules.finding import Finding, Judgement, Severity
 
 FILE = "forensics.toml"
 PROJECT = "pyproject.toml"
 FAIL_ON = ("critical", "error", "warning", "unknown", "never")
 NEVER, UNKNOWN = "never", "unknown"
-
-_SEVERITY = {rule.id: rule.severity for rule in RULES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +117,9 @@ def rule_id(name: str, where: str) -> str:
     Raises:
         BadConfiguration: there is no such rule.
     """
-    if name not in _SEVERITY:
-        raise BadConfiguration(f"{where}: there is no rule {name!r}{_near(name, _SEVERITY)}; see `forensics rules`")
+    ids = [rule.id for rule in RULES]
+    if name not in ids:
+        raise BadConfiguration(f"{where}: there is no rule {name!r}{_near(name, ids)}; see `forensics rules`")
     return name
 
 
@@ -260,7 +259,7 @@ def _wanted(topic: str, tuning: Tuning) -> bool:
 
 def _rated(one: Finding, severities: Mapping[str, Severity]) -> Finding:
     wanted = severities.get(one.rule)
-    if wanted is None or (one.severity is not _SEVERITY[one.rule] and one.severity.rank >= wanted.rank):
+    if wanted is None or (one.severity is not rule_of(one.rule).severity and one.severity.rank >= wanted.rank):
         return one
     return replace(one, severity=wanted)
 

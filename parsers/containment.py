@@ -10,8 +10,9 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _LONGEST = 120
@@ -20,32 +21,59 @@ _OWN = ("parsers", "forensics")
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """A failure of this program.
+    """A failure of this program, or of a plugin.
 
     Attributes:
         error: type and text of the exception, at most 120 characters.
         place: the line of this program that failed, such as ``forensics/replay/facts/forks.py:160``.
         trace: the traceback, for developers.
+        plugin: name and version of the plugin whose code failed; "" for this program's own.
     """
 
     error: str
     place: str
     trace: str = field(default="", compare=False, repr=False)
+    plugin: str = ""
 
     @staticmethod
-    def of(error: BaseException) -> Defect:
-        """The defect that an exception shows."""
+    def of(error: BaseException, plugin: str = "") -> Defect:
+        """The defect that an exception shows.
+
+        Args:
+            error: the exception.
+            plugin: the plugin whose code raised it, if it was one's.
+        """
+        if isinstance(error, PluginFailed):
+            return error.defect
         text = " ".join(f"{type(error).__name__}: {error}".split())
-        own = [
-            f"{'/'.join(parts[-(len(parts) - first) :])}:{frame.lineno}"
-            for frame in traceback.extract_tb(error.__traceback__)
-            if frame.filename != __file__ and (first := _first_own(parts := PurePath(frame.filename).parts)) is not None
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
+        places = [
+            f"{'/'.join(parts[first:])}:{frame.lineno}"
+            for frame in frames
+            if (first := _first_own(parts := PurePath(frame.filename).parts)) is not None
         ]
+        if plugin:
+            places = [f"{'/'.join(PurePath(frame.filename).parts[-2:])}:{frame.lineno}" for frame in frames]
         said = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-        return Defect(said, own[-1] if own else "unknown", "".join(traceback.format_exception(error)))
+        return Defect(said, places[-1] if places else "unknown", "".join(traceback.format_exception(error)), plugin)
 
     def __str__(self) -> str:
+        if self.plugin:
+            where = f"a defect of the plugin {self.plugin} at {self.place} ({self.error})"
+            return f"{where}; report it to its authors, or use --no-plugins"
         return f"a defect of this program at {self.place} ({self.error}); please report it"
+
+
+class PluginFailed(Exception):
+    """The code of a plugin failed.
+
+    Args:
+        defect: the failure, which names the plugin.
+    """
+
+    def __init__(self, defect: Defect) -> None:
+        super().__init__(str(defect))
+        self.defect = defect
 
 
 def _first_own(parts: tuple[str, ...]) -> int | None:
@@ -53,13 +81,14 @@ def _first_own(parts: tuple[str, ...]) -> int | None:
     return next((number for number in range(len(parts) - 1, -1, -1) if parts[number] in _OWN), None)
 
 
-def contained(work: Callable[[], T], *, expected: tuple[type[BaseException], ...] = ()) -> T | Defect:
+def contained(work: Callable[[], T], *, expected: tuple[type[BaseException], ...] = (), plugin: str = "") -> T | Defect:
     """Return the result of the work, or the defect that ended it.
 
     Args:
         work: what to do.
         expected: exceptions that are answers, not defects; they are raised unchanged. So are those that end the
             process: an interrupt, an exit.
+        plugin: the plugin whose code it is, if it is one's.
     """
     try:
         return work()
@@ -68,7 +97,27 @@ def contained(work: Callable[[], T], *, expected: tuple[type[BaseException], ...
     except expected:
         raise
     except BaseException as error:  # noqa: BLE001 - a panic inside polars is no Exception
-        return Defect.of(error)
+        return Defect.of(error, plugin)
+
+
+def guarded(work: Callable[P, T], plugin: str, *, expected: tuple[type[BaseException], ...] = ()) -> Callable[P, T]:
+    """Return a function of a plugin as this program calls it: where it fails, the error names the plugin.
+
+    It raises ``PluginFailed``, which ``contained`` turns into the defect.
+
+    Args:
+        work: the function.
+        plugin: name and version of the plugin.
+        expected: exceptions that are answers, not defects.
+    """
+
+    def guards(*given: P.args, **named: P.kwargs) -> T:
+        found = contained(lambda: work(*given, **named), expected=expected, plugin=plugin)
+        if isinstance(found, Defect):
+            raise PluginFailed(found)
+        return found
+
+    return guards
 
 
 def each(items: Iterable[T], *, expected: tuple[type[BaseException], ...] = ()) -> Iterator[T | Defect]:

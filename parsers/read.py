@@ -26,8 +26,9 @@ from parsers.files.streams import problem_of
 from parsers.formats.log_directory import DELETED_SEGMENT, split_segment_file
 from parsers.formats.offset_checkpoint import FILES as CHECKPOINT_FILES
 from parsers.formats.trace_jsonl import is_reprinted
+from parsers.plugins import Group, Table
 from parsers.schema import NOTICES, empty
-from parsers.takers import data_files, log_files, metadata_files
+from parsers.takers import added_formats, data_files, log_files, metadata_files
 from parsers.takers.data_files import named
 from parsers.takers.pointer_files import POINTER, is_pointer, pointer
 from parsers.text import broker_log
@@ -45,6 +46,7 @@ __all__ = [
     "FileReading",
     "Taker",
     "note",
+    "of_plugins",
     "printed",
     "read",
 ]
@@ -319,7 +321,7 @@ def _stranger(source: Source, head: bytes) -> pl.DataFrame:
     return empty(NOTICES)
 
 
-TAKERS: tuple[Taker, ...] = (
+BUILT_IN: tuple[Taker, ...] = (
     Taker(POINTER, "stands for a file that Git LFS or git-annex keeps elsewhere", is_pointer, pointer),
     Taker("trace", "a file of a broker, in a trace", log_files.is_file_of_trace, log_files.file_of_trace),
     Taker(
@@ -395,6 +397,16 @@ TAKERS: tuple[Taker, ...] = (
     Taker("broker-log", "a broker's log4j output", log_files.is_text, log_files.log),
 )
 """Readers in the order in which they are asked."""
+
+TAKERS: Table[Taker] = Table(
+    BUILT_IN, Group.FORMATS, name=lambda one: one.format, admit=added_formats.admitted, behind=1
+)
+"""The same with the formats of plugins, which are asked before a file is read as a broker's log."""
+
+
+def of_plugins() -> list[str]:
+    """Return the formats of plugins. A file of one shows nothing about which files of a broker are there."""
+    return [taker.format for taker in TAKERS.added]
 
 
 def printed(time: int | None) -> str | None:

@@ -184,6 +184,8 @@ class Kind(StrEnum):
     )
     REPLICAS_DIFFER = "replicas_differ"  # replica and another one at offset; detail = how, as a command says
     LOG_DIR_DESCRIBED = "log_dir_described"  # log_dir; detail = size=.. offsetLag=.., and "future"
+    # -- what plugins state for their own rules ---------------------------------------------------------------------
+    PLUGIN = "plugin"  # nothing is concluded from it; any column
 
 
 SCRAPED = (Kind.HW_SCRAPED, Kind.LEO_SCRAPED, Kind.LEADER_SCRAPED, Kind.GROUP_SCRAPED)

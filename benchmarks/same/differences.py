@@ -40,6 +40,11 @@ def no_groups(document: Document) -> None:
         finding.setdefault("groups", [])
 
 
+def no_plugins(document: Document) -> None:
+    """Give the document of a version that names no plugins an empty list of them."""
+    document.setdefault("plugins", [])
+
+
 @dataclass(frozen=True, slots=True)
 class Renamed:
     """A field that got another name.
@@ -64,6 +69,7 @@ NORMALISATIONS: tuple[Callable[[Document], None], ...] = (
     places_of_facts,
     wants_as_text,
     no_groups,
+    no_plugins,
 )
 """Done to the answers of both versions, in this order, before they are compared. A renamed field is one more line."""
 

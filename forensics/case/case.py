@@ -36,7 +36,7 @@ from forensics.case.zones import ASSUMED, settle
 from parsers.excerpts.pieces import is_piece
 from parsers.file_reading import note
 from parsers.files.sources import Source
-from parsers.read import FileReading
+from parsers.read import FileReading, of_plugins
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind, empty
 from parsers.text import exports, grep_output
 from parsers.text.layouts import NOT_KNOWN
@@ -155,7 +155,7 @@ class Case:
 
         Settings, and what names leader and ISR alone, may be beside them.
         """
-        read = self.sources.filter(pl.col("format").is_in(_NO_EVIDENCE).not_()).get_column("format")
+        read = self.sources.filter(pl.col("format").is_in([*_NO_EVIDENCE, *of_plugins()]).not_()).get_column("format")
         return set(read.unique().to_list()) == {"trace"}
 
     @property

@@ -18,6 +18,7 @@ from parsers.files.sources import Source
 from parsers.formats.command_output import NAME as DESCRIBED
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.messages.logs import LOG_OF
+from parsers.read import of_plugins
 from parsers.schema import Kind
 from parsers.takers.trace_files import CONTAINER as OF_FILES
 from parsers.text.broker_log import NAME as LOG
@@ -62,14 +63,14 @@ _OF_TEXT = frozenset((LOG, "archive", "unknown", "irrelevant", COPY))
 
 def few_lines_alone(files: Sequence[FileReading]) -> bool:
     """Return whether the evidence is a few lines of logs alone: no complete log of a broker is so short."""
-    formats = {found.format for found in files}
+    formats = {found.format for found in files}.difference(of_plugins())
     return LOG in formats <= _OF_TEXT and sum(found.lines for found in files if found.format == LOG) <= BRIEF
 
 
 def excerpts_alone(case: Case) -> bool:
     """Return whether the evidence is a pasted excerpt: a few lines, no data directory and no trace."""
     whole = case.sources.filter(~IN_EXCERPT).get_column("format")
-    if not {*whole} <= _OF_TEXT | {DESCRIBED}:
+    if not {*whole} <= {*_OF_TEXT, DESCRIBED, *of_plugins()}:
         return False
     logs = case.sources.filter(pl.col("format") == LOG)
     if logs.is_empty():

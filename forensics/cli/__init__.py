@@ -19,6 +19,7 @@ from forensics.cli.exits import INTERRUPTED, NOBODY_READS, TERMINATED
 from forensics.errors import ForensicsError, UnwritableOutput
 from forensics.outputs import plain
 from parsers.containment import Defect, contained
+from parsers.plugins import leave_out
 
 COMMANDS = {
     "scan": ("forensics.cli.scan", "Find lost, truncated or forked committed data in evidence."),
@@ -77,14 +78,26 @@ def _versions(context: click.Context, _parameter: click.Parameter, asked: bool) 
         context.exit()
 
 
+def _without_plugins(_context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
+    """Leave plugins out, before the module of a command looks at the tables to which they add."""
+    if asked:
+        leave_out()
+
+
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "FORENSICS"},
     epilog=example("forensics scan incident/ --report incident.html"),
 )
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_versions, help="Show versions and end."
+    "--no-plugins",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_without_plugins,
+    help="Leave out what other packages add: formats, messages, rules and reports.",
 )
+@click.option("--version", is_flag=True, expose_value=False, callback=_versions, help="Show versions and end.")
 def cli() -> None:
     """Did Kafka's replication lose or fork committed data? forensics reads what brokers left behind.
 

@@ -16,7 +16,8 @@ _DIGITS: Final = 8
 
 
 def versions() -> str:
-    """Return the versions in three lines."""
+    """Return the versions in three lines, and a line for each plugin and for each thing of it that is left out."""
+    from forensics.result import plugins_asked
     from forensics.rules import RULES
     from parsers.messages import MESSAGES
 
@@ -26,7 +27,10 @@ def versions() -> str:
     known = f"{len(rules)} rules ({_hash(rules)})"
     messages = f"{len(MESSAGES)} log messages in {len(wordings)} wordings ({_hash(wordings)})"
     runs_on = ", ".join((f"Python {platform.python_version()}", *libraries))
-    return f"forensics {__version__}\n{runs_on}\n{known}, {messages}"
+    lines = [f"forensics {__version__}", runs_on, f"{known}, {messages}"]
+    for plugin in plugins_asked():
+        lines += [f"plugin {plugin.title}: {', '.join(plugin.adds)}", *plugin.problems]
+    return "\n".join(lines)
 
 
 def _installed(name: str) -> str:

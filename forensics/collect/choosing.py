@@ -28,7 +28,7 @@ class Form(StrEnum):
 
 _FORMS: Final[Mapping[str, Form]] = MappingProxyType(
     {
-        **{taker.format: Form.WHOLE for taker in read.TAKERS},
+        **{taker.format: Form.WHOLE for taker in read.BUILT_IN},
         "pointer": Form.LEFT_OUT,  # stands for a file that is elsewhere
         read.IRRELEVANT: Form.LEFT_OUT,
         read.GC_LOG: Form.LEFT_OUT,
@@ -39,7 +39,7 @@ _FORMS: Final[Mapping[str, Form]] = MappingProxyType(
         DUMP: Form.LEFT_OUT,  # with --print-data-log it has users' records
     }
 )
-"""The form of each format; what is of none is left out."""
+"""The form of each format; what is of none, or of a plugin's, is left out: it may hold users' records."""
 
 _INTERNAL: Final = frozenset(
     ("__consumer_offsets", "__transaction_state", "__share_group_state", "__remote_log_metadata", "__cluster_metadata")
@@ -72,7 +72,7 @@ def form_of(source: Source, *, with_segments: bool, metadata: bool) -> tuple[For
         return Form.LEFT_OUT, f"{form}, not wanted"
     if form in (SEGMENT, DELETED_SEGMENT) and (with_segments or _is_internal(source)):
         return Form.WHOLE, form
-    return _FORMS[form], form
+    return (_FORMS[form], form) if form in _FORMS else (Form.LEFT_OUT, f"{form}, a format of a plugin")
 
 
 def _of_compressed(source: Source, *, with_segments: bool) -> tuple[Form, str]:

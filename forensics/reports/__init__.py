@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from forensics.reports import html, json_report, jsonl, markdown, openmetrics, sarif, text, timesketch
 from forensics.result import Result
+from parsers.containment import guarded
+from parsers.plugins import Group, Table, fitting, returned
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class Report:
         return self.parts(result) if self.parts is not None else (self.render(result),)
 
 
-REPORTS: tuple[Report, ...] = (
+BUILT_IN: tuple[Report, ...] = (
     Report("text", "a summary for the terminal", text.render),
     Report("markdown", "a summary for a ticket", markdown.render),
     Report("json", "everything, by the contract forensics.scan/1", json_report.render, json_report.pieces),
@@ -42,4 +44,26 @@ REPORTS: tuple[Report, ...] = (
     Report("openmetrics", "OpenMetrics text, for alerts on repeated scans", openmetrics.render),
     Report("html", "the incident report, one page for a browser", html.render, whole=True),
 )
-"""Every report, the default first."""
+"""The reports of this program, the default first."""
+
+
+def _admitted(entry: object, plugin: str) -> Report:
+    """Return the report of a plugin as it is used.
+
+    Raises:
+        Unfit: it is no ``Report``, or has no id.
+    """
+    report = fitting(entry, Report, lambda one: one.name)
+
+    def pieces(result: Result) -> Iterable[str]:
+        for piece in report.pieces(result):
+            yield returned(piece, str, f"the report {report.name}")
+
+    def render(result: Result) -> str:
+        return "".join(pieces(result))
+
+    return replace(report, render=guarded(render, plugin), parts=None)
+
+
+REPORTS: Table[Report] = Table(BUILT_IN, Group.REPORTS, name=lambda one: one.name, admit=_admitted)
+"""Every report: those of plugins come last."""

@@ -12,13 +12,13 @@ from parsers.file_reading import FileReading
 from parsers.files.sources import Source
 from parsers.formats.log_directory import DELETED_SEGMENTS
 from parsers.ledger import CLASSES, Bytes, ledger
-from parsers.read import TAKERS
+from parsers.read import BUILT_IN, TAKERS
 from parsers.schema import OBSERVATIONS
 
 SCHEMA: Final = "forensics.coverage/1"
 _WIDE: Final = dict.fromkeys(CLASSES, 12) | {CLASSES[0]: 16}
 EXAMPLES: Final = 10  # notices shown of a file
-_WHAT: Final = {taker.format: taker.what for taker in TAKERS} | {
+_WHAT: Final = {taker.format: taker.what for taker in BUILT_IN} | {
     "archive": "holds the files that follow",
     "copy": "the same bytes as another file, or as its beginning",
     "irrelevant": "nothing about replication",
@@ -48,7 +48,8 @@ def render(files: Sequence[tuple[Source, FileReading]], *, rows: int = 20, recor
 
 def _paragraph(source: Source, found: FileReading, rows: int, records: int) -> Iterator[str]:
     yield printable(source.path)
-    what = _WHAT.get(found.format, "")
+    added = (taker.what for taker in TAKERS.added if taker.format == found.format)
+    what = _WHAT.get(found.format) or next(added, "")
     stored = source.container or source.stored
     about = [f"{found.format}{f' ({what})' if what else ''}", f"{source.size:,} bytes", *([stored] if stored else [])]
     yield f"  {', '.join(about)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import resources
 from typing import Any, Final
@@ -16,10 +17,12 @@ from forensics.repaired.since import Repair
 from forensics.replay.history import Epoch, History
 from forensics.replay.lineage import UNKNOWN
 from forensics.result import Partition, Result
+from forensics.rules import RULES
 from forensics.rules.finding import Evidence, Finding, Judgement
 from forensics.rules.stated_problems import Problem
 from forensics.rules.wording import want_texts
 from forensics.version import __version__
+from parsers.read import TAKERS
 
 SCHEMA = "forensics.scan/1"
 EXAMPLES = 20
@@ -37,9 +40,12 @@ def pieces(result: Result) -> Iterator[str]:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
+    """The JSON Schema of the document, with the ids of rules and formats of plugins."""
     text = resources.files("forensics.reports").joinpath("scan.schema.json").read_text("utf-8")
-    return dict(json.loads(text))
+    found = dict(json.loads(text))
+    found["$defs"]["rule"]["enum"] += [rule.id for rule in RULES.added]
+    found["$defs"]["format"]["enum"] += [taker.format for taker in TAKERS.added]
+    return found
 
 
 def document(result: Result) -> dict[str, Any]:
@@ -65,6 +71,7 @@ def _members(result: Result) -> Iterator[tuple[str, object]]:
     yield "tuning", _tuning(result)
     yield "repair", _repair(result.repair)
     yield "clocks", map(_clock, case.skew.iter_rows(named=True))
+    yield "plugins", [asdict(plugin) for plugin in result.plugins]
 
 
 def _broker(broker: Broker) -> dict[str, Any]:

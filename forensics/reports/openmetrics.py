@@ -94,7 +94,7 @@ def _files(result: Result) -> Iterator[Sample]:
 
 
 def _notices(result: Result) -> Iterator[Sample]:
-    yield {}, result.case.notices.height
+    yield {}, result.case.notices.height + len(result.left_out)
 
 
 def _failures(result: Result) -> Iterator[Sample]:

@@ -35,7 +35,13 @@ def changed(result: Result) -> list[str]:
     if changes.baseline is not None:
         gone = f"; {changes.gone:,} of it not found any more" if changes.gone else ""
         texts.append(f"{known:,} known finding{'' if known == 1 else 's'} hidden by baseline {changes.baseline}{gone}")
-    return texts
+    return [*texts, *added(result)]
+
+
+def added(result: Result) -> list[str]:
+    """Return what plugins added, a sentence for each plugin, and one for each thing that could not be used."""
+    texts = [f"plugin {plugin.title} adds {', '.join(plugin.adds)}" for plugin in result.plugins]
+    return [*texts, *result.left_out]
 
 
 def one_folder(result: Result) -> list[str]:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from forensics.outputs import as_json
 from forensics.reports.json_report import EXAMPLES
+from forensics.reports.remarks import added
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.finding import Evidence, Finding, Rule, Severity, Verdict
@@ -235,4 +236,4 @@ def _notifications(result: Result) -> list[dict[str, Any]]:
 def _changed(result: Result) -> list[str]:
     changes = result.changes
     off = [f"rule not asked: {rule}" for rule in changes.disabled]
-    return off + ([f"configured by {changes.config}"] if changes.config is not None else [])
+    return [*off, *added(result)] + ([f"configured by {changes.config}"] if changes.config is not None else [])

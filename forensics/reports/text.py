@@ -559,7 +559,7 @@ class _Page(Page):
         )
         lines, understood = int(sources.get_column("relevant").sum()), int(sources.get_column("understood").sum())
         unknown = sources.filter(pl.col("format") == "unknown").height
-        notices = case.notices.height
+        notices = case.notices.height + len(self.result.left_out)
         self.put(
             "",
             f"{understood:,} of {lines:,} log lines about replication understood, {unknown:,} "
@@ -571,8 +571,10 @@ class _Page(Page):
             at = f" line {row['line']}" if row["line"] is not None else ""
             at = f" byte {row['byte']:,}" if row["line"] is None and row["byte"] is not None else at
             self.put("  - ", f"{self.place(case.path(row['source']))}{at}: {row['reason']}")
-        if notices > EXAMPLES:
-            self.row(f"  ... and {notices - EXAMPLES:,} more: --format json counts them by file")
+        for said in self.result.left_out:
+            self.put("  - ", said)
+        if case.notices.height > EXAMPLES:
+            self.row(f"  ... and {case.notices.height - EXAMPLES:,} more: --format json counts them by file")
 
     def zones(self) -> str:
         """Return zones of files with a zone of their own, if it differs from the assumed one."""

@@ -9,7 +9,7 @@ from forensics.case.trace_clusters import cluster_text
 from forensics.replay.confidence import Bearers, Confidence
 from forensics.reports.incidents import Incident
 from forensics.result import Result
-from forensics.rules import RULES
+from forensics.rules import RULES, rule_of
 from forensics.rules.causes import Cause, CauseId
 from forensics.rules.finding import Finding, Severity, count_text, offsets_text, records_text
 
@@ -75,7 +75,6 @@ _MEANS = {
 
 
 _OF_DAMAGE = {**_MEANS, Confidence.PROVEN: "two independent files show each fact, or a file on disk shows it by itself"}
-_ALONE = frozenset(rule.id for rule in RULES if rule.bearers is Bearers.ONE)
 _OF_TRACES = {**_MEANS, Confidence.PROVEN: "the trace states each fact"}
 
 
@@ -83,7 +82,7 @@ def confidence_text(result: Result) -> str:
     """Return what the words for the confidence of findings mean, those that occur; "" without findings."""
     loud = [finding for finding in result.findings if finding.severity is not Severity.INFO]
     named = {finding.confidence for finding in loud}
-    alone = any(one.rule in _ALONE and one.confidence is Confidence.PROVEN for one in loud)
+    alone = any(rule_of(one.rule).bearers is Bearers.ONE and one.confidence is Confidence.PROVEN for one in loud)
     means = _OF_TRACES if result.case.traces_alone else _OF_DAMAGE if alone else _MEANS
     said = " ".join(f"{one.value.capitalize()}: {text}." for one, text in means.items() if one in named)
     return f"{said} Act on both." if {*means} <= named else said

@@ -10,6 +10,7 @@ from forensics.replay.bare import shape
 from forensics.replay.history import History
 from forensics.replay.traces.results import Played
 from forensics.rules import (
+    added,
     checkpoint_contradiction,
     committed_data_lost,
     epoch_divergence,
@@ -32,8 +33,9 @@ from forensics.rules.story import contradicted, from_before
 from forensics.rules.suspected import with_suspected
 from forensics.rules.wants import Artefact, Question, Reason, Shows, Want, anywhere, of_evidence
 from parsers.containment import Defect, contained
+from parsers.plugins import Group, Table
 
-RULES: tuple[Rule, ...] = (
+BUILT_IN: tuple[Rule, ...] = (
     # What an operator asks first: what is lost, what is forked, which replica truncated it.
     committed_data_lost.RULE,
     replica_divergence.RULE,
@@ -55,7 +57,21 @@ RULES: tuple[Rule, ...] = (
     uncommitted_truncation.RULE,
     evidence_gap.RULE,
 )
-"""Every rule, in the order in which verdicts are shown."""
+"""The rules of this program, in the order in which verdicts are shown."""
+
+RULES: Table[Rule] = Table(BUILT_IN, Group.RULES, name=lambda one: one.id, admit=added.admitted)
+"""Every rule: those of plugins come last."""
+
+
+def ranks() -> dict[str, int]:
+    """Return the place of each rule in the order, by its id."""
+    return {rule.id: place for place, rule in enumerate(RULES)}
+
+
+def rule_of(name: str) -> Rule:
+    """Return the rule with an id."""
+    return next(rule for rule in RULES if rule.id == name)
+
 
 READ_AS = (
     "the evidence does not show release, inter-broker protocol and message format: 0.11 or later was assumed, where "
@@ -177,8 +193,12 @@ def _asked(history: History, case: Case) -> list[Judgement]:
 
 
 def _shared(history: History, case: Case, answers: list[Judgement], finding: frozenset[str]) -> list[Judgement]:
-    """Return the answers for a partition that is alike, the rules that find something asked again."""
-    again = {rule.id: _judged(rule, history, case) for rule in RULES if rule.id in finding}
+    """Return the answers for a partition that is alike, the rules that find something asked again.
+
+    So are those of plugins: their answers may depend on more than the shape.
+    """
+    asked = (*(rule for rule in BUILT_IN if rule.id in finding), *RULES.added)
+    again = {rule.id: _judged(rule, history, case) for rule in asked}
     return [again.get(one.rule, one) for one in answers]
 
 

@@ -8,13 +8,11 @@ from types import MappingProxyType
 
 from forensics.replay.confidence import Bearer, Bearers, Weakness, borne
 from forensics.replay.facts.directory import Ref
-from forensics.rules import RULES
+from forensics.rules import rule_of
 from forensics.rules.finding import Evidence, Finding, States, all_of
 
 VALUES = frozenset({States.COMMITTED, States.TRUNCATION, States.LOG_END, States.EPOCH_START})
 """Values of which each needs its own bearers."""
-
-_NEEDED: Mapping[str, Bearers] = {rule.id: rule.bearers for rule in RULES}
 
 
 def dated(finding: Finding, times: Mapping[int, int]) -> Finding:
@@ -81,7 +79,7 @@ def shown(
             makes the finding wrong, whatever other files state about the other values.
     """
     found = replace(finding, evidence=evidence) if evidence != finding.evidence else finding
-    needed = _NEEDED[finding.rule]
+    needed = rule_of(finding.rule).bearers
     apart = Bearers.ONE if needed is Bearers.ONE else Bearers.TWO
     alone = {states: tuple(bearers) for states, bearers in values.items() if borne(bearers, apart)}
     weak = borne(found.bearers, needed, found.lines) or ((Weakness.ONE_BEARER,) if alone else ())

@@ -50,9 +50,11 @@ from parsers.messages import (
     state_change_steps,
     storage_errors,
 )
+from parsers.messages.added import admitted
 from parsers.messages.catalogue import Message
+from parsers.plugins import Group, Table
 
-MESSAGES: tuple[Message, ...] = (
+BUILT_IN: tuple[Message, ...] = (
     *partition.MESSAGES,
     *partition_progress.MESSAGES,
     *partition_isr.MESSAGES,
@@ -100,4 +102,7 @@ MESSAGES: tuple[Message, ...] = (
     *routine_controller.MESSAGES,
     *routine_warnings.MESSAGES,
 )
-"""All messages. A line that has the literal of several is read by the one whose wording fits."""
+"""All messages of Kafka. A line that has the literal of several is read by the one whose wording fits."""
+
+MESSAGES: Table[Message] = Table(BUILT_IN, Group.MESSAGES, name=lambda one: one.id, admit=admitted)
+"""All messages, and behind them those of plugins."""

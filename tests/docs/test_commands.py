@@ -26,6 +26,7 @@ NOT_RUN = {
     r"podman": "needs a builder of images; .ci/image builds and runs it where there is one",
     r"xclip": "needs a desktop; tests/cli/test_excerpts.py reads standard input",
     r"pip (install|wheel)|python -m pip|python -m venv": "installs packages; test_layout.py builds the wheel",
+    r"cp -r packaging/plugin-template|pytest --forensics-rule": "tests/plugins installs it and runs its tests",
     r"pack/bin/venv-pack|PYSPARK_PYTHON=|export PYSPARK|spark-submit": "needs a Spark cluster",
 }
 """Commands that are not run, as regular expressions for their beginning, each with the reason."""

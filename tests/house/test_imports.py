@@ -58,6 +58,7 @@ BLIND_TO: dict[str, tuple[str, ...]] = {
     ),
     "forensics.model": ("forensics.rules", "forensics.reports", "forensics.engines", "forensics.cli"),
     "forensics.cli": (),
+    "forensics.testing": (),
 }
 
 # The folders of replay, each with those whose modules it may use. Modules beside the folders belong to none.
@@ -81,6 +82,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "click": ("forensics.cli",),
     "kafka": ("parsers.formats.records", "forensics.salvage.producing"),
     "pandas": (),
+    "pytest": ("forensics.testing",),
 }
 
 

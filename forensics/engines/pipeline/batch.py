@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from hashlib import sha256
 from itertools import count
@@ -75,7 +75,7 @@ from forensics.engines.stages.work import (
     Read,
     Survey,
 )
-from forensics.result import Result, ordered, problems_of
+from forensics.result import Result, ordered, plugins_asked, problems_of
 from parsers import read
 from parsers.files.sources import Source
 from parsers.filled import filled
@@ -607,6 +607,7 @@ def _commit(run: Batch, job: Job, listing: Listing, context: Context, hashes: Se
             "parser": parser_version(),
             "judge": judge_version(),
             "shape": codec.shape(),
+            "plugins": [asdict(plugin) for plugin in plugins_asked()],
             "inputs": list(run.paths),
             "tables": run.options.format,
             "zone": run.options.reading.zone,

@@ -27,7 +27,7 @@ from forensics.engines.stages.table import Table
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
 from forensics.outputs import evidence_around
 from forensics.version import __version__
-from parsers import limits
+from parsers import limits, plugins
 
 try:
     import fcntl
@@ -277,14 +277,18 @@ def _unwritable(path: Path, error: OSError) -> UnwritableOutput:
 def parser_version() -> str:
     """Return the version of the readers: rows of another version, or read within other limits, are not used again."""
     moved = limits.said()
-    return _version("parsers", "forensics.engines.pipeline", "forensics.engines.stages") + (
-        f" within {moved}" if moved else ""
-    )
+    version = _version("parsers", "forensics.engines.pipeline", "forensics.engines.stages")
+    return with_plugins(f"{version} within {moved}" if moved else version)
 
 
 def judge_version() -> str:
     """Return the version of replay and rules: answers of another version are not used again."""
-    return _version("forensics")
+    return with_plugins(_version("forensics"))
+
+
+def with_plugins(version: str) -> str:
+    """Return a version with the plugins that are installed: they change what is read, and what is found."""
+    return f"{version} with {added}" if (added := plugins.said()) else version
 
 
 @functools.cache

@@ -34,6 +34,7 @@ from forensics.rules.known_problems import KNOWN_PROBLEMS
 from forensics.rules.proof import shown
 from forensics.rules.stated_problems import Problem, looked_at, stated
 from forensics.version import __version__
+from parsers import plugins
 from parsers.files.sources import Source
 from parsers.schema import BATCHES, Kind
 
@@ -138,6 +139,20 @@ class LargeTables:
         return replace(case, lives=lives, divided=changes(found.collect(), "cluster").cast(pl.Schema(DIVIDED)))
 
 
+def _same_plugins(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Make sure that the plugins that judged are those of this process: a report needs the rules of its findings.
+
+    Raises:
+        UnusableOutput: they are not.
+    """
+    judged = ", ".join(f"{one['name']} {one['version']}" for one in manifest.get("plugins", ()))
+    if judged != plugins.said():
+        raise UnusableOutput(
+            f"{folder}: was judged {f'with {judged}' if judged else 'without plugins'}, and this installation has "
+            f"{plugins.said() or 'no plugins'}: install the same, use --no-plugins, or run the batch into it again"
+        )
+
+
 class Stored:
     """The tables of a batch.
 
@@ -161,6 +176,7 @@ class Stored:
                 f"{folder}: was written by another version of forensics ({self.manifest.get('judge')}), this is "
                 f"{__version__}; run the batch into it again: what was read and is still valid is not read again"
             )
+        _same_plugins(folder, self.manifest)
         self.generation: int = self.manifest["generation"]
         skew = {int(broker): shift for broker, shift in self.manifest["skew"]}
         window = (self.manifest.get("since"), self.manifest.get("until"))

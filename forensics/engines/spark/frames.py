@@ -15,6 +15,7 @@ import polars as pl
 from forensics.engines.stages.rows import Schema, arrow_schema, completed, ddl, narrowed
 from forensics.engines.stages.table import PARQUET, Rows, Table
 from forensics.errors import TaskFailed
+from parsers import plugins
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,7 +39,8 @@ __all__ = [
 ]
 
 _REFUSED: Final = re.compile(
-    r"^ *(?:Caused by: )?[\w.]*(?:Error|Exception): (.*(?:\[Errno |os error |No space left|denied|quota).*)$",
+    r"^ *(?:Caused by: )?[\w.]*(?:Error|Exception|OtherPlugins): "
+    r"(.*(?:\[Errno |this worker has |os error |No space left|denied|quota).*)$",
     re.MULTILINE,
 )
 
@@ -80,20 +82,27 @@ class _Whole:
     Attributes:
         work: may leave columns out.
         schema: in plain types.
+        plugins: those of the driver.
     """
 
     work: Work
     schema: Schema
+    plugins: str
 
     def __call__(self, incoming: Iterable[Any]) -> Iterator[Any]:
-        """Yield the rows that the work gives."""
+        """Yield the rows that the work gives.
+
+        Raises:
+            OtherPlugins: this worker has other plugins than the driver.
+        """
+        plugins.require(self.plugins)
         for batch in self.work(incoming):
             yield completed(batch, self.schema)
 
 
 def mapped(frame: DataFrame, work: Work, schema: Schema) -> DataFrame:
     """Apply the work to each partition."""
-    return frame.mapInArrow(_Whole(work, schema), ddl(schema))
+    return frame.mapInArrow(_Whole(work, schema, plugins.said()), ddl(schema))
 
 
 def written_types(table: Table) -> str:

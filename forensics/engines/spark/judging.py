@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from forensics.case.frames import check
-from forensics.engines.spark.frames import collected
+from forensics.engines.spark.frames import collected, mapped
 from forensics.engines.stages.judging_rows import TABLES, JudgeRows
 from forensics.engines.stages.packing import packed
-from forensics.engines.stages.rows import ddl
 
 if TYPE_CHECKING:
     from forensics.engines.spark.frames import DataFrame
@@ -38,6 +37,6 @@ def judge(observations: DataFrame, *, whole: bool) -> Judged:
     rows = observations.filter(F.col("topic").isNotNull()).repartition("topic", "partition")
 
     def answers(name: str) -> DataFrame:
-        return rows.mapInArrow(JudgeRows(name, shared, whole), ddl(TABLES[name][0]))
+        return mapped(rows, JudgeRows(name, shared, whole), TABLES[name][0])
 
     return Judged(answers("findings"), answers("verdicts"), answers("timeline"))

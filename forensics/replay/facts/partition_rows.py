@@ -45,9 +45,9 @@ def _is_read(observations: pl.DataFrame) -> pl.Expr:
     """Filter for rows that replay reads; each line of a trace is, and each that names a topic id."""
     traffic = pl.col("kind").is_in([kind.value for kind in _TRAFFIC]) & (pl.col("message") != TRACE)
     unread = traffic & (pl.col("topic_id").str.len_chars() > 0).fill_null(False).not_()
-    # Read by themselves, as no broker states them of its log.
-    groups = pl.col("kind").is_in([kind.value for kind in (Kind.GROUP_COMMITTED, *SCRAPED)])
-    return (~unread & ~groups) | pl.col("row").is_in(lagging(observations).get_column("row").implode())
+    # Read by themselves, as no broker states them of its log; what plugins state is read by their rules alone.
+    apart = pl.col("kind").is_in([kind.value for kind in (Kind.GROUP_COMMITTED, *SCRAPED, Kind.PLUGIN)])
+    return (~unread & ~apart) | pl.col("row").is_in(lagging(observations).get_column("row").implode())
 
 
 def lagging(rows: pl.DataFrame) -> pl.DataFrame:

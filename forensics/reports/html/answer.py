@@ -17,7 +17,7 @@ from forensics.reports.html.wording import Namer, clock, namer, number, offsets,
 from forensics.reports.incidents import incidents
 from forensics.reports.titles import counted_nodes
 from forensics.result import Partition, Result
-from forensics.rules import RULES
+from forensics.rules import rule_of
 from forensics.rules.causes import Cause, CauseId
 from forensics.rules.epoch_divergence import ID as EPOCHS
 from forensics.rules.finding import Action, Finding, Severity, States, Verdict
@@ -25,9 +25,6 @@ from forensics.rules.finding import Action, Finding, Severity, States, Verdict
 CARDS, MEMBERS, CLUSTERS, LISTED = 8, 500, 20, 24
 """How many kinds of damage get a card, how many partitions each names, how many clusters get a line, and how many
 partitions the list before the cards has."""
-
-_LABELS = {rule.id: rule.label for rule in RULES}
-_PHRASES = {rule.id: rule.phrase for rule in RULES}
 
 
 _OFF: dict[tuple[str, ...], str] = {
@@ -169,7 +166,6 @@ def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
 
 
 _ASKED = frozenset({LOST, FORKED})
-_LOSS = next(rule for rule in RULES if rule.id == LOST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +376,7 @@ def _grave(found: _Found, called: Namer) -> str:
     for one in found.other:
         if one.severity.rank <= Severity.ERROR.rank and decides(one.confidence):
             places.setdefault(one.rule, {})[called(one)] = None
-    said = [f"{_PHRASES[rule]} in {_named(list(names))}" for rule, names in places.items()]
+    said = [f"{rule_of(rule).phrase} in {_named(list(names))}" for rule, names in places.items()]
     return "; ".join(said[:2]) + (f"; and {plural(len(said) - 2, 'more rule')}" if len(said) > 2 else "")
 
 
@@ -425,7 +421,7 @@ def _damage(result: Result, found: _Found, called: Namer, silent: str) -> tuple[
     lead = sentence(plain(first.summary))
     if len(found.bad) > 1:
         lead = f"First in the table, {called(first)}: {sentence(plain(first.summary))}"
-    rest = len(open_rules(result).get(_LOSS, ()))
+    rest = len(open_rules(result).get(rule_of(LOST), ()))
     if rest:
         also = f" It is suspected in {_where(found.suspected, called)}." if found.suspected else ""
         lead += f" Loss cannot be ruled out in {number(rest)} more of {existing(result)}.{also}"
@@ -529,7 +525,7 @@ def _card(partition: Partition, anchor: str, called: Namer) -> Card:
 def label(rule: str, findings: Sequence[Finding]) -> str:
     """Return the name of a rule in words, after "Suspected" if its findings are no more than that."""
     sure = any(decides(f.confidence) for f in findings)
-    return _LABELS[rule] if sure else f"Suspected: {_PHRASES[rule]}"
+    return rule_of(rule).label if sure else f"Suspected: {rule_of(rule).phrase}"
 
 
 def _shown(partition: Partition) -> list[Finding]:

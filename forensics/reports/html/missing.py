@@ -11,7 +11,7 @@ from forensics.reports import collecting
 from forensics.reports.answer import present
 from forensics.reports.html.wording import Namer, namer, number, offsets, plain
 from forensics.result import Partition, Result
-from forensics.rules import RULES
+from forensics.rules import ranks
 from forensics.rules.finding import Verdict
 from forensics.rules.trace_wording import kinds_text
 from forensics.rules.wants import Artefact, Collect, Want
@@ -31,8 +31,6 @@ _SPOKEN = {
 
 _KEPT = ", only if someone kept a copy from before the restart"
 """The words after a file that cannot be collected now."""
-
-_RANKS = {rule.id: place for place, rule in enumerate(RULES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +152,7 @@ def _row(key: tuple[object, ...], row: _Gathered) -> Row:
     spans = [span for span in row.spans if span]
     rest = f" and {number(len(spans) - SPANS)} more" if len(spans) > SPANS else ""
     named = list(row.partitions)
+    places = ranks()
     return Row(
         (ids or "any") + where,
         (_files(row.way, row.origin) or "anything about it") + (_KEPT if row.saved else ""),
@@ -161,7 +160,7 @@ def _row(key: tuple[object, ...], row: _Gathered) -> Row:
         "; ".join(spans[:SPANS]) + rest,
         tuple(named[:NAMED]),
         max(len(named) - NAMED, 0),
-        tuple(sorted(row.rules, key=lambda rule: _RANKS.get(rule, len(_RANKS)))),
+        tuple(sorted(row.rules, key=lambda rule: places.get(rule, len(places)))),
     )
 
 

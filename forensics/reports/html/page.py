@@ -19,7 +19,7 @@ from forensics.reports.advice import FORKED, LOST
 from forensics.reports.html import answer, brokers, figures, lanes, moments, overview, story, tables, wording
 from forensics.reports.titles import first_names, nodes_text, repeat_text, source_of
 from forensics.result import Partition, Result
-from forensics.rules import RULES
+from forensics.rules import ranks
 from forensics.rules.finding import Severity, Verdict
 from forensics.rules.stated_problems import Problem
 from forensics.version import __version__
@@ -149,15 +149,13 @@ def _worst_first(result: Result) -> Result:
     return replace(result, partitions=sorted(result.partitions, key=_urgency))
 
 
-_RANKS = {rule.id: place for place, rule in enumerate(RULES)}
-
-
 def _urgency(partition: Partition) -> tuple[int, int]:
     """Return a sort key: the worst severity, then the rule, as the incidents of other reports are in order."""
     worst, open_ = partition.worst, partition.verdicts(Verdict.UNKNOWN)
     if worst <= Severity.WARNING.rank:
         found = (f for judgement in partition.judgements.values() for f in judgement.findings)
-        return worst, min(_RANKS[f.rule] for f in found if f.severity.rank == worst)
+        places = ranks()
+        return worst, min(places[f.rule] for f in found if f.severity.rank == worst)
     asked = sum(rule in open_ for rule in (LOST, FORKED))
     return len(Severity) + (0 if asked else 1 if open_ else 2), -asked
 

@@ -23,7 +23,7 @@ from forensics.reports.html.wording import (
     shortener,
 )
 from forensics.result import Partition, Result
-from forensics.rules import RULES
+from forensics.rules import rule_of
 from forensics.rules.causes import Cause
 from forensics.rules.finding import Evidence, Finding, Severity, Verdict, brokers_text
 from forensics.rules.wants import Want
@@ -34,8 +34,6 @@ TALES, OPENED, PROOFS, QUIET, ALIKE = 40, 1, 6, 40, 500
 partitions listed to which the same happened.
 """
 
-_LABELS = {rule.id: rule.label for rule in RULES}
-_PHRASES = {rule.id: rule.phrase for rule in RULES}
 
 Partitions = Mapping[tuple[object, ...], Partition]
 """Partitions by ``incidents.incarnation_of`` of their findings."""
@@ -248,10 +246,11 @@ class _Teller:
 
     def _told(self, finding: Finding) -> Told:
         times = f" ({number(finding.count)} times)" if finding.count > 1 else ""
+        rule = rule_of(finding.rule)
         return Told(
             finding_anchor(finding),
-            _LABELS[finding.rule] if decides(finding.confidence) else f"Suspected: {_PHRASES[finding.rule]}",
-            _PHRASES[finding.rule],
+            rule.label if decides(finding.confidence) else f"Suspected: {rule.phrase}",
+            rule.phrase,
             brokers_text(finding.replicas) if finding.replicas else "",
             finding.rule,
             tone_of(finding),
