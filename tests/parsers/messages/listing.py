@@ -115,7 +115,7 @@ def page(seen: Seen) -> str:
     real = sum(name(message, number) in seen for message, number, _ in every())
     parts = [HEAD, f"{len(MESSAGES)} messages in {count} wordings; {real} wordings were seen on real brokers.\n"]
     for path in sorted(Path(parsers.messages.__file__).parent.glob("*.py")):
-        if path.stem in ("__init__", "catalogue", "logs", "patterns"):
+        if path.stem in ("__init__", "added", "catalogue", "logs", "patterns"):
             continue
         family = importlib.import_module(f"parsers.messages.{path.stem}")
         title = (family.__doc__ or path.stem).strip().split("\n\n")[0].replace("\n", " ").replace("``", "`")
