@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from forensics.case.owners import by_folder
 from parsers import read
 from parsers.details import Claim
 from parsers.filled import filled
+from parsers.formats.segment import NAME as SEGMENT
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.formats.trace_jsonl import write_header, write_statements, write_trace
 from parsers.schema import OBSERVATIONS, Kind
@@ -176,11 +178,19 @@ def of_files(case: Case, numbers: Collection[int], setting: Callable[[str, str],
 
     Args:
         case: the evidence; the files of each cluster make a trace of their own.
-        numbers: ids of the files.
+        numbers: ids of the files; of segments only what their records state.
         setting: gives what is written in place of the value of a setting; by default the value.
     """
     files = case.sources.filter(pl.col("id").is_in(list(numbers))).sort("cluster", "id", nulls_last=True)
     for (cluster,), part in files.group_by("cluster", maintain_order=True):
         yield write_header(cluster=cluster, with_files=True)
         for source in part.rows(named=True):
-            yield from trace_files.write_file(_kept(case, source, case.observations, setting))
+            kept = _kept(case, source, case.observations, setting)
+            yield from trace_files.write_file(_statements_alone(kept) if source["format"] == SEGMENT else kept)
+
+
+def _statements_alone(kept: trace_files.Kept) -> trace_files.Kept:
+    """Return what a segment states, without its batches and its place: another file shows what the log holds."""
+    return replace(
+        kept, placed={"format": "command-output"}, batches=kept.batches.clear(), notices=kept.notices.clear()
+    )

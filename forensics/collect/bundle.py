@@ -92,7 +92,8 @@ def collect(
         stated: list[str] = []
         for source in _listed(paths):
             found.append(_packed(tar, source, with_segments=with_segments, metadata=metadata, names=names))
-            stated += [source.path] if found[-1].form is Form.STATEMENTS else []
+            if names is not None and redacting.is_stated(source, found[-1].form, found[-1].what):
+                stated.append(source.path)
         if names is not None and stated:
             _add_statements(tar, names, stated)
         if not any(one.name for one in found):

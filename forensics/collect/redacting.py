@@ -11,6 +11,8 @@ from forensics.collect import headers, settings
 from forensics.collect.choosing import Form
 from parsers.containers import Memory, expand
 from parsers.files.sources import Source
+from parsers.formats.consumer_offsets import TOPIC as CONSUMER_OFFSETS
+from parsers.formats.log_directory import DELETED_SEGMENT, split_directory
 from parsers.formats.segment import NAME as SEGMENT
 
 _NUMBERS: Final = frozenset(("producer-snapshot",))
@@ -56,7 +58,8 @@ _CHANGES: Final[Mapping[str, Change]] = {
 }
 """Other formats of text, each with what replaces the names in a line."""
 
-_STATED: Final = frozenset(("metadata-log", "metadata-snapshot", "quorum-state", SEGMENT))
+_SEGMENTS: Final = frozenset((SEGMENT, DELETED_SEGMENT))
+_STATED: Final = frozenset(("metadata-log", "metadata-snapshot", "quorum-state"))
 """Formats that are packed as the lines of a trace: no text, or of no use apart from such a file."""
 
 _STEP: Final = 1 << 20
@@ -95,8 +98,8 @@ def redacted(source: Source, form: Form, what: str, names: Names) -> Redacted:
     """
     if form is Form.LEFT_OUT or what in _LEFT_OUT:
         return Redacted(Form.LEFT_OUT, _LEFT_OUT.get(what, what))
-    if form is Form.HEADERS:
-        return Redacted(form, what, headers.ENDING, _headers(source, names))
+    if form is Form.HEADERS or what in _SEGMENTS:
+        return Redacted(Form.HEADERS, what, headers.ENDING, _headers(source, names))
     if form is Form.MASKED:
         return Redacted(form, what, lines=_settings(source, names))
     if what in _STATED:
@@ -109,6 +112,14 @@ def redacted(source: Source, form: Form, what: str, names: Names) -> Redacted:
     if change is None:
         return Redacted(Form.LEFT_OUT, f"{what}, in which not all names are known")
     return Redacted(Form.REDACTED, what, lines=(change(names, line) for line in texts(source)))
+
+
+def is_stated(source: Source, form: Form, what: str) -> bool:
+    """Return whether the trace of a bundle has what a file shows: also positions of groups, beside their segment."""
+    if form is not Form.HEADERS or what != SEGMENT:
+        return form is Form.STATEMENTS
+    directory = split_directory(source.parent)
+    return directory is not None and directory.topic == CONSUMER_OFFSETS
 
 
 def learn(source: Source, form: Form, what: str, names: Names) -> None:
@@ -173,4 +184,4 @@ def digest(content: IO[bytes]) -> str:
     return found.hexdigest()
 
 
-__all__ = ["STATEMENTS", "Names", "Redacted", "digest", "learn", "redacted", "texts", "write"]
+__all__ = ["STATEMENTS", "Names", "Redacted", "digest", "is_stated", "learn", "redacted", "texts", "write"]

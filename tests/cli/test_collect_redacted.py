@@ -13,6 +13,8 @@ import pytest
 from forensics.engines.local import scan
 from tests.cli.conftest import Run
 from tests.cli.test_collect import members
+from tests.committed import commit
+from tests.replay.test_group_reads import READ, power_loss
 from tests.reports.html.test_redacted import SECRETS, TOPIC, house, named_in, renamed
 from tools.samples import unpacked
 
@@ -67,6 +69,7 @@ def test_no_byte_names_the_case_and_a_scan_answers_alike(run: Run, tmp_path: Pat
     everything = {str(path.relative_to(case)): path.read_bytes() for path in case.rglob("*") if path.is_file()}
     assert {one for one, _ in naming(everything, names)} >= {"k7zz"}, "nothing to redact, so the test shows nothing"
     assert answers(bundle) == answers(case)
+    assert not [one for one in scan([str(bundle)]).case.notices.get_column("reason") if "metadata records" in one]
 
 
 def test_no_byte_names_a_house_that_names_itself_everywhere(run: Run, house: Any, tmp_path: Path) -> None:
@@ -103,6 +106,7 @@ def test_the_manifest_says_so_and_names_nothing(run: Run, tmp_path: Path) -> Non
         ("segment", "headers"),
         ("server-properties", "masked"),
         ("metadata-log", "statements"),
+        ("quorum-state", "statements"),
         ("producer-snapshot", "whole"),
     }
     assert {one["name"] for one in manifest["files"] if one["name"]} | {"collected.json"} == set(found)
@@ -115,6 +119,22 @@ def _sha256(data: bytes) -> str:
     import hashlib
 
     return hashlib.sha256(data).hexdigest()
+
+
+def test_a_host_is_known_by_what_a_later_file_shows(run: Run, tmp_path: Path) -> None:
+    case = tmp_path / "case"
+    shutil.copytree(SAMPLES / "kip101-0.10.2.2", case)
+    for broker, line in (
+        (1, "WARN zebra-7 did not answer (org.apache.kafka.clients.NetworkClient)"),
+        (3, "WARN Connection to zebra-7.herd.example:9092 failed (org.apache.kafka.clients.NetworkClient)"),
+    ):
+        with (case / f"broker-{broker}" / "logs" / "server.log").open("a") as stream:
+            stream.write(f"[2026-11-21 04:07:00,000] {line}\n")
+    found = bundled(run, case, tmp_path / "bundle.tar")
+    assert naming(found, {"zebra", "herd"}) == []
+    said = b"".join(found.values())
+    (host,) = set(re.findall(rb"WARN (host[0-9]+) did not answer", said))
+    assert b"Connection to " + host + b":9092 failed" in said
 
 
 def test_groups_and_their_members_have_other_names(run: Run, tmp_path: Path) -> None:
@@ -132,6 +152,17 @@ def test_groups_and_their_members_have_other_names(run: Run, tmp_path: Path) -> 
     assert naming(found, {"zebra"}) == []
     (said,) = [data.decode() for path, data in found.items() if path.endswith("broker-1/logs/server.log")]
     assert len(re.findall(r"[Gg]roup (client[0-9]+) (?:in state|has failed|transitioned)", said)) == 3
+
+
+def test_what_groups_read_is_packed_without_their_names(run: Run, tmp_path: Path) -> None:
+    """``__consumer_offsets`` holds names in records; a loss that only a group's position shows is found again."""
+    evidence, bundle = tmp_path / "evidence", tmp_path / "bundle.tar"
+    power_loss(evidence)
+    commit(evidence, *READ)
+    assert b"billing" in b"".join(path.read_bytes() for path in evidence.rglob("*.log"))
+    assert naming(bundled(run, evidence, bundle), {"billing", "orders"}) == []
+    assert answers(bundle) == answers(evidence)
+    assert "committed-data-lost" in repr(answers(bundle)[0])
 
 
 def test_a_compressed_log_is_packed_as_text_without_names(run: Run, tmp_path: Path) -> None:

@@ -47,9 +47,17 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return with_deleted(tmp_path_factory.mktemp("deleted") / "case")
 
 
+_SCANNED: dict[Path, dict[str, Any]] = {}
+
+
 def answers(run: Run, path: Path) -> dict[str, Any]:
-    """All that a scan concludes, without words of advice."""
-    document = run("scan", path, "--format", "json", "--fail-on", "never").document
+    """All that a scan concludes, without words of advice; of each evidence once."""
+    if path not in _SCANNED:
+        _SCANNED[path] = _answers(run("scan", path, "--format", "json", "--fail-on", "never").document)
+    return _SCANNED[path]
+
+
+def _answers(document: dict[str, Any]) -> dict[str, Any]:
     return {
         "verdicts": [(one["topic"], one["partition"], one["verdicts"]) for one in document["partitions"]],
         "findings": [
