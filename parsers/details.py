@@ -6,7 +6,9 @@ Readers write these values, and code that draws conclusions compares with them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Transition(StrEnum):
@@ -324,3 +326,50 @@ def log_properties(detail: str) -> dict[str, str]:
 def segments(detail: str | None) -> int | None:
     """Return the number of segments of a loaded log, if the line states it."""
     return int(detail) if detail is not None and detail.isdigit() else None
+
+
+def series_labels(of_cluster: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]]) -> str:
+    """Return the labels of a series of metrics as its detail has them behind its name.
+
+    Args:
+        of_cluster: names and values of labels that are the same of all series about one cluster.
+        others: those that may differ within it.
+
+    >>> series_labels([("cluster", "a")], [("instance", "x:9308")])
+    '{cluster="a"}{instance="x:9308"}'
+    """
+    return "".join(f"{{{','.join(map(_label, labels))}}}" for labels in (of_cluster, others))
+
+
+def _label(label: tuple[str, str]) -> str:
+    name, value = label
+    return f'{name}="{value}"'.replace("{", "\\x7b").replace("}", "\\x7d")
+
+
+class SeriesName(NamedTuple):
+    """A series of metrics, as a detail names it.
+
+    Attributes:
+        name: of the metric.
+        of_cluster: labels that are the same of all series about one cluster, as text.
+        others: those that may differ within it.
+    """
+
+    name: str
+    of_cluster: str
+    others: str
+
+    @property
+    def labels(self) -> str:
+        """All labels, as people read them."""
+        return ",".join(one for one in (self.of_cluster, self.others) if one)
+
+
+def series_named(detail: str) -> SeriesName:
+    """Return the series that a detail names.
+
+    >>> series_named('up{cluster="a"}{}')
+    SeriesName(name='up', of_cluster='cluster="a"', others='')
+    """
+    name, *labels = detail.replace("}", "").split("{")
+    return SeriesName(name, *labels)

@@ -1,7 +1,9 @@
-"""An exporter of metrics, as kafka_exporter is: it asks for the end of the partition, and a server scrapes it.
+"""Exporters of metrics, and the server that scrapes them.
 
-It keeps the leader that it last found. It prints this one and asks it. If that one refuses, it looks for the leader.
-The clock of the server that scrapes is minutes apart from those of the brokers.
+One is as kafka_exporter: it asks for the end of the partition. It keeps the leader that it last found. It prints this
+one and asks it. If that one refuses, it looks for the leader. The JMX exporter of each broker prints the log end offset
+of the broker's replica. While a broker does not answer, the server repeats its last value for five minutes. The clock
+of the server is minutes apart from those of the brokers.
 """
 
 from __future__ import annotations
@@ -19,7 +21,11 @@ FOLDER = "metrics"
 WAITS_FOR_START = "2.2"
 """First release whose leader answers only once its high watermark has reached the start of its epoch (KIP-207)."""
 _SECOND, _MINUTE = 1_000, 60_000
+_LOOKBACK = 5 * _MINUTE
+"""How old a value may be that the server repeats (``query.lookback-delta`` of Prometheus)."""
 _GROUP = "kafka_consumergroup_current_offset"
+LOG_END = "kafka_log_log_logendoffset"
+"""Name of the series of log end offsets."""
 
 
 class Scraped(NamedTuple):
@@ -30,12 +36,14 @@ class Scraped(NamedTuple):
         end: the partition's end, as a consumer gets it.
         leader: the leader that it believed in before it asked.
         positions: what groups had committed last.
+        log_ends: log end offset of each broker's replica, where its exporter answered in the last minutes.
     """
 
     at: int
     end: int
     leader: int
     positions: tuple[tuple[str, int], ...]
+    log_ends: tuple[tuple[int, int], ...]
 
 
 @dataclass(slots=True)
@@ -50,6 +58,7 @@ class Exporter:
     scrapes: list[Scraped] = field(default_factory=list)
     skew: int | None = None
     _leader: int | None = None
+    _log_ends: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def scrape(self, cluster: Cluster, number: int, believes: int | None = None) -> bool:
         """Scrape once. Return whether there was an answer.
@@ -74,8 +83,17 @@ class Exporter:
         if end is None or printed is None:
             return False
         last = {one.group: one.position for one in cluster.groups.commits}
-        self.scrapes.append(Scraped(cluster.now, end, printed, tuple(sorted(last.items()))))
+        self.scrapes.append(Scraped(cluster.now, end, printed, tuple(sorted(last.items())), self._ends(cluster)))
         return True
+
+    def _ends(self, cluster: Cluster) -> tuple[tuple[int, int], ...]:
+        """Return the log end offset of each broker's replica, or its last one if the broker does not answer."""
+        for broker in cluster.assigned:
+            replica: Replica = cluster.replica(broker)
+            if cluster.runs(broker) and (replica.role or replica.log.end):
+                self._log_ends[broker] = (cluster.now, replica.log.end)
+        known = sorted(self._log_ends.items())
+        return tuple((broker, end) for broker, (at, end) in known if at >= cluster.now - _LOOKBACK)
 
 
 def _answer(cluster: Cluster, broker: int | None) -> int | None:
@@ -101,4 +119,5 @@ def metrics_text(exporter: Exporter, topic: str, partition: int) -> str:
         lines.append(f"kafka_topic_partition_leader{{{place}}} {one.leader} {at}")
         lines.append(f"kafka_topic_partition_current_offset{{{place}}} {one.end} {at}")
         lines += [f'{_GROUP}{{consumergroup="{group}",{place}}} {position} {at}' for group, position in one.positions]
+        lines += [f'{LOG_END}{{broker="{broker}",{place}}} {end} {at}' for broker, end in one.log_ends]
     return "\n".join(lines) + "\n"

@@ -183,6 +183,18 @@ SCRAPED: dict[str, int] = CRUEL | {
 """Those, with more power lost, while an exporter of metrics is scraped. Some scrapes believe in a wrong leader."""
 
 
+SCRAPED_ALONE: dict[str, int] = SCRAPED | {
+    "power-loss": 20,
+    "crash": 10,
+    "produce": 30,
+    "notice": 16,
+    "fetch": 10,
+    "wipe": 0,
+    "flush": 1,
+}
+"""Those, with even more power lost: leaders are often alone in the ISR then."""
+
+
 READ_BY_OLD: dict[str, int] = READ | {"consume-old": 16}
 """Those, and a group whose client states leader epoch 0 whatever it has read."""
 

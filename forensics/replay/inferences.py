@@ -18,6 +18,7 @@ class Inferred(StrEnum):
     ISR_COVERS_HW = "isr-covers-hw"
     HW_WITHIN_LOG = "hw-within-log"
     LEADER_HAS_WHAT_WAS_FETCHED = "leader-has-what-was-fetched"
+    SCRAPED_LOG_END = "scraped-log-end"
     FOLLOWER_HW_IS_LEADERS = "follower-hw-is-leaders"
     READ_BACK_WAS_REACHED = "read-back-was-reached"
     ALONE_COMMITS = "alone-commits"
@@ -69,6 +70,12 @@ INFERENCES = (
         "KIP-101: a follower truncates to where its leader's epoch ends before it fetches",
         "truncations.held_ends:HeldEnds.by_fetches",
         needs=("truncates_by_epoch",),
+    ),
+    Inference(
+        Inferred.SCRAPED_LOG_END,
+        "A replica whose broker's exporter printed log end offset n held the offsets below n at that time.",
+        "UnifiedLog registers the gauge LogEndOffset of kafka.log, which is its log end offset",
+        "roles.scraped_ends:ScrapedEnds.before_removal",
     ),
     Inference(
         Inferred.FOLLOWER_HW_IS_LEADERS,

@@ -49,7 +49,7 @@ from forensics.replay.facts.partition_lines import (
 from forensics.replay.facts.partition_rows import lagging, partition_rows
 from forensics.replay.facts.printed_hws import PrintedHw, printed_hws
 from forensics.replay.facts.refusals import Complaint, complaints
-from forensics.replay.facts.scrapes import Series, scrapes
+from forensics.replay.facts.scrapes import EndSeries, Series, scraped_ends, scrapes
 from forensics.replay.facts.trace_lines import OfBrokers
 from forensics.replay.history import BrokerFacts, EpochRollback, History, ShortenedLog, Truncation
 from forensics.replay.interval import Interval
@@ -107,6 +107,7 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
             *read.left_out,
             *read.positions,
             *read.scrapes,
+            *read.scraped_ends,
         }
     )
     found = []
@@ -214,6 +215,7 @@ class _Read:
         stated_twice, stated, disagreements: by place, what lines show by themselves.
         positions: that consumer groups committed, by topic and partition.
         scrapes: high watermarks as exporters printed them, by topic and partition.
+        scraped_ends: log end offsets as exporters printed them, by topic and partition, and by broker.
         ids: brokers that name the ids of the cluster and its topics.
         beside: facts about places that other lines or files name.
         protocols: what each broker does, if the message format of a partition's batches is not known.
@@ -248,6 +250,7 @@ class _Read:
     disagreements: Mapping[Place, list[Disagreement]]
     positions: Mapping[tuple[str, int], tuple[GroupPosition, ...]]
     scrapes: Mapping[tuple[str, int], tuple[Series, ...]]
+    scraped_ends: Mapping[tuple[str, int], Mapping[int, tuple[EndSeries, ...]]]
     ids: Ids
     beside: _Beside
     protocols: Mapping[int, Protocol]
@@ -328,6 +331,7 @@ class _Read:
             disagreements=back,
             positions=group_positions(case.observations),
             scrapes=scrapes(case.observations),
+            scraped_ends=scraped_ends(case.observations),
             ids=Ids.of(case, rows),
             beside=beside,
             protocols=known,
@@ -426,6 +430,7 @@ class _Read:
             printed_hws=tuple(self.beside.printed_hws.get(place, ())),
             positions=self.positions.get((topic, partition), ()) if alone else (),
             scrapes=self.scrapes.get((topic, partition), ()) if alone else (),
+            scraped_ends=self.scraped_ends.get((topic, partition), {}) if alone else {},
             with_ids=self.ids.at(place),
         )
         return replace(facts, disks=with_skipped(facts, self.case))

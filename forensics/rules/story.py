@@ -67,9 +67,18 @@ def held_texts(removal: Truncation | ShortenedLog) -> tuple[str, ...]:
         Inferred.ISR_COVERS_HW: "it was in the ISR when that high watermark was reached",
         Inferred.HW_WITHIN_LOG: "it had stated that high watermark",
         Inferred.LEADER_HAS_WHAT_WAS_FETCHED: f"broker {fetched_by} had fetched that from it",
+        Inferred.SCRAPED_LOG_END: "its exporter of metrics printed that log end offset",
     }
     held = f"broker {removal.replica} held everything below {removal.end}"
     return tuple(f"{held}: {text}" for one, text in why.items() if one in removal.before.by)
+
+
+def held_facts(removal: Truncation | ShortenedLog) -> tuple[Fact, ...]:
+    """Return what an exporter printed of a log before something was removed from it, if its bound rests on that."""
+    if Inferred.SCRAPED_LOG_END not in removal.before.by:
+        return ()
+    text = f"had log end offset {removal.end} or more, as an exporter of metrics printed it"
+    return (Fact(text, broker=removal.replica, refs=removal.before.because, states=States.LOG_END),)
 
 
 def committed_facts(statements: Sequence[HwStatement], end: int) -> list[Fact]:
@@ -204,7 +213,7 @@ def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
         if shortened.dir_empty is not None
         else ()
     )
-    came_back = (*why, shortened_fact(shortened))
+    came_back = (*held_facts(shortened), *why, shortened_fact(shortened))
     if before is None or before in shortened.refs or shortened.before.implied:
         return came_back
     had = f"had log end offset {bound_text(shortened.before)}"

@@ -37,6 +37,7 @@ from forensics.rules.story import (
     BOTH_LOGS,
     CAUSE_OF,
     committed_facts,
+    held_facts,
     held_texts,
     leader_fact,
     missing_logs,
@@ -154,7 +155,7 @@ def _facts(history: History, removed: Removal, became: Outcome) -> tuple[Fact, .
     """The facts in order: a leader without the records began before this truncation of its follower, or after it."""
     truncation = removed.truncation
     known = committed_facts(removed.statements, removed.ranges[-1][1])
-    cut = (truncation_fact(truncation), *repeats_facts(history, truncation, committed=True))
+    cut = (*held_facts(truncation), truncation_fact(truncation), *repeats_facts(history, truncation, committed=True))
     if became.loss is None:
         return (*known, *cut)
     leads = leader_fact(became.loss.epoch, became.lost)

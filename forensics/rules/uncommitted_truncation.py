@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from forensics.case import Case
+from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.history import History, Truncation
 from forensics.replay.lineage import Range, size
 from forensics.replay.truncations.removals import beyond_committed
@@ -20,6 +21,8 @@ from forensics.rules.finding import (
     place,
 )
 from forensics.rules.story import (
+    held_facts,
+    held_texts,
     missing_logs,
     possible_loss_of,
     repeats_facts,
@@ -86,6 +89,7 @@ def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]
     return Finding(
         rule=ID,
         severity=Severity.INFO,
+        weak=weak_points({Weakness.END_IMPLIED: truncation.before.implied}),
         **place(history),
         replicas=(truncation.replica,),
         epochs=(truncation.epoch,) if truncation.epoch >= 0 else (),
@@ -95,10 +99,16 @@ def _finding(history: History, truncation: Truncation, ranges: tuple[Range, ...]
             f"broker {truncation.replica} truncated {what} from its log in {epoch_text(truncation.epoch)}. They had "
             f"not been committed: {missed_by}"
         ),
-        facts=(truncation_fact(truncation), *repeats_facts(history, truncation, committed=False)),
+        facts=(
+            *held_facts(truncation),
+            truncation_fact(truncation),
+            *repeats_facts(history, truncation, committed=False),
+        ),
         before={"log_end_offset": truncation.end} if truncation.before.is_exact else {},
         after={"log_end_offset": truncation.target},
         uncertain=uncertain,
+        inferences=held_texts(truncation),
+        rests_on=truncation.before.by,
         cause=CauseId.ACKS1_FAILOVER,
         count=times_stated(history, truncation, committed=False),
     )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple
 
+from parsers.details import series_labels
 from parsers.schema import Kind
 
 NAME: Final = "metrics"
@@ -53,9 +54,20 @@ _TOPIC: Final = ("topic", "topic_name")
 _PARTITION: Final = ("partition", "partition_id")
 _GROUP: Final = ("consumergroup", "group_id", "group")
 _BROKER: Final = ("broker", "broker_id", "brokerid", "kafka_broker_id", "node_id")
-_POD: Final = ("pod", "pod_name", "kubernetes_pod_name", "instance")
-_ORDINAL: Final = re.compile(r"(?:[a-z0-9-]*-)?(?:kafka|broker)-([0-9]{1,9})(?=[.:]|\Z)")
-"""A broker as its pod or host is called: Kubernetes counts the pods of a set, and Strimzi gives them these ids."""
+_POD: Final = ("strimzi_io_pod_name", "pod", "pod_name", "kubernetes_pod_name")
+_OF_STRIMZI: Final = "strimzi_io_"
+_ORDINAL: Final = re.compile(r"[a-z0-9.-]*-([0-9]{1,9})\Z")
+"""A broker as its pod is called by Strimzi: behind the last hyphen is its id. Others count pods from 0, and the brokers
+in them from another number."""
+_FUTURE: Final = ("is_future", "is-future", "isFuture")
+"""Of a log that is copied to another directory of its broker (KIP-113): it is not yet the replica's log."""
+_WITHIN_CLUSTER: Final = frozenset(
+    ("instance", "pod", "pod_name", "kubernetes_pod_name", "container", "endpoint", "node", "host", "ip", "replica",
+     "prometheus_replica", "prometheus", "service", "job", "app", "pod_template_hash", "name", "node_name", "node_ip",
+     "strimzi_io_pod_name", "strimzi_io_pool_name", "strimzi_io_broker_role", "strimzi_io_controller_role",
+     "controller_revision_hash", "statefulset_kubernetes_io_pod_name", "apps_kubernetes_io_pod_index", *_BROKER)
+)  # fmt: skip
+"""Labels that may differ within one cluster: an exporter that starts again, a second one, or that of another broker."""
 
 
 class Sample(NamedTuple):
@@ -144,6 +156,8 @@ class SeriesRows:
         topic, partition = _label(sample, _TOPIC), _label(sample, _PARTITION)
         if topic is None or partition is None:
             return None  # a sum over partitions, as a query makes it
+        if states is _States.LOG_END and _label(sample, _FUTURE) == "true":
+            return None
         if _TOPIC_NAME.match(topic) is None or _NUMBER.match(partition) is None or int(partition) >= _INT32:
             return "its labels name no topic and partition"
         value = _whole(sample.value)
@@ -211,18 +225,19 @@ def _label(sample: Sample, names: tuple[str, ...]) -> str | None:
 
 
 def _others(sample: Sample, *, group: bool) -> str:
-    """Return the labels that name neither the partition nor the group, in order."""
+    """Return the labels that name neither the partition nor the group, in order: those of the cluster, and the rest."""
     said = (*_TOPIC, *_PARTITION, *(_GROUP if group else ()))
-    told = ",".join(f'{name}="{value}"' for name, value in sorted(sample.labels.items()) if name not in said)
-    return f"{{{told}}}"
+    others = sorted((name, value) for name, value in sample.labels.items() if name not in said)
+    return series_labels(
+        [one for one in others if one[0] not in _WITHIN_CLUSTER], [one for one in others if one[0] in _WITHIN_CLUSTER]
+    )
 
 
 def _broker(labels: Mapping[str, str]) -> int | None:
-    """Return the broker that labels name: by its id, or by a pod that is called after it; None if they do not."""
+    """Return the broker that labels name: by its id, or by a pod that Strimzi calls after it; None if they do not."""
     for name in _BROKER:
         if _NUMBER.match(value := labels.get(name, "")) is not None:
             return int(value)
-    for name in _POD:
-        if (found := _ORDINAL.match(labels.get(name, ""))) is not None:
-            return int(found[1])
-    return None
+    pods = _POD if any(name.startswith(_OF_STRIMZI) for name in labels) else ()
+    found = (_ORDINAL.match(labels.get(name, "")) for name in pods)
+    return next((int(one[1]) for one in found if one is not None), None)

@@ -84,6 +84,7 @@ def test_the_worked_case_is_judged_as_the_page_says(sample_traces: Path, tmp_pat
         ((), []),  # a line of its own states the least that its log had
         ((Inferred.ISR_COVERS_HW, Inferred.ALONE_COMMITS), ["it was in the ISR when that high watermark was reached"]),
         ((Inferred.HW_WITHIN_LOG,), ["it had stated that high watermark"]),
+        ((Inferred.SCRAPED_LOG_END,), ["its exporter of metrics printed that log end offset"]),
         ((Inferred.LEADER_HAS_WHAT_WAS_FETCHED,), ["broker 3 had fetched that from it"]),
     ],
 )
@@ -94,8 +95,8 @@ def test_why_a_replica_held_what_it_lost_is_said_as_it_was_inferred(by: tuple[In
 
 
 def test_each_inference_about_a_log_that_was_shortened_has_words() -> None:
-    about = [one.id for one in INFERENCES if one.function.startswith("truncations.")]
-    assert len(about) >= 3
+    about = [one.id for one in INFERENCES if one.function.startswith(("truncations.", "roles."))]
+    assert len(about) >= 4
     for one in about:
         assert [*held_texts(ShortenedLog(1, 0, Interval(80, by=(one,)), 50, Lineage(), None, ()))]
 

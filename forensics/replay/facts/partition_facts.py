@@ -10,7 +10,7 @@ from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.group_positions import GroupPosition
 from forensics.replay.facts.printed_hws import PrintedHw
 from forensics.replay.facts.refusals import Complaint
-from forensics.replay.facts.scrapes import Series
+from forensics.replay.facts.scrapes import EndSeries, Series
 from forensics.replay.lineage import Range, intersect, merge, subtract
 
 
@@ -95,6 +95,7 @@ class PartitionFacts:
         printed_hws: high watermarks and ISRs as printed, one for each line.
         positions: that consumer groups committed; of the last topic of this name.
         scrapes: high watermarks as exporters printed them, series by series; of the last topic of this name.
+        scraped_ends: log end offsets as exporters printed them, by broker, series by series; of the same topic.
         requests_unsent: a broker received a request that no controller's line sends.
         starting: replicas whose last process began after the last line of a controller that names no partition.
         listed: brokers that a trace lists and claims nothing of, without any line: they may have a replica.
@@ -123,6 +124,7 @@ class PartitionFacts:
     printed_hws: tuple[PrintedHw, ...] = field(default=(), repr=False, compare=False)
     positions: tuple[GroupPosition, ...] = field(default=(), repr=False, compare=False)
     scrapes: tuple[Series, ...] = ()
+    scraped_ends: Mapping[int, tuple[EndSeries, ...]] = field(default_factory=dict)
     requests_unsent: bool = False
     starting: frozenset[int] = frozenset()
     listed: frozenset[int] = frozenset()

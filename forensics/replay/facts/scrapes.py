@@ -1,4 +1,4 @@
-"""High watermarks and leaders as exporters of metrics printed them, series by series.
+"""High watermarks, leaders and log end offsets as exporters of metrics printed them, series by series.
 
 A series has the labels of its exporter, and those that a server adds. Files may hold parts of one series.
 """
@@ -15,6 +15,7 @@ from typing import Final
 import polars as pl
 
 from forensics.replay.facts.directory import Ref
+from parsers.details import SeriesName, series_named
 from parsers.schema import Kind
 
 
@@ -38,6 +39,28 @@ class Scrape:
     kept: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ScrapedEnd:
+    """A log end offset of one broker's replica, as the exporter of that broker printed it.
+
+    Attributes:
+        end: the value.
+        time: by the clock of the server that scraped it, microseconds since 1970 UTC. The value is of that scrape or
+            before.
+        ref: its place.
+    """
+
+    end: int
+    time: int
+    ref: Ref
+
+
+EndSeries = tuple[ScrapedEnd, ...]
+"""The scrapes of one exporter of a broker, by their times."""
+
+OLDEST: Final = 5 * 60_000_000
+"""How much older than its time a value may be, microseconds: the lookback of Prometheus (``query.lookback-delta``)."""
+
 CLOCKS_APART: Final = 5 * 60_000_000
 """How far the clock of a server that scrapes may be from that of a broker, microseconds. It includes the time that a
 scrape takes."""
@@ -46,11 +69,6 @@ Series = tuple[Scrape, ...]
 """The scrapes of one exporter, by their times."""
 
 _PLACE = ("topic", "partition")
-_OF_ONE_EXPORTER = frozenset(
-    ("instance", "pod", "pod_name", "kubernetes_pod_name", "container", "endpoint", "node", "host", "ip", "replica",
-     "prometheus_replica", "prometheus", "service", "job", "app", "pod_template_hash")
-)  # fmt: skip
-"""Labels that may differ within one cluster: an exporter that starts again, or a second one."""
 
 
 def scrapes(rows: pl.DataFrame) -> dict[tuple[str, int], tuple[Series, ...]]:
@@ -73,20 +91,54 @@ def scrapes(rows: pl.DataFrame) -> dict[tuple[str, int], tuple[Series, ...]]:
     return found
 
 
-def _series(rows: Iterable[tuple[str, int, str, str, int | None, int | None, int, int]]) -> list[tuple[str, Series]]:
-    """Return the labels and scrapes of each series about one partition."""
-    values: dict[str, list[tuple[int, int, int]]] = {}
+def scraped_ends(rows: pl.DataFrame) -> dict[tuple[str, int], dict[int, tuple[EndSeries, ...]]]:
+    """Return the series about each partition by broker. There are none about one of which clusters may be mixed.
+
+    Args:
+        rows: observations of a case.
+    """
+    there = pl.all_horizontal(pl.col(*_PLACE, "replica", "leo", "time", "detail").is_not_null())
+    rows = rows.filter(pl.col("kind") == Kind.LEO_SCRAPED.value, there)
+    if rows.is_empty():
+        return {}
+    rows = rows.sort(*_PLACE, "replica", "detail", "time", "leo", "row")
+    columns = rows.select(*_PLACE, "replica", "detail", "leo", pl.col("time").cast(pl.Int64), "row")
+    found = {}
+    for place, group in itertools.groupby(columns.iter_rows(), key=lambda row: (row[0], row[1])):
+        by_broker = _ends_by_broker(group)
+        if by_broker:
+            found[place] = by_broker
+    return found
+
+
+def _ends_by_broker(rows: Iterable[tuple[str, int, int, str, int, int, int]]) -> dict[int, tuple[EndSeries, ...]]:
+    """Return the series about one partition by broker; none if they can be of several clusters."""
+    series: dict[int, dict[str, dict[tuple[int, int], ScrapedEnd]]] = {}
+    clusters = set()
+    for _, _, broker, detail, end, time, row in rows:
+        name = series_named(detail)
+        one = series.setdefault(broker, {}).setdefault(detail, {})
+        note = f"log end offset {end} by {name.labels}"
+        one.setdefault((time, end), ScrapedEnd(end, time, Ref(row=row, note=note)))  # two files may hold one scrape
+        clusters.add(name.of_cluster)
+    found = {broker: tuple(tuple(one.values()) for one in of.values()) for broker, of in series.items()}
+    agree = all(_all_agree([[(one.time, one.end) for one in series] for series in of]) for of in found.values())
+    return found if agree and len(clusters) == 1 else {}
+
+
+def _series(
+    rows: Iterable[tuple[str, int, str, str, int | None, int | None, int, int]],
+) -> list[tuple[SeriesName, Series]]:
+    """Return the name and scrapes of each series about one partition."""
+    values: dict[SeriesName, list[tuple[int, int, int]]] = {}
     leaders: dict[str, list[tuple[int, int]]] = {}
     for _, _, kind, detail, value, leader, time, row in rows:
-        name, _, labels = detail.partition("{")
+        name = series_named(detail)
         if kind == Kind.HW_SCRAPED.value and value is not None:
-            values.setdefault(f"{labels}{name}", []).append((time, value, row))
+            values.setdefault(name, []).append((time, value, row))
         elif leader is not None:
-            leaders.setdefault(labels, []).append((time, leader))
-    return [
-        (key, _scraped(found, leaders.get(key[: key.rfind("}") + 1], ()), key[: key.rfind("}")]))
-        for key, found in values.items()
-    ]
+            leaders.setdefault(name.labels, []).append((time, leader))
+    return [(name, _scraped(found, leaders.get(name.labels, ()), name.labels)) for name, found in values.items()]
 
 
 def _scraped(values: Sequence[tuple[int, int, int]], leaders: Sequence[tuple[int, int]], labels: str) -> Series:
@@ -105,32 +157,28 @@ def _leader_at(leaders: Sequence[tuple[int, int]], time: int) -> tuple[int | Non
     return before, at == len(leaders) or leaders[at][1] == before
 
 
-def _of_one_cluster(series: Sequence[tuple[str, Series]]) -> bool:
+def _of_one_cluster(series: Sequence[tuple[SeriesName, Series]]) -> bool:
     """Return whether all series can be about one cluster: their labels agree, and so do their values at one time."""
-    if len(series) == 1:
-        return True
-    labels = {_of_cluster(key) for key, _ in series}
-    if len(labels) > 1:
+    if len({name.of_cluster for name, _ in series}) > 1:
         return False
-    return all(_agree(one, two) for (_, one), (_, two) in itertools.combinations(series, 2))
+    return _all_agree([[(one.time, one.high_watermark) for one in of] for _, of in series])
 
 
-def _of_cluster(key: str) -> tuple[str, ...]:
-    """Return the labels of a series that do not differ within one cluster."""
-    labels = key[: key.rfind("}")]
-    pairs = (pair for pair in labels.split('",') if pair)
-    return tuple(pair.rstrip('"') for pair in pairs if pair.partition("=")[0] not in _OF_ONE_EXPORTER)
+_Values = Sequence[tuple[int, int]]
+"""Times and values of a series, in order."""
 
 
-def _agree(one: Series, two: Series) -> bool:
-    """Return whether each value of a series is between those of another one around it."""
-    return all(_lies_within(scrape, two) for scrape in one) and all(_lies_within(scrape, one) for scrape in two)
+def _all_agree(series: Sequence[_Values]) -> bool:
+    """Return whether each value of each series is between those of each other one around it."""
+    pairs = itertools.permutations(series, 2)
+    return all(_lies_within(time, value, other) for one, other in pairs for time, value in one)
 
 
-def _lies_within(scrape: Scrape, other: Series) -> bool:
-    before = next((one for one in reversed(other) if one.time <= scrape.time), None)
-    after = next((one for one in other if one.time >= scrape.time), None)
-    if before is None or after is None:
+def _lies_within(time: int, value: int, other: _Values) -> bool:
+    """Return whether a value is between those of a series around it; where it has none on one side, it may be."""
+    before = bisect.bisect_right(other, time, key=itemgetter(0)) - 1
+    after = bisect.bisect_left(other, time, key=itemgetter(0))
+    if before < 0 or after == len(other):
         return True
-    ends = (before.high_watermark, after.high_watermark)
-    return min(ends) <= scrape.high_watermark <= max(ends)
+    ends = (other[before][1], other[after][1])
+    return min(ends) <= value <= max(ends)

@@ -5,14 +5,18 @@ A later epoch may be the right one: ``candidates`` answers that, once every epoc
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from forensics.replay.coverage import Printed
-from forensics.replay.history import Epoch, HwSource, HwStatement, Role
+from forensics.replay.facts.directory import Disk
+from forensics.replay.history import BrokerFacts, Epoch, History, HwSource, HwStatement, Role
 from forensics.replay.inferences import Inferred, joined
 from forensics.replay.leadership.elections import isr_changed_without_lines
 from forensics.replay.leadership.epoch_start import NO_FACTS, EpochStart, unknown_from
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.protocol import Answer
 from forensics.replay.roles.log_ends import left_end
+from forensics.replay.roles.scraped_ends import ScrapedEnds
 from forensics.replay.roles.steps import RoleSpan, Sample, replaced
 
 
@@ -36,6 +40,16 @@ def _is_of_earlier(before: RoleSpan, hw: int) -> bool:
 class HwAttribution(EpochStart):
     """The part of replay that turns stated high watermarks into ``HwStatement``."""
 
+    def __init__(
+        self,
+        history: History,
+        role_spans: Mapping[int, list[RoleSpan]],
+        disks: Mapping[int, Disk],
+        facts: Mapping[int, BrokerFacts],
+    ) -> None:
+        super().__init__(history, role_spans, disks, facts)
+        self._scraped_ends = ScrapedEnds(history)
+
     def _state_reached(self, broker: int, role_span: RoleSpan, epoch: Epoch | None) -> None:
         """State the high watermark that was reached in a role: by a line, and as the protocol implies it."""
         if epoch is None:
@@ -45,7 +59,8 @@ class HwAttribution(EpochStart):
             self._state(broker, epoch, stated, _source(stated, by_leader=epoch.leader == broker))
         alone = self._alone(role_span) if epoch.leader == broker and self._commits_alone(broker) else None
         if alone is not None and alone.value > (stated.value if stated is not None else 0):
-            self._state(broker, epoch, alone, HwSource.ALONE_IN_ISR, by=(Inferred.ALONE_COMMITS,))
+            by = (Inferred.ALONE_COMMITS, *alone.by)
+            self._state(broker, epoch, alone, HwSource.ALONE_IN_ISR, by=joined(by))
 
     def _commits_alone(self, broker: int) -> bool:
         """Return whether a leader alone in the ISR commits what it appends; with a higher min.insync.replicas it does
@@ -66,7 +81,16 @@ class HwAttribution(EpochStart):
         if not role_span.is_alone or self._may_have_let_in(role_span):
             return alone
         left = left_end(role_span, self._neighbours(role_span)[1])
-        return left if left is not None and (alone is None or left.value > alone.value) else alone
+        ends = (alone, left, self._scraped(role_span))
+        return max((one for one in ends if one is not None), key=lambda one: one.value, default=None)
+
+    def _scraped(self, role_span: RoleSpan) -> Sample | None:
+        """Return the log end offset that the exporter of a leader printed by the end of its role."""
+        scraped = self._scraped_ends.by_end_of(role_span)
+        if scraped is None or not role_span.refs:
+            return None
+        by = (Inferred.SCRAPED_LOG_END,)
+        return Sample(scraped.end, role_span.refs[0], scraped.time, by=by, besides=(scraped.ref,))
 
     def _may_be_fetched_from(self, led: RoleSpan) -> bool:
         """Return whether a replica may have fetched from a leader in its role, in the ISR or not.
@@ -147,6 +171,7 @@ class HwAttribution(EpochStart):
             number, lineage = UNKNOWN, own if own is not None else self.logs[broker]
         else:
             number, lineage = UNKNOWN, Lineage.unknown()  # unknown in which role it was reached
+        refs = (sample.ref, *sample.besides)
         self.history.statements.append(
-            HwStatement(broker, number, lineage, sample.value, how, sample.time, (sample.ref,), earlier, by)
+            HwStatement(broker, number, lineage, sample.value, how, sample.time, refs, earlier, by)
         )

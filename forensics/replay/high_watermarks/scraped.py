@@ -22,17 +22,14 @@ No value counts whose series can be of a deleted topic of the same name, or of a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from forensics.replay.coverage import Printed, Span
-from forensics.replay.facts.scrapes import CLOCKS_APART, Scrape, Series
+from forensics.replay.facts.scrapes import CLOCKS_APART, OLDEST, Scrape, Series
 from forensics.replay.history import Epoch, History, HwSource, HwStatement
 from forensics.replay.inferences import Inferred
 from forensics.replay.lineage import differences
 from forensics.replay.roles.log_ends import log_end
-
-OLDEST: Final = 5 * 60_000_000
-"""How much older than its time a value may be: the lookback of Prometheus (``query.lookback-delta``)."""
+from forensics.replay.roles.scraped_ends import is_before
 
 
 def scraped_high_watermarks(history: History) -> list[HwStatement]:
@@ -59,26 +56,13 @@ def _led(history: History) -> list[Epoch]:
 
 def _of_this_partition(history: History, series: Series, led: Sequence[Epoch]) -> bool:
     """Return whether no value of a series is above all that any leader's log can have held at its time."""
-    return all(_may_answer(history, one, led) or _is_before(history, one, led[0]) for one in series)
-
-
-def _is_before(history: History, scrape: Scrape, first: Epoch) -> bool:
-    """Return whether a scrape may be older than the first leader epoch that is known, so of a topic that was deleted.
-
-    If lines of all replicas are complete before, they would show that a topic was deleted.
-    """
-    assert first.time is not None
-    if scrape.time >= first.time + CLOCKS_APART:
-        return False
-    coverage = history.coverage
-    witnessed = first.epoch == 0 and all(coverage.throughout(one) for one in history.members)
-    return not witnessed or scrape.time < first.time - CLOCKS_APART
+    return all(_may_answer(history, one, led) or is_before(history, one.time, led[0]) for one in series)
 
 
 def _statements(history: History, series: Series, led: Sequence[Epoch]) -> Iterator[HwStatement]:
     """Yield what each value of a series shows."""
     for at, scrape in enumerate(series):
-        if _is_before(history, scrape, led[0]):
+        if is_before(history, scrape.time, led[0]):
             continue
         found = _statement(history, scrape, _candidates(history, series, at, led))
         if found is not None:

@@ -17,6 +17,7 @@ from forensics.replay.history import (
     Truncation,
     TruncationReason,
 )
+from forensics.replay.inferences import Inferred
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage
 
@@ -46,12 +47,23 @@ class LogBefore(StrEnum):
 
 @dataclass(slots=True)
 class Sample:
-    """A value and the evidence for it; ``how`` is set where that is not a line that prints a high watermark."""
+    """A value and the evidence for it.
+
+    Attributes:
+        value: the value.
+        ref: a line of the replica. Its place orders the value among the lines of the replica.
+        time: microseconds since 1970 UTC, or None.
+        how: of a high watermark that no line prints, its source.
+        by: inferences by which the replica had it, if no line of the replica states it.
+        besides: what shows it then.
+    """
 
     value: int
     ref: Ref
     time: int | None
     how: HwSource | None = None
+    by: tuple[Inferred, ...] = ()
+    besides: tuple[Ref, ...] = ()
 
 
 @dataclass(slots=True)

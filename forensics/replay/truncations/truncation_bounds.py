@@ -10,6 +10,7 @@ from forensics.replay.high_watermarks.crosscheck import found_shorter_unexplaine
 from forensics.replay.history import History, ShortenedLog, Truncation
 from forensics.replay.interval import Interval
 from forensics.replay.roles.log_ends import follower_end
+from forensics.replay.roles.scraped_ends import ScrapedEnds
 from forensics.replay.roles.steps import UnresolvedRemoval
 from forensics.replay.truncations.held_ends import HeldEnds, Moment
 from forensics.replay.truncations.safe_truncations import is_safe
@@ -27,6 +28,7 @@ class TruncationBounds:
         self.history = history
         self.contradictions: list[MissingLines] = []
         self._held = HeldEnds(history)
+        self._scraped = ScrapedEnds(history)
 
     def settle(self, pending: Sequence[UnresolvedRemoval]) -> None:
         """Bound the ends that no line states by the protocol, now that every high watermark is known."""
@@ -43,6 +45,15 @@ class TruncationBounds:
             held = self._held.by_high_watermarks(moment)
             if held.low > truncation.end:
                 truncation = replace(truncation, before=held)
+            scraped = self._scraped.before_removal(truncation.replica, truncation.refs[0].row)
+            if scraped.low > max(truncation.end, truncation.target):
+                if truncation.end <= truncation.target:
+                    self._add_truncation(truncation)  # it may have removed more, of which nothing is known
+                truncation = replace(truncation, before=scraped)
+        self._add_truncation(truncation)
+
+    def _add_truncation(self, truncation: Truncation) -> None:
+        """Add a truncation that removed something, or may have removed something that was committed."""
         if truncation.end > truncation.target:
             self.history.truncations.append(truncation)
         elif not truncation.before.is_exact and not self._beyond(truncation) and not is_safe(self.history, truncation):
@@ -53,7 +64,8 @@ class TruncationBounds:
         until = shortened.epoch if self._ended(shortened, row) else shortened.epoch - 1
         held = self._held.by_high_watermarks(Moment(shortened.replica, until, row, emptied=shortened.target == 0))
         fetched, follower = self._held.by_fetches(shortened) if until == shortened.epoch else (Interval(), None)
-        least = max(held, fetched, key=lambda bound: bound.low)
+        scraped = self._scraped.before_removal(shortened.replica, shortened.refs[0].row)
+        least = max(held, fetched, scraped, key=lambda bound: bound.low)
         if least.low > shortened.end:
             shortened = replace(shortened, before=least, fetched_by=follower if least is fetched else None)
         if not self.history.coverage.whole(shortened.replica):  # it may have continued in an unseen role

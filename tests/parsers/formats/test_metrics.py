@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from parsers.details import series_named
 from parsers.errors import NotThisFormat
 from parsers.file_reading import FileReading
 from parsers.files.sources import Source
@@ -42,6 +43,9 @@ SAMPLES = {
         "leo_scraped", None, 2_000_000, None, None, 2,
     ),
     f'kafka_log_Log_LogEndOffset_Value{{topic="orders",partition="3",pod="my-kafka-1"}} 5 {MS}': (
+        "leo_scraped", None, 5, None, None, None,  # nothing says that its broker has the number of the pod
+    ),
+    f'kafka_log_log_logendoffset{{topic="orders",partition="3",pod="my-pool-1",strimzi_io_cluster="my"}} 5 {MS}': (
         "leo_scraped", None, 5, None, None, 1,
     ),
     f'kafka_log_Log_Value{{name="LogEndOffset",topic="orders",partition="3",instance="10.0.0.7:9404"}} 5 {MS}': (
@@ -68,8 +72,20 @@ def test_what_a_sample_states(line: str) -> None:
 
 def test_a_series_keeps_its_labels_and_a_group_its_name() -> None:
     details = [taken(line + "\n").observations.get_column("detail")[0] for line in SAMPLES]
-    assert details[0] == f'{END}{{instance="e:9308"}}'
+    assert details[0] == f'{END}{{}}{{instance="e:9308"}}'
     assert details[-1] == 'b"x'
+
+
+def test_labels_of_a_cluster_are_handed_over_apart_from_those_of_an_exporter() -> None:
+    line = f'{END}{{topic="a",partition="0",instance="e:1",cluster="x}}{{y",job="k"}} 1 {MS}\n'
+    name = series_named(taken(line).observations.get_column("detail")[0])
+    assert name == (END, 'cluster="x\\x7d\\x7by"', 'instance="e:1",job="k"')
+
+
+def test_the_log_that_is_copied_to_another_directory_is_not_that_of_the_replica() -> None:
+    line = f'kafka_log_log_logendoffset{{topic="a",partition="0",broker="1",is_future="true"}} 9 {MS}\n'
+    assert rows(taken(line)) == []
+    assert len(rows(taken(line.replace("true", "false")))) == 1
 
 
 def test_openmetrics_has_seconds_and_exemplars() -> None:
