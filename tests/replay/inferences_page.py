@@ -49,7 +49,8 @@ QUESTIONS = (
 
 VALUES = (
     ("how long a log was before something removed its end", "TruncationBounds", "truncations/truncation_bounds.py"),
-    ("the bounds of that which no line of the replica states", "HeldEnds", "truncations/held_ends.py"),
+    ("the least that it was then, where no line of the replica states it", "HeldEnds", "truncations/held_ends.py"),
+    ("the same by what the exporter of its broker printed", "ScrapedEnds", "roles/scraped_ends.py"),
     ("where a leader epoch begins", "EpochStart._begins", "leadership/epoch_start.py"),
     ("a high watermark that lines or files state, or that no line states", "HwAttribution",
      "high_watermarks/hw_attribution.py"),
@@ -154,6 +155,17 @@ A value does not count in these cases:
 - The exporter names another leader than the one of the epoch: it asked a broker that did not know its successor.
 - Leader epochs went back, an epoch had two leaders, or an epoch is missing.
 
+The JMX exporter of a broker prints the log end offset of the broker's own replica (`kafka_log_log_logendoffset`). So a
+value shows how long that log was, at the scrape's time or before. The broker's lines show when something was removed
+from the log, and the log only grows in between. A value bounds the log end before a removal if it cannot be older than
+the removal before, nor later than this one. The same ten and five minutes decide that, or the log end offsets that
+lines state, or a lower value that follows in its series. A value does not count in these cases:
+
+- No label names the broker. The number of a pod counts only if Strimzi made the pod.
+- It is about the copy of a log in another directory (`is_future`).
+- Lines of the broker may be missing.
+- It may be about a deleted topic or another cluster, as above.
+
 Positions of groups that an exporter prints have no leader epoch. They prove nothing, as a position may have been set.
 They are counted where the groups that a loss concerns are named, if the evidence has no commit of the group.
 
@@ -221,14 +233,31 @@ Take "a leader that answered where a leader epoch ends held the offsets below". 
 {values}
 
    A value of another kind cannot carry an inference. Look among the questions above for the module that answers it.
+
+   Ask what the value decides. How long a log was decides `leo-regression`, and how much a truncation removed. It never
+   shows a loss alone: `committed-data-lost` needs a high watermark. A lower bound may also take a doubt away. So a
+   truncation whose extent an exporter alone bounds stays among `History.truncations_of_unknown_extent`.
+
+   The folder of your function must be one that all its callers may use. From below: `facts`, `roles`, `leadership`,
+   `high_watermarks`, `omissions`, `committed`, `truncations` and `signs` (`REPLAY_USES` in
+   `tests/house/test_imports.py`).
 3. Find what the lines say. They are there as the steps of a replica's roles: here as `Step.answer` of each follower
    ([`steps`](../forensics/replay/roles/steps.py)). A new kind of line is added in
    [`parsers/messages`](../parsers/messages) first. Name it in `OWN` or `CLUSTER` of
    [`partition_lines`](../forensics/replay/facts/partition_lines.py), and give it a handler in
    [`role_spans`](../forensics/replay/roles/role_spans.py).
-4. Order what happened. Lines of one broker are in the order of `Ref.row`. Between brokers leader epochs alone order
-   it: replay never compares their clocks. An epoch that had several leaders (`History.contested`), or epochs that went
-   back (`History.epoch_rollbacks`), order nothing.
+
+   Evidence that is no line of a broker, such as metrics or a file, takes another way. A parser in
+   [`parsers/formats`](../parsers/formats) fills columns of `OBSERVATIONS` in [`schema`](../parsers/schema.py). If a
+   `detail` has parts, [`details`](../parsers/details.py) writes and reads it. A module of `facts` puts the rows in
+   order ([`scrapes`](../forensics/replay/facts/scrapes.py) is a model). `PartitionFacts` holds the result, and
+   `partitions` fills it in. Name it in `bare.but(...)` there too: partitions of which nothing is known are replayed
+   only once.
+4. Order what happened. Lines of one broker are in the order of `Ref.row`. Between brokers leader epochs alone order it:
+   replay compares no clocks, except for what clients and exporters saw. The row of other evidence orders nothing. So
+   the first of `HwStatement.refs` must be a line or file of that replica, and what else shows the value comes behind
+   it. If a scrape came first, replay would take lines for missing. An epoch that had several leaders
+   (`History.contested`), or epochs that went back (`History.epoch_rollbacks`), order nothing.
 5. Ask before you conclude. Ask the coverage about each line whose absence the conclusion needs; the example needs none.
    Ask the broker's `protocol` about each behaviour: it answers yes, no or open. `History.truncates_to_hw` answers
    `truncates_by_epoch` for the partition.
@@ -239,11 +268,17 @@ Take "a leader that answered where a leader epoch ends held the offsets below". 
    in Kafka makes it true, the function, and the behaviours that must hold or must not. Add the id to
    `forensics/reports/scan.schema.json`, and run `python -m tests.replay.inferences_page`. If it bounds how long a log
    was, give `held_texts` in [`story`](../forensics/rules/story.py) its words. Tests fail for each of these that is
-   missing.
-8. Test it on evidence where it holds, and on evidence that looks like it and where it does not hold. `make same`
+   missing. No test fails for two more: each rule that shows the value must pass `by` on as `rests_on`, and name in
+   `weak` what is weak about it. Evidence that the finding does not quote yet needs a fact (`held_facts` in `story`).
+8. Test it on evidence where it holds, and on evidence that looks like it and where it does not hold. `Incident` in
+   `tests/incident.py` writes small clusters by hand. If the evidence is of a new kind, let the
+   [model](../forensics/model) print it: then the [oracle](oracle.md) looks for wrong answers. `make same`
    compares all verdicts and findings with those of the revision before ([CONTRIBUTING](../CONTRIBUTING.md)).
    `python -m benchmarks.inferences` counts how often each inference is drawn in the recorded clusters. The example
    is not in the table for that reason: in none of them does it bound a log more tightly than the other rows do.
+   `scraped-log-end` is in it, though no recorded cluster has such metrics: the model shows what it adds.
+   Before a commit, `make lint types` and `pytest tests/house` check the code, and also the length of sentences and the
+   words in docstrings.
 """
 
 
