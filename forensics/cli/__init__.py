@@ -19,7 +19,6 @@ from forensics.cli.exits import INTERRUPTED, NOBODY_READS, TERMINATED
 from forensics.errors import ForensicsError, UnwritableOutput
 from forensics.outputs import plain
 from parsers.containment import Defect, contained
-from parsers.plugins import leave_out
 
 COMMANDS = {
     "scan": ("forensics.cli.scan", "Find lost, truncated or forked committed data in evidence."),
@@ -81,6 +80,8 @@ def _versions(context: click.Context, _parameter: click.Parameter, asked: bool) 
 def _without_plugins(_context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
     """Leave plugins out, before the module of a command looks at the tables to which they add."""
     if asked:
+        from parsers.plugins import leave_out
+
         leave_out()
 
 
