@@ -67,7 +67,7 @@ def test_without_pyspark_a_sentence_says_so(sample_traces: Path, tmp_path: Path)
     sample = sample_traces / "unclean-3.9.1"
     done = ran("batch", sample, "-o", tmp_path / "out", PYTHONPATH=f"{tmp_path}{os.pathsep}{Path.cwd()}")
     assert done.returncode == 2
-    assert "PySpark cannot be imported (not here); install it" in done.stderr
+    assert "PySpark cannot be imported (not here); install it again: pip install 'pyspark>=4.0,<5'" in done.stderr
 
 
 def test_a_setting_has_a_value(tmp_path: Path, run: Run) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from forensics.engines.spark import session as module
 from forensics.engines.spark.session import session
 from forensics.errors import NoSpark
 from parsers import limits
@@ -74,3 +77,26 @@ def test_a_session_that_cannot_hand_limits_on_says_so() -> None:
     with limits.moved({"line": 4096}), pytest.raises(NoSpark, match="FORENSICS_LIMITS='line=4096' where they run"):
         session(Connect())  # type: ignore[arg-type]
     assert session(found := Connect()) is found  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("missing", "says"), [(("pandas",), "pandas is not"), (("pandas", "pyspark"), "pyspark and pandas are not")]
+)
+def test_what_a_light_installation_lacks_is_named_with_how_to_install_it(
+    missing: tuple[str, ...], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(name: str) -> object | None:
+        return None if name in missing else object()
+
+    monkeypatch.setattr(module, "find_spec", found)
+    with pytest.raises(NoSpark) as raised:
+        session()
+    assert str(raised.value) == (
+        f"{says} installed; a batch needs Java 17 and these: pip install 'pyspark>=4.0,<5' 'pandas>=2.2,<3'"
+    )
+
+
+def test_what_is_to_be_installed_is_what_the_project_declares(repository: Path) -> None:
+    text = (repository / "pyproject.toml").read_text("utf-8")
+    declared = re.findall(r'(?m)^ {4}"((?:pyspark|pandas)[<>=][^"]*)"', text)
+    assert sorted(shlex.split(module._PACKAGES)) == sorted(declared)

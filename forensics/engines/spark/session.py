@@ -8,8 +8,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from forensics.errors import NoSpark
 from parsers import limits
@@ -33,6 +34,10 @@ _DEFAULTS: Mapping[str, str] = {
 }
 
 
+_PACKAGES: Final = "'pyspark>=4.0,<5' 'pandas>=2.2,<3'"
+"""The packages that an installation without Spark lacks, for pip. PySpark's Arrow calls need pandas."""
+
+
 def session(
     spark: SparkSession | None = None, *, master: str | None = None, conf: Mapping[str, str] | None = None
 ) -> SparkSession:
@@ -47,13 +52,14 @@ def session(
     Raises:
         NoSpark: PySpark or Java is missing or too old, or the master cannot be reached.
     """
+    _require_packages()
     if spark is not None:
         return _within_limits(spark)
     try:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise NoSpark(f"PySpark cannot be imported ({error}); install it: pip install 'pyspark>=4,<5'") from None
+        raise NoSpark(f"PySpark cannot be imported ({error}); install it again: pip install {_PACKAGES}") from None
     active = SparkSession.getActiveSession()
     if active is not None:
         return _within_limits(active)
@@ -94,6 +100,18 @@ def context_of(spark: SparkSession) -> SparkContext | None:
     except (PySparkException, RuntimeError, AttributeError):
         return None
     return context if hasattr(context, "environment") else None
+
+
+def _require_packages() -> None:
+    """Make sure that the packages are there that an installation without Spark lacks (ADR 8).
+
+    Raises:
+        NoSpark: a package is missing.
+    """
+    missing = [name for name in ("pyspark", "pandas") if find_spec(name) is None]
+    if missing:
+        lacks = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'}"
+        raise NoSpark(f"{lacks} not installed; a batch needs Java 17 and these: pip install {_PACKAGES}")
 
 
 def _prepare(master: str) -> None:

@@ -507,7 +507,7 @@ def _at(line: int | None, byte: int | None) -> str:
     """Return a place within a file, in words.
 
     >>> _at(3, None), _at(None, 1840), _at(None, None)
-    (':3', ' byte 1,840', '')
+    (':3', ' byte 1\u202f840', '')
     """
     if line is not None:
         return f":{line}"
