@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from forensics.reports import html, json_report, jsonl, markdown, openmetrics, sarif, text, timesketch
+from forensics.reports import findings_csv, html, json_report, jsonl, markdown, openmetrics, sarif, text, timesketch
 from forensics.result import Result
 from parsers.containment import guarded
 from parsers.plugins import Group, Table, fitting, returned
@@ -39,6 +39,7 @@ BUILT_IN: tuple[Report, ...] = (
     Report("markdown", "a summary for a ticket", markdown.render),
     Report("json", "everything, by the contract forensics.scan/1", json_report.render, json_report.pieces),
     Report("jsonl", "one finding a line, by the contract forensics.finding/1", jsonl.render),
+    Report("csv", "one finding a row, for spreadsheets", findings_csv.render),
     Report("sarif", "SARIF 2.1.0, for code hosts, editors and gates", sarif.render),
     Report("timesketch", "CSV of dated facts, for Timesketch and other timelines", timesketch.render),
     Report("openmetrics", "OpenMetrics text, for alerts on repeated scans", openmetrics.render),

@@ -6,6 +6,7 @@ Source of the format: OpenMetrics 1.0.0.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from datetime import datetime
 from typing import Final
 
 from forensics.outputs import plain
+from forensics.replay.confidence import Confidence
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.finding import Severity, Verdict
@@ -53,11 +55,11 @@ def _verdicts(result: Result) -> Iterator[Sample]:
 
 
 def _findings(result: Result) -> Iterator[Sample]:
-    counts = Counter((one.rule, one.severity) for one in result.findings)
+    counts = Counter((one.rule, one.severity, one.confidence) for one in result.findings)
     for rule in RULES:
-        for severity in Severity:
-            if count := counts[rule.id, severity]:
-                yield {"rule": rule.id, "severity": severity.value}, count
+        for severity, confidence in itertools.product(Severity, Confidence):
+            if count := counts[rule.id, severity, confidence]:
+                yield {"rule": rule.id, "severity": severity.value, "confidence": confidence.value}, count
 
 
 def _violated(result: Result) -> Iterator[Sample]:
@@ -112,7 +114,11 @@ def _end(result: Result) -> Iterator[Sample]:
 METRICS: Final = (
     Metric("forensics_build", "Version that made the scan; always 1.", _info),
     Metric("forensics_partitions", "Partitions by rule and verdict.", _verdicts),
-    Metric("forensics_findings", "Findings by rule and severity, without those that a baseline hides.", _findings),
+    Metric(
+        "forensics_findings",
+        "Findings by rule, severity and confidence, without those that a baseline hides.",
+        _findings,
+    ),
     Metric("forensics_violated", "1 for each rule that a partition violates.", _violated),
     Metric("forensics_lost_records", "Committed records that a partition lost, at least.", _lost),
     Metric("forensics_known_problems", "Known problems that log lines state.", _problems),

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from forensics.replay.confidence import Confidence
 from forensics.reports.openmetrics import METRICS, render
 from forensics.result import Result
 from forensics.rules import RULES
@@ -50,6 +51,9 @@ def test_numbers_are_those_of_the_result(trace: Path, scanned: Scanned) -> None:
             count = sum(rule.id in one.verdicts(verdict) for one in result.partitions)
             assert found["forensics_partitions", (("rule", rule.id), ("verdict", verdict.value))] == count
     assert sum(value for (name, _), value in found.items() if name == "forensics_findings") == len(result.findings)
+    for confidence in Confidence:
+        counted = sum(count for (name, labels), count in found.items() if ("confidence", confidence.value) in labels)
+        assert counted == sum(one.confidence is confidence for one in result.findings)
     violated = sum(len(one.verdicts(Verdict.VIOLATED)) for one in result.partitions)
     assert sum(name == "forensics_violated" for name, _ in found) == violated
     assert found["forensics_files", ()] == result.case.sources.height
