@@ -114,6 +114,7 @@ class Result:
         changes: what the user's settings changed.
         problems: known problems that single lines state, whatever the verdicts are; errors first.
         repair: what became of the findings of a baseline, if it was asked for.
+        redacted: whether names are replaced by pseudonyms.
         plugins: what other packages added when the evidence was judged: they change answers.
     """
 
@@ -126,6 +127,7 @@ class Result:
     changes: Changes = field(default_factory=Changes)
     problems: list[Problem] = field(default_factory=list)
     repair: Repair | None = None
+    redacted: bool = False
     plugins: tuple[Plugin, ...] = field(default_factory=plugins_asked)
 
     @property

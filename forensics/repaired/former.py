@@ -51,7 +51,7 @@ def former_findings(path: str) -> tuple[FormerFinding, ...]:
         path: what ``--format json`` or ``--format jsonl`` wrote, without ``--redact``: names are part of a fingerprint.
 
     Raises:
-        BadBaseline: the file cannot be read, or is something else.
+        BadBaseline: the file cannot be read, is redacted, or is something else.
     """
     try:
         text = Path(path).read_text("utf-8")
@@ -89,12 +89,23 @@ def _rows(path: str, text: str) -> Iterable[tuple[str, Any]]:
     except ValueError:
         document = None
     if isinstance(document, dict) and "findings" in document:
+        _not_redacted(path, document)
         told = document["findings"], (document.get("tuning") or {}).get("known", [])
         yield from ((f", finding {n}", row) for n, row in enumerate((row for rows in told for row in rows), start=1))
         return
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                yield f":{number}", json.loads(line)
+                row = json.loads(line)
             except ValueError as error:
                 raise BadBaseline(f"{path}:{number}: not JSON ({error}){_ASK}") from None
+            _not_redacted(path, row)
+            yield f":{number}", row
+
+
+def _not_redacted(path: str, said: object) -> None:
+    """Refuse what has pseudonyms: no finding of another scan has the same names, or fingerprints."""
+    if isinstance(said, dict) and said.get("redacted") is True:
+        raise BadBaseline(
+            f"{path}: redacted, so its findings cannot be found again; name an output written without --redact"
+        )

@@ -58,6 +58,7 @@ def _members(result: Result) -> Iterator[tuple[str, object]]:
     case = result.case
     yield "schema", SCHEMA
     yield "tool", {"name": "forensics", "version": __version__}
+    yield "redacted", result.redacted
     yield "inputs", list(result.inputs)
     yield "time_zone", case.reading.assumed
     yield "skew_us", {str(broker): shift for broker, shift in sorted(case.reading.skew.items())}

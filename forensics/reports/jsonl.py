@@ -17,12 +17,13 @@ SCHEMA = "forensics.finding/1"
 
 def render(result: Result) -> str:
     """A line for each finding; nothing where nothing was found."""
-    return "".join(map(line, result.findings))
+    return "".join(line(finding, redacted=result.redacted) for finding in result.findings)
 
 
-def line(finding: Finding) -> str:
-    """The line of a finding."""
-    return as_json({"schema": SCHEMA, **finding_document(finding)}) + "\n"
+def line(finding: Finding, *, redacted: bool = False) -> str:
+    """The line of a finding, with a mark if names are pseudonyms."""
+    mark = {"redacted": True} if redacted else {}
+    return as_json({"schema": SCHEMA, **mark, **finding_document(finding)}) + "\n"
 
 
 def line_schema() -> dict[str, Any]:
@@ -35,6 +36,6 @@ def line_schema() -> dict[str, Any]:
         "title": SCHEMA,
         **finding,
         "required": ["schema", *finding["required"]],
-        "properties": {"schema": {"const": SCHEMA}, **finding["properties"]},
+        "properties": {"schema": {"const": SCHEMA}, "redacted": {"const": True}, **finding["properties"]},
         "$defs": whole["$defs"],
     }

@@ -307,6 +307,7 @@ class Redactor:
                 baseline=self.path(result.changes.baseline) if result.changes.baseline is not None else None,
             ),
             repair=self._repair(result.repair) if result.repair is not None else None,
+            redacted=True,
         )
 
     def _repair(self, repair: Repair) -> Repair:

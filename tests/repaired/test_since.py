@@ -14,6 +14,8 @@ from click.testing import CliRunner
 
 from forensics import scan as scanned
 from forensics.cli.scan import scan as command
+from forensics.errors import BadBaseline
+from forensics.repaired.former import former_findings
 from forensics.reports.json_report import schema
 
 FORKED = "kip101-2.8.2-ibp0.10.2"
@@ -146,6 +148,16 @@ def test_no_name_is_told_when_redacted(forked: Path, before: Path) -> None:
     assert "orders" not in json.dumps(found["repair"])
     assert {one["topic"] for one in found["repair"]["partitions"]} == {"topic1"}
     assert "orders" not in scan(forked, "--baseline", before, "--redact")[1]
+
+
+@pytest.mark.parametrize("format_name", ["json", "jsonl"])
+def test_a_redacted_output_is_no_baseline(format_name: str, forked: Path, tmp_path: Path) -> None:
+    """Its names are no names of another scan: each finding would be new, and each earlier one not shown."""
+    file = tmp_path / "red"
+    scan(forked, "--format", format_name, "--redact", "-o", file)
+    with pytest.raises(BadBaseline, match=r"red: redacted, so its findings cannot be found again"):
+        former_findings(str(file))
+    assert isinstance(CliRunner().invoke(command, [str(forked), "--baseline", str(file)]).exception, BadBaseline)
 
 
 def test_without_a_baseline_nothing_is_held_against_another_scan(sample_traces: Path) -> None:
