@@ -73,6 +73,7 @@ def produce(
     target_report = report if report is not None else str(Path(file).with_name("acknowledged.jsonl"))
     writable(target_report)
     made = Report()
+    _check(file)
     with _lines(file) as lines:
         target = producing.KafkaTarget(servers, topic, replication=replication_factor or -1, settings=settings)
         try:
@@ -84,6 +85,17 @@ def produce(
     say("".join(f"{plain(line)}\n" for line in _said(made, topic, target_report)))
     if made.impossible:
         raise SystemExit(1)
+
+
+def _check(file: str) -> None:
+    """Read the file once before anything is asked of a broker, or made there.
+
+    Raises:
+        UnreadableInput: it cannot be read, or a line of it is no record.
+    """
+    with _lines(file) as lines:
+        for _ in records.read(lines, file):
+            pass
 
 
 @contextlib.contextmanager

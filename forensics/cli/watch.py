@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -132,6 +133,8 @@ def _command(command: str | None) -> list[str]:
         raise click.BadParameter(f"{command!r}: {error}", param_hint="--exec") from None
     if not words:
         raise click.BadParameter("names no command", param_hint="--exec")
+    if shutil.which(words[0]) is None:  # at the first finding it would be too late
+        raise click.BadParameter(f"{plain(words[0])}: no such command, or it is not executable", param_hint="--exec")
     return words
 
 

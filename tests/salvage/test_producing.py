@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forensics.cli.produce import produce as command
 from forensics.errors import UnreadableInput, UnusableOutput
+from forensics.salvage import producing
 from forensics.salvage.producing import NotProduced, Report, produce
 from forensics.salvage.records import Kept, Origin, line, read
 from forensics.salvage.transactions import State
@@ -161,3 +165,21 @@ def test_a_line_is_json_without_control_characters() -> None:
     text = line(Record(0, 1, "a\x1b[2J\u202e".encode(), b"\n"), origin())
     assert json.loads(text)["key"] == "a\x1b[2J\u202e"
     assert text[:-1].isprintable()
+
+
+def test_a_file_that_is_no_record_is_refused_before_a_broker_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(*_: object, **__: object) -> None:
+        raise AssertionError("a topic would be made")
+
+    monkeypatch.setattr(producing, "KafkaTarget", asked)
+    good = line(Record(1, 2, b"a", b"b"), origin())
+    file = tmp_path / "records.jsonl"
+    file.write_text(f"{good}\n{{}}\n", "utf-8")
+    ran = CliRunner().invoke(command, [str(file), "--bootstrap-server", "localhost:1", "--topic", "back"])
+    assert ran.exit_code != 0
+    assert f"{file}:2: is no record" in f"{ran.output}{ran.exception}"
+    file.write_text(f"{good}\n", "utf-8")
+    ran = CliRunner().invoke(command, [str(file), "--bootstrap-server", "localhost:1", "--topic", "back"])
+    assert isinstance(ran.exception, AssertionError)  # the test sees a broker that is asked

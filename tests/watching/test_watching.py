@@ -223,9 +223,14 @@ def test_a_command_gets_each_finding(sample_traces: Path, tmp_path: Path) -> Non
     assert len(lines) == 8
 
 
-@pytest.mark.parametrize(("name", "said"), [("no-such-command", "No such file"), ("false", "exit code 1")])
-def test_a_command_that_fails_is_told_and_the_watch_goes_on(name: str, said: str, sample_traces: Path) -> None:
-    code, out, err = watch(sample_traces / CASE, "--exec", name)
+@pytest.mark.parametrize(("shell", "said"), [("/no/such/shell", "No such file"), ("/bin/false", "exit code 1")])
+def test_a_command_that_fails_is_told_and_the_watch_goes_on(
+    shell: str, said: str, sample_traces: Path, tmp_path: Path
+) -> None:
+    script = tmp_path / "notify"
+    script.write_text(f"#!{shell}\n")
+    script.chmod(0o755)
+    code, out, err = watch(sample_traces / CASE, "--exec", str(script))
     assert code == 1
     assert out.count("COMMITTED DATA LOST") == 1
     assert err.count(said) == 4
@@ -239,6 +244,8 @@ def test_a_command_that_fails_is_told_and_the_watch_goes_on(name: str, said: str
         ([".", "--every", "soon"], "is no amount of time"),
         ([".", "--exec", ""], "names no command"),
         ([".", "--exec", "'open"], "No closing quotation"),
+        ([".", "--exec", "no-such-command x"], "no-such-command: no such command, or it is not executable"),
+        ([".", "--exec", "/dev/null"], "/dev/null: no such command, or it is not executable"),
     ],
 )
 def test_what_cannot_be_watched_is_refused(arguments: list[str], said: str) -> None:
