@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -11,7 +12,7 @@ from forensics.replay.committed.proof import Loss, losses
 from forensics.replay.history import History
 from forensics.replay.lineage import Range, intersect, merge, subtract
 from forensics.result import Result
-from forensics.rules.finding import Finding, Severity
+from forensics.rules.finding import Finding, Judgement, Severity, Verdict
 from forensics.salvage.copies import Batch, Copy, Holding, Side, copies, holding
 from parsers.formats.log_directory import DirectoryState, split_directory
 
@@ -73,11 +74,47 @@ def of_findings(result: Result, topic: str, partition: int, finding: str | None 
     chosen = [one for one in named if _is_asked(one, finding)]
     if chosen:
         return chosen
-    there = ", ".join(f"{one.rule} ({one.fingerprint})" for one in named) or "none that names offsets"
-    raise NothingMatched(
-        f"no finding {finding or 'of lost or forked records'} in {topic}-{partition}; there is: {there}. Name offsets "
-        "yourself: --offsets A..B"
-    )
+    name = f"{topic}-{partition}"
+    names = _partitions(result)
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=5, cutoff=0.3) or names[:5]
+        hint = f"; there is {', '.join(near)}" if near else ""
+        raise NothingMatched(f"no partition {name} in the evidence{hint}")
+    asked = finding or "of lost or forked records"
+    raise NothingMatched(f"no finding {asked} in {name}{_instead(result, name, named)}")
+
+
+def _partitions(result: Result) -> list[str]:
+    """Return the names of all partitions in the evidence, also of topics that were not judged."""
+    names = {one.history.name for one in result.partitions}
+    for frame in (result.case.sources, result.case.observations):
+        every = frame.select("topic", "partition").drop_nulls().unique()
+        names.update(f"{topic}-{partition}" for topic, partition in every.iter_rows())
+    return sorted(names)
+
+
+def _instead(result: Result, name: str, named: Sequence[Finding]) -> str:
+    """Return what findings there are, what may be lost although none names it, and how to name offsets."""
+    there = ", ".join(f"{one.rule} ({one.fingerprint})" for one in named)
+    also = f"; there is: {there}" if there else ""
+    histories = [one.history for one in result.partitions if one.history.name == name]
+    unknown = _unknown(result, name)
+    first = min((start for one in unknown for want in one.missing for start, _ in want.offsets), default=None)
+    if first is not None:
+        every = copies(result.case, histories[0].topic, histories[0].partition, ())
+        end = max((one.end for one in every), default=0)
+        also += f". But a loss cannot be ruled out from offset {first} on"
+        return f"{also}. Name offsets yourself: --offsets {first}..{end if end > first else 'B'}"
+    if unknown:
+        also += ". But a loss cannot be ruled out, and the evidence does not show at which offsets"
+    return f"{also}. Name offsets yourself: --offsets A..B"
+
+
+def _unknown(result: Result, name: str) -> list[Judgement]:
+    """Return the answers of the rules about loss that the evidence leaves open."""
+    mine = [one.judgements for one in result.partitions if one.history.name == name]
+    answers = [answer for judgements in mine for rule, answer in judgements.items() if rule in (LOSS, TRUNCATION)]
+    return [one for one in answers if one.verdict is Verdict.UNKNOWN]
 
 
 def _is_asked(one: Finding, finding: str | None) -> bool:

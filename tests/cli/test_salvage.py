@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tarfile
 from collections import Counter
@@ -148,6 +149,27 @@ def test_a_finding_is_named_by_its_fingerprint(run: Run) -> None:
     assert healthy.code == 2
     assert "no finding of lost or forked records in orders-0" in healthy.err
     assert "--offsets A..B" in healthy.err
+
+
+@pytest.mark.parametrize("name", ["orders-1", "invoices-0"])
+def test_a_partition_that_is_not_there_is_called_so_and_those_that_are_are_named(run: Run, name: str) -> None:
+    ran = run("salvage", KIP101, "-p", name, "--dry-run")
+    assert ran.code == 2
+    assert f"no partition {name} in the evidence; there is orders-0" in ran.err
+
+
+def test_where_a_loss_cannot_be_ruled_out_the_offsets_at_stake_are_named(run: Run) -> None:
+    """Only the lines of brokers show that records of orders-0 went: which of them were committed, nothing shows."""
+    root = evidence_root()
+    evidence = root.parent / "incidents" / "rackloss-3.9.1" if root is not None else None
+    if evidence is None or not evidence.is_dir():
+        pytest.skip(NO_EVIDENCE)
+    truth = json.loads((evidence / "truth.json").read_text())
+    assert "orders-0" in json.dumps(truth)
+    ran = run("salvage", evidence, "-p", "orders-0", "--dry-run")
+    assert ran.code == 2
+    (options,) = re.findall(r"a loss cannot be ruled out from offset 201 on\. Name offsets yourself: (.+)", ran.err)
+    assert run("salvage", evidence, "-p", "orders-0", *options.split(), "--dry-run").code == 0
 
 
 # -- damage ------------------------------------------------------------------------------------------------------------
