@@ -176,10 +176,10 @@ def test_a_file_that_is_no_record_is_refused_before_a_broker_is_asked(
     monkeypatch.setattr(producing, "KafkaTarget", asked)
     good = line(Record(1, 2, b"a", b"b"), origin())
     file = tmp_path / "records.jsonl"
-    file.write_text(f"{good}\n{{}}\n", "utf-8")
+    file.write_text(f"{good}{{}}\n", "utf-8")
     ran = CliRunner().invoke(command, [str(file), "--bootstrap-server", "localhost:1", "--topic", "back"])
     assert ran.exit_code != 0
     assert f"{file}:2: is no record" in f"{ran.output}{ran.exception}"
-    file.write_text(f"{good}\n", "utf-8")
+    file.write_text(good, "utf-8")
     ran = CliRunner().invoke(command, [str(file), "--bootstrap-server", "localhost:1", "--topic", "back"])
     assert isinstance(ran.exception, AssertionError)  # the test sees a broker that is asked
