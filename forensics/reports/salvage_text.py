@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from forensics.case import Case
 from forensics.outputs import plain
 from forensics.replay.lineage import Range, intersect, subtract
-from forensics.rules.finding import brokers_text, count_text, offsets_text
+from forensics.rules.finding import brokers_text, count_text, offsets_text, span_text
 from forensics.salvage.asked import Lost
 from forensics.salvage.copies import Holding
 from forensics.salvage.recovered import RECORDS, Written
@@ -44,7 +44,7 @@ def render(case: Case, holding: Holding, written: Sequence[Written], lost: Lost 
     also = f" and {_count(deleted, 'deleted segment')}" if deleted else ""
     lines = [f"{holding.name}: {_ranges(holding.wanted)} wanted; {copies}{also} in the evidence"]
     for one in written:
-        lines += ["", *_side(one, into)]
+        lines += ["", *_side(holding, one, into)]
     lines += ["", *_gone(holding, lost)]
     if len(written) > 1 and lost is None:
         lines.append("Copies hold different records at the same offsets: decide which ones count.")
@@ -57,7 +57,7 @@ def render(case: Case, holding: Holding, written: Sequence[Written], lost: Lost 
     return "".join(f"{plain(line)}\n" for line in lines)
 
 
-def _side(one: Written, into: str | None) -> list[str]:
+def _side(holding: Holding, one: Written, into: str | None) -> list[str]:
     known = tuple(sorted({copy.broker for copy in one.side.copies if copy.broker is not None}))
     name = brokers_text(known) if known else "unknown broker"
     epochs = one.side.epochs
@@ -66,6 +66,11 @@ def _side(one: Written, into: str | None) -> list[str]:
     for copy in one.side.copies:
         lines.append(f"    in {copy.directory}{_MARKS.get(copy.state, f' ({copy.state})')}")
     lines.append(f"    {_count(one.records, 'record')} in {_count(one.batches, 'batch')}, {one.bytes:,} bytes")
+    if beyond := subtract(one.covered, holding.wanted):
+        lines.append(
+            f"    whole batches: the segment has {offsets_text(tuple(one.covered))}, so also {span_text(beyond)}, "
+            f"which were not asked for; {RECORDS} leaves these out"
+        )
     if one.without_record:
         lines.append(
             f"    without a record: {offsets_text(tuple(one.without_record))} (transaction markers, compaction)"
@@ -99,7 +104,7 @@ def _gone(holding: Holding, lost: Lost | None) -> list[str]:
     missing, beyond = intersect(holding.gone, [(0, end)]), subtract(holding.gone, [(0, end)])
     lines = [f"In no copy of this evidence: {_ranges(missing)}."] if missing else []
     if beyond:
-        lines.append(f"Beyond the end of every copy ({end}): {offsets_text(tuple(beyond))}.")
+        lines.append(f"Beyond the end of every copy (the longest has log end offset {end}): {_ranges(beyond)}.")
     if lost is not None and (gone := subtract(lost.gone, holding.gone)):
         lines.append(
             f"No copy is known to have the lost records at {_ranges(gone)}. What copies have there may be others."

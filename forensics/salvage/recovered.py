@@ -70,6 +70,11 @@ class Written:
         return size(self.found)
 
     @property
+    def covered(self) -> list[Range]:
+        """Offsets of the segments: whole batches reach beyond the offsets that are wanted."""
+        return merge(one.offsets for one in self.side.batches)
+
+    @property
     def without_record(self) -> list[Range]:
         """Wanted offsets within its batches that are no record: markers of transactions, or removed by compaction."""
         return subtract(self.held, self.found)
@@ -308,7 +313,7 @@ def document(case: Case, holding: Holding, written: Sequence[Written], lost: Los
     return {
         "schema": SCHEMA,
         "tool": {"name": "forensics", "version": __version__},
-        "cluster": holding.cluster,
+        "cluster": holding.cluster or _cluster(holding),
         "topic": holding.topic,
         "partition": holding.partition,
         "offsets": _pairs(holding.wanted),
@@ -327,6 +332,12 @@ def document(case: Case, holding: Holding, written: Sequence[Written], lost: Los
     }
 
 
+def _cluster(holding: Holding) -> str | None:
+    """Return the cluster of all copies, where they name one and the same."""
+    named = {copy.cluster for copy in holding.copies if copy.cluster is not None}
+    return named.pop() if len(named) == 1 else None
+
+
 def _side(case: Case, one: Written) -> dict[str, Any]:
     return {
         "folder": one.folder,
@@ -337,6 +348,7 @@ def _side(case: Case, one: Written) -> dict[str, Any]:
         ],
         "leader_epochs": list(one.side.epochs),
         "offsets": _pairs(one.held),
+        "segment_offsets": _pairs(one.covered),
         "records": one.records,
         "without_record": _pairs(one.without_record),
         "transactions": {state.value: count for state, count in sorted(one.transactions.items())},

@@ -172,6 +172,36 @@ def test_where_a_loss_cannot_be_ruled_out_the_offsets_at_stake_are_named(run: Ru
     assert run("salvage", evidence, "-p", "orders-0", *options.split(), "--dry-run").code == 0
 
 
+def test_whole_batches_that_reach_beyond_what_was_asked_for_are_said(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "broker-1" / "data" / "orders-0"
+    folder.mkdir(parents=True)
+    (folder / SEGMENT).write_bytes(batch(0, 4, 0) + batch(5, 9, 1) + batch(10, 12, 1))
+    asked = (tmp_path / "broker-1", "-p", "orders-0", "--offsets")
+    (side,) = salvaged(run, *asked, "3..8", "-o", tmp_path / "r")["sides"]
+    case = take_in([str(tmp_path / "r" / side["folder"] / "orders-0")])
+    read = [case.batches.get_column("base_offset").min(), case.batches.get_column("last_offset").max()]
+    assert read == [0, 9]
+    assert (side["offsets"], side["segment_offsets"]) == ([[3, 8]], [[0, 10]])
+    text = run("salvage", *asked, "3..8", "--dry-run").out
+    assert "the segment has offsets 0 to 9, so also 0 to 2, 8 to 9, which were not asked for" in text
+    assert "not asked for" not in run("salvage", *asked, "0..10", "--dry-run").out
+
+
+def test_the_manifest_names_the_cluster_of_its_copies(run: Run) -> None:
+    document = salvaged(run, SAMPLES / "txn-4.1.1", "-p", "orders-0", "--offsets", "0..10", "--dry-run")
+    named = {copy["cluster"] for side in document["sides"] for copy in side["copies"]}
+    assert {document["cluster"]} == named != {None}
+
+
+def test_the_end_beyond_which_no_copy_goes_is_called_so(run: Run) -> None:
+    ran = run("salvage", KIP101, "-p", "orders-0", "--offsets", "500..600", "--dry-run")
+    (end,) = re.findall(
+        r"Beyond the end of every copy \(the longest has log end offset (\d+)\): offsets 500 to 599", ran.out
+    )
+    replicas = run("scan", KIP101, "--format", "json").document["partitions"][0]["replicas"]
+    assert int(end) == max(one["log_end_offset"] for one in replicas)
+
+
 # -- damage ------------------------------------------------------------------------------------------------------------
 
 
