@@ -127,7 +127,9 @@ def test_each_place_for_a_figure_has_one(site: Path) -> None:
         assert asked > 0
         assert text.count('<div class="figure">') == asked
         assert "figure of:" not in text
-    assert '<div class="figure">' in (site / "walkthroughs" / "loss.html").read_text("utf-8")
+    walks = [page for page in (site / "walkthroughs").glob("*.html") if page.name != "index.html"]
+    assert len(walks) == len([*(ROOT / "docs" / "walkthroughs").glob("*.md")]) - 1
+    assert [page.name for page in walks if '<div class="figure">' not in page.read_text("utf-8")] == []
 
 
 @pytest.mark.browser

@@ -26,8 +26,12 @@ SECTION = re.compile(r"^## (?P<protocol>[a-z0-9.-]+): (?P<rest>.*)$", re.MULTILI
 
 EPOCHS: Final = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d755d", "#bab0ac")
 """Colours of records, by the leader epoch that wrote them."""
-MOST: Final = 40
-"""Records of a log that are drawn; a longer log has no figure."""
+SCALES: Final = ((16, 30, 1), (40, 14, 5), (100, 7, 10))
+"""How long the longest log is at most, with the size of a record in pixels and the offsets between two ticks.
+
+A longer log has no figure.
+"""
+MOST: Final = SCALES[-1][0]
 ROW: Final = 78
 """Pixels for a replica."""
 
@@ -69,7 +73,7 @@ def story(one: Run) -> dict[str, Any]:
         "paper_bgcolor": "#ffffff",
         "plot_bgcolor": "#ffffff",
         "font": {"color": "#222222", "size": 13},
-        "xaxis": {"range": [-0.6, longest + 0.6], "dtick": 1 if longest <= 20 else 5, "title": {"text": "offset"},
+        "xaxis": {"range": [-0.6, longest + 0.6], "dtick": _scale(longest)[1], "title": {"text": "offset"},
                   "zeroline": False, "gridcolor": "#eeeeee", "fixedrange": True},
         "yaxis": {"range": [0.4, len(brokers) + 0.6], "tickvals": list(lanes.values()),
                   "ticktext": [f"broker {broker}" for broker in lanes], "zeroline": False, "showgrid": False,
@@ -78,6 +82,11 @@ def story(one: Run) -> dict[str, Any]:
         "sliders": [{"active": 0, "steps": controls, "currentvalue": {"prefix": "step "}, "pad": {"t": 44}}],
     }  # fmt: skip
     return {"data": frames[0]["data"], "layout": layout, "frames": frames}
+
+
+def _scale(longest: int) -> tuple[int, int]:
+    """Return the size of a record in pixels, and the offsets between two ticks."""
+    return next((size, tick) for most, size, tick in SCALES if longest <= most)
 
 
 def _control(name: str) -> dict[str, Any]:
@@ -117,7 +126,7 @@ def _drawn(step: Step, lanes: Mapping[int, int], written: Mapping[int, Sequence[
             hovers.append(f"broker {view.broker}, offset {offset}: {value}, written in leader epoch {epoch}")
     records = {"type": "scatter", "mode": "markers+text", "x": x, "y": y, "text": names, "hovertext": hovers,
                "hoverinfo": "text", "textfont": {"color": "#ffffff", "size": 12},
-               "marker": {"symbol": "square", "size": 30 if max(map(len, written.values()), default=0) <= 16 else 14,
+               "marker": {"symbol": "square", "size": _scale(max(map(len, written.values()), default=0))[0],
                           "color": colours}}  # fmt: skip
     return [records, _marks(step, lanes), _roles(step, lanes)]
 
