@@ -31,7 +31,7 @@ from forensics.case.frames import case_of
 from forensics.case.order import known_zone, moment
 from forensics.engines import local
 from forensics.errors import NothingMatched
-from forensics.repaired.former import former_findings
+from forensics.repaired.former import former_scan
 from forensics.replay.lineage import Range
 from forensics.replay.timeline import timeline as states
 from forensics.reports import REPORTS
@@ -202,7 +202,8 @@ class Scan:
             BadBaseline: the file is something else.
         """
         path = fspath(baseline)
-        tuning = Tuning(baseline=path, known=former_findings(path))
+        former = former_scan(path)
+        tuning = Tuning(baseline=path, known=former.findings, former=former)
         return Scan(with_repair(tune(self.result, tuning), tuning))
 
     @property

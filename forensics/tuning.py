@@ -16,7 +16,8 @@ from typing import Any
 
 from forensics.case.topics import matches
 from forensics.errors import BadConfiguration
-from forensics.repaired.former import FormerFinding
+from forensics.repaired.changed import has_changed
+from forensics.repaired.former import FormerFinding, FormerScan
 from forensics.repaired.since import since
 from forensics.result import Changes, Partition, Result, evidence_of
 from forensics.rules import RULES, rule_of
@@ -41,7 +42,8 @@ class Tuning:
         fail_on: least severity that lets the exit code be 1; "unknown" (as "error", and where a question of that
             severity or above stays unknown); or "never".
         baseline: a former output (JSON or JSON lines) whose findings are known, or None.
-        known: those findings, as ``former_findings`` reads them.
+        known: those findings.
+        former: the scan that wrote them, as ``former_scan`` reads it.
         config: the file all this comes from, or None.
     """
 
@@ -52,6 +54,7 @@ class Tuning:
     fail_on: str = "error"
     baseline: str | None = None
     known: tuple[FormerFinding, ...] = ()
+    former: FormerScan = field(default_factory=FormerScan)
     config: str | None = None
 
     def fails(self, worst: Severity | None, unknown: Severity | None) -> bool:
@@ -232,7 +235,15 @@ def with_repair(result: Result, tuning: Tuning) -> Result:
     if tuning.baseline is None:
         return result
     evidence = partial(evidence_of, result.case)
-    return replace(result, repair=since(tuning.baseline, tuning.known, result.partitions, result.findings, evidence))
+    repair = since(
+        tuning.baseline,
+        tuning.known,
+        result.partitions,
+        result.findings,
+        evidence,
+        changed=has_changed(result.case, tuning.former),
+    )
+    return replace(result, repair=repair)
 
 
 def _tuned(partitions: Iterable[Partition], tuning: Tuning) -> list[Partition]:

@@ -155,8 +155,12 @@ class Case:
 
         Settings, and what names leader and ISR alone, may be beside them.
         """
-        read = self.sources.filter(pl.col("format").is_in([*_NO_EVIDENCE, *of_plugins()]).not_()).get_column("format")
-        return set(read.unique().to_list()) == {"trace"}
+        return set(self.showing.get_column("format").unique().to_list()) == {"trace"}
+
+    @property
+    def showing(self) -> pl.DataFrame:
+        """The sources that show what a log holds or what a broker did."""
+        return self.sources.filter(pl.col("format").is_in([*_NO_EVIDENCE, *of_plugins()]).not_())
 
     @property
     def origin(self) -> Origin:

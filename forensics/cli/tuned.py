@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from forensics import tuning
-from forensics.repaired.former import former_findings
+from forensics.repaired.former import FormerScan, former_scan
 from forensics.tuning import FAIL_ON, Tuning
 
 
@@ -116,14 +116,16 @@ def _merged(
         if not mark:
             raise click.UsageError(f"--severity {pair}: must be RULE=LEVEL, as in leo-regression=warning")
         given[tuning.rule_id(rule, "--severity")] = tuning.severity(level, f"--severity {rule}")
-    former = baseline or base.baseline
+    named = baseline or base.baseline
+    former = former_scan(named) if named is not None else FormerScan()
     return Tuning(
         severities={**base.severities, **given},
         disabled=frozenset(tuning.rule_id(rule, "--disable") for rule in disabled) or base.disabled,
         topics=topics or base.topics,
         skip_topics=skip_topics or base.skip_topics,
         fail_on=fail_on or base.fail_on,
-        baseline=former,
-        known=former_findings(former) if former is not None else (),
+        baseline=named,
+        known=former.findings,
+        former=former,
         config=base.config,
     )

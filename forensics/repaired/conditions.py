@@ -49,10 +49,13 @@ class Known:
     Attributes:
         new: findings that neither the earlier scan has, nor its finding of the same rule at these offsets continues.
         replicas: brokers that the earlier findings concern.
+        changed: whether the evidence has a file that the earlier scan did not read as it is now; None if that scan does
+            not list its files.
     """
 
     new: tuple[Finding, ...] = ()
     replicas: frozenset[int] = frozenset()
+    changed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,27 @@ def _nothing_new(_history: History, known: Known) -> Answer:
     if critical:
         return Answer(Met.NO, f"new are {rules}", tuple(one.refs[0] for one in critical if one.refs))
     return Answer(Met.YES, f"new, but not critical: {rules}" if rules else "")
+
+
+def _new_copies(history: History, known: Known) -> Answer | None:
+    """Return whether the evidence can show a change at all.
+
+    One replica's files may well be as before, as of one that was not touched. If all files are, they may be the same
+    copies again, or a part of them.
+    """
+    if not _copies(history):
+        return None
+    if known.changed is None:
+        return Answer(
+            Met.NOT_APPLICABLE, "the earlier output does not list the files that were read: use --format json"
+        )
+    if known.changed:
+        return Answer(Met.YES)
+    return Answer(
+        Met.UNKNOWN,
+        "each file has the size, and the hash where it is known, of one before, so the evidence does not show that "
+        "anything changed: copy all again after the repair",
+    )
 
 
 def _every_copy(history: History, known: Known) -> Answer:
@@ -335,6 +359,7 @@ def _one_directory(history: History, _known: Known) -> Answer | None:
 
 CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition("nothing-new", "Nothing critical is new since the earlier scan", _nothing_new),
+    Condition("new-copies", "The evidence is not the same as at the earlier scan", _new_copies),
     Condition("every-copy", "The copy of each replica is in the evidence", _every_copy),
     Condition(
         "same-records", "All replicas hold the same records from the log start to the high watermark", _same_records

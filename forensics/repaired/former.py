@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from forensics.errors import BadBaseline
@@ -44,8 +44,49 @@ class FormerFinding:
         return (*place, self.severity.rank, self.rule or "", self.offsets, self.fingerprint)
 
 
+@dataclass(frozen=True, slots=True)
+class FormerFile:
+    """One file of an earlier scan, wherever its folder was.
+
+    Attributes:
+        broker: whose it is, or None.
+        name: its name, with the folder that holds it.
+        bytes: its size.
+    """
+
+    broker: int | None
+    name: str
+    bytes: int
+
+    @staticmethod
+    def of(broker: int | None, path: str, size: int) -> FormerFile:
+        """Return it for a path."""
+        return FormerFile(broker, "/".join(PurePosixPath(path).parts[-2:]), size)
+
+
+@dataclass(frozen=True, slots=True)
+class FormerScan:
+    """An earlier scan, as far as its file has it.
+
+    Attributes:
+        findings: its findings, each once, in their total order.
+        files: the SHA-256 of each file that it read. None is for a file whose hash is not known. Empty for JSON lines,
+            which list no files.
+        clusters: ids of the clusters that it names.
+    """
+
+    findings: tuple[FormerFinding, ...] = ()
+    files: Mapping[FormerFile, frozenset[str | None]] = field(default_factory=dict)
+    clusters: frozenset[str] = frozenset()
+
+
 def former_findings(path: str) -> tuple[FormerFinding, ...]:
-    """Return the findings of an earlier scan, each once, in their total order.
+    """Return the findings of an earlier scan; see ``former_scan``."""
+    return former_scan(path).findings
+
+
+def former_scan(path: str) -> FormerScan:
+    """Return an earlier scan.
 
     Args:
         path: what ``--format json`` or ``--format jsonl`` wrote, without ``--redact``: names are part of a fingerprint.
@@ -60,13 +101,44 @@ def former_findings(path: str) -> tuple[FormerFinding, ...]:
     except UnicodeDecodeError:
         raise BadBaseline(f"{path}: not text; name a file written with --format json or jsonl") from None
     known: dict[str, FormerFinding] = {}
-    for where, row in _rows(path, text):
+    document = _document(path, text)
+    for where, row in _rows(path, text) if document is None else _rows_of(document):
         try:
             found = _former(row)
         except (KeyError, TypeError, ValueError):
             raise BadBaseline(f"{path}{where}: no fingerprint and severity of a finding{_ASK}") from None
         known[found.fingerprint] = found
-    return tuple(sorted(known.values(), key=lambda one: one.order))
+    findings = tuple(sorted(known.values(), key=lambda one: one.order))
+    clusters = {one.cluster for one in findings if one.cluster is not None}
+    try:
+        sources = _sources(document) if document is not None else []
+        files = _files(document, sources) if document is not None else {}
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise BadBaseline(f"{path}: the list of sources is not that of a scan{_ASK}") from None
+    clusters |= {str(row["cluster"]) for row in sources if row.get("cluster") is not None}
+    return FormerScan(findings, files, frozenset(clusters))
+
+
+def _sources(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return list(document.get("sources") or ())
+
+
+def _files(
+    document: Mapping[str, Any], sources: Iterable[Mapping[str, Any]]
+) -> dict[FormerFile, frozenset[str | None]]:
+    """Return the files that a document lists. Only what its findings cite has a hash in each document."""
+    cited = {
+        str(piece["path"]): str(piece["sha256"])
+        for row in document["findings"]
+        for piece in row.get("evidence") or ()
+        if piece.get("sha256") is not None
+    }
+    found: dict[FormerFile, set[str | None]] = {}
+    for row in sources:
+        path = str(row["path"])
+        file = FormerFile.of(row["broker"], path, int(row["bytes"]))
+        found.setdefault(file, set()).add(row.get("sha256") or cited.get(path))
+    return {file: frozenset(hashes) for file, hashes in found.items()}
 
 
 def _former(row: Mapping[str, Any]) -> FormerFinding:
@@ -83,16 +155,24 @@ def _former(row: Mapping[str, Any]) -> FormerFinding:
     )
 
 
-def _rows(path: str, text: str) -> Iterable[tuple[str, Any]]:
+def _document(path: str, text: str) -> Mapping[str, Any] | None:
+    """Return a text as one document; None if it is none, as JSON lines."""
     try:
         document = json.loads(text)
     except ValueError:
-        document = None
-    if isinstance(document, dict) and "findings" in document:
-        _not_redacted(path, document)
-        told = document["findings"], (document.get("tuning") or {}).get("known", [])
-        yield from ((f", finding {n}", row) for n, row in enumerate((row for rows in told for row in rows), start=1))
-        return
+        return None
+    if not isinstance(document, dict) or "findings" not in document:
+        return None
+    _not_redacted(path, document)
+    return document
+
+
+def _rows_of(document: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    told = document["findings"], (document.get("tuning") or {}).get("known", [])
+    yield from ((f", finding {n}", row) for n, row in enumerate((row for rows in told for row in rows), start=1))
+
+
+def _rows(path: str, text: str) -> Iterable[tuple[str, Any]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:

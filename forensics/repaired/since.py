@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Protocol
 
 from forensics.repaired.conditions import CONDITIONS, Answer, Condition, Known, Met
@@ -115,6 +116,8 @@ def since(
     partitions: Sequence[Judged],
     new: Sequence[Finding],
     evidence_of: Callable[[set[Ref]], Mapping[Ref, Evidence]],
+    *,
+    changed: bool | None = None,
 ) -> Repair:
     """Hold a scan against the findings of an earlier one.
 
@@ -124,11 +127,13 @@ def since(
         partitions: what the scan found.
         new: its findings that are not among them.
         evidence_of: returns what is at places of the evidence.
+        changed: whether the evidence has a file that the earlier scan did not read as it is now; None if unknown.
     """
     loud = [one for one in former if one.severity is not Severity.INFO]
     alarms = [one for one in new if one.severity is not Severity.INFO and not _continues(one, loud)]
     there = sorted((one for one in partitions if not one.history.incarnation), key=_place)
-    checked = [*_checked(_asked(there, loud, alarms), loud, alarms, evidence_of), *_absent(loud, there)]
+    know = partial(_known, former=loud, new=alarms, changed=changed)
+    checked = [*_checked(_asked(there, loud, alarms), know, evidence_of), *_absent(loud, there)]
     fingerprints = {f.fingerprint for one in partitions for j in one.judgements.values() for f in j.findings}
     return Repair(
         baseline,
@@ -169,12 +174,11 @@ def _absent(former: Iterable[FormerFinding], there: Sequence[Judged]) -> list[Ch
 
 def _checked(
     asked: Sequence[Judged],
-    former: Sequence[FormerFinding],
-    new: Sequence[Finding],
+    known: Callable[[Judged], Known],
     evidence_of: Callable[[set[Ref]], Mapping[Ref, Evidence]],
 ) -> list[Checked]:
     """Ask each condition of some partitions."""
-    answers = [(one, _answers(one, _known(one, former, new))) for one in asked]
+    answers = [(one, _answers(one, known(one))) for one in asked]
     evidence = evidence_of({ref for _, found in answers for _, answer in found for ref in answer.refs})
     return [
         Checked(
@@ -190,10 +194,10 @@ def _checked(
     ]
 
 
-def _known(one: Judged, former: Iterable[FormerFinding], new: Iterable[Finding]) -> Known:
+def _known(one: Judged, former: Iterable[FormerFinding], new: Iterable[Finding], *, changed: bool | None) -> Known:
     """Return what both scans know of a partition."""
     replicas = (replica for was in former if _is_of(one, was) for replica in was.replicas)
-    return Known(tuple(found for found in new if _is_of(one, found)), frozenset(replicas))
+    return Known(tuple(found for found in new if _is_of(one, found)), frozenset(replicas), changed)
 
 
 def _answers(one: Judged, known: Known) -> list[tuple[Condition, Answer]]:

@@ -136,6 +136,71 @@ def test_a_baseline_without_findings_has_nothing_to_check(sample_traces: Path, t
     assert "NOTHING TO CHECK" in text
 
 
+@pytest.fixture(scope="module")
+def returned(sample_traces: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Copies that hold the same records after a loss, and what a scan of them found."""
+    file = tmp_path_factory.mktemp("returned") / "before.json"
+    assert scan(sample_traces / "unclean-3.9.1", "--format", "json", "-o", file)[0] == 1
+    return sample_traces / "unclean-3.9.1", file
+
+
+def test_the_same_evidence_does_not_show_that_producers_can_go_back(returned: tuple[Path, Path]) -> None:
+    folder, file = returned
+    found = document(folder, "--baseline", file)
+    states = conditions(found)
+    assert found["repair"]["safe"] == "unknown"
+    assert states.pop("new-copies") == "unknown"
+    assert set(states.values()) == {"yes"}
+    text = scan(folder, "--baseline", file)[1]
+    assert "NOT SHOWN" in text
+    assert "the evidence does not show that anything changed" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("gone", ["*/logs", "*/data/recovery-point-offset-checkpoint"])
+def test_a_part_of_the_same_evidence_does_not_either(gone: str, returned: tuple[Path, Path], tmp_path: Path) -> None:
+    folder, file = returned
+    shutil.copytree(folder, tmp_path / "elsewhere")
+    for path in (tmp_path / "elsewhere").glob(gone):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert document(tmp_path / "elsewhere", "--baseline", file)["repair"]["safe"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("name", "same"), [("README.md", True), ("broker-1/data/replication-offset-checkpoint", False)]
+)
+def test_one_changed_file_of_a_broker_is_enough(
+    name: str, same: bool, returned: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """All replicas that were not touched are as before; a file that is no evidence shows nothing."""
+    folder, file = returned
+    shutil.copytree(folder, tmp_path / "again")
+    (tmp_path / "again" / name).write_bytes((folder / name).read_bytes() + b"\n")
+    found = document(tmp_path / "again", "--baseline", file)
+    assert conditions(found)["new-copies"] == ("unknown" if same else "yes")
+    assert found["repair"]["safe"] == ("unknown" if same else "yes")
+
+
+def test_a_file_of_the_same_size_and_another_hash_is_another_file(forked: Path, before: Path, repaired: Path) -> None:
+    """The findings cite the segments that differ, so their hashes are known."""
+    log = "broker-1/data/orders-0/00000000000000000000.log"
+    assert (forked / log).stat().st_size == (repaired / log).stat().st_size
+    assert conditions(document(repaired, "--baseline", before))["new-copies"] == "yes"
+    assert conditions(document(forked, "--baseline", before))["new-copies"] == "unknown"
+
+
+def test_json_lines_list_no_files(forked: Path, repaired: Path, tmp_path: Path) -> None:
+    scan(forked, "--format", "jsonl", "-o", tmp_path / "before.jsonl")
+    found = document(repaired, "--baseline", tmp_path / "before.jsonl")
+    assert conditions(found)["new-copies"] == "not applicable"
+    assert found["repair"]["safe"] == "yes"
+
+
+def test_a_list_of_sources_that_no_scan_wrote_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "odd.json").write_text('{"findings": [], "sources": [{"path": "a"}]}')
+    with pytest.raises(BadBaseline, match="the list of sources is not that of a scan"):
+        former_findings(str(tmp_path / "odd.json"))
+
+
 def test_markdown_is_a_checklist(repaired: Path, forked: Path, before: Path) -> None:
     open_, done = (scan(folder, "--baseline", before, "--format", "markdown")[1] for folder in (forked, repaired))
     assert "- [ ] All replicas hold the same records" in open_
