@@ -71,6 +71,20 @@ _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:/-]*")
     show_default=True,
     help="With --plan: address for Kafka's own commands, which run on the first host.",
 )
+@click.option(
+    "--settings",
+    multiple=True,
+    default=plans.SETTINGS,
+    metavar="FILE",
+    help="With --plan: server.properties of the brokers. Several can be given; the first that is there counts. "
+    "[default: where packages and images have it]",
+)
+@click.option(
+    "--command-config",
+    "config",
+    metavar="FILE",
+    help="With --plan: a file on the first host with settings for Kafka's own commands, such as security.protocol.",
+)
 def collect(
     paths: tuple[str, ...],
     output: str | None,
@@ -83,6 +97,8 @@ def collect(
     data: tuple[str, ...],
     logs: tuple[str, ...],
     server: str,
+    settings: tuple[str, ...],
+    config: str | None,
 ) -> None:
     """Pack the evidence of a host, or print a script that collects it from a cluster.
 
@@ -93,8 +109,8 @@ def collect(
     the same answers. It reads the evidence as a scan does first. Look through the bundle before you send it.
     """
     if plan:
-        _check(paths, output, hosts, (*data, *logs, server))
-        say(plans.script(hosts, runtime=runtime, data=data, logs=logs, server=server))
+        _check(paths, output, hosts, (*data, *logs, *settings, server, config or ""))
+        say(plans.script(hosts, runtime=runtime, data=data, logs=logs, settings=settings, server=server, config=config))
         return
     if not paths or output is None:
         raise click.UsageError("name folders of the host, and the bundle with -o FILE; or print a script with --plan")

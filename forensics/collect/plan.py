@@ -62,16 +62,32 @@ RUNTIMES: Final = (
 """How brokers run, the default first."""
 
 _ONCE: Final = (
-    ("topics.txt", "kafka-topics.sh --bootstrap-server {server} --describe", ""),
-    ("groups.txt", "kafka-consumer-groups.sh --bootstrap-server {server} --describe --all-groups --offsets", ""),
-    ("log-dirs.txt", "kafka-log-dirs.sh --bootstrap-server {server} --describe", ""),
-    (
-        "quorum.txt",
-        "kafka-metadata-quorum.sh --bootstrap-server {server} describe --replication",
-        "KRaft, 3.3 or newer",
-    ),
+    ("version.txt", "kafka-topics", "--version", "2.0 or newer"),
+    ("topics.txt", "kafka-topics", "--describe", ""),
+    ("groups.txt", "kafka-consumer-groups", "--describe --all-groups --offsets", ""),
+    ("log-dirs.txt", "kafka-log-dirs", "--describe", ""),
+    ("quorum.txt", "kafka-metadata-quorum", "describe --replication", "KRaft, 3.3 or newer"),
 )
-"""Outputs of Kafka's own commands: file, command, and the clusters that have it."""
+"""Outputs of Kafka's own commands: file, command, its options, and the releases or clusters that have it."""
+
+_TOOLS: Final = "/opt/kafka/bin:/usr/local/kafka/bin"
+"""Where images keep Kafka's commands beside ``PATH``; packages call them without ``.sh``."""
+
+SETTINGS: Final = (
+    "/etc/kafka/server.properties",
+    "/etc/kafka/kraft/server.properties",
+    "/opt/kafka/config/server.properties",
+    "/opt/kafka/config/kraft/server.properties",
+    "/tmp/strimzi.properties",
+)
+"""Files of settings; the first that is there counts."""
+
+_SETTING: Final = (
+    r"^(broker[.](id|rack)|node[.]id|process[.]roles|cluster[.]id|(log|message|replica|unclean|auto|default|min|num"
+    r"|controller[.]quorum|metadata[.]log|offsets[.]topic|transaction[.]state)[.][a-z.]+|eligible[.]leader[a-z.]+"
+    r"|inter[.]broker[.]protocol[.]version) *="
+)
+"""The settings that are taken, as a regular expression for ``grep -E``: no other, for it may be a password."""
 
 _LOGGERS: Final = (
     ("state.change.logger", "TRACE", "each role that a broker takes up: some lines for each partition and election"),
@@ -87,7 +103,14 @@ _LOGGERS: Final = (
 
 
 def script(
-    hosts: Sequence[str], *, runtime: str, data: Sequence[str], logs: Sequence[str], server: str = "localhost:9092"
+    hosts: Sequence[str],
+    *,
+    runtime: str,
+    data: Sequence[str],
+    logs: Sequence[str],
+    settings: Sequence[str] = SETTINGS,
+    server: str = "localhost:9092",
+    config: str | None = None,
 ) -> str:
     """Return the script.
 
@@ -96,13 +119,33 @@ def script(
         runtime: one of ``RUNTIMES``.
         data: data directories (``log.dirs``) on each.
         logs: folders of log files on each.
+        settings: files of settings, of which the first that is there counts.
         server: a broker for Kafka's own commands, which are run on the first host.
+        config: a file there with settings of the client, for a cluster that asks who is there.
     """
     how = next(one for one in RUNTIMES if one.name == runtime)
-    return "".join(f"{line}\n" for line in _lines(how, hosts, data, logs, server))
+    places = _Places(data, logs, settings)
+    cluster = f"--bootstrap-server {shlex.quote(server)}"
+    if config is not None:
+        cluster += f" --command-config {shlex.quote(config)}"
+    return "".join(f"{line}\n" for line in _lines(how, hosts, places, cluster))
 
 
-def _lines(how: Runtime, hosts: Sequence[str], data: Sequence[str], logs: Sequence[str], server: str) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Folders and files on each host.
+
+    Attributes:
+        data, logs: folders.
+        settings: files, of which the first that is there counts.
+    """
+
+    data: Sequence[str]
+    logs: Sequence[str]
+    settings: Sequence[str]
+
+
+def _lines(how: Runtime, hosts: Sequence[str], places: _Places, cluster: str) -> Iterator[str]:
     yield "#!/bin/sh"
     yield "# Collects evidence of a Kafka cluster. Read it first: it copies files, and changes nothing on the brokers."
     yield "# Until it has ended, do NOT"
@@ -110,12 +153,21 @@ def _lines(how: Runtime, hosts: Sequence[str], data: Sequence[str], logs: Sequen
     yield "set -u"
     yield 'OUT="${1:-evidence-$(date -u +%Y%m%dT%H%M%SZ)}"'
     yield 'umask 077 && mkdir -p "$OUT"'
+    yield ""
+    yield "# How much it will be, and how much room there is here: data directories are copied whole. Where that is too"
+    yield "# much, stop now (Ctrl-C), and run `forensics collect` on the hosts: it takes headers in place of records."
+    for host in hosts:
+        sizes = " ".join(map(shlex.quote, (*places.logs, *places.data)))
+        said = how.run.format(host=shlex.quote(host), command=shlex.quote(f"sudo du -sh {sizes} || du -sh {sizes}"))
+        yield f"echo {shlex.quote(f'{host}:')}; {said}"
+    yield 'df -h "$OUT"; sleep 10'
     for number, host in enumerate(hosts, 1):
-        yield from _of_host(how, host, number, data, logs)
+        yield from _of_host(how, host, number, places)
     yield ""
     yield "# What the cluster states while it runs. Positions of groups show what had been committed."
-    for file, command, where in _ONCE:
-        said = how.run.format(host=shlex.quote(hosts[0]), command=shlex.quote(command.format(server=server)))
+    for file, command, options, where in _ONCE:
+        asked = f"{options}" if options == "--version" else f"{cluster} {options}"
+        said = how.run.format(host=shlex.quote(hosts[0]), command=shlex.quote(_tool(command, asked)))
         yield f'{said} > "$OUT/{file}"{f"  # {where}" if where else ""}'
     yield ""
     yield 'forensics scan "$OUT"    # or on another machine: tar -cf - "$OUT" | zstd > evidence.tar.zst'
@@ -124,27 +176,38 @@ def _lines(how: Runtime, hosts: Sequence[str], data: Sequence[str], logs: Sequen
     for logger, level, what in _LOGGERS:
         yield f"# {logger}={level}: {what}"
     yield (
-        f"# kafka-configs.sh --bootstrap-server {server} --alter --entity-type broker-loggers --entity-name BROKER_ID "
+        f"# kafka-configs.sh {cluster} --alter --entity-type broker-loggers --entity-name BROKER_ID "
         "--add-config LOGGER=LEVEL"
     )
 
 
-def _of_host(how: Runtime, host: str, number: int, data: Sequence[str], logs: Sequence[str]) -> Iterator[str]:
-    """Yield the commands for one host: its clock, its logs, then its data directories."""
+def _tool(name: str, options: str) -> str:
+    """Return a command of Kafka's, wherever an image or a package has it; where it is nowhere, the shell says so."""
+    found = f"command -v {name}.sh || command -v {name} || echo {name}.sh"
+    return f'PATH="$PATH:{_TOOLS}"; $({found}) {options}'
+
+
+def _of_host(how: Runtime, host: str, number: int, places: _Places) -> Iterator[str]:
+    """Yield the commands for one host: its clock, its logs, its data directories, then its settings."""
     name, at = shlex.quote(host), f'"$OUT/host-{number}"'
     yield ""
     yield f"# {host}"
     yield f"mkdir -p {at}"
     yield "# Its clock, beside this machine's: times of two brokers are compared."
-    clock = how.run.format(host=name, command=shlex.quote("date -u +%FT%TZ; date +%z"))
-    yield f"{{ date -u +%FT%TZ; {clock}; }} > {at}/clock.txt"
+    synchronised = "chronyc tracking || timedatectl || true"
+    clock = how.run.format(host=name, command=shlex.quote(f"date -u +%FT%TZ; date +%z; {synchronised}"))
+    yield f"{{ date -u +%FT%TZ; {clock}; date -u +%FT%TZ; }} > {at}/clock.txt 2>&1"
     yield "# Its logs first: they are rotated away. Then its console, where a container has no files."
-    for place, folder in enumerate(logs, 1):
+    for place, folder in enumerate(places.logs, 1):
         yield _unpacked(how, name, folder, f"{at}/logs{'' if place == 1 else f'-{place}'}")
     yield f"{how.logs.format(host=name)} > {at}/console.log 2>&1 || true"
     yield "# Its data directories: checkpoints are written over every five seconds, so the sooner the better."
-    for place, folder in enumerate(data, 1):
+    for place, folder in enumerate(places.data, 1):
         yield _unpacked(how, name, folder, f"{at}/data{'' if place == 1 else f'-{place}'}")
+    yield "# Its settings, of those that matter for replication: others may be passwords."
+    files = " ".join(map(shlex.quote, places.settings))
+    wanted = f"for f in {files}; do if [ -r $f ]; then grep -E {shlex.quote(_SETTING)} $f; break; fi; done"
+    yield f"{how.run.format(host=name, command=shlex.quote(wanted))} > {at}/server.properties"
 
 
 def _unpacked(how: Runtime, name: str, folder: str, into: str) -> str:

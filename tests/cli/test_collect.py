@@ -163,7 +163,7 @@ def test_damage_of_a_segment_is_told_by_its_headers(run: Run, tmp_path: Path) ->
         ((str(KIP101),), "name folders of the host"),
         ((str(KIP101), "-o", "x.rar"), "name it .tar, .tar.gz or .tar.zst"),
         (("no/such", "-o", "x.tar"), "no/such: no such file or folder"),
-        ((str(ROOT / "docs"), "-o", "x.tar"), "is evidence; name data directories and logs"),
+        ((str(ROOT / "docs" / "adr"), "-o", "x.tar"), "is evidence; name data directories and logs"),
         (("--plan",), "--plan needs the brokers"),
         (("--plan", str(KIP101)), "no PATH and no -o"),
         (("--plan", "--host", "a\ntouch x"), "is no name of a host"),
@@ -195,9 +195,11 @@ def test_the_script_collects_what_a_scan_reads(run: Run, tmp_path: Path, runtime
     hosts = tmp_path / "hosts"
     text = run(
         "collect", "--plan", "--runtime", runtime, *(word for n in (1, 2, 3) for word in ("--host", f"broker-{n}")),
-        "--data-dir", "data", "--log-dir", "logs",
+        "--data-dir", "data", "--log-dir", "logs", "--settings", "none", "--settings", "server.properties",
+        "--command-config", "client's.properties",
     ).out  # fmt: skip
     subprocess.run(["sh", "-n"], input=text, text=True, check=True)
+    assert text.count("--command-config") == 5
     assert not re.search(r"(?m)^[^#]*\b(?:--alter|restart|delete|rm )", text), "nothing is changed"
     stand_in = tmp_path / "bin" / {"systemd": "ssh"}.get(runtime, {"docker": "docker"}.get(runtime, "kubectl"))
     stand_in.parent.mkdir()
@@ -206,10 +208,14 @@ def test_the_script_collects_what_a_scan_reads(run: Run, tmp_path: Path, runtime
         'case "$1" in exec|logs) [ "$1" = logs ] && exit 0; shift;; esac\n'
         f'cd {shlex.quote(str(KIP101))}/"$1" || exit 1; shift\n'
         '[ "$1" = -- ] && shift\n[ "$1" = sh ] && shift && shift\n'
-        'case "$*" in *journalctl*|kafka-*) exit 0;; tar*) exec "$@";; *) sh -c "$*";; esac\n'
+        'case "$*" in *journalctl*) exit 0;; tar*) exec "$@";; *) sh -c "$*";; esac\n'
     )
     stand_in.chmod(0o755)
-    for name, does in (("forensics", ""), ("sudo", 'exec "$@"\n')):
+    stand_ins = (
+        *(("forensics", ""), ("sudo", 'exec "$@"\n'), ("sleep", ""), ("chronyc", "echo System time: 0.1 s fast\n")),
+        *(("kafka-topics", 'echo "topics $*"\n'), ("kafka-log-dirs.sh", 'echo "dirs $*"\n')),
+    )
+    for name, does in stand_ins:
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{does}")
         (tmp_path / "bin" / name).chmod(0o755)
     subprocess.run(
@@ -219,4 +225,11 @@ def test_the_script_collects_what_a_scan_reads(run: Run, tmp_path: Path, runtime
     found = run("scan", hosts, "--format", "json", "--fail-on", "never").document
     whole = run("scan", *(KIP101 / f"broker-{n}" for n in (1, 2, 3)), "--format", "json", "--fail-on", "never").document
     assert {one["fingerprint"] for one in found["findings"]} == {one["fingerprint"] for one in whole["findings"]}
-    assert len((hosts / "host-1" / "clock.txt").read_text().splitlines()) == 3
+    assert len((hosts / "host-1" / "clock.txt").read_text().splitlines()) == 5
+    settings = (hosts / "host-2" / "server.properties").read_text()
+    assert "broker.id=2\n" in settings
+    assert not re.search("password|listener|connect", settings)
+    config = "--bootstrap-server localhost:9092 --command-config client's.properties --describe"
+    assert (hosts / "topics.txt").read_text() == f"topics {config}\n"  # of a package, which calls it so
+    assert (hosts / "log-dirs.txt").read_text() == f"dirs {config}\n"
+    assert (hosts / "version.txt").read_text() == "topics --version\n"
