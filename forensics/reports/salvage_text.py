@@ -93,6 +93,8 @@ def _lost(one: Written) -> str:
     """Return whether a side holds what the partition lost, in words."""
     if one.lost is None:
         return ""
+    if not one.lost and one.leader is not None:
+        return f": the records that the partition serves now at these offsets (leader: broker {one.leader})"
     if not one.lost:
         return ": not known to be the lost records"
     return ": the lost records" if one.lost == one.held else f": with the lost records at {offsets_text(one.lost)}"

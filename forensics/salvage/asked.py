@@ -55,7 +55,7 @@ def in_result(
     named = {one.cluster for one in findings}
     only = cluster or (named.pop() if len(named) == 1 else None)
     held = holding(result.case, topic, partition, offsets_of(result, findings), only)
-    return held, lost(result, held, findings)
+    return held, lost(result, held, _of_losses(result, topic, partition, only))
 
 
 def of_findings(result: Result, topic: str, partition: int, finding: str | None = None) -> list[Finding]:
@@ -117,6 +117,12 @@ def _unknown(result: Result, name: str) -> list[Judgement]:
     return [one for one in answers if one.verdict is Verdict.UNKNOWN]
 
 
+def _of_losses(result: Result, topic: str, partition: int, cluster: str | None) -> list[Finding]:
+    """Return the findings of losses of a partition, whichever of its findings was asked for."""
+    mine = [one for one in result.whole().findings if (one.topic, one.partition) == (topic, partition)]
+    return [one for one in mine if _is_of_loss(one) and cluster in (None, one.cluster)]
+
+
 def _is_asked(one: Finding, finding: str | None) -> bool:
     if finding is None:
         return one.rule in OF_LOSS
@@ -141,10 +147,12 @@ class Lost:
     Attributes:
         offsets: of all lost records that were asked for, by the findings.
         held: for each side, those of them that it is known to hold.
+        leaders: for each side, the last leader that took the partition up, if its live copy is on this side.
     """
 
     offsets: tuple[Range, ...]
     held: tuple[tuple[Range, ...], ...]
+    leaders: tuple[int | None, ...]
 
     @property
     def gone(self) -> list[Range]:
@@ -152,18 +160,34 @@ class Lost:
         return subtract(self.offsets, [span for held in self.held for span in held])
 
 
-def lost(result: Result, holding: Holding, findings: Sequence[Finding]) -> Lost | None:
-    """Return what each side holds of the records that the partition lost; None where no finding is of a loss.
+def lost(result: Result, holding: Holding, of_loss: Sequence[Finding]) -> Lost | None:
+    """Return what each side holds of the records that the partition lost; None where none of these was asked for.
 
     A loss that is only suspected counts, too: then no copy is known to hold the records.
+
+    Args:
+        result: of a scan.
+        holding: the sides.
+        of_loss: the findings of losses of the partition.
     """
-    of_loss = [one for one in findings if _is_of_loss(one)]
-    offsets = intersect(offsets_of(result, of_loss), holding.wanted)
+    offsets = intersect(merge(offsets_of(result, of_loss)), holding.wanted)
     if not offsets:
         return None
-    known = list(_known(result, findings))
+    known = list(_known(result, of_loss))
     held = (merge(span for history, loss in known for span in _held(side, history, loss)) for side in holding.sides)
-    return Lost(tuple(offsets), tuple(tuple(intersect(spans, offsets)) for spans in held))
+    leaders = tuple(_leader(result, holding, side) for side in holding.sides)
+    return Lost(tuple(offsets), tuple(tuple(intersect(spans, offsets)) for spans in held), leaders)
+
+
+def _leader(result: Result, holding: Holding, side: Side) -> int | None:
+    """Return the last leader of the partition that took it up, if its live copy is on a side."""
+    for partition in result.partitions:
+        history = partition.history
+        cluster = {one.cluster for one in side.copies} | {holding.cluster}
+        leads = history.current if (history.name, history.incarnation) == (holding.name, 0) else None
+        if leads is not None and history.cluster in cluster and leads.leader in _live(side.copies, history):
+            return leads.leader
+    return None
 
 
 def _known(result: Result, findings: Sequence[Finding]) -> Iterator[tuple[History, Loss]]:

@@ -47,6 +47,7 @@ class Written:
         side: the side.
         folder: name of its folder.
         lost: the offsets at which it has what the partition lost; None if no loss was asked for.
+        leader: the partition's last leader, if this is what it serves at these offsets; else, or if unknown, None.
         held: the wanted offsets that its batches cover.
         found: offsets of records that could be read.
         batches, bytes: batches in its segments, and their size.
@@ -57,6 +58,7 @@ class Written:
     side: Side
     folder: str
     lost: tuple[Range, ...] | None
+    leader: int | None
     held: tuple[Range, ...]
     found: tuple[Range, ...]
     batches: int
@@ -98,12 +100,13 @@ def recover(
         UnwritableOutput: it cannot be written.
     """
     content = Content(case)
-    told = lost.held if lost is not None else (None,) * len(holding.sides)
-    names = _names(holding.sides)
+    unknown = (None,) * len(holding.sides)
+    told = zip(lost.held, lost.leaders, strict=True) if lost is not None else zip(unknown, unknown, strict=True)
+    of_sides = list(zip(holding.sides, _names(holding.sides), told, strict=True))
 
     def each(folder: Path | None) -> list[Written]:
         one = _Recovery(case, holding, content, folder)
-        return [one.of(*given) for given in zip(holding.sides, names, told, strict=True)]
+        return [one.of(side, name, held, leader) for side, name, (held, leader) in of_sides]
 
     with contextlib.closing(content):
         if into is None:
@@ -143,7 +146,7 @@ class _Recovery:
         self.content = content
         self.folder = folder
 
-    def of(self, side: Side, name: str, lost: tuple[Range, ...] | None) -> Written:
+    def of(self, side: Side, name: str, lost: tuple[Range, ...] | None, leader: int | None) -> Written:
         """Recover one side into the folder of its name."""
         ends = Transactions((one for copy in side.copies for one in copy.batches), self.content)
         whose = self._whose(side)
@@ -164,6 +167,7 @@ class _Recovery:
             side=side,
             folder=name,
             lost=lost,
+            leader=leader,
             held=tuple(side.held(self.holding.wanted)),
             found=tuple(merge(tally.found)),
             batches=len(side.batches),
@@ -342,6 +346,7 @@ def _side(case: Case, one: Written) -> dict[str, Any]:
     return {
         "folder": one.folder,
         "lost": None if one.lost is None else _pairs(one.lost),
+        "served_by": one.leader,
         "copies": [
             {"cluster": copy.cluster, "broker": copy.broker, "directory": copy.directory, "state": copy.state}
             for copy in one.side.copies

@@ -119,7 +119,7 @@ def test_lost_records_of_which_no_copy_is_left_are_not_taken_for_the_later_ones(
     assert truth["expect"]["lost_committed"]
     text = run("salvage", case, "-p", "orders-0", "--dry-run")
     assert text.code == 1
-    assert "not known to be the lost records" in text.out
+    assert "the records that the partition serves now at these offsets (leader: broker " in text.out
     assert "forensics produce" not in text.out
 
 
@@ -200,6 +200,26 @@ def test_the_end_beyond_which_no_copy_goes_is_called_so(run: Run) -> None:
     )
     replicas = run("scan", KIP101, "--format", "json").document["partitions"][0]["replicas"]
     assert int(end) == max(one["log_end_offset"] for one in replicas)
+
+
+@pytest.mark.parametrize("finding", [(), ("--finding", "replica-divergence")])
+def test_each_side_of_a_fork_is_called_what_it_is(run: Run, finding: tuple[str, ...]) -> None:
+    asked = (KIP101, "-p", "orders-0", *finding, "--dry-run")
+    text = run("salvage", *asked).out
+    assert "broker 1  offsets 50 to 79 (30 offsets): the lost records" in text
+    assert "brokers 2 and 3  offsets 50 to 79 (30 offsets): the records that the partition serves now" in text
+    document = salvaged(run, *asked)
+    epochs = run("scan", KIP101, "--format", "json").document["partitions"][0]["epochs"]
+    assert [side["served_by"] for side in document["sides"]] == [None, epochs[-1]["leader"]]
+
+
+def test_without_a_copy_of_the_leader_no_side_is_called_what_it_serves(run: Run, tmp_path: Path) -> None:
+    evidence = tmp_path / "evidence"
+    shutil.copytree(KIP101, evidence)
+    epochs = run("scan", KIP101, "--format", "json").document["partitions"][0]["epochs"]
+    shutil.rmtree(evidence / f"broker-{epochs[-1]['leader']}" / "data" / "orders-0")
+    ran = run("salvage", evidence, "-p", "orders-0", "--dry-run", "--format", "json")
+    assert {side["served_by"] for side in ran.document["sides"]} == {None}
 
 
 # -- damage ------------------------------------------------------------------------------------------------------------
