@@ -17,8 +17,9 @@ from typing import Any
 from forensics.case.topics import matches
 from forensics.errors import BadConfiguration
 from forensics.repaired.changed import has_changed
+from forensics.repaired.conditions import Met
 from forensics.repaired.former import FormerFinding, FormerScan
-from forensics.repaired.since import since
+from forensics.repaired.since import Repair, since
 from forensics.result import Changes, Partition, Result, evidence_of
 from forensics.rules import RULES, rule_of
 from forensics.rules.finding import Finding, Judgement, Severity
@@ -45,6 +46,8 @@ class Tuning:
         known: those findings.
         former: the scan that wrote them, as ``former_scan`` reads it.
         config: the file all this comes from, or None.
+        asks_repair: whether the baseline was named for this run alone, so that the exit code says whether producers can
+            go back. A baseline in a setting is a list of known findings.
     """
 
     severities: Mapping[str, Severity] = field(default_factory=dict)
@@ -56,6 +59,7 @@ class Tuning:
     known: tuple[FormerFinding, ...] = ()
     former: FormerScan = field(default_factory=FormerScan)
     config: str | None = None
+    asks_repair: bool = False
 
     def fails(self, worst: Severity | None, unknown: Severity | None) -> bool:
         """Return whether the exit code is 1.
@@ -69,6 +73,12 @@ class Tuning:
         asked = (worst, unknown) if self.fail_on == UNKNOWN else (worst,)
         least = Severity.ERROR if self.fail_on == UNKNOWN else Severity(self.fail_on)
         return any(one is not None and one.rank <= least.rank for one in asked)
+
+    def keeps_away(self, repair: Repair | None) -> Met:
+        """Return what the exit code reports about producers: no is 1, unknown is 3, or 1 if unknown fails a run."""
+        if repair is None or not self.asks_repair or self.fail_on == NEVER:
+            return Met.YES
+        return Met.NO if repair.met is Met.UNKNOWN and self.fail_on == UNKNOWN else repair.met
 
 
 # -- from a file ----------------------------------------------------------------------------------------------------

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 NOT_JUDGED: Final = 3
-"""Nothing was found, but a part of the evidence could not be judged: this program failed on it, or it is damaged."""
+"""Nothing was found, but a part of the evidence could not be judged: this program failed on it, or it is damaged.
+
+Also where a scan is held against a baseline, and does not show whether producers can go back.
+"""
 
 NOBODY_READS: Final = 141
 """Standard output was closed: as a process that its signal ends (128 + SIGPIPE)."""

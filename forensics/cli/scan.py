@@ -20,6 +20,7 @@ from forensics.cli.tuned import tuned
 from forensics.engines import local
 from forensics.errors import NothingMatched
 from forensics.outputs import put_text, writable
+from forensics.repaired.conditions import Met
 from forensics.reports import REPORTS, html, text
 from forensics.reports.redaction import redact
 from forensics.result import Result
@@ -50,6 +51,14 @@ def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
 def _needs_rows(page: str | None, folder: str | None, baseline: str | None) -> bool:
     """Return whether all rows are needed at once: for a page, tables, or to compare the copies with a baseline."""
     return page is not None or folder is not None or baseline is not None
+
+
+def _code(result: Result, tuning: Tuning) -> int:
+    """Return the exit code."""
+    producers = tuning.keeps_away(result.repair)
+    if tuning.fails(result.worst, result.unknown) or producers is Met.NO:
+        return 1
+    return NOT_JUDGED if any(result.failures) or producers is Met.UNKNOWN else 0
 
 
 @click.command(epilog=example("forensics scan incident/ --topic 'orders*' --report incident.html"))
@@ -120,7 +129,7 @@ def scan(
 
     Exit code: 0 nothing at or above --fail-on, 1 findings, 2 nothing could be read or understood. Exit code 3: no
     findings, but this program failed on a part of the evidence. An INCONCLUSIVE answer is 0; with --fail-on unknown it
-    is 1.
+    is 1. With --baseline also: 1 producers cannot go back yet, 3 not shown whether they can.
     """
     report = next(report for report in REPORTS if report.name == format_name)
     writable(output, page)
@@ -157,7 +166,5 @@ def scan(
         tables.save(result, Path(folder), evidence)
     if any(result.failures):
         click.echo(failures_text(*result.failures), err=True)
-    if tuning.fails(result.worst, result.unknown):
-        sys.exit(1)
-    if any(result.failures):
-        sys.exit(NOT_JUDGED)
+    if code := _code(result, tuning):
+        sys.exit(code)

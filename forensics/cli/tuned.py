@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from forensics import tuning
 from forensics.repaired.former import FormerScan, former_scan
@@ -64,7 +66,8 @@ def _options() -> tuple[Callable[..., Any], ...]:
             metavar="FILE",
             envvar="FORENSICS_BASELINE",
             help="A former output of --format json or jsonl. Its findings are hidden and counted; the exit code is "
-            "about new ones. `scan` also says whether producers can go back after a repair.",
+            "about new ones. `scan` also says whether producers can go back after a repair: exit code 1 if not, 3 if "
+            "that is not shown.",
         ),
         click.option(
             "--config",
@@ -84,7 +87,8 @@ def tuned(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def with_tuning(**given: Any) -> None:
         asked = {name: given.pop(name) for name in _NAMES}
-        command(tuning=_merged(**asked), **given)
+        given_here = click.get_current_context().get_parameter_source("baseline") is ParameterSource.COMMANDLINE
+        command(tuning=replace(_merged(**asked), asks_repair=given_here), **given)
 
     for option in reversed(_options()):
         with_tuning = option(with_tuning)

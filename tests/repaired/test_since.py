@@ -65,7 +65,7 @@ def repaired(forked: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_what_is_there_still_is_told_and_keeps_producers_away(forked: Path, before: Path) -> None:
     code, text = scan(forked, "--baseline", before)
-    assert code == 0
+    assert code == 1
     assert "NOT YET: keep producers away from 1 partition: orders-0." in text
     assert "still found      committed-data-lost  orders-0 (offsets 30 to 47)" in text
     assert "still found      truncation-below-committed  orders-0 (offsets 30 to 47), 2 findings" in text
@@ -123,7 +123,7 @@ def test_a_loss_of_which_more_is_known_now_is_not_new(forked: Path, before: Path
 def test_a_partition_of_which_nothing_is_there_is_not_shown(before: Path, sample_traces: Path) -> None:
     other = sample_traces / "traps-0.10.2.2"
     code, text = scan(other, "--baseline", before, "--topic", "purged")
-    assert code == 0
+    assert code == 3
     assert "NOT SHOWN" in text
     assert "Nothing in the evidence is about this partition" in text
 
@@ -186,6 +186,25 @@ def test_a_file_of_the_same_size_and_another_hash_is_another_file(forked: Path, 
     assert (forked / log).stat().st_size == (repaired / log).stat().st_size
     assert conditions(document(repaired, "--baseline", before))["new-copies"] == "yes"
     assert conditions(document(forked, "--baseline", before))["new-copies"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "not_yet", "not_shown"), [("error", 1, 3), ("unknown", 1, 1), ("critical", 1, 3), ("never", 0, 0)]
+)
+def test_the_exit_code_is_0_only_if_producers_can_go_back(
+    fail_on: str, not_yet: int, not_shown: int, forked: Path, before: Path, returned: tuple[Path, Path]
+) -> None:
+    assert scan(forked, "--baseline", before, "--fail-on", fail_on)[0] == not_yet
+    assert scan(returned[0], "--baseline", returned[1], "--fail-on", fail_on)[0] == not_shown
+
+
+def test_a_baseline_of_the_settings_is_a_list_of_known_findings(
+    forked: Path, before: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORENSICS_BASELINE", str(before))
+    code, text = scan(forked)
+    assert code == 0
+    assert "NOT YET" in text
 
 
 def test_json_lines_list_no_files(forked: Path, repaired: Path, tmp_path: Path) -> None:
