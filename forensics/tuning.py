@@ -16,7 +16,7 @@ from typing import Any
 
 from forensics.case.topics import matches
 from forensics.errors import BadConfiguration
-from forensics.repaired.changed import has_changed
+from forensics.repaired.changed import clusters_of, has_changed
 from forensics.repaired.conditions import Met
 from forensics.repaired.former import FormerFinding, FormerScan
 from forensics.repaired.since import Repair, since
@@ -253,6 +253,9 @@ def with_repair(result: Result, tuning: Tuning) -> Result:
         evidence,
         changed=has_changed(result.case, tuning.former),
     )
+    now = clusters_of(result.case)
+    if now and tuning.former.clusters and not now & tuning.former.clusters:
+        repair = replace(repair, partitions=(), clusters=(tuple(sorted(tuning.former.clusters)), tuple(sorted(now))))
     return replace(result, repair=repair)
 
 

@@ -25,6 +25,11 @@ def has_changed(case: Case, former: FormerScan) -> bool | None:
     )
 
 
+def clusters_of(case: Case) -> frozenset[str]:
+    """Return the ids of the clusters that the evidence names."""
+    return frozenset(case.sources.get_column("cluster").drop_nulls().to_list())
+
+
 def _differs(case: Case, source: int, hashes: frozenset[str | None]) -> bool:
     """Return whether a file is none of those that may be it, by the hashes that are known of them."""
     if not hashes:

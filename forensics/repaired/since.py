@@ -88,16 +88,21 @@ class Repair:
     Attributes:
         baseline: file with the earlier findings.
         since: each of them above information, by place.
-        partitions: the partitions that they are about, or where something critical is new, by name.
+        partitions: the partitions that they are about, or where something critical is new, by name; none if both are of
+            different clusters.
+        clusters: ids of the clusters of the earlier scan and of the evidence, if they have none in common.
     """
 
     baseline: str
     since: tuple[Since, ...]
     partitions: tuple[Checked, ...]
+    clusters: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
     @property
     def met(self) -> Met:
         """Return whether producers can go back to all partitions."""
+        if self.clusters is not None:
+            return Met.UNKNOWN
         return _together([one.met for one in self.partitions])
 
     def outcomes(self, outcome: Outcome) -> int:

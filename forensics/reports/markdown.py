@@ -65,7 +65,7 @@ def _repair(result: Result) -> list[str]:
     found = result.repair
     if found is None:
         return []
-    several = len(result.case.parts) > 1
+    several = len(result.case.parts) > 1 or repair.several_clusters(found)
     lines = [f"## {escaped(sentence(repair.headline(found)))}", "", escaped(sentence(repair.counts(found))), ""]
     lines += [f"- {outcome.value}: {rule} {escaped(places)}" for outcome, rule, places in repair.outcomes(found)]
     for group in repair.alike(found.partitions)[:FULL]:

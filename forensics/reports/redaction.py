@@ -329,6 +329,12 @@ class Redactor:
             self.path(repair.baseline),
             since=tuple(map(former, repair.since)),
             partitions=tuple(map(checked, repair.partitions)),
+            clusters=None
+            if repair.clusters is None
+            else (
+                tuple(self._ids.get(name, WITHHELD) for name in repair.clusters[0]),
+                tuple(self._ids.get(name, WITHHELD) for name in repair.clusters[1]),
+            ),
         )
 
     def quote(self, case: Case, wanted: Iterable[Place]) -> dict[Place, str]:

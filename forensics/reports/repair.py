@@ -28,6 +28,9 @@ TONES: Final = {Met.YES: Tone.CLEAN, Met.NO: Tone.VIOLATED, Met.UNKNOWN: Tone.DO
 
 def headline(repair: Repair) -> str:
     """Return whether producers can go back."""
+    if repair.clusters is not None:
+        before, now = (first_names(list(names), NAMED) for names in repair.clusters)
+        return f"NOT SHOWN: {repair.baseline} is of another cluster, {before}; the evidence is of {now}"
     if not repair.partitions:
         return "NOTHING TO CHECK: the earlier scan found nothing above information"
     lacking = [one for one in repair.partitions if one.met is repair.met]
@@ -74,6 +77,11 @@ def _times(place: str, count: int) -> str:
 def point_text(point: Point) -> str:
     """Return one condition and why it holds or not."""
     return f"{point.condition.text}: {point.text}" if point.text else point.condition.text
+
+
+def several_clusters(repair: Repair) -> bool:
+    """Return whether the partitions are of several clusters, so that their names alone do not tell them apart."""
+    return len({one.cluster for one in repair.partitions}) > 1
 
 
 def alike(partitions: Iterable[Checked]) -> list[list[Checked]]:

@@ -192,13 +192,14 @@ class _Page(Page):
             self.put(f"  {outcome.value:<15}  {rule}  ", places)
         self.blank()
         for group in repair.alike(found.partitions)[:FULL]:
-            self.conditions(group)
+            self.conditions(group, several=bool(self.clusters) or repair.several_clusters(found))
             self.blank()
 
-    def conditions(self, group: Sequence[Checked]) -> None:
+    def conditions(self, group: Sequence[Checked], *, several: bool) -> None:
         """Print the conditions of one partition, and which others are alike."""
         one = group[0]
-        self.put(f"{one.name}{self.of_cluster(one.cluster)}   ", "before producers go back", style=Style.BOLD)
+        whose = of_cluster(one.cluster) if several else ""
+        self.put(f"{one.name}{whose}   ", "before producers go back", style=Style.BOLD)
         if not one.points:
             self.put("  ", sentence(repair.ABSENT))
         for point in one.points:

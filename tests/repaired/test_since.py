@@ -120,12 +120,38 @@ def test_a_loss_of_which_more_is_known_now_is_not_new(forked: Path, before: Path
     assert found["findings"]
 
 
-def test_a_partition_of_which_nothing_is_there_is_not_shown(before: Path, sample_traces: Path) -> None:
-    other = sample_traces / "traps-0.10.2.2"
-    code, text = scan(other, "--baseline", before, "--topic", "purged")
+def test_a_partition_of_which_nothing_is_there_is_not_shown(forked: Path, before: Path, tmp_path: Path) -> None:
+    known = json.loads(before.read_text())
+    known["findings"] = [row | {"topic": "payments"} for row in known["findings"]]
+    (tmp_path / "other.json").write_text(json.dumps(known))
+    code, text = scan(forked, "--baseline", tmp_path / "other.json")
     assert code == 3
     assert "NOT SHOWN" in text
     assert "Nothing in the evidence is about this partition" in text
+
+
+def test_a_baseline_of_another_cluster_shows_nothing(before: Path, sample_traces: Path) -> None:
+    other = sample_traces / "traps-0.10.2.2"
+    code, text = scan(other, "--baseline", before)
+    was = {row["cluster"] for row in json.loads(before.read_text())["sources"]} - {None}
+    assert code == 3
+    assert f"before.json is of another cluster, {was.pop()}; the evidence is of AEnpUSOzRnWo6473zcAIpg" in " ".join(
+        text.split()
+    )
+    assert "before producers go back" not in text
+    found = document(other, "--baseline", before)["repair"]
+    assert (found["safe"], found["partitions"]) == ("unknown", [])
+    assert "AEnpUSOzRnWo6473zcAIpg" not in scan(other, "--baseline", before, "--redact")[1]
+
+
+def test_checklists_of_several_clusters_name_them(forked: Path, before: Path, tmp_path: Path) -> None:
+    """The earlier scan was of two clusters, and the copies of one of them are there now."""
+    known = json.loads(before.read_text())
+    known["findings"].append(known["findings"][0] | {"fingerprint": "0" * 32, "cluster": "AnotherClusterOfThese1"})
+    (tmp_path / "two.json").write_text(json.dumps(known))
+    for name in ("text", "markdown"):
+        text = scan(forked, "--baseline", tmp_path / "two.json", "--format", name)[1]
+        assert "orders-0 of cluster AnotherClusterOfThese1" in text
 
 
 def test_a_baseline_without_findings_has_nothing_to_check(sample_traces: Path, tmp_path: Path) -> None:
