@@ -71,14 +71,14 @@ _ONCE: Final = (
 """Outputs of Kafka's own commands: file, command, its options, and the releases or clusters that have it."""
 
 _TOOLS: Final = "/opt/kafka/bin:/usr/local/kafka/bin"
-"""Where images keep Kafka's commands beside ``PATH``; packages call them without ``.sh``."""
+"""Folders of Kafka's commands in images, beside ``PATH``. Packages name the commands without ``.sh``."""
 
 SETTINGS: Final = (
     "/etc/kafka/server.properties",
     "/etc/kafka/kraft/server.properties",
     "/opt/kafka/config/server.properties",
     "/opt/kafka/config/kraft/server.properties",
-    "/tmp/strimzi.properties",
+    "/opt/kafka/custom-config/server.config",  # of Strimzi
 )
 """Files of settings; the first that is there counts."""
 
@@ -182,7 +182,7 @@ def _lines(how: Runtime, hosts: Sequence[str], places: _Places, cluster: str) ->
 
 
 def _tool(name: str, options: str) -> str:
-    """Return a command of Kafka's, wherever an image or a package has it; where it is nowhere, the shell says so."""
+    """Return a command of Kafka's, wherever an image or a package has it. If it is nowhere, the shell reports that."""
     found = f"command -v {name}.sh || command -v {name} || echo {name}.sh"
     return f'PATH="$PATH:{_TOOLS}"; $({found}) {options}'
 
