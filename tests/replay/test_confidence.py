@@ -25,9 +25,9 @@ from forensics.replay.confidence import (
 )
 from forensics.replay.facts.directory import Ref
 from forensics.result import Result
-from forensics.rules import RULES
+from forensics.rules import RULES, rule_of
 from forensics.rules.finding import Evidence, Fact, Finding, Rule, Severity, States
-from forensics.rules.proof import _NEEDED, VALUES, proved, shown
+from forensics.rules.proof import VALUES, proved, shown
 
 Scanned = Callable[[Path], Result]
 
@@ -186,7 +186,7 @@ def test_rules_that_one_file_proves() -> None:
 def test_every_value_of_what_is_proven_has_two_bearers(sample_traces: Path, scanned: Scanned) -> None:
     folders = sorted(path.parent for path in sample_traces.glob("*/truth.json"))
     found = [finding for folder in folders for finding in scanned(folder).findings]
-    proven = [one for one in found if one.confidence is Confidence.PROVEN and _NEEDED[one.rule] is Bearers.TWO]
+    proven = [one for one in found if one.confidence is Confidence.PROVEN and rule_of(one.rule).bearers is Bearers.TWO]
     assert {one.rule for one in proven} >= {"replica-divergence", "leo-regression"}
     assert all(any(a.apart_from(b) for a, b in combinations(finding.bearers, 2)) for finding in proven)
     losses = [one for one in found if one.rule == "committed-data-lost"]
