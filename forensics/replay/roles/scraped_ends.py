@@ -74,6 +74,7 @@ class ScrapedEnds:
     def __init__(self, history: History) -> None:
         self.history = history
         self._placed: dict[int, list[Placed]] | None = None
+        self._found: dict[int, list[Stretch]] = {}
 
     def before_removal(self, broker: int, row: int | None) -> Interval:
         """Return a lower bound of a log end before something was removed, by the row of the line that shows that."""
@@ -133,6 +134,11 @@ class ScrapedEnds:
 
     def _stretches(self, broker: int) -> list[Stretch]:
         """Return the stretches of a replica in order; none if lines of it may be missing, or if they have no times."""
+        if broker not in self._found:  # asked for each value
+            self._found[broker] = self._divide(broker)
+        return self._found[broker]
+
+    def _divide(self, broker: int) -> list[Stretch]:
         spans = self.history.role_spans.get(broker, ())
         if not spans or not self.history.coverage.whole(broker):
             return []
