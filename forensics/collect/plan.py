@@ -63,12 +63,15 @@ RUNTIMES: Final = (
 
 _ONCE: Final = (
     ("version.txt", "kafka-topics", "--version", "2.0 or newer"),
-    ("topics.txt", "kafka-topics", "--describe", ""),
-    ("groups.txt", "kafka-consumer-groups", "--describe --all-groups --offsets", ""),
-    ("log-dirs.txt", "kafka-log-dirs", "--describe", ""),
-    ("quorum.txt", "kafka-metadata-quorum", "describe --replication", "KRaft, 3.3 or newer"),
+    ("topics.txt", "kafka-topics", "{cluster} --describe", ""),
+    ("groups.txt", "kafka-consumer-groups", "{cluster} --describe --all-groups --offsets", ""),
+    ("log-dirs.txt", "kafka-log-dirs", "{cluster} --describe", ""),
+    ("quorum.txt", "kafka-metadata-quorum", "{cluster} describe --replication", "KRaft, 3.3 or newer"),
 )
-"""Outputs of Kafka's own commands: file, command, its options, and the releases or clusters that have it."""
+"""Outputs of Kafka's own commands: file, command, its options, and the releases or clusters that have it.
+
+``{cluster}`` stands for the address of the cluster and the settings of the client.
+"""
 
 _TOOLS: Final = "/opt/kafka/bin:/usr/local/kafka/bin"
 """Folders of Kafka's commands in images, beside ``PATH``. Packages name the commands without ``.sh``."""
@@ -166,8 +169,8 @@ def _lines(how: Runtime, hosts: Sequence[str], places: _Places, cluster: str) ->
     yield ""
     yield "# What the cluster states while it runs. Positions of groups show what had been committed."
     for file, command, options, where in _ONCE:
-        asked = f"{options}" if options == "--version" else f"{cluster} {options}"
-        said = how.run.format(host=shlex.quote(hosts[0]), command=shlex.quote(_tool(command, asked)))
+        asked = _tool(command, options.format(cluster=cluster))
+        said = how.run.format(host=shlex.quote(hosts[0]), command=shlex.quote(asked))
         yield f'{said} > "$OUT/{file}"{f"  # {where}" if where else ""}'
     yield ""
     yield 'forensics scan "$OUT"    # or on another machine: tar -cf - "$OUT" | zstd > evidence.tar.zst'
