@@ -8,11 +8,11 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from tests.cli.conftest import Ran
 
 START = """
 import contextlib, io, json, sys, traceback
@@ -30,17 +30,6 @@ for arguments in json.load(sys.stdin):
 json.dump(ran, sys.stdout)
 """
 """Runs several commands in one process, as importing the program takes longer than what they do."""
-
-
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> dict[str, Any]:
-        return dict(json.loads(self.out))
 
 
 Run = Callable[..., list[Ran]]
