@@ -47,7 +47,7 @@ demo: setup ## scan a shipped trace of a real loss
 	@$(BIN)/forensics scan $(DEMO); code=$$?; \
 	if [ $$code -gt 1 ]; then echo "make demo: the scan failed with exit code $$code" >&2; exit $$code; fi
 
-test: setup lint types ## lint, types and all tests
+test: setup lint types ## lint, types and tests (CI=1: with every variant)
 	@PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
 
 samples: setup ## unpack all sample traces into samples/
