@@ -51,25 +51,29 @@ def in_result(
     Raises:
         NothingMatched: there is no such finding.
     """
-    findings = of_findings(result, topic, partition, finding)
+    findings = of_findings(result, topic, partition, finding, cluster)
     named = {one.cluster for one in findings}
     only = cluster or (named.pop() if len(named) == 1 else None)
     held = holding(result.case, topic, partition, offsets_of(result, findings), only)
     return held, lost(result, held, _of_losses(result, topic, partition, only))
 
 
-def of_findings(result: Result, topic: str, partition: int, finding: str | None = None) -> list[Finding]:
+def of_findings(
+    result: Result, topic: str, partition: int, finding: str | None = None, cluster: str | None = None
+) -> list[Finding]:
     """Return the findings whose records are to be salvaged.
 
     Args:
         result: of a scan.
         topic, partition: which partition.
         finding: the beginning of a fingerprint, or a rule; None for all that name lost or forked records.
+        cluster: only findings about this cluster; None for all.
 
     Raises:
         NothingMatched: there is none.
     """
     mine = [one for one in result.whole().findings if (one.topic, one.partition) == (topic, partition)]
+    mine = [one for one in mine if cluster in (None, one.cluster)]
     named = [one for one in mine if one.offsets or one.open_from is not None]
     chosen = [one for one in named if _is_asked(one, finding)]
     if chosen:
