@@ -17,6 +17,7 @@ from forensics.rules.finding import Evidence, Finding, Judgement, Severity, Verd
 from forensics.rules.proof import dated, proved
 from forensics.rules.stated_problems import Problem, stated
 from forensics.rules.wants import Question
+from forensics.salvage_paths import SalvagePaths
 from parsers.formats.offset_checkpoint import NAME as OFFSET_CHECKPOINT
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.messages import MESSAGES
@@ -197,7 +198,10 @@ def problems_of(case: Case) -> list[Problem]:
 
 def ordered(inputs: Sequence[str], case: Case, judged: Iterable[tuple[History, Sequence[Judgement]]]) -> Result:
     """A result of judgements whose findings have their evidence."""
-    partitions = [Partition(history, {judgement.rule: judgement for judgement in found}) for history, found in judged]
+    paths = SalvagePaths(inputs, case)
+    partitions = [
+        Partition(history, {answer.rule: answer for answer in paths.filled(found)}) for history, found in judged
+    ]
     partitions.sort(key=lambda one: one.order)
     whole = [f for p in partitions for j in p.judgements.values() for f in j.findings]
     return Result(tuple(inputs), case, partitions, sorted(whole, key=lambda finding: finding.order))

@@ -9,6 +9,7 @@ because a reader needs them. Kafka's own internal topics and the names of its ow
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
@@ -121,9 +122,11 @@ def _log_dirs(case: Case) -> set[str]:
 def _odd_paths(known: set[str]) -> re.Pattern[str] | None:
     """Return a pattern for known paths, and their folders, at which the pattern for paths stops; None without any.
 
-    That pattern stops at blanks and brackets. A text that is known to be a path is replaced as a whole.
+    That pattern stops at blanks and brackets. A text that is known to be a path is replaced as a whole, also as a
+    command quotes it.
     """
-    known = known | {path.rpartition("/")[0] for path in known}
+    known = {"/".join(parts[:end]) for parts in (path.split("/") for path in known) for end in range(1, len(parts) + 1)}
+    known |= {shlex.quote(path)[1:-1] for path in known if "'" in path}
     odd = sorted((path for path in known if re.search(r"[^\w./~+@%-]", path)), key=lambda path: (-len(path), path))
     return re.compile("|".join(map(re.escape, odd))) if odd else None
 

@@ -119,10 +119,13 @@ class Action:
     Attributes:
         text: what, as an imperative; it ends with a colon where a command follows.
         command: the shell command that does it, to be pasted as it is; or None.
+        on_evidence: the same over the evidence that was scanned, with ``EVIDENCE`` where its paths belong; None where
+            there is no such command. ``salvage_paths`` puts it into the place of the command.
     """
 
     text: str
     command: str | None = None
+    on_evidence: str | None = None
 
     @property
     def sentence(self) -> str:
@@ -144,6 +147,10 @@ WHEN: Final = "\1"
 
 LOST: Final = "\2"
 """Advice has it where options of a command belong that name the lost offsets, such as ``--offsets 50..80``."""
+
+
+EVIDENCE: Final = "\3"
+"""A command has it where the paths of the evidence belong, which a rule does not know."""
 
 
 class Advised(TypedDict):
@@ -186,11 +193,12 @@ def advised(
     def named(general: str) -> str:
         return general.replace(HERE, name).replace(WHEN, when).replace(LOST, offsets)
 
+    def command(general: str | None) -> str | None:
+        return named(general) if general is not None else None
+
     return Advised(
         keep=named(keep) if keep is not None else None,
-        next_steps=tuple(
-            Action(named(step.text), named(step.command) if step.command is not None else None) for step in steps
-        ),
+        next_steps=tuple(Action(named(step.text), command(step.command), command(step.on_evidence)) for step in steps),
         do_not=tuple(map(named, never)),
         advice=(keep, *(step.sentence for step in steps), None, *never),
     )

@@ -18,7 +18,7 @@ from forensics.replay.facts.stale_dirs import left_behind, reaching
 from forensics.replay.history import History
 from forensics.replay.lineage import Range, merge, size, subtract
 from forensics.rules.copying import stop_and_copy
-from forensics.rules.finding import HERE, LOST, WHEN, Action, Advised, advised, brokers_text, offsets_text
+from forensics.rules.finding import EVIDENCE, HERE, LOST, WHEN, Action, Advised, advised, brokers_text, offsets_text
 
 _REMOVED = {
     True: (
@@ -115,7 +115,7 @@ def _with_copy(history: History, case: Case, loss: Loss) -> Advice:
                 for broker in needed
             ),
             *(_copied(history, loss, left) for left in deleted),
-            _salvage(history),
+            _salvage(history, needed),
         ),
         (
             *_not_before(history, needed),
@@ -282,7 +282,7 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
             *(f"stop broker {broker} and copy its directory {HERE} to another disk" for broker in had),
             *(_copied(history, loss, one) for one in deleted),
             *(f"copy {place}, which is not the live directory, to another disk" for place in places),
-            *(_salvage(history) for _ in [*left, *deleted][:1]),
+            *(_salvage(history, ()) for _ in [*left, *deleted][:1]),
             *disks,
             (
                 f"look for other copies of {HERE}: backups, disk snapshots, mirrored clusters, or downstream systems "
@@ -344,12 +344,22 @@ def _place(history: History, broker: int, left: StaleDir) -> str:
     return f"{_quoted(history, left.directory)} of broker {broker} (log end offset {left.end})"
 
 
-def _salvage(history: History) -> Action:
-    """The step that gets the lost records out of a copy."""
+def _salvage(history: History, brokers: Iterable[int]) -> Action:
+    """Return the step that gets the lost records out of a copy.
+
+    Args:
+        history: the partition.
+        brokers: who has the records.
+    """
     name = shlex.quote(history.name)
+    here = HERE if name == history.name else name
     folder = _quoted(history, f"/path/to/copy/{history.name}")
-    command = f"forensics salvage {folder} -p {HERE if name == history.name else name} {LOST} -o recovered"
-    return Action("get the lost records out of the copy:", command)
+    there = f"forensics salvage {EVIDENCE} -p {here} -o recovered"
+    return Action(
+        "get the lost records out of the copy:",
+        f"forensics salvage {folder} -p {here} {LOST} -o recovered",
+        there if all(on_disk(history, broker) for broker in brokers) else None,
+    )
 
 
 def on_disk(history: History, broker: int) -> bool:

@@ -102,7 +102,7 @@ def test_a_copy_that_never_heard_of_the_new_leader_is_the_one_to_keep(incident: 
     assert "broker 3" in finding.keep
 
 
-def test_the_next_step_names_the_lost_offsets_and_fits_a_path_with_blanks(tmp_path: Path) -> None:
+def test_the_next_step_fits_a_path_with_blanks(tmp_path: Path) -> None:
     incident = Incident(tmp_path / "of monday")
     incident.begins(100)
     incident.succeeds(20, 1, 2, 60)
@@ -111,7 +111,7 @@ def test_the_next_step_names_the_lost_offsets_and_fits_a_path_with_blanks(tmp_pa
     leave(incident, 100, (0, 99, 0), on=(1,))
     copy, salvage = one(incident.findings("committed-data-lost")).next_steps
     assert f"'{tmp_path}/of monday/broker-1/data/orders-0'" in copy.text
-    assert salvage.command == "forensics salvage /path/to/copy/orders-0 -p orders-0 --offsets 60..100 -o recovered"
+    assert salvage.command == f"forensics salvage '{tmp_path}/of monday' -p orders-0 -o recovered"
 
 
 def old_machine(incident: Incident, *spans: tuple[int, int, int], hw: int | None = None) -> None:
@@ -139,7 +139,7 @@ def test_the_directory_that_knows_the_later_epoch_is_live_and_what_was_left_behi
     assert finding.do_not[0].endswith("broker-1/old/orders-0 of broker 1 (log end offset 100): it has the last copy")
     truncation = one(incident.findings("truncation-below-committed"))
     assert truncation.next_steps[0].text.endswith("it names the copy to keep")
-    assert (finding.next_steps[1].command or "").startswith("forensics salvage /path/to/copy/orders-0 -p orders-0 ")
+    assert finding.next_steps[1].command == f"forensics salvage {incident.folder} -p orders-0 -o recovered"
     stale = one(incident.findings("stale-directory"))
     assert "broker-1/data/orders-0 (log end offset 80) was read as the live one" in stale.summary
     assert not stale.uncertain

@@ -116,7 +116,7 @@ def test_a_loss_names_the_copy_to_keep_and_the_proof(results: Callable[[str], Re
     assert worst.keep in page
     told = re.sub(r"</?code>", "", page)
     assert all(word in told for word in (*(step.sentence for step in worst.next_steps), *worst.do_not))
-    assert "<code>forensics salvage /path/to/copy/orders-0 -p orders-0 " in page, "a command is set apart"
+    assert f"<code>forensics salvage {result.inputs[0]} -p orders-0 " in page, "a command is set apart"
     for finding in result.findings:
         if finding.severity is not Severity.INFO:
             assert f"finding-{finding.fingerprint}" in page
