@@ -10,7 +10,9 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from forensics.errors import ForensicsError
@@ -18,11 +20,24 @@ from forensics.version import __version__
 
 if TYPE_CHECKING:
     from forensics.library import Scan, explain, judge, scan
+    from forensics.library import judge as replay
 
 _LATER: Final = dict.fromkeys(("Scan", "explain", "judge", "scan"), "forensics.library")
 """Module of each name that is imported when it is used."""
 
-__all__ = ["ForensicsError", "Scan", "__version__", "explain", "judge", "scan"]
+__all__ = ["ForensicsError", "Scan", "__version__", "explain", "judge", "replay", "scan"]
+
+
+class _Replay(ModuleType):
+    """The type of the package ``forensics.replay``: a scan imports it, and then it has the name of a function."""
+
+    def __call__(self, *frames: Any, **options: Any) -> Scan:
+        """Return what ``judge`` returns."""
+        return import_module("forensics.library").judge(*frames, **options)  # type: ignore[no-any-return]
+
+
+import_module("forensics.replay")
+sys.modules["forensics.replay"].__class__ = _Replay
 
 
 def __getattr__(name: str) -> Any:

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import html as escapes
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
-from os import PathLike, fspath
+from os import PathLike, fsdecode, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,7 +30,7 @@ from forensics.case import Reading
 from forensics.case.frames import case_of
 from forensics.case.order import known_zone, moment
 from forensics.engines import local
-from forensics.errors import NothingMatched
+from forensics.errors import NothingMatched, UnreadableInput
 from forensics.repaired.former import former_scan
 from forensics.replay.lineage import Range
 from forensics.replay.timeline import timeline as states
@@ -49,6 +49,14 @@ Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 _SHOWN: Final = 20
 """Findings in the table that a notebook shows."""
+_PATHS: Final = "name files, folders or archives of evidence, such as 'incident/'"
+_FRAMES: Final = {
+    "polars": "call collect() of a lazy frame, or give the whole frame",
+    "pandas": "convert it with polars.from_pandas",
+    "pyarrow": "convert it with polars.from_arrow",
+    "pyspark": "forensics.spark.judge takes DataFrames of Spark",
+}
+"""By the package of something that is no frame of Polars, what to do."""
 
 
 class Scan:
@@ -292,10 +300,25 @@ def scan(
         known_zone(tz or "UTC")
     except ValueError:
         raise NothingMatched(f"{tz!r} is no time zone; use one like Europe/Berlin, UTC or +02:00") from None
-    given = [paths] if isinstance(paths, str | PathLike) else list(paths)
+    given = _given(paths)
     shifts = {broker: round(shift / timedelta(microseconds=1)) for broker, shift in (skew or {}).items()}
     reading = Reading(tz, shifts, moment(since, tz), moment(until, tz))
-    return Scan(local.scan([fspath(path) for path in given], reading=reading, topics=topics, jobs=jobs))
+    return Scan(local.scan(given, reading=reading, topics=topics, jobs=jobs))
+
+
+def _given(paths: object) -> list[str]:
+    """Return the paths of a scan.
+
+    Raises:
+        UnreadableInput: it is something else than paths, or none.
+    """
+    given: list[Any] = list(paths) if isinstance(paths, Iterable) and not isinstance(paths, str | bytes) else [paths]
+    if not given:
+        raise UnreadableInput(f"no path was given; {_PATHS}")
+    for one in given:
+        if not isinstance(one, str | PathLike):
+            raise UnreadableInput(f"{one!r} is no path; {_PATHS}")
+    return [fsdecode(path) for path in given]
 
 
 def judge(
@@ -309,26 +332,45 @@ def judge(
     """Replay and judge rows that were read before: filtered, joined, or kept in a table of one's own.
 
     Rows that are missing lower the answers to unknown: without ``whole``, no absent line proves anything. Settings and
-    ids of files that hold no observations are not in a frame, so ``scan`` may know more.
+    ids of files that hold no observations are not in a frame, so ``scan`` may know more. ``forensics.replay`` is the
+    same function.
 
     Args:
         observations: rows with the columns of ``Scan.observations``, of which ``kind``, ``line``, and ``path`` or
             ``source`` are needed. Times are UTC.
         batches: rows with the columns of ``Scan.batches``, all of each segment; None for none.
         notices: rows with the columns of ``Scan.notices``; needed beside batches.
-        sources: the files, with ``id`` and ``path``; needed beside batches where these have no column ``path``.
+        sources: the files, with ``id`` and ``path``; needed beside batches where these have no column ``path``. With
+            ``sha256``, findings name the hashes, and quote the files that are still what they were.
         whole: each file of which there is a row is complete.
 
     Raises:
-        UnreadableInput: a column is missing that carries the order of lines, or names their file.
+        UnreadableInput: a column is missing that carries the order of lines, or names their file; or what is given is
+            no frame of Polars.
 
     >>> rows = scan("sample_traces/kip101-0.10.2.2").observations
     >>> judge(rows.filter(pl.col("topic") == "orders")).partitions
     ['orders-0']
     """
+    _frame(observations, "observations")
+    for name, optional in (("batches", batches), ("notices", notices), ("sources", sources)):
+        if optional is not None:
+            _frame(optional, name)
     case = case_of(observations, batches, notices, sources, whole=whole)
     with local.no_cycles():
         return Scan(finish((), case, local.judged(case)))
+
+
+def _frame(given: object, name: str) -> None:
+    """Make sure that something is a frame of Polars.
+
+    Raises:
+        UnreadableInput: it is something else.
+    """
+    if not isinstance(given, pl.DataFrame):
+        what = type(given)
+        then = _FRAMES.get(what.__module__.partition(".")[0], "give the frame of a scan, or one with its columns")
+        raise UnreadableInput(f"{name}: a {what.__name__} is no polars.DataFrame; {then}")
 
 
 def explain(word: str) -> str:

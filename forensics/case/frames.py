@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO, Final
 
@@ -23,6 +24,7 @@ from parsers.formats.segment import NAME as SEGMENT
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import BATCHES, NOTICES, OBSERVATIONS, Kind, conform
 from parsers.text.broker_log import NAME as LOG
+from parsers.walk import walk
 
 _FORMATS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -63,7 +65,8 @@ def case_of(
             path, ``broker`` names the owner of the file.
         batches: columns of ``BATCHES`` with ``topic`` and ``partition``: all of each segment. None for none.
         notices: columns of ``NOTICES``; needed beside batches, because they state damage.
-        sources: columns ``id`` and ``path``; None if no frame needs it.
+        sources: columns ``id`` and ``path``; None if no frame needs it. By the column ``sha256`` findings name hashes,
+            and quote the files that are still what they were.
         whole: each file is complete. Else its rows are read like an excerpt: no absent line is proof, and files that
             are one statement as a whole are left out.
 
@@ -75,13 +78,14 @@ def case_of(
     rows = _named(observations, "observations", _OBSERVED, sources)
     if "path" not in observations.columns and sources is None:
         rows = _by_owner(rows)
-    files = [_of_rows(name, part, whole=whole) for name, part in _parts(rows)]
+    known = _digests(sources)
+    files = [_of_rows(name, part, known.get(name), whole=whole) for name, part in _parts(rows)]
     if not whole:
         files = [(source, found) for source, found in files if found.format not in _AS_A_WHOLE]
     if batches is not None and notices is not None:
         headers = _named(batches, "batches", ("byte", "base_offset", "topic", "partition"), sources, by_path=True)
         told = dict(_parts(_named(notices, "notices", ("reason",), sources, by_path=True)))
-        files += [_of_batches(name, part, told.get(name)) for name, part in _parts(headers)]
+        files += [_of_batches(name, part, told.get(name), known.get(name)) for name, part in _parts(headers)]
     return assemble(files, Reading())
 
 
@@ -146,7 +150,14 @@ def _parts(frame: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     return [(str(name), part) for (name,), part in frame.group_by(_FILE, maintain_order=True)]
 
 
-def _of_rows(name: str, rows: pl.DataFrame, *, whole: bool) -> tuple[Source, FileReading]:
+def _digests(sources: pl.DataFrame | None) -> dict[str, str]:
+    """Return the SHA-256 of files by their path."""
+    if sources is None or not {"path", "sha256"} <= {*sources.columns}:
+        return {}
+    return dict(sources.select("path", "sha256").drop_nulls().iter_rows())
+
+
+def _of_rows(name: str, rows: pl.DataFrame, digest: str | None, *, whole: bool) -> tuple[Source, FileReading]:
     """Return a file of observations."""
     place = [one for one in ("line", "byte") if one in rows.columns]
     ordered = rows.sort(place, nulls_last=True, maintain_order=True)
@@ -168,7 +179,7 @@ def _of_rows(name: str, rows: pl.DataFrame, *, whole: bool) -> tuple[Source, Fil
     excerpt = form == LOG and not whole
     if excerpt:
         reading.frame = f"rows of a table {MARKED}"
-    source = _source(name, PIECE if excerpt else "")
+    source = _source(name, digest, PIECE if excerpt else "")
     return source, reading if form == LOG else placed(reading, source)
 
 
@@ -198,10 +209,12 @@ def _micros(times: pl.Series, *, first: bool) -> int | None:
     return None if known.is_empty() else int(known[0 if first else -1])
 
 
-def _of_batches(name: str, rows: pl.DataFrame, told: pl.DataFrame | None) -> tuple[Source, FileReading]:
+def _of_batches(
+    name: str, rows: pl.DataFrame, told: pl.DataFrame | None, digest: str | None
+) -> tuple[Source, FileReading]:
     """Return a segment, with the notices about it."""
     found = _typed(rows.sort("byte", maintain_order=True), "batches", BATCHES)
-    source = _source(name)
+    source = _source(name, digest)
     reading = placed(FileReading(SEGMENT, batches=found), source)
     if told is not None:
         reading.notices = _typed(told, "notices", NOTICES)
@@ -222,10 +235,19 @@ def _most(rows: pl.DataFrame, name: str, *, least: bool = False) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _source(path: str, stored: str = "") -> Source:
-    """Return a file that was read elsewhere."""
+def _source(path: str, digest: str | None, stored: str = "") -> Source:
+    """Return a file that was read elsewhere.
 
-    def gone() -> BinaryIO:
-        raise FileNotFoundError(2, "its rows were read from a table", path)
+    Args:
+        path: its path.
+        digest: SHA-256 of its content; None if it is unknown, and then the file is never opened.
+        stored: how its content is stored.
+    """
 
-    return Source(path, 0, gone, stored=stored)
+    def opened() -> BinaryIO:
+        there = next(walk([path]), None) if digest is not None and Path(path).is_file() else None
+        if there is None or there.sha256() != digest:
+            raise FileNotFoundError(2, "its rows were read from a table", path)
+        return there.open()
+
+    return Source(path, 0, opened, stored=stored, digest=digest)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+import shutil
 import subprocess
 import sys
 from datetime import timedelta
@@ -98,6 +100,15 @@ def test_words_are_explained() -> None:
         forensics.explain("x")
 
 
+@pytest.mark.parametrize(
+    ("paths", "cause"),
+    [(None, "None is no path"), ([], "no path was given"), (5, "5 is no path"), ([KIP101, None], "None is no path")],
+)
+def test_what_is_no_path_is_called_so(paths: Any, cause: str) -> None:
+    with pytest.raises(forensics.ForensicsError, match=f"^{cause}; name files, folders or archives of evidence"):
+        forensics.scan(paths)
+
+
 # -- rows that were read before ----------------------------------------------------------------------------------------
 
 
@@ -107,6 +118,47 @@ def told(scan: forensics.Scan) -> dict[tuple[Any, ...], str]:
     return {
         tuple(row[:-1]): row[-1] for row in rows.select("topic", "partition", "incarnation", "rule", "verdict").rows()
     }
+
+
+def test_replay_is_a_name_of_judge_before_and_after_a_scan() -> None:
+    code = f"""
+import forensics
+replay = forensics.replay
+rows = forensics.scan({str(KIP101)!r}).observations
+import forensics.replay.history
+print({{use(rows).answer for use in (replay, forensics.replay, forensics.judge)}} == {{forensics.judge(rows).answer}})
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert ran.stdout == "True\n", ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("made", "then"),
+    [
+        (lambda rows: rows.lazy(), "a LazyFrame is no polars.DataFrame; call collect()"),
+        (lambda rows: rows.to_arrow(), "a Table is no polars.DataFrame; convert it with polars.from_arrow"),
+        (lambda rows: None, "a NoneType is no polars.DataFrame; give the frame of a scan"),
+    ],
+)
+def test_what_is_no_frame_is_called_so(lost: forensics.Scan, made: Any, then: str) -> None:
+    with pytest.raises(forensics.ForensicsError, match=f"^observations: {re.escape(then)}"):
+        forensics.judge(made(lost.observations))
+    with pytest.raises(forensics.ForensicsError, match=r"^batches: a LazyFrame"):
+        forensics.judge(lost.observations, lost.batches.lazy())  # type: ignore[arg-type]
+
+
+def test_findings_of_rows_name_the_hashes_and_quote_what_is_still_there(tmp_path: Path) -> None:
+    shutil.copytree(KIP101, tmp_path / "evidence")
+    scan = forensics.scan(tmp_path / "evidence")
+    frames = scan.observations, scan.batches, scan.notices, scan.sources
+    assert forensics.judge(*frames, whole=True).findings["evidence"].equals(scan.findings["evidence"])
+    log = tmp_path / "evidence" / "broker-1" / "logs" / "server.log"
+    log.write_bytes(log.read_bytes().replace(b"INFO Truncating", b"INFO truncating"))
+    again = forensics.judge(*frames, whole=True).findings["evidence"].explode().struct.unnest()
+    assert again["sha256"].null_count() == 0
+    of_log = pl.col("path").str.ends_with("broker-1/logs/server.log")
+    assert set(again.filter(of_log)["text"]) == {""}
+    assert "" not in again.filter(~of_log)["text"]
 
 
 def test_whole_rows_are_judged_like_the_files(some_sample: Path) -> None:

@@ -203,6 +203,8 @@ def api() -> str:
         one = getattr(forensics, name)
         if isinstance(one, str):
             text += f"\n## `{name}`\n\nThe version, `{one}` here.\n"
+        elif inspect.ismodule(one):
+            text += f"\n## {name}\n\nAnother name of `judge`.\n"
         elif inspect.isclass(one):
             text += f"\n## {name}\n\n{documented(one)}\n" + "".join(_members(one))
         else:
