@@ -13,7 +13,7 @@ from forensics.cli.speaking import say
 from forensics.errors import UnreadableInput
 from forensics.outputs import as_json, plain, put_text, writable
 from forensics.salvage import producing, records
-from forensics.salvage.producing import Report
+from forensics.salvage.producing import NullHeaders, Report
 
 _SHOWN = 5
 
@@ -46,6 +46,12 @@ def _settings(_context: click.Context, _parameter: click.Parameter, values: tupl
 )
 @click.option("--uncommitted", is_flag=True, help="Also send records of aborted and unfinished transactions.")
 @click.option(
+    "--null-headers",
+    "null_headers_text",
+    type=click.Choice([one.value for one in NullHeaders]),
+    help="For headers without a value, which the client cannot send: send an empty value, or skip the record.",
+)
+@click.option(
     "--config",
     "settings",
     multiple=True,
@@ -60,6 +66,7 @@ def produce(
     topic: str,
     replication_factor: int | None,
     uncommitted: bool,
+    null_headers_text: str | None,
     settings: dict[str, str],
     report: str | None,
 ) -> None:
@@ -68,33 +75,39 @@ def produce(
     It compares the records in the topic with those in the file, and sends only the ones that follow. So it can be run
     again after an interruption, and no record is written twice. Any topic with other records is refused.
 
-    Exit code: 0 all records were sent that were to be sent, 1 some cannot be sent, 2 an error.
+    Exit code: 0 all records were sent that were to be sent, 1 --null-headers skip left some out, 2 an error.
     """
     target_report = report if report is not None else str(Path(file).with_name("acknowledged.jsonl"))
     writable(target_report)
     made = Report()
-    _check(file)
+    null_headers = None if null_headers_text is None else NullHeaders(null_headers_text)
+    _check(file, null_headers, uncommitted=uncommitted)
     with _lines(file) as lines:
         target = producing.KafkaTarget(servers, topic, replication=replication_factor or -1, settings=settings)
         try:
-            producing.produce(records.read(lines, file), target, made, uncommitted=uncommitted)
+            kept = records.read(lines, file)
+            producing.produce(kept, target, made, uncommitted=uncommitted, null_headers=null_headers)
         finally:
             with contextlib.suppress(KeyboardInterrupt):
                 target.close()
             put_text(target_report, _report_lines(made, topic))
     say("".join(f"{plain(line)}\n" for line in _said(made, topic, target_report)))
-    if made.impossible:
+    if made.skipped:
         raise SystemExit(1)
 
 
-def _check(file: str) -> None:
+def _check(file: str, null_headers: NullHeaders | None, *, uncommitted: bool) -> None:
     """Read the file once before anything is asked of a broker, or made there.
 
     Raises:
         UnreadableInput: it cannot be read, or a line of it is no record.
+        NotProduced: a record cannot be sent as it is, and the user did not say what then.
     """
     with _lines(file) as lines:
-        for _ in records.read(lines, file):
+        kept = records.read(lines, file)
+        if null_headers is None:
+            producing.refuse_null_headers(kept, uncommitted=uncommitted)
+        for _ in kept:
             pass
 
 
@@ -121,10 +134,12 @@ def _said(made: Report, topic: str, report: str) -> Iterator[str]:
     yield f"{new:,} records acknowledged in {topic}-0" + (f"; {had:,} were there before" if had else "")
     for state, count in sorted(made.left_out.items()):
         yield f"{count:,} records not sent: their transaction is {state} (--uncommitted sends them)"
-    for where, why in made.impossible[:_SHOWN]:
-        yield f"{where}: not sent: {why}, which the client cannot send"
-    if more := len(made.impossible[_SHOWN:]):
-        yield f"and {more:,} more that were not sent"
+    if made.emptied:
+        yield f"{made.emptied:,} records have headers without a value: there they have an empty value"
+    if made.skipped:
+        yield f"{len(made.skipped):,} records not sent: a header has no value (--null-headers empty sends them)"
+        shown = ", ".join(made.skipped[:_SHOWN])
+        yield f"  {shown}{', ...' if made.skipped[_SHOWN:] else ''}"
     if made.undated:
         yield f"{made.undated:,} records have no timestamp: they got the present time"
     yield f"each record with its new offset: {report}"

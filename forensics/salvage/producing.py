@@ -11,6 +11,7 @@ import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from itertools import islice
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -30,6 +31,17 @@ _CONFIGS: Final = {
 }
 """Settings of a new topic: timestamps are old, and retention would remove the records at once; records may be large."""
 _WAIT_MS: Final = 10_000
+_NO_VALUE: Final = "a header has no value, which the client cannot send"
+_INSTEAD: Final = (
+    "Send such headers with an empty value (--null-headers empty), or leave these records out (--null-headers skip)"
+)
+
+
+class NullHeaders(StrEnum):
+    """Treatment of headers without a value, which brokers hold and the client cannot send (kafka-python 3.0)."""
+
+    EMPTY = "empty"  # send them with a value of no bytes
+    SKIP = "skip"  # leave their records out
 
 
 class NotProduced(ForensicsError):
@@ -67,17 +79,26 @@ class Report:
     Attributes:
         acknowledged: those in the topic, in order.
         left_out: how many were not to be sent, by what became of their transaction.
-        impossible: place and reason of records that the client cannot send.
+        skipped: places of records that were left out because a header has no value.
+        emptied: how many records were to be sent with an empty value in headers that have none.
         undated: records without a timestamp, to which the broker gave the time at which they arrived.
     """
 
     acknowledged: list[Acknowledged] = field(default_factory=list)
     left_out: dict[State, int] = field(default_factory=dict)
-    impossible: list[tuple[str, str]] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    emptied: int = 0
     undated: int = 0
 
 
-def produce(kept: Iterable[Kept], target: Target, report: Report, *, uncommitted: bool = False) -> None:
+def produce(
+    kept: Iterable[Kept],
+    target: Target,
+    report: Report,
+    *,
+    uncommitted: bool = False,
+    null_headers: NullHeaders | None = None,
+) -> None:
     """Send records that are not in the topic yet.
 
     Args:
@@ -85,12 +106,13 @@ def produce(kept: Iterable[Kept], target: Target, report: Report, *, uncommitted
         target: where to.
         report: filled in as records are acknowledged, so that it is right when an error ends this.
         uncommitted: send records of aborted and unfinished transactions, too.
+        null_headers: what to do with headers without a value; None refuses them.
 
     Raises:
         UnusableOutput: the topic holds other records.
-        NotProduced: a record was not acknowledged.
+        NotProduced: a record was not acknowledged, or cannot be sent as it is.
     """
-    rest = _sendable(kept, report, uncommitted=uncommitted)
+    rest = _sendable(kept, report, null_headers, uncommitted=uncommitted)
     for there, found in target.content():
         wanted = next(rest, None)
         if wanted is None or not _same(wanted.record, found):
@@ -103,26 +125,59 @@ def produce(kept: Iterable[Kept], target: Target, report: Report, *, uncommitted
             report.acknowledged.append(Acknowledged(one.record.offset, wait(), before=False))
 
 
-def _sendable(kept: Iterable[Kept], report: Report, *, uncommitted: bool) -> Iterator[Kept]:
-    """Yield the records that are to be sent, and count the others."""
+def refuse_null_headers(kept: Iterable[Kept], *, uncommitted: bool = False) -> None:
+    """Make sure that the client can send all records that are to be sent as they are.
+
+    Raises:
+        NotProduced: it cannot.
+    """
+    first, lacking, count = "", 0, 0
     for one in kept:
-        state, why = one.transaction, _impossible(one.record)
-        if state in (State.ABORTED, State.OPEN) and not uncommitted:
-            report.left_out[state] = report.left_out.get(state, 0) + 1
-        elif why is not None:
-            report.impossible.append((one.where, why))
-        else:
-            report.undated += one.record.timestamp < 0
-            yield one
+        if _is_asked(one, uncommitted=uncommitted):
+            count += 1
+            if _lacks_value(one.record):
+                first, lacking = first or one.where, lacking + 1
+    if lacking:
+        raise NotProduced(f"{first}: {_NO_VALUE}; it is so in {lacking:,} of {count:,} records. {_INSTEAD}")
 
 
-def _impossible(record: Record) -> str | None:
-    """Return why the client cannot send a record, or None."""
-    if record.key is None and record.value is None:
-        return "it has neither key nor value"
-    if any(value is None for _, value in record.headers):
-        return "a header has no value"
-    return None
+def _sendable(
+    kept: Iterable[Kept], report: Report, null_headers: NullHeaders | None, *, uncommitted: bool
+) -> Iterator[Kept]:
+    """Yield the records that are to be sent, and count the others.
+
+    Raises:
+        NotProduced: a header has no value, and nothing says what then.
+    """
+    for one in kept:
+        if not _is_asked(one, uncommitted=uncommitted):
+            assert one.transaction is not None
+            report.left_out[one.transaction] = report.left_out.get(one.transaction, 0) + 1
+            continue
+        sent = _with_values(one, report, null_headers) if _lacks_value(one.record) else one
+        if sent is not None:
+            report.undated += sent.record.timestamp < 0
+            yield sent
+
+
+def _with_values(one: Kept, report: Report, null_headers: NullHeaders | None) -> Kept | None:
+    """Return a record with a value in each header, or None if it is to be left out."""
+    if null_headers is None:
+        raise NotProduced(f"{one.where}: {_NO_VALUE}. {_INSTEAD}")
+    if null_headers is NullHeaders.SKIP:
+        report.skipped.append(one.where)
+        return None
+    report.emptied += 1
+    headers = tuple((name, value or b"") for name, value in one.record.headers)
+    return one._replace(record=one.record._replace(headers=headers))
+
+
+def _is_asked(one: Kept, *, uncommitted: bool) -> bool:
+    return uncommitted or one.transaction not in (State.ABORTED, State.OPEN)
+
+
+def _lacks_value(record: Record) -> bool:
+    return any(value is None for _, value in record.headers)
 
 
 def _same(wanted: Record, found: Record) -> bool:
@@ -160,7 +215,11 @@ class KafkaTarget:
         with _told(f"no broker at {servers} can be used", "look at --bootstrap-server and --config"):
             self.made = self._made(replication)
             self._producer = kafka.KafkaProducer(
-                enable_idempotence=True, acks="all", max_request_size=_LARGEST, **self._settings
+                enable_idempotence=True,
+                acks="all",
+                max_request_size=_LARGEST,
+                value_serializer=_value_of_record(),
+                **self._settings,
             )
 
     def _made(self, replication: int) -> bool:
@@ -197,7 +256,7 @@ class KafkaTarget:
         stamp = None if record.timestamp < 0 else record.timestamp
         with _told(f"offset {record.offset}", _AGAIN):
             future = self._producer.send(
-                self._topic, record.value, record.key, list(record.headers), partition=0, timestamp_ms=stamp
+                self._topic, record, record.key, list(record.headers), partition=0, timestamp_ms=stamp
             )
 
         def wait() -> int:
@@ -209,6 +268,17 @@ class KafkaTarget:
     def close(self) -> None:
         """Close the connections."""
         self._producer.close()
+
+
+def _value_of_record() -> Any:
+    """Return a serializer of records: the client refuses a record with neither key nor value before it asks it."""
+    from kafka.serializer import Serializer
+
+    class ValueOfRecord(Serializer):  # type: ignore[misc]
+        def serialize(self, topic: str, headers: object, data: Record) -> bytes | None:
+            return data.value
+
+    return ValueOfRecord()
 
 
 def _typed(settings: Mapping[str, str]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import kafka
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from forensics.cli.produce import produce as command
 from forensics.errors import UnreadableInput, UnusableOutput
 from forensics.salvage import producing
-from forensics.salvage.producing import NotProduced, Report, produce
+from forensics.salvage.producing import NotProduced, NullHeaders, Report, produce
 from forensics.salvage.records import Kept, Origin, line, read
 from forensics.salvage.transactions import State
 from parsers.formats.records import Record
@@ -144,21 +145,64 @@ def test_what_no_consumer_was_to_see_is_not_sent_unless_asked_for() -> None:
     assert len(every.holds) == 10
 
 
-def test_records_that_the_client_cannot_send_are_named() -> None:
-    kept = [
+def with_null_header() -> list[Kept]:
+    return [
         Kept(Record(0, 1, None, None), None, "r.jsonl:1"),
-        Kept(Record(1, 1, b"k", None, (("h", None),)), None, "r.jsonl:2"),
+        Kept(Record(1, 1, b"k", None, (("g", b"x"), ("h", None))), None, "r.jsonl:2"),
         Kept(Record(2, -1, b"k", None), None, "r.jsonl:3"),
     ]
-    report, topic = Report(), Topic()
-    produce(kept, topic, report)
-    assert [where for where, _ in report.impossible] == ["r.jsonl:1", "r.jsonl:2"]
-    assert [one.offset for one in topic.holds] == [2]
-    assert report.undated == 1
+
+
+def test_a_header_without_a_value_is_not_sent_unless_it_is_said_how() -> None:
+    """The record with neither key nor value is sent."""
+    kept, topic = with_null_header(), Topic()
+    with pytest.raises(NotProduced, match=r"^r\.jsonl:2: a header has no value"):
+        produce(kept, topic, Report())
+    assert topic.holds == []
+    produce(kept, topic, skipping := Report(), null_headers=NullHeaders.SKIP)
+    assert (skipping.skipped, skipping.emptied) == (["r.jsonl:2"], 0)
+    assert [one.offset for one in topic.holds] == [0, 2]
+    assert skipping.undated == 1
     # A record without a timestamp gets one there, and is the same nevertheless.
-    topic.holds = [topic.holds[0]._replace(timestamp=99)]
-    produce(kept, topic, again := Report())
-    assert [one.before for one in again.acknowledged] == [True]
+    topic.holds[1] = topic.holds[1]._replace(timestamp=99)
+    produce(kept, topic, again := Report(), null_headers=NullHeaders.SKIP)
+    assert [one.before for one in again.acknowledged] == [True, True]
+
+
+def test_a_header_without_a_value_is_sent_with_an_empty_one_if_that_is_asked_for() -> None:
+    kept, topic = with_null_header(), Topic()
+    for before in (False, True):
+        produce(kept, topic, report := Report(), null_headers=NullHeaders.EMPTY)
+        assert (report.skipped, report.emptied) == ([], 1)
+        assert [one.before for one in report.acknowledged] == [before] * 3
+    assert topic.holds[1].headers == (("g", b"x"), ("h", b""))
+
+
+def test_a_header_without_a_value_is_refused_before_a_broker_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic = Topic()
+    monkeypatch.setattr(producing, "KafkaTarget", lambda *_, **__: topic)
+    monkeypatch.setattr(Topic, "close", lambda self: None, raising=False)
+    file = tmp_path / "records.jsonl"
+    file.write_text("".join(line(one.record, origin()) for one in with_null_header()), "utf-8")
+    asked = [str(file), "--bootstrap-server", "localhost:1", "--topic", "back"]
+    ran = CliRunner().invoke(command, asked)
+    assert isinstance(ran.exception, NotProduced)
+    assert f"{file}:2: a header has no value" in str(ran.exception)
+    assert "it is so in 1 of 3 records." in str(ran.exception)
+    assert topic.holds == []
+    ran = CliRunner().invoke(command, [*asked, "--null-headers", "skip"])
+    assert ran.exit_code == 1
+    assert f"1 records not sent: a header has no value (--null-headers empty sends them)\n  {file}:2\n" in ran.output
+
+
+def test_the_client_takes_a_record_with_neither_key_nor_value() -> None:
+    """It asks the serializer after it looked for a value: that is what it does with the record that it is given."""
+    serializer = producing._value_of_record()
+    assert isinstance(serializer, kafka.serializer.Serializer)
+    assert serializer.serialize("back", [], Record(0, 1, None, None)) is None
+    assert serializer.serialize("back", [], Record(0, 1, None, b"x")) == b"x"
 
 
 def test_a_line_is_json_without_control_characters() -> None:
