@@ -147,7 +147,7 @@ def _sendable(
     """Yield the records that are to be sent, and count the others.
 
     Raises:
-        NotProduced: a header has no value, and nothing says what then.
+        NotProduced: a header has no value, and ``null_headers`` is None.
     """
     for one in kept:
         if not _is_asked(one, uncommitted=uncommitted):
