@@ -12,11 +12,11 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft4Validator, Draft202012Validator
 
 from forensics.engines.local import scan
 from forensics.repaired.former import FormerFinding
-from forensics.reports.sarif import FINGERPRINT, render, uri
+from forensics.reports.sarif import FINGERPRINT, SCHEMA, render, uri
 from forensics.result import Result
 from forensics.rules import RULES
 from forensics.rules.finding import Finding, Verdict
@@ -144,8 +144,14 @@ LOG = thing("S_schema version runs", S_schema=TEXT, version={"const": "2.1.0"}, 
 LOG["required"] = ["$schema", "version", "runs"]
 
 
+STANDARD: Log = json.loads((Path(__file__).parent / "oasis" / "sarif-schema-2.1.0.json").read_text("utf-8"))
+"""The schema of OASIS (oasis/NOTICE.md)."""
+
+
 def complaints(log: Log) -> list[str]:
-    return [f"{error.json_path}: {error.message:.200}" for error in Draft202012Validator(LOG).iter_errors(log)]
+    """What is wrong by the schema of the standard, and by the narrower one."""
+    both = (Draft4Validator(STANDARD), Draft202012Validator(LOG))
+    return [f"{error.json_path}: {error.message:.200}" for one in both for error in one.iter_errors(log)]
 
 
 def log_of(result: Result) -> Log:
@@ -280,6 +286,19 @@ BROKEN: dict[str, Callable[[dict[str, Any]], object]] = {
         executionTimeUtc="2026-11-21T04:06:36.540"
     ),
 }
+
+
+def test_the_schema_is_the_one_that_the_log_names() -> None:
+    Draft4Validator.check_schema(STANDARD)
+    assert STANDARD["id"] == SCHEMA
+
+
+def test_the_schema_of_the_standard_refuses_what_it_does_not_know(sample_traces: Path, scanned: Scanned) -> None:
+    log = log_of(scanned(sample_traces / "kip101-0.10.2.2"))
+    log["runs"][0]["results"][0]["level"] = "fatal"
+    del log["runs"][0]["tool"]["driver"]["name"]
+    refused = [error.json_path for error in Draft4Validator(STANDARD).iter_errors(log)]
+    assert sorted(refused) == ["$.runs[0].results[0].level", "$.runs[0].tool.driver"]
 
 
 @pytest.mark.parametrize("name", BROKEN)
