@@ -52,17 +52,19 @@ _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:/-]*")
     "--data-dir",
     "data",
     multiple=True,
-    default=["/var/lib/kafka/data"],
-    show_default=True,
-    help="With --plan: a data directory (log.dirs) of the brokers. Can be repeated.",
+    metavar="DIR",
+    help="With --plan: a data directory (log.dirs) of the brokers. Can be repeated. [default: by the runtime]",
 )
 @click.option(
     "--log-dir",
     "logs",
     multiple=True,
-    default=["/var/log/kafka"],
-    show_default=True,
-    help="With --plan: a folder of log files of the brokers. Can be repeated.",
+    metavar="DIR",
+    help="With --plan: a folder of log files of the brokers. Can be repeated. [default: by the runtime]",
+)
+@click.option("--namespace", "-n", metavar="NAME", help="With --plan: the namespace of the pods.")
+@click.option(
+    "--container", "-c", metavar="NAME", help="With --plan: the container of each pod. Strimzi calls it kafka."
 )
 @click.option(
     "--bootstrap-server",
@@ -74,10 +76,9 @@ _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:/-]*")
 @click.option(
     "--settings",
     multiple=True,
-    default=plans.SETTINGS,
     metavar="FILE",
     help="With --plan: server.properties of the brokers. Several can be given; the first that is there counts. "
-    "[default: where packages and images have it]",
+    "[default: by the runtime]",
 )
 @click.option(
     "--command-config",
@@ -96,6 +97,8 @@ def collect(
     runtime: str,
     data: tuple[str, ...],
     logs: tuple[str, ...],
+    namespace: str | None,
+    container: str | None,
     server: str,
     settings: tuple[str, ...],
     config: str | None,
@@ -109,8 +112,12 @@ def collect(
     the same answers. It reads the evidence as a scan does first. Look through the bundle before you send it.
     """
     if plan:
-        _check(paths, output, hosts, (*data, *logs, *settings, server, config or ""))
-        say(plans.script(hosts, runtime=runtime, data=data, logs=logs, settings=settings, server=server, config=config))
+        words = (*data, *logs, *settings, namespace or "", container or "", server, config or "")
+        _check(paths, output, hosts, words)
+        if (namespace or container) and not plans.runtime_of(runtime).of_pods:
+            raise click.UsageError(f"--runtime {runtime} has no pods: --namespace and --container are for pods")
+        places = plans.Places(data, logs, settings, namespace, container)
+        say(plans.script(hosts, places, runtime=runtime, server=server, config=config))
         return
     if not paths or output is None:
         raise click.UsageError("name folders of the host, and the bundle with -o FILE; or print a script with --plan")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 _NOT: Final = (
@@ -21,6 +21,19 @@ _NOT: Final = (
 """The things that must not be done before the copies are made."""
 
 
+SETTINGS: Final = (
+    "/etc/kafka/server.properties",
+    "/etc/kafka/kraft/server.properties",
+    "/opt/kafka/config/server.properties",
+    "/opt/kafka/config/kraft/server.properties",
+    "/opt/kafka/custom-config/server.config",  # of Strimzi
+)
+"""Files of settings; the first that is there counts."""
+
+_DATA: Final = ("/var/lib/kafka/data",)
+_LOGS: Final = ("/var/log/kafka",)
+
+
 @dataclass(frozen=True, slots=True)
 class Runtime:
     """How commands reach a broker.
@@ -30,21 +43,45 @@ class Runtime:
         run: runs a command on the broker's host or in its container; with ``{host}`` and ``{command}`` in it.
         pack: writes a folder of it as a tar to standard output, with ``{host}`` and ``{folder}``. ``{remote}`` is the
             command quoted for the shell at the other end.
-        logs: prints what the process wrote to its console; ``{host}``.
+        console: prints what the process wrote to its console; ``{host}``.
+        before: prints what the process before it in the container wrote; "" where nothing can.
+        data, logs: data directories and folders of log files, unless others are named. None of them need be there.
+        settings: files of settings, of which the first that is there counts.
+        never: what else must not be done.
+        container: the container of a pod; "" for the first.
     """
 
     name: str
     run: str
     pack: str
-    logs: str
+    console: str
+    before: str = ""
+    data: tuple[str, ...] = _DATA
+    logs: tuple[str, ...] = _LOGS
+    settings: tuple[str, ...] = SETTINGS
+    never: tuple[str, ...] = ()
+    container: str = ""
 
+    @property
+    def of_pods(self) -> bool:
+        """Return whether brokers are pods, which have a namespace and containers."""
+        return self.run.startswith("kubectl ")
+
+
+_OF_PODS: Final = (
+    "kubectl exec {host} -- sh -c {command}",
+    "kubectl exec {host} -- tar -cf - -C {folder} .",
+    "kubectl logs --timestamps {host}",
+    "kubectl logs --previous --timestamps {host}",
+)
+_JOURNAL: Final = "ssh {host} sudo journalctl -u %s -o short-iso-precise --no-pager"
 
 RUNTIMES: Final = (
     Runtime(
         "systemd",
         "ssh {host} {command}",
         "ssh {host} {remote}",
-        "ssh {host} sudo journalctl -u kafka -u confluent-server -o short-iso-precise --no-pager",
+        _JOURNAL % "kafka -u confluent-server",
     ),
     Runtime(
         "docker",
@@ -52,11 +89,28 @@ RUNTIMES: Final = (
         "docker exec {host} tar -cf - -C {folder} .",
         "docker logs --timestamps {host}",
     ),
-    Runtime(
-        "kubernetes",
-        "kubectl exec {host} -- sh -c {command}",
-        "kubectl exec {host} -- tar -cf - -C {folder} .",
-        "kubectl logs --timestamps {host}",
+    Runtime("kubernetes", *_OF_PODS),
+    Runtime(  # docker-images/kafka-based/kafka/scripts/kafka_run.sh of strimzi-kafka-operator
+        "strimzi",
+        *_OF_PODS,
+        data=("/var/lib/kafka",),  # volumes are mounted as data, or data-0 and so on
+        logs=(),  # its brokers write no log files
+        settings=("/opt/kafka/custom-config/server.config",),
+        never=(
+            "delete a pod: at its start the container removes the file quorum-state",
+            "change the Kafka resource or its node pools: the operator restarts pods",
+        ),
+        container="kafka",
+    ),
+    Runtime(  # roles/variables/vars/main.yml of cp-ansible
+        "cp-ansible",
+        "ssh {host} {command}",
+        "ssh {host} {remote}",
+        _JOURNAL % "confluent-server -u confluent-kafka -u confluent-kcontroller -u confluent-zookeeper",
+        data=(*_DATA, "/var/lib/controller/data"),
+        logs=(*_LOGS, "/var/log/controller"),
+        settings=("/etc/kafka/server.properties", "/etc/controller/server.properties"),
+        never=("run a playbook: it restarts brokers whose settings differ from its own",),
     ),
 )
 """How brokers run, the default first."""
@@ -75,15 +129,6 @@ _ONCE: Final = (
 
 _TOOLS: Final = "/opt/kafka/bin:/usr/local/kafka/bin"
 """Folders of Kafka's commands in images, beside ``PATH``. Packages name the commands without ``.sh``."""
-
-SETTINGS: Final = (
-    "/etc/kafka/server.properties",
-    "/etc/kafka/kraft/server.properties",
-    "/opt/kafka/config/server.properties",
-    "/opt/kafka/config/kraft/server.properties",
-    "/opt/kafka/custom-config/server.config",  # of Strimzi
-)
-"""Files of settings; the first that is there counts."""
 
 _SETTING: Final = (
     r"^(broker[.](id|rack)|node[.]id|process[.]roles|cluster[.]id|(log|message|replica|unclean|auto|default|min|num"
@@ -105,13 +150,35 @@ _LOGGERS: Final = (
 """Loggers that show more, the level, and what they print."""
 
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The places of evidence on each host. Where none is named, those of the runtime count.
+
+    Attributes:
+        data: data directories (``log.dirs``) on each host.
+        logs: folders of log files on each.
+        settings: files of settings, of which the first that is there counts.
+        namespace: of pods; None for the present one.
+        container: of pods; None for that of the runtime.
+    """
+
+    data: Sequence[str] = ()
+    logs: Sequence[str] = ()
+    settings: Sequence[str] = ()
+    namespace: str | None = None
+    container: str | None = None
+
+
+def runtime_of(name: str) -> Runtime:
+    """Return one of ``RUNTIMES`` by its name."""
+    return next(one for one in RUNTIMES if one.name == name)
+
+
 def script(
     hosts: Sequence[str],
+    places: Places,
     *,
     runtime: str,
-    data: Sequence[str],
-    logs: Sequence[str],
-    settings: Sequence[str] = SETTINGS,
     server: str = "localhost:9092",
     config: str | None = None,
 ) -> str:
@@ -119,40 +186,42 @@ def script(
 
     Args:
         hosts: brokers and controllers, as the runtime names them.
-        runtime: one of ``RUNTIMES``.
-        data: data directories (``log.dirs``) on each.
-        logs: folders of log files on each.
-        settings: files of settings, of which the first that is there counts.
+        places: where evidence is on each.
+        runtime: name of one of ``RUNTIMES``.
         server: a broker for Kafka's own commands, which are run on the first host.
         config: a file there with settings of the client, for a cluster that asks who is there.
     """
-    how = next(one for one in RUNTIMES if one.name == runtime)
-    places = _Places(data, logs, settings)
+    how = runtime_of(runtime)
+    there = replace(
+        places,
+        data=places.data or how.data,
+        logs=places.logs or how.logs,
+        settings=places.settings or how.settings,
+        container=places.container or how.container or None,
+    )
     cluster = f"--bootstrap-server {shlex.quote(server)}"
     if config is not None:
         cluster += f" --command-config {shlex.quote(config)}"
-    return "".join(f"{line}\n" for line in _lines(how, hosts, places, cluster))
+    return "".join(f"{line}\n" for line in _lines(how, hosts, there, cluster))
 
 
-@dataclass(frozen=True, slots=True)
-class _Places:
-    """Folders and files on each host.
+def _reached(host: str, places: Places) -> str:
+    """Return a host as a command names it: a pod with its namespace and container.
 
-    Attributes:
-        data, logs: folders.
-        settings: files, of which the first that is there counts.
+    >>> _reached("kafka-0", Places(namespace="prod", container="kafka"))
+    'kafka-0 -n prod -c kafka'
     """
+    words = [host]
+    words += ["-n", places.namespace] if places.namespace is not None else []
+    words += ["-c", places.container] if places.container is not None else []
+    return shlex.join(words)
 
-    data: Sequence[str]
-    logs: Sequence[str]
-    settings: Sequence[str]
 
-
-def _lines(how: Runtime, hosts: Sequence[str], places: _Places, cluster: str) -> Iterator[str]:
+def _lines(how: Runtime, hosts: Sequence[str], places: Places, cluster: str) -> Iterator[str]:
     yield "#!/bin/sh"
     yield "# Collects evidence of a Kafka cluster. Read it first: it copies files, and changes nothing on the brokers."
     yield "# Until it has ended, do NOT"
-    yield from (f"#   - {one}" for one in _NOT)
+    yield from (f"#   - {one}" for one in (*_NOT, *how.never))
     yield "set -u"
     yield 'OUT="${1:-evidence-$(date -u +%Y%m%dT%H%M%SZ)}"'
     yield 'umask 077 && mkdir -p "$OUT"'
@@ -161,7 +230,8 @@ def _lines(how: Runtime, hosts: Sequence[str], places: _Places, cluster: str) ->
     yield "# much, stop now (Ctrl-C), and run `forensics collect` on the hosts: it takes headers in place of records."
     for host in hosts:
         sizes = " ".join(map(shlex.quote, (*places.logs, *places.data)))
-        said = how.run.format(host=shlex.quote(host), command=shlex.quote(f"sudo du -sh {sizes} || du -sh {sizes}"))
+        command = shlex.quote(f"$(command -v sudo) du -sh {sizes}")
+        said = how.run.format(host=_reached(host, places), command=command)
         yield f"echo {shlex.quote(f'{host}:')}; {said}"
     yield 'df -h "$OUT"; sleep 10'
     for number, host in enumerate(hosts, 1):
@@ -170,7 +240,7 @@ def _lines(how: Runtime, hosts: Sequence[str], places: _Places, cluster: str) ->
     yield "# What the cluster states while it runs. Positions of groups show what had been committed."
     for file, command, options, where in _ONCE:
         asked = _tool(command, options.format(cluster=cluster))
-        said = how.run.format(host=shlex.quote(hosts[0]), command=shlex.quote(asked))
+        said = how.run.format(host=_reached(hosts[0], places), command=shlex.quote(asked))
         yield f'{said} > "$OUT/{file}"{f"  # {where}" if where else ""}'
     yield ""
     yield 'forensics scan "$OUT"    # or on another machine: tar -cf - "$OUT" | zstd > evidence.tar.zst'
@@ -190,9 +260,9 @@ def _tool(name: str, options: str) -> str:
     return f'PATH="$PATH:{_TOOLS}"; $({found}) {options}'
 
 
-def _of_host(how: Runtime, host: str, number: int, places: _Places) -> Iterator[str]:
+def _of_host(how: Runtime, host: str, number: int, places: Places) -> Iterator[str]:
     """Yield the commands for one host: its clock, its logs, its data directories, then its settings."""
-    name, at = shlex.quote(host), f'"$OUT/host-{number}"'
+    name, at = _reached(host, places), f'"$OUT/host-{number}"'
     yield ""
     yield f"# {host}"
     yield f"mkdir -p {at}"
@@ -203,17 +273,22 @@ def _of_host(how: Runtime, host: str, number: int, places: _Places) -> Iterator[
     yield "# Its logs first: they are rotated away. Then its console, where a container has no files."
     for place, folder in enumerate(places.logs, 1):
         yield _unpacked(how, name, folder, f"{at}/logs{'' if place == 1 else f'-{place}'}")
-    yield f"{how.logs.format(host=name)} > {at}/console.log 2>&1 || true"
+    yield f"{how.console.format(host=name)} > {at}/console.log 2>&1 || true"
+    if how.before:
+        yield f"{how.before.format(host=name)} > {at}/console-before.log 2>/dev/null || true  # before its last restart"
     yield "# Its data directories: checkpoints are written over every five seconds, so the sooner the better."
     for place, folder in enumerate(places.data, 1):
         yield _unpacked(how, name, folder, f"{at}/data{'' if place == 1 else f'-{place}'}")
     yield "# Its settings, of those that matter for replication: others may be passwords."
     files = " ".join(map(shlex.quote, places.settings))
-    wanted = f"for f in {files}; do if [ -r $f ]; then grep -E {shlex.quote(_SETTING)} $f; break; fi; done"
+    lines = f"$s grep -E {shlex.quote(_SETTING)} $f"
+    wanted = f"s=$(command -v sudo); for f in {files}; do if $s test -r $f; then {lines}; break; fi; done"
     yield f"{how.run.format(host=name, command=shlex.quote(wanted))} > {at}/server.properties"
 
 
 def _unpacked(how: Runtime, name: str, folder: str, into: str) -> str:
-    remote = shlex.quote(f"sudo tar -cf - -C {shlex.quote(folder)} .")
-    packed = how.pack.format(host=name, folder=shlex.quote(folder), remote=remote)
+    quoted = shlex.quote(folder)
+    none = f"echo no folder {quoted} here >&2; tar -cf - -T /dev/null"
+    remote = shlex.quote(f"if sudo test -d {quoted}; then sudo tar -cf - -C {quoted} .; else {none}; fi")
+    packed = how.pack.format(host=name, folder=quoted, remote=remote)
     return f"mkdir -p {into} && {packed} | tar -xf - -C {into}"

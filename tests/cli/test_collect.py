@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from forensics.collect.plan import RUNTIMES
+from forensics.collect.plan import RUNTIMES, runtime_of
 from tests.cli.conftest import Run
 from tests.conftest import ROOT
 from tests.incident import batch
@@ -168,6 +168,8 @@ def test_damage_of_a_segment_is_told_by_its_headers(run: Run, tmp_path: Path) ->
         (("--plan", str(KIP101)), "no PATH and no -o"),
         (("--plan", "--host", "a\ntouch x"), "is no name of a host"),
         (("--plan", "--host", "-oProxyCommand=x"), "is no name of a host"),
+        (("--plan", "--host", "b1", "-n", "prod"), "--runtime systemd has no pods"),
+        (("--plan", "--host", "b1", "--runtime", "docker", "-c", "kafka"), "--runtime docker has no pods"),
     ],
 )
 def test_a_wrong_command_is_answered_in_one_sentence(
@@ -196,17 +198,18 @@ def test_the_script_collects_what_a_scan_reads(run: Run, tmp_path: Path, runtime
     text = run(
         "collect", "--plan", "--runtime", runtime, *(word for n in (1, 2, 3) for word in ("--host", f"broker-{n}")),
         "--data-dir", "data", "--log-dir", "logs", "--settings", "none", "--settings", "server.properties",
-        "--command-config", "client's.properties",
+        "--command-config", "client's.properties", *(("-n", "a b") if runtime_of(runtime).of_pods else ()),
     ).out  # fmt: skip
     subprocess.run(["sh", "-n"], input=text, text=True, check=True)
     assert text.count("--command-config") == 5
     assert not re.search(r"(?m)^[^#]*\b(?:--alter|restart|delete|rm )", text), "nothing is changed"
-    stand_in = tmp_path / "bin" / {"systemd": "ssh"}.get(runtime, {"docker": "docker"}.get(runtime, "kubectl"))
+    stand_in = tmp_path / "bin" / runtime_of(runtime).run.partition(" ")[0]
     stand_in.parent.mkdir()
     stand_in.write_text(
         "#!/bin/sh\n"
         'case "$1" in exec|logs) [ "$1" = logs ] && exit 0; shift;; esac\n'
         f'cd {shlex.quote(str(KIP101))}/"$1" || exit 1; shift\n'
+        '[ "$1" = -n ] && { [ "$2" = "a b" ] || exit 1; shift 2; }; [ "$1" = -c ] && shift 2\n'
         '[ "$1" = -- ] && shift\n[ "$1" = sh ] && shift && shift\n'
         'case "$*" in *journalctl*) exit 0;; tar*) exec "$@";; *) sh -c "$*";; esac\n'
     )
@@ -233,3 +236,53 @@ def test_the_script_collects_what_a_scan_reads(run: Run, tmp_path: Path, runtime
     assert (hosts / "topics.txt").read_text() == f"topics {config}\n"  # of a package, which calls it so
     assert (hosts / "log-dirs.txt").read_text() == f"dirs {config}\n"
     assert (hosts / "version.txt").read_text() == "topics --version\n"
+
+
+@pytest.mark.parametrize(
+    ("runtime", "there"),
+    [
+        (
+            "strimzi",
+            ["exec my-kafka-0 -c kafka --", "-C /var/lib/kafka .", "/custom-config/server.config", "logs --previous"],
+        ),
+        (
+            "cp-ansible",
+            [
+                "/var/lib/controller/data",
+                "/var/log/controller",
+                "/etc/controller/server.properties",
+                "-u confluent-kcon",
+            ],
+        ),
+    ],
+)
+def test_a_runtime_knows_where_its_brokers_have_what_is_to_be_copied(
+    run: Run, tmp_path: Path, runtime: str, there: list[str]
+) -> None:
+    text = run("collect", "--plan", "--runtime", runtime, "--host", "my-kafka-0").out
+    for words in there:
+        assert words in text
+    assert ("/var/log/kafka" in text) == (runtime == "cp-ansible"), "Strimzi's brokers write no log files"
+    assert all(f"#   - {words}\n" in text for words in runtime_of(runtime).never)
+
+
+def test_a_host_without_one_of_the_folders_gives_the_others(run: Run, tmp_path: Path) -> None:
+    """A broker has no directory of controllers, which the script copies by default."""
+    text = run(
+        "collect", "--plan", "--runtime", "cp-ansible", "--host", "b1", "--data-dir", "no", "--data-dir", "data"
+    ).out
+    copied = "\n".join(line for line in text.splitlines() if "/data" in line and "ssh" in line and "mkdir" in line)
+    (tmp_path / "bin").mkdir()
+    for name, does in (
+        ("ssh", f'shift; cd {shlex.quote(str(KIP101 / "broker-1"))} && sh -c "$*"\n'),
+        ("sudo", 'exec "$@"\n'),
+    ):
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{does}")
+        (tmp_path / "bin" / name).chmod(0o755)
+    ran = subprocess.run(
+        ["sh", "-c", f"set -e; OUT={shlex.quote(str(tmp_path))}\n{copied}"],
+        capture_output=True, text=True, check=False, env={"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin"},
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "no folder no here\n")
+    assert list((tmp_path / "host-1" / "data").iterdir()) == []
+    assert (tmp_path / "host-1" / "data-2" / "meta.properties").is_file()
