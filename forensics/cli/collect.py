@@ -149,14 +149,22 @@ def _check(paths: Sequence[str], output: str | None, hosts: Sequence[str], words
         raise click.UsageError("a folder or an address has characters that cannot be printed")
 
 
+def _masked(found: Sequence[Taken]) -> Iterator[str]:
+    """Yield in how many files secrets were masked."""
+    logs = [one.secrets for one in found if one.secrets]
+    if settings := sum(one.form is Form.MASKED for one in found) - len(logs):
+        yield f"of {settings:,} files with settings all but passwords and the like"
+    if logs:
+        yield f"of {len(logs):,} logs all but {sum(logs):,} passwords and the like; look for others in them"
+
+
 def _said(found: Sequence[Taken], output: str) -> Iterator[str]:
     forms = Counter(one.form for one in found)
     size = sum(one.packed for one in found)
     yield f"{output}: {len(found) - forms[Form.LEFT_OUT]:,} files, {size / 1e6:,.1f} MB before compression"
     if forms[Form.HEADERS]:
         yield f"of {forms[Form.HEADERS]:,} segments the batch headers, without records (--with-segments packs them)"
-    if forms[Form.MASKED]:
-        yield f"of {forms[Form.MASKED]:,} files with settings all but passwords and the like"
+    yield from _masked(found)
     if forms[Form.REDACTED] or forms[Form.STATEMENTS]:
         yield (
             f"of {forms[Form.REDACTED]:,} texts each line with other names, and what {forms[Form.STATEMENTS]:,} binary "

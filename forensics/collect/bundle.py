@@ -1,8 +1,8 @@
 """A bundle of evidence: the files of a host in a tar, without the users' records, and a manifest of what was taken.
 
 A file that a broker writes while it is read is packed as long as it was at first. Segments are packed as their batch
-headers (``headers``), settings without passwords. The manifest has the hash of each original file, the host's clock and
-its time zone, which no log states.
+headers (``headers``), settings without passwords, and texts without those that their lines have (``secrets``). The
+manifest has the hash of each original file, the host's clock and its time zone, which no log states.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final, cast
 
-from forensics.collect import headers, redacting, settings
+from forensics.collect import headers, redacting, secrets, settings
 from forensics.collect.choosing import Form, form_of
 from forensics.collect.redacting import Names
 from forensics.errors import UnreadableInput, UnusableOutput
@@ -47,8 +47,10 @@ class Taken:
         what: its format, or why it was left out.
         size: bytes of the original.
         modified: time of its last change, seconds since 1970 UTC; None where it is unknown.
-        sha256: of the original, as far as it was read; None if it was left out.
+        sha256: of the original, as far as it was read; None if it was left out, or if secrets in its lines were masked:
+            against it a guess could be tried.
         packed: bytes in the bundle.
+        secrets: how many were masked in its lines.
     """
 
     path: str
@@ -59,6 +61,7 @@ class Taken:
     modified: float | None
     sha256: str | None = None
     packed: int = 0
+    secrets: int = 0
 
 
 def collect(
@@ -165,6 +168,9 @@ def _packed(tar: tarfile.TarFile, source: Source, *, with_segments: bool, metada
         form, what = form_of(source, with_segments=with_segments, metadata=metadata)
         ending = headers.ENDING if form is Form.HEADERS else ""
         lines: Iterable[str] | None = None
+        hidden = secrets.count(redacting.texts(source)) if names is None and _has_lines(form, what) else 0
+        if hidden:
+            form, lines = Form.MASKED, secrets.without(redacting.texts(source))
         if names is not None:
             made = redacting.redacted(source, form, what, names)
             form, what, ending, lines = made.form, made.what, made.ending, made.lines
@@ -181,7 +187,12 @@ def _packed(tar: tarfile.TarFile, source: Source, *, with_segments: bool, metada
     except OSError as error:
         why = error.strerror or ("cannot be read" if names is not None else str(error))
         return Taken(path, "", Form.LEFT_OUT, why, source.size, None)
-    return Taken(path, name, form, what, source.size, modified, sha256, size)
+    return Taken(path, name, form, what, source.size, modified, None if hidden else sha256, size, hidden)
+
+
+def _has_lines(form: Form, what: str) -> bool:
+    """Return whether a file is a text whose lines anybody may have written."""
+    return form is Form.WHOLE and redacting.is_text(what)
 
 
 def _add_statements(tar: tarfile.TarFile, names: Names, paths: Iterable[str]) -> None:
@@ -266,6 +277,7 @@ def document(found: Iterable[Taken], paths: Sequence[str], names: Names | None =
                 "modified": None if one.modified is None else _iso(one.modified),
                 "sha256": one.sha256,
                 "packed": one.packed,
+                "secrets": one.secrets,
             }
             for one in found
         ],

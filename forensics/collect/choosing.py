@@ -20,7 +20,7 @@ class Form(StrEnum):
 
     WHOLE = "whole"  # byte for byte
     HEADERS = "headers"  # of a segment: its batch headers, without records
-    MASKED = "masked"  # of settings: without passwords
+    MASKED = "masked"  # of settings, and of a text with secrets in its lines: without these
     REDACTED = "redacted"  # of a text: each line, with other names
     STATEMENTS = "statements"  # of a file that is no text: what it shows, as lines of a trace
     LEFT_OUT = "left out"

@@ -122,9 +122,14 @@ def is_stated(source: Source, form: Form, what: str) -> bool:
     return directory is not None and directory.topic == CONSUMER_OFFSETS
 
 
+def is_text(what: str) -> bool:
+    """Return whether a format is a text of lines."""
+    return what in _LOGS or what in _CHANGES
+
+
 def learn(source: Source, form: Form, what: str, names: Names) -> None:
     """Look at a text before any name is replaced: a later line may be the first that shows a name as a host's."""
-    if form is Form.WHOLE and (what in _LOGS or what in _CHANGES):
+    if form is Form.WHOLE and is_text(what):
         for _ in names.lines(source.path, texts(source)):
             pass
 
@@ -184,4 +189,4 @@ def digest(content: IO[bytes]) -> str:
     return found.hexdigest()
 
 
-__all__ = ["STATEMENTS", "Names", "Redacted", "digest", "is_stated", "learn", "redacted", "texts", "write"]
+__all__ = ["STATEMENTS", "Names", "Redacted", "digest", "is_stated", "is_text", "learn", "redacted", "texts", "write"]

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import tarfile
 from pathlib import Path
@@ -115,6 +116,59 @@ def test_no_secret_of_settings_is_packed_and_what_a_scan_needs_is(run: Run, tmp_
         *("log.retention.hours=168", "listeners=PLAINTEXT://:9092", "inter.broker.protocol.version=2.8"),
     ):
         assert f"{kept}\n" in packed
+
+
+SAID = (
+    'sasl.jaas.config = org.x.Login required username="a" password="hunter01; hunter02"; more',
+    "Connecting with {ssl.keystore.password=hunter03, ssl.key.password: 'hunter04, hunter05', a=1}",
+    'request {"sasl":{"password": "hunter06","clientSecret":"hunter07"}}',
+    "started -Djavax.net.ssl.keyStorePassword=hunter08 -Xmx1g",
+    "registry http://joe:hunter09@registry:8081/subjects, Authorization: Bearer hunter10",
+    "basic.auth.user.info=bob:hunter11 access.key=hunter12 ACCESS_TOKEN=hunter13",
+)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_secrets_that_others_print_into_a_log_are_masked_and_counted(
+    run: Run, tmp_path: Path, compressed: bool
+) -> None:
+    host = tmp_path / "broker-1"
+    shutil.copytree(KIP101 / "broker-1", host)
+    log = host / "logs" / "server.log"
+    log.chmod(0o644)
+    clean = log.read_bytes()
+    stamp = "[2026-11-21 04:06:43,000] INFO "
+    kept = "\tssl.keystore.password = [hidden]\n\tssl.key.password = null\n\tsasl.jaas.config = [hidden]\n"
+    lines = "".join(f"{stamp}{said} (com.acme.Plugin)\n" for said in SAID)
+    log.write_bytes(clean + kept.encode() + lines.encode() + b"\xff\n")
+    if compressed:
+        (host / "logs" / "server.log.1.gz").write_bytes(gzip.compress(log.read_bytes()))
+        log.unlink()
+    ran = run("collect", host, "-o", tmp_path / "a.tar")
+    assert "of 1 logs all but 11 passwords and the like" in ran.out
+    found = members(tmp_path / "a.tar")
+    assert not any(b"hunter" in data for data in found.values())
+    (packed,) = (data for name, data in found.items() if "server.log" in name)
+    assert packed.startswith(clean + kept.encode())
+    assert packed.count(b"\n") == (clean + kept.encode() + lines.encode()).count(b"\n") + 1
+    assert packed.endswith(b"\xff\n")
+    for words in (b"sasl.jaas.config = ***\n", b", a=1} (com.acme", b"http://joe:***@registry:8081/", b" -Xmx1g "):
+        assert words in packed
+    files = json.loads(found["collected.json"])["files"]
+    (masked,) = (one for one in files if one["secrets"])
+    assert (masked["form"], masked["secrets"], masked["sha256"]) == ("masked", 11, None)
+    scanned = [
+        run("scan", path, "--format", "json", "--fail-on", "never").document for path in (host, tmp_path / "a.tar")
+    ]
+    assert verdicts(scanned[0]) == verdicts(scanned[1])
+
+
+def test_no_line_of_a_real_log_is_taken_for_a_secret(run: Run, some_sample: Path, tmp_path: Path) -> None:
+    if some_sample.name.startswith("bundle-"):
+        pytest.skip("is an archive already")
+    run("collect", some_sample, "-o", tmp_path / "a.tar")
+    files = json.loads(members(tmp_path / "a.tar")["collected.json"])["files"]
+    assert [one["path"] for one in files if one["secrets"]] == []
 
 
 def test_a_rotated_log_is_packed_and_an_archive_is_not(run: Run, tmp_path: Path) -> None:
