@@ -31,6 +31,7 @@ from forensics.case.frames import case_of
 from forensics.case.order import known_zone, moment
 from forensics.engines import local
 from forensics.errors import NothingMatched, UnreadableInput
+from forensics.pages import page
 from forensics.repaired.former import former_scan
 from forensics.replay.lineage import Range
 from forensics.replay.timeline import timeline as states
@@ -374,7 +375,7 @@ def _frame(given: object, name: str) -> None:
 
 
 def explain(word: str) -> str:
-    """Return what a rule finds, why it matters and what to do; or what a word of Kafka means.
+    """Return what a rule finds, why it matters and what to do; or what a word of Kafka means; or a page of the docs.
 
     Raises:
         NothingMatched: there is no such rule, and the word is not explained.
@@ -382,7 +383,7 @@ def explain(word: str) -> str:
     >>> explain("committed-data-lost").splitlines()[0]
     "The log of the partition's current leader lacks records that were committed."
     """
-    if (told := explained(word)) is not None:
+    if (told := explained(word) or page(word)) is not None:
         return told
     found = next((rule for rule in RULES if rule.id == word), None)
     if found is None:

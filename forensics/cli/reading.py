@@ -159,6 +159,6 @@ limits = click.option(
     metavar="NAME=VALUE",
     callback=_limits,
     expose_value=False,
-    help="Change a limit of reading, such as line=4MiB. docs/damaged-evidence.md lists them.",
+    help="Change a limit of reading, such as line=4MiB. `forensics explain damaged-evidence` lists them.",
 )
 """``--limit``: the values hold while the command runs."""

@@ -26,7 +26,7 @@ from forensics.tuning import Tuning, tune
     type=click.Choice([r.name for r in REPORTS]),
     default="text",
     show_default=True,
-    help="Format of the output; docs/outputs.md describes them.",
+    help="Format of the output; `forensics explain outputs` describes them.",
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of the terminal.")
 @tuned

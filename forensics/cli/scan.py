@@ -69,7 +69,7 @@ def _code(result: Result, tuning: Tuning) -> int:
     type=click.Choice([r.name for r in REPORTS]),
     default="text",
     show_default=True,
-    help="Format of the output; docs/outputs.md describes them.",
+    help="Format of the output; `forensics explain outputs` describes them.",
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write to this file instead of the terminal.")
 @reading.zone

@@ -36,7 +36,7 @@ _SCENARIO = OneOf("scenario", [story.name for story in SCENARIOS], "forensics si
     "--schedule",
     "file",
     type=click.Path(dir_okay=False),
-    help="Run your own schedule from a YAML or JSON file instead of a scenario; docs/schedules/README.md explains it.",
+    help="Run your own schedule from a YAML or JSON file instead of a scenario; see `forensics explain schedules`.",
 )
 @click.option("--list", "listed", is_flag=True, help="List the scenarios.")
 @click.option(
@@ -77,7 +77,8 @@ def simulate(
     """Run a scenario of the reference model, or a schedule of your own.
 
     Each broker gets a folder with its logs and data. Three files are beside these folders. trace.jsonl states every
-    change of the run (docs/trace-format.md). truth.json holds the correct answers, events.jsonl the model's events.
+    change of the run (`forensics explain trace-format`). truth.json holds the correct answers, events.jsonl the model's
+    events.
 
     A scan of the folders uses only what brokers leave behind; a scan of the trace uses every change. A trace has no
     files, so only the folders show damage on disk.

@@ -13,6 +13,8 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from forensics.pages import PAGES
+
 # Package, the one tuple in it that lists its entries in order, and the files in it that hold no entry, with the reason.
 REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
     (
@@ -205,6 +207,7 @@ def test_the_wheel_holds_both_packages_whole(repository: Path, files: tuple[str,
         assert "forensics = forensics.cli:main" in archive.read(points).decode()
     ours = {name for name in files if name.startswith(("forensics/", "parsers/"))}
     assert {"forensics/py.typed", "parsers/py.typed"} <= ours
+    ours |= {f"forensics/pages/{path}" for path in PAGES.values()}
     assert ours - inside == set(), "missing from the wheel"
     assert {name.partition("/")[0] for name in inside} == {"forensics", "parsers"}
 
