@@ -149,26 +149,36 @@ def _check(paths: Sequence[str], output: str | None, hosts: Sequence[str], words
         raise click.UsageError("a folder or an address has characters that cannot be printed")
 
 
+def _of(count: int, what: str) -> str:
+    """Return how many there are of something.
+
+    >>> _of(1, "segment"), _of(2_000, "segment")
+    ('1 segment', '2,000 segments')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def _masked(found: Sequence[Taken]) -> Iterator[str]:
     """Yield in how many files secrets were masked."""
     logs = [one.secrets for one in found if one.secrets]
     if settings := sum(one.form is Form.MASKED for one in found) - len(logs):
-        yield f"of {settings:,} files with settings all but passwords and the like"
+        yield f"of {_of(settings, 'file')} with settings all but passwords and the like"
     if logs:
-        yield f"of {len(logs):,} logs all but {sum(logs):,} passwords and the like; look for others in them"
+        yield f"of {_of(len(logs), 'log')} all but {_of(sum(logs), 'password')} and the like; look for others in them"
 
 
 def _said(found: Sequence[Taken], output: str) -> Iterator[str]:
     forms = Counter(one.form for one in found)
     size = sum(one.packed for one in found)
-    yield f"{output}: {len(found) - forms[Form.LEFT_OUT]:,} files, {size / 1e6:,.1f} MB before compression"
+    yield f"{output}: {_of(len(found) - forms[Form.LEFT_OUT], 'file')}, {size / 1e6:,.1f} MB before compression"
     if forms[Form.HEADERS]:
-        yield f"of {forms[Form.HEADERS]:,} segments the batch headers, without records (--with-segments packs them)"
+        segments = _of(forms[Form.HEADERS], "segment")
+        yield f"of {segments} the batch headers, without records (--with-segments packs them)"
     yield from _masked(found)
     if forms[Form.REDACTED] or forms[Form.STATEMENTS]:
         yield (
-            f"of {forms[Form.REDACTED]:,} texts each line with other names, and what {forms[Form.STATEMENTS]:,} binary "
-            "files show"
+            f"of {_of(forms[Form.REDACTED], 'text')} each line with other names, and what is in "
+            f"{_of(forms[Form.STATEMENTS], 'binary file')}"
         )
     if any(one.what == "metadata-log" and one.form is Form.WHOLE for one in found):
         yield "the metadata log as it is: it may hold dynamic settings and credentials (--without-metadata)"

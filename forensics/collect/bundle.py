@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import io
 import os
+import re
 import socket
 import tarfile
 import time
@@ -34,6 +35,7 @@ SCHEMA: Final = "forensics.collect/1"
 MANIFEST: Final = "collected.json"
 _IN_MEMORY: Final = 8 << 20
 _STEP: Final = 1 << 20
+_RELEASE: Final = re.compile(r"\bKafka version ?: ([0-9]{1,3}(?:\.[0-9]{1,3}){1,3})(?![0-9])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Taken:
             against it a guess could be tried.
         packed: bytes in the bundle.
         secrets: how many were masked in its lines.
+        releases: of Kafka, which its lines state.
     """
 
     path: str
@@ -62,6 +65,7 @@ class Taken:
     sha256: str | None = None
     packed: int = 0
     secrets: int = 0
+    releases: frozenset[str] = frozenset()
 
 
 def collect(
@@ -168,12 +172,15 @@ def _packed(tar: tarfile.TarFile, source: Source, *, with_segments: bool, metada
         form, what = form_of(source, with_segments=with_segments, metadata=metadata)
         ending = headers.ENDING if form is Form.HEADERS else ""
         lines: Iterable[str] | None = None
-        hidden = secrets.count(redacting.texts(source)) if names is None and _has_lines(form, what) else 0
+        hidden, releases = 0, set[str]()
+        if names is None and _has_lines(form, what):
+            hidden = secrets.count(_noting(redacting.texts(source), releases))
         if hidden:
             form, lines = Form.MASKED, secrets.without(redacting.texts(source))
         if names is not None:
             made = redacting.redacted(source, form, what, names)
-            form, what, ending, lines = made.form, made.what, made.ending, made.lines
+            form, what, ending = made.form, made.what, made.ending
+            lines = _noting(made.lines, releases) if made.lines is not None else None
         if form is Form.LEFT_OUT:
             return Taken(path, "", form, what, source.size, modified)
         if form is Form.STATEMENTS:
@@ -187,7 +194,20 @@ def _packed(tar: tarfile.TarFile, source: Source, *, with_segments: bool, metada
     except OSError as error:
         why = error.strerror or ("cannot be read" if names is not None else str(error))
         return Taken(path, "", Form.LEFT_OUT, why, source.size, None)
-    return Taken(path, name, form, what, source.size, modified, None if hidden else sha256, size, hidden)
+    known = None if hidden else sha256
+    return Taken(path, name, form, what, source.size, modified, known, size, hidden, frozenset(releases))
+
+
+def _noting(lines: Iterable[str], releases: set[str]) -> Iterator[str]:
+    """Yield lines, and note which releases of Kafka they state (``AppInfoParser``, 0.10.2 to 4.1)."""
+    for line in lines:
+        if "Kafka version" in line and (found := _RELEASE.search(line)) is not None:
+            releases.add(found[1])
+        yield line
+
+
+def _numbers(release: str) -> list[int]:
+    return [int(part) for part in release.split(".")]
 
 
 def _has_lines(form: Form, what: str) -> bool:
@@ -256,7 +276,7 @@ _CONTENT: Final = {Form.WHOLE: _whole, Form.HEADERS: _headers, Form.MASKED: _mas
 
 def document(found: Iterable[Taken], paths: Sequence[str], names: Names | None = None) -> dict[str, Any]:
     """The contract ``forensics.collect/1`` as plain values."""
-    now = datetime.now(UTC)
+    now, files = datetime.now(UTC), list(found)
     return {
         "schema": SCHEMA,
         "tool": {"name": "forensics", "version": __version__},
@@ -265,6 +285,7 @@ def document(found: Iterable[Taken], paths: Sequence[str], names: Names | None =
             "time": now.isoformat(timespec="milliseconds"),
             "zone": os.environ.get("TZ") or time.strftime("%z"),
         },
+        "kafka": sorted({release for one in files for release in one.releases}, key=_numbers),
         "redacted": names is not None,
         "paths": list(paths) if names is None else [names.member(path) for path in paths],
         "files": [
@@ -279,7 +300,7 @@ def document(found: Iterable[Taken], paths: Sequence[str], names: Names | None =
                 "packed": one.packed,
                 "secrets": one.secrets,
             }
-            for one in found
+            for one in files
         ],
     }
 

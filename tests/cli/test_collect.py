@@ -79,6 +79,7 @@ def test_a_bundle_holds_no_record_of_a_user(run: Run, tmp_path: Path, ending: st
     }
     assert set(found) == {"collected.json", *(one["name"] for one in manifest["files"] if one["name"])}
     assert {"name", "time", "zone"} <= manifest["host"].keys()
+    assert manifest["kafka"] == ["0.10.2.2"]
 
 
 def test_records_are_packed_only_if_asked_for(run: Run, tmp_path: Path) -> None:
@@ -145,7 +146,7 @@ def test_secrets_that_others_print_into_a_log_are_masked_and_counted(
         (host / "logs" / "server.log.1.gz").write_bytes(gzip.compress(log.read_bytes()))
         log.unlink()
     ran = run("collect", host, "-o", tmp_path / "a.tar")
-    assert "of 1 logs all but 11 passwords and the like" in ran.out
+    assert "of 1 log all but 11 passwords and the like" in ran.out
     found = members(tmp_path / "a.tar")
     assert not any(b"hunter" in data for data in found.values())
     (packed,) = (data for name, data in found.items() if "server.log" in name)
@@ -156,6 +157,7 @@ def test_secrets_that_others_print_into_a_log_are_masked_and_counted(
         assert words in packed
     files = json.loads(found["collected.json"])["files"]
     (masked,) = (one for one in files if one["secrets"])
+    assert json.loads(found["collected.json"])["kafka"] == ["0.10.2.2"]
     assert (masked["form"], masked["secrets"], masked["sha256"]) == ("masked", 11, None)
     scanned = [
         run("scan", path, "--format", "json", "--fail-on", "never").document for path in (host, tmp_path / "a.tar")

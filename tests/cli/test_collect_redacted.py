@@ -99,6 +99,7 @@ def test_the_manifest_says_so_and_names_nothing(run: Run, tmp_path: Path) -> Non
     found = bundled(run, case, tmp_path / "bundle.tar")
     manifest = json.loads(found["collected.json"])
     assert manifest["redacted"] is True
+    assert manifest["kafka"] == ["3.9.1"]
     assert naming({"": found["collected.json"]}, named_in(case)) == []
     forms = {(one["what"], one["form"]) for one in manifest["files"] if one["name"]}
     assert forms >= {
