@@ -424,6 +424,28 @@ class Epoch:
         return self.isr_elected and broker not in (self.first_isr or ())
 
 
+@dataclass(frozen=True, slots=True)
+class StateChange:
+    """A line of a replica and the values that it changed. Role spans have what changed its role and its ISR.
+
+    Attributes:
+        row: the line.
+        end: log end offset from here on, or the least that it can be; -1 if it is unknown. None, with the next three:
+            as before.
+        exact: the log ends there.
+        stated: the log ended there; records may have been appended since.
+        end_row: the line that states the end.
+        hw: high watermark that the line states, or None.
+    """
+
+    row: int
+    end: int | None
+    exact: bool | None
+    stated: bool | None
+    end_row: int | None
+    hw: int | None
+
+
 @dataclass(slots=True)
 class Replica:
     """One replica at the end of the evidence.
@@ -438,6 +460,8 @@ class Replica:
         stated_end: log end offset with which the lines of a trace end that claims to state each change, or None.
         first_time: time of its earliest line about the partition.
         directory: path of its data directory in the evidence.
+        changes: what its lines changed of its state, in order. Those about progress are left out: replay reads only
+            some of them.
     """
 
     broker: int
@@ -453,6 +477,7 @@ class Replica:
     magic: int | None = None
     end_refs: tuple[Ref, ...] = ()
     stated_end: int | None = None
+    changes: list[StateChange] = field(default_factory=list)
 
     @property
     def held_end(self) -> int | None:

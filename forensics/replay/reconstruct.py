@@ -225,6 +225,7 @@ class _Pass:
                 magic=disk.magic,
                 end_refs=(disk.end_ref,) if disk.end_ref is not None else (),
                 stated_end=reader.end if claimed else None,
+                changes=reader.changes,
             )
         lines = {broker: self.facts.get(broker, NO_FACTS).lines for broker in readers}
         unclaimed = {one.replica for one in missing if one.shown_by in (NOT_CLAIMED.id, NOT_READ.id)}

@@ -8,7 +8,7 @@ import pytest
 
 from forensics.case.brokers import Broker
 from forensics.replay import protocol
-from forensics.replay.facts.events import Event
+from forensics.replay.facts.events import LOG_ENDS, PROGRESS, Event
 from forensics.replay.facts.isr import broker_set
 from forensics.replay.history import BrokerFacts, RegressionKind, Role, TruncationReason
 from forensics.replay.roles.role_spans import Reader
@@ -286,3 +286,73 @@ def test_a_log_that_came_back_after_its_directory_failed_is_no_longer_said_to_ha
     assert [step.before for role_span in role_spans for step in role_span.steps if step.kind is StepKind.CREATED] == [
         LogBefore.REPLACED
     ]
+
+
+# -- what its lines changed ------------------------------------------------------------------------
+
+
+def changes(
+    events: Iterable[Event], missing: frozenset[int] = frozenset(), version: str = "2.8.2"
+) -> list[tuple[object, ...]]:
+    """The line, the log end offset, whether it is exact, the line that states it, and the high watermark."""
+    reader = reader_of(version)
+    reader.read((e._replace(row=row, time=row * 1_000_000) for row, e in enumerate(events)), missing)
+    return [(one.row, one.end, one.exact, one.end_row, one.hw) for one in reader.changes]
+
+
+@pytest.mark.parametrize("kind", LOG_ENDS)
+def test_a_line_about_progress_states_the_end_as_the_table_says(kind: str) -> None:
+    one, reader = LOG_ENDS[kind], reader_of("2.8.2")
+    progress = event(Kind(kind), leader_epoch=0, **{one.column: 20})
+    reader.read([follows(0, end=10, hw=0), progress])
+    assert (reader.end, reader.low) == (None if one.least else 20, 20)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in PROGRESS if kind not in LOG_ENDS])
+def test_other_lines_about_progress_state_no_end(kind: Kind) -> None:
+    reader = reader_of("2.8.2")
+    reader.read([follows(0, end=10, hw=0), event(kind, leo=20, offset=20)])
+    assert (reader.end, reader.low) == (10, 10)
+
+
+def test_a_change_names_the_line_that_states_the_end() -> None:
+    fetches = event(Kind.FETCHER_ADDED, leader=2, offset=10)
+    assert changes([follows(0, end=10, hw=5), fetches]) == [(0, 10, True, 0, 5), (1, 10, False, 0, None)]
+
+
+def test_behind_missing_lines_the_end_is_unknown() -> None:
+    found = changes([follows(0, end=10), event(Kind.LOG_START), event(Kind.HW_LOADED, hw=3)], frozenset({0}))
+    assert found == [(0, 10, True, 0, None), (2, -1, False, None, 3)]
+
+
+def test_a_new_process_has_no_end_before_it_loads_the_log() -> None:
+    recovery = event(Kind.RECOVERY, run=2)
+    found = changes([leads(0, 10), appended(20), recovery, loaded(20), loaded(20, run=3)])
+    assert [one[:2] for one in found] == [(0, 10), (3, 20), (4, 20)]
+
+
+def test_where_nothing_is_known_of_the_end_nothing_changes() -> None:
+    assert changes([event(Kind.LEADER_AND_ISR, leader=2, leader_epoch=0)]) == []
+
+
+def test_a_lower_bound_is_not_an_end_from_before_missing_lines() -> None:
+    reader = reader_of("2.8.2")
+    begins = event(Kind.EPOCH_ASSIGNED, leader_epoch=0, offset=10)
+    reader.read((e._replace(row=row) for row, e in enumerate([follows(0, end=10), begins])), frozenset({0}))
+    assert [(one.row, one.end, one.stated) for one in reader.changes] == [(0, 10, True), (1, 10, False)]
+
+
+def test_a_follower_that_fetches_appends_after_each_line() -> None:
+    fetches, at = event(Kind.FETCHER_ADDED, leader=2, offset=10), event(Kind.LEO, leo=20)
+    begins = event(Kind.EPOCH_ASSIGNED, leader_epoch=0, offset=15)
+    assert changes([follows(0, end=10), fetches, at, begins])[-1] == (3, 20, False, 2, None)
+
+
+@pytest.mark.parametrize(("version", "exact"), [("0.10.2.2", True), ("1.1.1", False)])
+def test_a_follower_that_reconciled_by_leader_epoch_fetches(version: str, exact: bool) -> None:
+    found = changes([follows(0, end=10), event(Kind.TRUNCATE_NOOP, leo=10)], version=version)
+    assert found[-1] == (1, 10, exact, 1, None)
+
+
+def test_progress_is_no_change() -> None:
+    assert [one[0] for one in changes([follows(0, end=10), appended(20), appended(30)])] == [0]

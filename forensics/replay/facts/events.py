@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 import polars as pl
@@ -99,6 +99,37 @@ PROGRESS = (
     Kind.CONSUMED,
 )
 """Kinds of observation that report progress: they change with every append or fetch."""
+
+
+class StatedEnd(NamedTuple):
+    """How a line about progress states the log end offset.
+
+    Attributes:
+        column: the column of the observation that has it.
+        least: the log reaches at least that far. Otherwise it ended there.
+    """
+
+    column: str
+    least: bool
+
+
+LOG_ENDS: Final[Mapping[str, StatedEnd]] = {
+    Kind.APPEND: StatedEnd("leo", least=False),
+    Kind.LEO: StatedEnd("leo", least=False),
+    Kind.FETCH_REFUSED: StatedEnd("leo", least=False),
+    Kind.LEADER_HW: StatedEnd("leo", least=True),
+    Kind.FOLLOWER_FETCHED: StatedEnd("leo", least=True),
+    Kind.ROLLED: StatedEnd("offset", least=True),
+    Kind.PRODUCER_SNAPSHOT: StatedEnd("offset", least=True),
+}
+"""Kinds of observation that report progress of a log: what they state of its end."""
+
+
+def stated_end(event: Event) -> int | None:
+    """Return the log end offset that a line about progress states, or the least that it can be."""
+    found: int | None = getattr(event, LOG_ENDS[event.kind].column)
+    return found
+
 
 _OF_BROKER = frozenset(
     (Kind.PROCESS_STARTED, Kind.SHUTDOWN_BEGIN, Kind.SHUTDOWN_COMPLETE, Kind.DIR_FAILED, Kind.DIR_EMPTY)

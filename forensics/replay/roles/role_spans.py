@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from forensics.replay.coverage import Place, Printed
 from forensics.replay.facts.directory import Ref
-from forensics.replay.facts.events import Event
+from forensics.replay.facts.events import Event, stated_end
 from forensics.replay.facts.isr import broker_set
 from forensics.replay.history import EpochAnswer, Role, TruncationReason
 from forensics.replay.protocol import Answer
@@ -56,7 +56,9 @@ class Reader(Watermarks):
                 continue
             if event.time is not None and self.first_time is None:
                 self.first_time = event.time
+            self.stated_hw = None
             handler(self, event)
+            self._note_change(event)
             if event.row in missing:
                 self._lose_track(event)
             if event.time is not None:
@@ -152,7 +154,7 @@ class Reader(Watermarks):
         if self.growing or restarted or unseen:
             self.end = None
         if restarted:
-            self.had, self.had_ref, self.low, self.low_ref = self.low, self.low_ref, 0, None
+            self.had, self.had_ref, self.low, self.low_ref, self.exact_end = self.low, self.low_ref, 0, None, None
         self.sampled = self.at_rest = False
         if event.run != before.run or before.epoch == -1 or self.since is None:
             self.since = event.time
@@ -163,6 +165,7 @@ class Reader(Watermarks):
         now.shut_down = before.shut_down if before.run == event.run else None
         now.dir_failed = self.failed
         self.now, self.planned = now, None
+        self.fetching = False
         self.own_first = self.own_hw = None
         self.restored = now.start_hw if self.log_unsure != event.run else None
         self.growing = role is Role.LEADER
@@ -187,6 +190,7 @@ class Reader(Watermarks):
         if place not in self.places[-1:]:
             self.places.append(place)
         self.end, self.low, self.low_ref, self.growing, self.sampled = None, 0, None, True, False
+        self.exact_end = None
         self.loaded_hw, self.planned, self.at_rest = None, None, False
         if event.message != TRACE:  # a trace's witness stated its role and high watermark nevertheless
             self.own_first = self.own_hw = self.restored = None
@@ -223,6 +227,7 @@ class Reader(Watermarks):
         if event.detail == MOVED:
             # The log moved to another directory of the same broker while in use: same records, and the old log is
             # renamed.
+            self.stated_hw = event.hw
             self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo} when moved"))
             self._moved(event)
         elif self._awaits_deletion(event.leo):
@@ -437,6 +442,7 @@ class Reader(Watermarks):
             )
         )  # fmt: skip
         self._exact(target, ref)
+        self._note_fetching(event)
         self.moved_by = self._progress()
 
     def _keep_all(self, target: int, event: Event, ref: Ref) -> None:
@@ -491,6 +497,16 @@ class Reader(Watermarks):
             now.begin_at(event.leo, ref)
         now.fetched = now.fetched or now.role is Role.FOLLOWER  # its leader answered: nothing to truncate
         self._exact(event.leo, ref)
+        self._note_fetching(event)
+
+    def _note_fetching(self, event: Event) -> None:
+        """Note that a follower appends from here on: it has reconciled its log with its leader's.
+
+        Up to 2.0.0 no line shows that it fetches again if only the epoch of its leader has changed. Then a truncation,
+        even without effect, is the first sign of it.
+        """
+        if self.now.role is Role.FOLLOWER and not self.facts.protocol.truncates_to_hw(event.run):
+            self.fetching = True
 
     def _epoch_begins(self, event: Event) -> None:
         """Record the first record of an epoch in its own log: a leader's start, or what a follower fetched."""
@@ -574,7 +590,7 @@ class Reader(Watermarks):
                 now.begin_at(event.offset, ref)
             self._exact(event.offset, ref)
         # An exact value stays exact for the fetcher's first decision, the reconciliation; then records arrive.
-        self.growing = True
+        self.growing = self.fetching = True
 
     def _role_by_fetcher(self, event: Event) -> None:
         """A fetcher was added for the replica, so it follows, in the leader epoch that the line names.
@@ -591,12 +607,13 @@ class Reader(Watermarks):
 
     def _appended(self, event: Event) -> None:
         self.traced = self.traced or event.message == TRACE
-        if event.leo is not None and event.leo >= 0:
-            self._note_shorter(event, event.leo)
+        end = stated_end(event)
+        if end is not None and end >= 0:
+            self._note_shorter(event, end)
             # Every append is printed at this level, so the end stays exact.
-            self._note_own_records(event, event.leo)
+            self._note_own_records(event, end)
             self.growing = event.kind == Kind.FETCH_REFUSED
-            self._exact(event.leo, Ref(row=event.row, note=f"log end offset {event.leo}"), sampled=not self.growing)
+            self._exact(end, Ref(row=event.row, note=f"log end offset {end}"), sampled=not self.growing)
             # A request with the last epoch of the log asks to be reconciled with its leader (KIP-595, from 2.8 on).
             self.now.fetched |= event.previous_epoch in (None, event.leader_epoch)
         self._hw(event)
@@ -607,10 +624,11 @@ class Reader(Watermarks):
             self._lose_track(event)
 
     def _at_least(self, event: Event) -> None:
-        if event.leo is not None and event.kind == Kind.FOLLOWER_FETCHED:
-            self._note_shorter(event, event.leo)
-        if event.leo is not None and event.leo > self.low:
-            self._reaches(event.leo, event)
+        end = stated_end(event)
+        if end is not None and event.kind == Kind.FOLLOWER_FETCHED:
+            self._note_shorter(event, end)
+        if end is not None and end > self.low:
+            self._reaches(end, event)
             self.end, self.growing = None, True
             self.now.fetched = True
         self._hw(event)
@@ -619,7 +637,7 @@ class Reader(Watermarks):
         """Record the log end offset at which a segment was rolled or a producer snapshot taken, by the running
         process.
         """
-        now, end = self.now, event.offset
+        now, end = self.now, stated_end(event)
         if end is None or self.at_rest or self.recovering or event.run != now.run or end <= self.low:
             return
         self._reaches(end, event)

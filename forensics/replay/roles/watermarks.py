@@ -6,6 +6,7 @@ from forensics.replay.coverage import Place
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import broker_set
+from forensics.replay.facts.partition_lines import OWN
 from forensics.replay.history import (
     BrokerFacts,
     HwAboveIsrMember,
@@ -14,6 +15,7 @@ from forensics.replay.history import (
     Regression,
     RegressionKind,
     Role,
+    StateChange,
     TruncationReason,
 )
 from forensics.replay.protocol import Answer
@@ -24,6 +26,8 @@ from parsers.schema import Kind
 
 _CHECKPOINTED = 10_000_000
 """Microseconds, twice the default of replica.high.watermark.checkpoint.interval.ms."""
+
+_OWN = frozenset(OWN)
 
 
 class Watermarks:
@@ -48,6 +52,7 @@ class Watermarks:
         self.had = 0  # the least it was when its last process ended, until something shows what this one has
         self.had_ref: Ref | None = None
         self.growing = False  # records may have been appended since `end` was exact
+        self.fetching = False  # in its role it appends what it fetches
         self.sampled = False  # `end` comes from a logger that prints every append
         self.since: int | None = None  # when this replica was last created or its process started
         self.lived = 0  # how long it had existed when its last process ended, microseconds
@@ -76,11 +81,36 @@ class Watermarks:
         self.own_first: int | None = None  # from this offset on, its records are of its leader in this role
         self.own_hw: OwnHw | None = None
         self.restored: Sample | None = None  # read back by this process; nothing changed the log since
+        self.changes: list[StateChange] = []
+        self.noted_end: tuple[int, tuple[object, ...]] = (-1, ())  # process and log end offset of the last change
+        self.stated_hw: int | None = None  # by the present line
+        self.exact_end: int | None = None  # the last end that was exact; None if lines are missing since
         self.log_unsure = -1  # last process whose log may be another than the one that its checkpoints were written of
 
     def _exact(self, end: int, ref: Ref, *, sampled: bool = False) -> None:
         self.end, self.end_ref, self.low, self.low_ref, self.had, self.sampled = end, ref, end, ref, 0, sampled
+        self.exact_end = end
         self.now.end_low = max(self.now.end_low, end)
+
+    def _note_change(self, event: Event) -> None:
+        """Note what a line changed of the log end offset, and the high watermark that it states.
+
+        Lines about progress are left out.
+        """
+        if event.kind not in _OWN:
+            return
+        known, was = self.low_ref is not None, self.noted_end
+        stated = known and self.exact_end == self.low
+        appends = (self.growing or self.fetching) and not self.at_rest and event.run == self.now.run
+        row = self.low_ref.row if self.low_ref is not None else None
+        end = (self.low if known else -1, stated and self.end is not None and not appends, stated, row)
+        # Until a process has loaded its log, what is known is the end that the process before had.
+        of_process = event.run in (self.now.run, self.loaded_by) or event.kind == Kind.LOG_LOADED or row == event.row
+        if of_process and was != (event.run, end) and (known or event.run == was[0]):
+            self.noted_end = event.run, end
+            self.changes.append(StateChange(event.row, *end, self.stated_hw))
+        elif self.stated_hw is not None:
+            self.changes.append(StateChange(event.row, None, exact=None, stated=None, end_row=None, hw=self.stated_hw))
 
     def _reaches(self, end: int, event: Event) -> None:
         """The log reaches at least up to an offset."""
@@ -96,6 +126,7 @@ class Watermarks:
     def _loaded_hw(self, event: Event) -> None:
         if event.hw is None or (event.detail == AMBIGUOUS and event.hw == 0):
             return
+        self.stated_hw = event.hw
         if event.run != self.now.run or self.at_rest:
             # Read before the broker received its role: it belongs to the role span that follows.
             self.loaded_hw = Sample(event.hw, Ref(row=event.row, note=f"high watermark {event.hw}"), event.time)
@@ -104,7 +135,7 @@ class Watermarks:
             self._hw_at_start(event.hw, event)
 
     def _hw_at_start(self, hw: int, event: Event) -> None:
-        now = self.now
+        now, self.stated_hw = self.now, hw
         if now.hw is None and (now.start_hw is None or hw > now.start_hw.value):
             now.start_hw = Sample(hw, Ref(row=event.row, note=f"high watermark {hw}"), event.time)
 
@@ -114,6 +145,7 @@ class Watermarks:
 
     def _hw_missing(self, event: Event) -> None:
         """No checkpointed high watermark for a log that has records: the checkpoint file was lost or emptied."""
+        self.stated_hw = 0
         served, last, fresh = self.now, self.now.last_step, self.at_rest
         if not fresh and last is None and self.role_spans and self.role_spans[-1].run != self.now.run:
             # Up to 1.0 it is read only after the new process received its first role.
@@ -145,6 +177,7 @@ class Watermarks:
         return (clean or self.lived > _CHECKPOINTED) and not self.facts.lines.claimed
 
     def _hw_regressed(self, event: Event) -> None:
+        self.stated_hw = event.hw
         if self.now.role is Role.LEADER and event.hw is not None and event.hw_before is not None:
             ref = Ref(row=event.row, note=f"high watermark from {event.hw_before} to {event.hw}")
             self.regressions.append(
@@ -165,6 +198,7 @@ class Watermarks:
             )
 
     def _hw(self, event: Event) -> None:
+        self.stated_hw = event.hw
         if event.hw is None or self.at_rest or event.run != self.now.run:
             return  # set while the log is loaded: not reached, but remembered
         now = self.now
