@@ -1,27 +1,24 @@
 """The state of each replica over time, for readers and for charts.
 
-``role_spans`` keeps what a rule needs; this module keeps every change. It uses expressions over frames: rows of one
-replica in the order of the case, with each value carried forward within the process of its broker. Lines have the same
-effect in both: a role line gives the log end offset and the high watermark before reconciliation, a truncation sets the
-log end offset, a load gives what a new process found.
+Replay says what a line means. Role spans have what changed a replica's role, and ``Replica.changes`` has what changed
+its log end offset and high watermark. This module carries that forward within the process of the broker. Replay reads
+only some lines about progress. A timeline has the values of all of them, by ``LOG_ENDS``, which replay uses too.
 """
 
 from __future__ import annotations
+
+from operator import attrgetter
 
 import polars as pl
 
 from forensics.case import Case
 from forensics.case.speakers import OF_ITSELF
-from forensics.replay import protocol
 from forensics.replay.confidence import Weakness, weighed, weighed_rows
-from forensics.replay.facts.directory import newest_magic
-from forensics.replay.facts.events import PROGRESS
-from forensics.replay.facts.incarnations import incarnations
-from forensics.replay.facts.log_numbers import LOG, numbered
+from forensics.replay.facts.events import LOG_ENDS, PROGRESS
 from forensics.replay.facts.partition_lines import OWN
+from forensics.replay.facts.partition_rows import partition_rows
 from forensics.replay.history import History, Role
-from forensics.replay.protocol import Answer
-from parsers.details import AMBIGUOUS
+from forensics.replay.roles.steps import StepKind
 from parsers.schema import ROLES, Kind
 
 LOADING = "loading"
@@ -63,7 +60,7 @@ TIMELINE: dict[str, pl.DataType] = {
 }
 """One row a state of one replica; offsets follow Kafka, times are UTC microseconds."""
 
-_EVENTS = (Kind.TRUNCATE, Kind.TRUNCATE_FULL, Kind.LOG_LOADED, Kind.CORRUPTION_CUT, Kind.LOG_DELETED)
+_EVENTS = (Kind.TRUNCATE_FULL, Kind.LOG_LOADED, Kind.CORRUPTION_CUT, Kind.LOG_DELETED)
 _VALUES = ("role", "leader", "leader_epoch", "log_end_offset", "high_watermark", "log_start_offset", "isr")
 
 
@@ -91,10 +88,7 @@ def changes(case: Case, history: History) -> pl.DataFrame:
         history: the partition, as replay found it.
     """
     case = case.part_of(history.cluster)
-    brokers = sorted(history.replicas)
-    rows = _rows(case, history, brokers)
-    rows = _ends(_roles(rows), history)
-    rows = _high_watermarks(rows, history, case)
+    rows = _high_watermarks(_ends(_roles(_rows(case, history))), history)
     states = _ends_cover_high_watermarks(_states(_others(rows)))
     disk = _on_disk(history)
     # Rows are numbered by broker and then in order, so one key sorts; files come after a replica's last row.
@@ -133,40 +127,25 @@ def committed(frame: pl.DataFrame) -> pl.DataFrame:
 # -- selection --------------------------------------------------------------------------------------------------------
 
 
-_PLACE = ("topic", "partition", "topic_id", "replica", "line", "message")
-_READ = (
-    *("row", "broker", "run", "starts_run", "kind", "time", "leader", "leader_epoch", "offset", "hw", "leo"),
-    *("log_start", "isr", "detail"),
-)
+_READ = ("row", "broker", "run", "starts_run", "kind", "time", "offset", "hw", "leo", "log_start", "isr")
 
 
-def _is(*kinds: Kind) -> pl.Expr:
-    return pl.col("kind").is_in([kind.value for kind in kinds])
+def _is(*kinds: str) -> pl.Expr:
+    return pl.col("kind").is_in([Kind(kind).value for kind in kinds])
 
 
-def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
+def _rows(case: Case, history: History) -> pl.DataFrame:
     """Return each broker's lines about its own replica, and the starts and ends of its processes, in order."""
-    observations = case.observations.select(*_PLACE, *_READ)
+    observations, brokers = case.observations, sorted(history.replicas)
     about = observations.filter(
         (pl.col("topic") == history.topic)
         & (pl.col("partition") == history.partition)
         & pl.col("broker").is_in(brokers)
     )
-    # One partition's rows are those of one log after the other, once they are in the order of brokers.
-    about = numbered(about.sort("broker", maintain_order=True), ("topic", "partition", "broker"))
-    about = incarnations(about).drop(LOG)
-    about = about.filter(
-        (pl.col("incarnation") == history.incarnation)
-        & _is(
-            *OWN,
-            *(kind for kind in PROGRESS if kind is not Kind.PRODUCED),
-            Kind.LOG_START,
-            Kind.HW_REGRESSED,
-            Kind.HW_MISSING,
-        )
-        & OF_ITSELF
-        & pl.col("line").is_not_null()
-    ).drop("incarnation")
+    shown = _is(*OWN, *(kind for kind in PROGRESS if kind is not Kind.PRODUCED), Kind.LOG_START)
+    about = partition_rows(about, internal=True).filter(
+        (pl.col("incarnation") == history.incarnation) & shown & OF_ITSELF & pl.col("line").is_not_null()
+    )
     process = observations.filter(
         pl.col("topic").is_null()
         & pl.col("broker").is_in(brokers)
@@ -178,64 +157,61 @@ def _rows(case: Case, history: History, brokers: list[int]) -> pl.DataFrame:
     process = process.filter(
         (pl.col("run") >= pl.col("_first")) & ((pl.col("run") <= pl.col("_last")) | pl.lit(history.incarnation == 0))
     ).drop("_first", "_last")
-    magic = newest_magic(history.facts.disks)
-    known = {b: protocol.of(case.brokers[b], magic) for b in brokers if b in case.brokers}
-    at_leo = [b for b, one in known.items() if one.starts_fetching_at_leo is Answer.YES]
-    at_hw = [b for b, one in known.items() if one.starts_fetching_at_hw is Answer.YES]
-    rows = pl.concat([about, process]).sort("row")
-    return rows.select(_READ).with_columns(
-        pl.col("time").forward_fill().cum_max().over("broker").alias("_when"),
-        pl.col("broker").is_in(at_leo).alias("_starts_at_leo"),
-        pl.col("broker").is_in(at_hw).alias("_starts_at_hw"),
-        pl.col("run").fill_null(0),
+    rows = pl.concat([about.select(_READ), process.select(_READ)]).sort("row")
+    return _as_replayed(rows, history).with_columns(
+        pl.col("time").forward_fill().cum_max().over("broker").alias("_when"), pl.col("run").fill_null(0)
     )
+
+
+_ROLES = {"row": pl.UInt32(), "_role": pl.String(), "_leader": pl.Int32(), "_epoch": pl.Int32()}
+_STARTS = {"row": pl.UInt32(), "_starts_at": pl.Int64()}
+_ISRS = {"row": pl.UInt32(), "_states_isr": pl.Boolean()}
+_CHANGES = {
+    "row": pl.UInt32(),
+    "_ends_at": pl.Int64(),
+    "_exact": pl.Boolean(),
+    "_stated": pl.Boolean(),
+    "_end_row": pl.UInt32(),
+    "_hw_at": pl.Int64(),
+}
+_UNKNOWN = -2
+"""Stands for a leader that nothing names."""
+_change = attrgetter("row", "end", "exact", "stated", "end_row", "hw")
+
+
+def _as_replayed(rows: pl.DataFrame, history: History) -> pl.DataFrame:
+    """Add what replay concluded from each line."""
+    spans = [one for each in history.role_spans.values() for one in each]
+    steps = [step for one in spans for step in one.steps if step.kind is StepKind.TRUNCATED_FULLY]
+    found = (
+        ([(ref.row, one.role.value, one.leader, one.epoch) for one in spans for ref in one.refs], _ROLES),
+        ([(step.refs[0].row, step.target) for step in steps], _STARTS),
+        ([(row, True) for row in {ref.row for one in spans for _, ref in one.isr}], _ISRS),
+        ([_change(one) for replica in history.replicas.values() for one in replica.changes], _CHANGES),
+    )
+    for values, schema in found:
+        rows = rows.join(pl.DataFrame(values, schema, orient="row"), on="row", how="left", maintain_order="left")
+    return rows
 
 
 # -- roles ------------------------------------------------------------------------------------------------------------
 
 
 def _roles(rows: pl.DataFrame) -> pl.DataFrame:
-    """Role, leader and leader epoch; orders of an older epoch were refused and change nothing."""
-    names_role = _is(*ROLES) & pl.col("leader_epoch").is_not_null()
-    # Up to 2.5 a new, empty log is logged as a load, after the role that requires it.
-    created = _is(Kind.LOG_LOADED) & (pl.col("leo") == 0) & (names_role.cum_sum().over("broker", "run") > 0)
-    rest = (_is(Kind.LOG_LOADED, Kind.LOG_DELETED) & ~created.fill_null(False)) | pl.col("starts_run")
-    rows = rows.with_columns(
-        names_role.alias("_names_role"),
-        pl.when(rest).then(True).when(names_role).then(False).otherwise(None).alias("_mark"),
-        _count(rest).alias("_rest"),
-    )
-    known = pl.when(pl.col("_names_role")).then(pl.col("leader_epoch"))
-    rows = rows.with_columns(
-        known.cum_max().forward_fill().shift(1).over("broker", "_rest").alias("_epoch_before"),
-        pl.col("_mark").forward_fill().shift(1).over("broker").fill_null(True).alias("_at_rest"),
-    )
-    taken = pl.col("_names_role") & (pl.col("leader_epoch") >= pl.col("_epoch_before").fill_null(-1))
-    rows = rows.with_columns(taken.alias("_taken"))
-    leads = _is(Kind.BECOME_LEADER) | (pl.col("leader") == pl.col("broker"))
+    """Add role, leader and leader epoch."""
     role = (
         pl.when(pl.col("starts_run")).then(pl.lit(LOADING))
         .when(_is(Kind.SHUTDOWN_COMPLETE)).then(pl.lit(STOPPED))
         .when(_is(Kind.LOG_DELETED)).then(pl.lit(DELETED))
-        .when(~pl.col("_taken")).then(None)
-        .when(leads.fill_null(False)).then(pl.lit(Role.LEADER.value))
-        .when(pl.col("leader") < 0).then(pl.lit(Role.OFFLINE.value))
-        .otherwise(pl.lit(Role.FOLLOWER.value))
+        .otherwise(pl.col("_role"))
     )  # fmt: skip
-    run = ["broker", "run"]
-    rows = rows.with_columns(role.alias("_role"))
-    begins = pl.col("_taken") & (pl.col("_at_rest") | (pl.col("leader_epoch") > pl.col("_epoch_before").fill_null(-1)))
     return rows.with_columns(
-        begins.alias("_begins"),
-        pl.col("_role").forward_fill().over(run).alias("role"),
-        _carry(pl.when(pl.col("_role").is_not_null()).then(pl.col("row"))).alias("role_row"),
-        _carry(
-            pl.when(pl.col("_role") == Role.LEADER.value)
-            .then(pl.col("broker"))
-            .when(pl.col("_taken"))
-            .then(pl.col("leader"))
-        ).alias("_leader"),
-        _carry(pl.when(pl.col("_taken")).then(pl.col("leader_epoch"))).alias("_epoch"),
+        _carry(role).alias("role"),
+        _carry(pl.when(role.is_not_null()).then(pl.col("row"))).alias("role_row"),
+        _carry(pl.when(pl.col("_role").is_not_null()).then(pl.col("_leader").fill_null(_UNKNOWN)))
+        .replace(_UNKNOWN, None)
+        .alias("leader"),
+        _carry(pl.col("_epoch")).alias("leader_epoch"),
     )
 
 
@@ -247,41 +223,35 @@ def _carry(value: pl.Expr) -> pl.Expr:
 _NONE = -(2**62)
 
 
-def _stretches(rows: pl.DataFrame, fresh: pl.Expr, value: str, lower: str) -> pl.DataFrame:
+def _stretches(rows: pl.DataFrame, fresh: pl.Expr, value: str, moves: str, *, up: bool) -> pl.DataFrame:
     """Divide each broker's rows into stretches and compute the value in each row.
 
-    The value is the one with which the stretch began, or the lowest to which ``lower`` has reduced it since.
+    The value is the one with which the stretch began, or the extreme to which ``moves`` has moved it since.
 
     Args:
         rows: in order.
         fresh: true where a stretch begins.
         value: column with the value it begins with; null is none.
-        lower: column with values that may only lower it.
+        moves: column with values that may only raise it, or only lower it.
+        up: they raise it.
 
     Returns:
-        The rows with ``_fresh``, ``_base`` (the value at the beginning) and ``_value``.
+        The rows with ``_base`` (the value at the beginning) and ``_value``.
     """
     rows = rows.with_columns(fresh.fill_null(False).alias("_fresh"))
     rows = rows.with_columns(_count(pl.col("_fresh")).alias("_stretch"))
-    # Few rows lower anything: only their stretches are groups.
-    lowering = rows.filter(pl.col(lower).is_not_null()).select("row", "broker", "_stretch", pl.col(lower).alias("_low"))
-    lowering = lowering.with_columns(pl.col("_low").cum_min().over("broker", "_stretch")).select("row", "_low")
-    rows = rows.join(lowering, on="row", how="left", maintain_order="left")
-
-    def held(name: str) -> pl.Expr:
-        begun = pl.when(pl.col("_fresh")).then(pl.col(name).fill_null(_NONE))
-        return begun if name == value else pl.coalesce(pl.col(name), begun)
-
+    moving = rows.filter(pl.col(moves).is_not_null()).select("row", "broker", "_stretch", pl.col(moves).alias("_moved"))
+    moved = pl.col("_moved").cum_max() if up else pl.col("_moved").cum_min()
+    moving = moving.with_columns(moved.over("broker", "_stretch")).select("row", "_moved")
+    rows = rows.join(moving, on="row", how="left", maintain_order="left")
+    begun = pl.when(pl.col("_fresh")).then(pl.col(value).fill_null(_NONE))
     rows = rows.with_columns(
-        held(value).forward_fill().over("broker").alias("_base"),
-        held("_low").forward_fill().over("broker").alias("_low"),
+        begun.forward_fill().over("broker").alias("_base"),
+        pl.coalesce("_moved", pl.when(pl.col("_fresh")).then(_NONE)).forward_fill().over("broker").alias("_moved"),
     )
-    known = [pl.when(pl.col(name) != _NONE).then(pl.col(name)).alias(name) for name in ("_base", "_low")]
-    return (
-        rows.with_columns(known)
-        .with_columns(pl.min_horizontal("_base", "_low").alias("_value"))
-        .drop("_stretch", "_low")
-    )
+    known = [pl.when(pl.col(name) != _NONE).then(pl.col(name)).alias(name) for name in ("_base", "_moved")]
+    extreme = pl.max_horizontal("_base", "_moved") if up else pl.min_horizontal("_base", "_moved")
+    return rows.with_columns(known).with_columns(extreme.alias("_value")).drop("_stretch", "_fresh", "_moved")
 
 
 def _count(mark: pl.Expr) -> pl.Expr:
@@ -292,105 +262,65 @@ def _count(mark: pl.Expr) -> pl.Expr:
 # -- log end offset ---------------------------------------------------------------------------------------------------
 
 
-def _ends(rows: pl.DataFrame, history: History) -> pl.DataFrame:
-    """The log end offset: what lines state, shortened by truncations, and whether it may have grown unseen."""
-    end = (
-        pl.when(_is(Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)).then(pl.when(pl.col("_taken")).then(pl.col("leo")))
-        .when(_is(Kind.CORRUPTION_CUT, Kind.TRUNCATE_FULL)).then(pl.col("offset"))
-        # A line logged after the reset gives the offset of before.
-        .when(_is(Kind.FETCH_RESET)).then(pl.when(pl.any_horizontal(pl.col("leo", "log_start").is_not_null()))
-                                          .then(pl.col("offset")))
-        .when(_is(Kind.LOG_CREATED)).then(pl.lit(0, dtype=pl.Int64))
-        .when(_is(Kind.FETCHER_ADDED) & pl.col("_starts_at_leo")).then(pl.col("offset"))
-        .when(_is(Kind.LEADER_AND_ISR, Kind.TRUNCATE, Kind.LOG_DELETED, Kind.ROLE_UNCHANGED)).then(None)
-        .otherwise(pl.col("leo"))
-    )  # fmt: skip
+def _ends(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add the log end offset, and whether it may have grown unseen."""
     run = ["broker", "run"]
+    in_role = pl.col("role").is_in([Role.LEADER.value, Role.FOLLOWER.value])
+    stated = _states_end(least=False)
     rows = rows.with_columns(
-        pl.when(end >= 0).then(end).alias("_end_set"),
-        pl.when(_is(Kind.TRUNCATE)).then(pl.col("offset")).alias("_cut"),
+        pl.when(stated >= 0).then(stated).otherwise(pl.col("_ends_at")).alias("_end_set"),
+        pl.when(in_role).then(_states_end(least=True)).alias("_least"),
         _is(Kind.APPEND).any().over(run).alias("_sampled"),
     )
-    # A new role span in a running process: its log end offset is not printed.
-    lost = pl.col("_begins") & ~pl.col("_at_rest") & ~pl.col("_sampled") & pl.col("_end_set").is_null()
-    fresh = pl.col("_end_set").is_not_null() | lost | pl.col("starts_run")
-    rows = _stretches(rows, fresh, "_end_set", "_cut").rename({"_value": "_end"})
-    # Before 0.11 the line is logged even if nothing is removed.
-    before = pl.when(~pl.col("_fresh")).then(pl.col("_end").shift(1).over("broker"))
-    truncations = pl.col("_cut").is_not_null() & (before.is_null() | (pl.col("_cut") < before))
-    states = pl.col("_end_set").is_not_null() | truncations.fill_null(False)
-    leads = (pl.col("role") == Role.LEADER.value).fill_null(False)
-    grows = _is(Kind.FETCHER_ADDED, *_AT_LEAST) | lost
-    exact = pl.when(grows).then(False).when(states).then(True)
-    # A follower's fetcher reconciles first and then appends what it fetches. Up to 2.0.0 the fetcher is not added again
-    # if only the epoch of its leader has changed. Then a truncation, even without effect, is the first sign of it,
-    # unless its fetches are printed.
-    prints_fetches = _is(Kind.FOLLOWER_FETCHED).any().over(run)
-    reconciles = _is(Kind.TRUNCATE, Kind.TRUNCATE_NOOP) & pl.lit(not history.truncates_to_hw) & ~prints_fetches
-    fetches = (
-        pl.when(_is(Kind.FETCHER_ADDED) | reconciles)
-        .then(True)
-        .when(pl.col("_begins") | pl.col("starts_run"))
-        .then(False)
-    )
+    states = pl.col("_end_set").is_not_null()
+    rows = _stretches(rows, states | pl.col("starts_run"), "_end_set", "_least", up=True)
+    # A logger that prints every append prints all of them.
+    printed = pl.col("_sampled") & _carry(pl.when(states).then(pl.col("_stated").fill_null(True))).fill_null(True)
+    grown = pl.col("_value").ne_missing(pl.col("_base"))
+    known = pl.col("_value") >= 0
+    rises = pl.col("_value").ne_missing(pl.col("_value").shift(1).over(run))
+    repeats = (pl.col("leo") == pl.col("_value")) | _is(Kind.LOG_CREATED)
+    at = pl.when(states).then(pl.coalesce("_end_row", "row")).when(rises | repeats).then(pl.col("row"))
     return rows.with_columns(
-        truncations.fill_null(False).alias("_cuts"),
-        _carry(pl.col("_end")).alias("log_end_offset"),
-        _carry(pl.when(states).then(pl.col("row"))).alias("log_end_offset_row"),
-        (pl.col("_sampled") | (_carry(exact) & ~_carry(fetches).fill_null(False) & ~leads)).alias("log_end_exact"),
-    )
+        (_is(Kind.TRUNCATE) & (pl.col("_end_row") == pl.col("row"))).fill_null(False).alias("_cuts"),
+        pl.when(known).then(pl.col("_value")).alias("log_end_offset"),
+        pl.when(known).then(_carry(at.cum_max().over(run))).alias("log_end_offset_row"),
+        ((_carry(pl.col("_exact")) | printed) & ~grown).alias("log_end_exact"),
+    ).drop("_base", "_value")
+
+
+def _states_end(*, least: bool) -> pl.Expr:
+    """Return the log end offset as lines about progress state it."""
+    found = [pl.when(_is(kind)).then(pl.col(one.column)) for kind, one in LOG_ENDS.items() if one.least == least]
+    return pl.coalesce(found)
 
 
 _QUIET = pl.duration(seconds=1)
 """If a last process logs nothing for less than this before the evidence ends, it just had nothing to log."""
-_AT_LEAST = (
-    Kind.LEADER_HW,
-    Kind.FOLLOWER_FETCHED,
-    Kind.ROLLED,
-    Kind.PRODUCER_SNAPSHOT,
-    Kind.ISR_SHRINK,
-    Kind.ISR_EXPAND,
-)
 
 
 # -- high watermark and the rest --------------------------------------------------------------------------------------
 
 
-def _high_watermarks(rows: pl.DataFrame, history: History, case: Case) -> pl.DataFrame:
+def _high_watermarks(rows: pl.DataFrame, history: History) -> pl.DataFrame:
     """Compute the high watermark as printed.
 
     A truncation below it lowers it, and so may a leader with a lower one: a follower adopts the value that its leader
     sends with the records.
     """
-    ambiguous = (pl.col("detail") == AMBIGUOUS).fill_null(False) & (pl.col("hw") == 0)
-    own_target = _is(Kind.TRUNCATE) & (pl.col("role") != Role.LEADER.value) & pl.lit(history.truncates_to_hw)
-    stated = (
-        pl.when(_is(Kind.HW_LOADED) & ambiguous).then(None)
-        .when(_is(*ROLES) & ~pl.col("_taken")).then(None)
-        .when(_is(Kind.FETCHER_ADDED) & pl.col("_starts_at_hw")).then(pl.col("offset"))
-        .when(_is(Kind.HW_MISSING)).then(pl.lit(0, dtype=pl.Int64))
-        # Before KIP-101 a follower truncates to its own high watermark, so the target shows it.
-        .when(own_target & pl.col("_first_cut")).then(pl.col("offset"))
-        .otherwise(pl.col("hw"))
-    )  # fmt: skip
     run = ["broker", "run"]
-    rows = rows.with_columns(_count(pl.col("_begins")).alias("_tenure"))
-    rows = rows.with_columns(
-        (pl.col("_cut").is_not_null() & (pl.col("_cut").is_not_null().cum_sum().over("broker", "_tenure") == 1)).alias(
-            "_first_cut"
-        )
-    )
     sampled = _is(Kind.HW, Kind.LEADER_HW).any().over(run)
-    rows = rows.join(_first_high_watermarks(history), on=["_leader", "_epoch"], how="left", maintain_order="left")
+    rows = rows.join(_first_high_watermarks(history), on=["leader", "leader_epoch"], how="left", maintain_order="left")
     follows = _is(Kind.FETCHER_ADDED) & (pl.col("role") == Role.FOLLOWER.value).fill_null(False) & ~sampled
     open_ended = follows & pl.col("_leaders").is_null()
-    rows = rows.drop("_fresh", "_base").with_columns(
+    stated = pl.when(_is(*PROGRESS)).then(pl.col("hw")).otherwise(pl.col("_hw_at"))
+    rows = rows.with_columns(
         pl.when(~open_ended).then(stated).alias("_hw_set"),
-        pl.when(pl.col("_cuts")).then(pl.col("_cut")).when(follows).then(pl.col("_leaders")).alias("_took"),
+        pl.when(pl.col("_cuts")).then(pl.col("offset")).when(follows).then(pl.col("_leaders")).alias("_took"),
         open_ended.alias("_open_ended"),
     )
     fresh = pl.col("_hw_set").is_not_null() | pl.col("starts_run") | pl.col("_open_ended")
-    rows = _stretches(rows, fresh, "_hw_set", "_took")
+    rows = _stretches(rows, fresh, "_hw_set", "_took", up=False)
     rows = rows.with_columns(pl.when(pl.col("_base").is_not_null()).then(pl.col("_value")).alias("_hw"))
     moving = pl.col("role").is_in([Role.LEADER.value, Role.FOLLOWER.value])
     lowered = pl.col("_hw") < pl.col("_base")
@@ -406,23 +336,22 @@ def _high_watermarks(rows: pl.DataFrame, history: History, case: Case) -> pl.Dat
 def _first_high_watermarks(history: History) -> pl.DataFrame:
     """Return the high watermark with which each epoch's leader began, if known: it never falls within the epoch."""
     found = [
-        {"_leader": broker, "_epoch": role_span.epoch, "_leaders": role_span.start_hw.value}
+        {"leader": broker, "leader_epoch": role_span.epoch, "_leaders": role_span.start_hw.value}
         for broker, spans in history.role_spans.items()
         for role_span in spans
         if role_span.role is Role.LEADER and role_span.start_hw is not None
     ]
-    schema = {"_leader": pl.Int32, "_epoch": pl.Int32, "_leaders": pl.Int64}
-    return pl.DataFrame(found, schema=schema).group_by("_leader", "_epoch").agg(pl.col("_leaders").min())
+    schema = {"leader": pl.Int32, "leader_epoch": pl.Int32, "_leaders": pl.Int64}
+    return pl.DataFrame(found, schema=schema).group_by("leader", "leader_epoch").agg(pl.col("_leaders").min())
 
 
 def _others(rows: pl.DataFrame) -> pl.DataFrame:
     """Log start offset and ISR."""
-    start = (
-        pl.when(_is(Kind.TRUNCATE_FULL)).then(pl.col("offset"))
-        .when(_is(Kind.LOG_CREATED)).then(pl.lit(0, dtype=pl.Int64))
-        .otherwise(pl.col("log_start"))
-    )  # fmt: skip
-    isr = pl.when(~_is(*ROLES) | pl.col("_taken")).then(pl.col("isr"))
+    created = pl.when(_is(Kind.LOG_CREATED)).then(0)
+    # The line of a reset has the leader's log start offset.
+    start = pl.coalesce("_starts_at", created, pl.when(~_is(Kind.FETCH_RESET)).then(pl.col("log_start")))
+    received = pl.col("role").ne_missing(pl.lit(Role.LEADER.value)) & (~_is(*ROLES) | pl.col("_role").is_not_null())
+    isr = pl.when(pl.col("_states_isr").fill_null(received)).then(pl.col("isr"))
     rows = rows.with_columns(start.alias("_start"), isr.alias("_isr"))
     return rows.with_columns(
         _carry(pl.col("_start")).alias("log_start_offset"),
@@ -526,10 +455,6 @@ def _states(rows: pl.DataFrame) -> pl.DataFrame:
     """Remove repeats: one row each time a value or the log changes."""
     blank = pl.col("role").is_in([DELETED, STOPPED]).fill_null(False)
     rows = rows.with_columns(
-        pl.col("_leader").alias("leader"),
-        pl.col("_epoch").alias("leader_epoch"),
-        pl.col("_when").alias("time"),
-    ).with_columns(
         pl.when(~blank).then(pl.col(name)).alias(name)
         for name in (*_VALUES[1:], "log_end_exact", "high_watermark_exact")
     )
@@ -537,13 +462,13 @@ def _states(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col(name).ne_missing(pl.col(name).shift(1).over("broker")) for name in (*_VALUES, "log_end_exact", "run")
     ]
     first = pl.int_range(pl.len()).over("broker") == 0
-    event = pl.col("starts_run") | _is(Kind.SHUTDOWN_COMPLETE, *_EVENTS[1:]) | pl.col("_cuts")
+    event = pl.col("starts_run") | _is(Kind.SHUTDOWN_COMPLETE, *_EVENTS) | pl.col("_cuts")
     changed = rows.filter(pl.any_horizontal(first, event, *before))
     moved = ~pl.all_horizontal(pl.col(name).fill_null(True) for name in ("log_end_exact", "high_watermark_exact"))
     states = changed.with_columns(
         weighed_rows({Weakness.MAYBE_CHANGED: moved}).alias("confidence"),
         pl.col("kind").cast(pl.String).alias("event"),
-        pl.col("time").alias("from"),
+        pl.col("_when").alias("from"),
         pl.col("broker").alias("replica"),
     )
     return _shaped(states)
