@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from forensics.cli import COMMANDS, cli
 from forensics.version import __version__
 
-SLOW = ("polars", "numpy", "pyarrow", "pyspark", "plotly", "kafka", "forensics.case", "forensics.replay")
+SLOW = ("polars", "numpy", "pyarrow", "pyspark", "plotly", "kafka", "forensics.case", "forensics.replay.history")
 
 
 def test_the_list_of_commands_imports_nothing_slow() -> None:
