@@ -19,6 +19,7 @@ from typing import Any
 
 from forensics.case.brokers import Broker
 from forensics.replay.history import History
+from forensics.replay.quorum.voting import Quorum
 from forensics.replay.roles.steps import RoleSpan
 from forensics.replay.signs.disagreement import Disagreement
 from forensics.replay.signs.unlike_appends import UnlikeAppends
@@ -95,7 +96,7 @@ def _fields(kind: Any) -> tuple[dataclasses.Field[Any], ...]:
 
 
 def _hints(kind: Any) -> list[Any]:
-    known = {"RoleSpan": RoleSpan, "Disagreement": Disagreement, "UnlikeAppends": UnlikeAppends, "Played": Played}
+    known = {one.__name__: one for one in (RoleSpan, Disagreement, UnlikeAppends, Played, Quorum)}
     hints = typing.get_type_hints(kind, localns=known)
     return [hints[field.name] for field in _fields(kind)]
 

@@ -9,7 +9,6 @@ from typing import Final
 import polars as pl
 
 from forensics.case import Case, Reading, assemble
-from forensics.case.order import METADATA_TOPIC
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import History
 from forensics.rules import RULES, not_judged
@@ -122,7 +121,7 @@ def _partitions(case: Case) -> list[tuple[str, int]]:
         frame.select("topic", pl.col("partition").cast(pl.Int32))
         for frame in (case.sources, case.observations, case.batches)
     ]
-    rows = pl.concat(named).drop_nulls().unique().filter(pl.col("topic") != METADATA_TOPIC)
+    rows = pl.concat(named).drop_nulls().unique()
     return list(rows.sort("topic", "partition").iter_rows())
 
 

@@ -105,9 +105,7 @@ class Division:
             frame.select("topic", pl.col("partition").cast(pl.Int32)).drop_nulls().group_by(KEY).agg(n=pl.len())
             for frame in (case.sources, case.observations, case.batches)
         ]
-        keys = (
-            pl.concat(counted).group_by(KEY).agg(pl.col("n").sum() + _FIXED).filter(pl.col("topic") != METADATA_TOPIC)
-        )
+        keys = pl.concat(counted).group_by(KEY).agg(pl.col("n").sum() + _FIXED)
         if topics:
             names = keys.get_column("topic").unique().to_list()
             keys = keys.filter(pl.col("topic").is_in([name for name in names if matches(name, topics)]))
@@ -151,11 +149,13 @@ class Division:
         case, place = self.case, ("topic", pl.col("partition").cast(pl.Int32))
         of_source = case.sources.select(pl.col("id").alias("source"), *place)
         of_notices = case.notices.select("source").join(of_source, on="source", how="left", maintain_order="left")
-        places = [table.select(place) for table in (case.sources, case.observations, case.batches)]
+        # ``Common`` has those of the metadata log.
+        own = case.sources.filter(pl.col("topic").is_null() | (pl.col("topic") != METADATA_TOPIC))
+        places = [table.select(place) for table in (own, case.observations, case.batches)]
         tables = [
             _Gathered(table, rows.join(numbered, on=KEY, how="left", nulls_equal=True, maintain_order="left"))
             for table, rows in zip(
-                (case.sources, case.observations, case.batches, case.notices), (*places, of_notices), strict=True
+                (own, case.observations, case.batches, case.notices), (*places, of_notices), strict=True
             )
         ]
         for number in range(len(parts)):

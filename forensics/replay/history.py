@@ -20,6 +20,7 @@ from forensics.replay.signs.last_stable import NOT_STATED, LastStable
 from forensics.replay.signs.stated import NOTHING, Stated
 
 if TYPE_CHECKING:
+    from forensics.replay.quorum.voting import Quorum
     from forensics.replay.roles.steps import RoleSpan
     from forensics.replay.signs.disagreement import Disagreement
     from forensics.replay.signs.unlike_appends import UnlikeAppends
@@ -74,6 +75,7 @@ class HwSource(StrEnum):
     PRINTED_BY_LEADER = "printed-by-leader"  # the same, of the leader of the epoch that it is about
     SAME_EPOCH = "same-epoch"  # the replica that truncates stated it before, in the same leader epoch
     CHECKPOINT = "checkpoint"  # replication-offset-checkpoint
+    SNAPSHOT = "snapshot"  # it is at least this: a node has a snapshot of the metadata log up to there
     LEFT_BEHIND = "left-behind"  # that file in a directory that is not the live one
     READ_BACK = "read-back"  # the first role after a restart begins with it, so it was reached before
     KEPT = "kept"  # a later role of the same process begins with it, so it was reached before
@@ -546,6 +548,7 @@ class History:
     unlike_appends: list[UnlikeAppends] = field(default_factory=list)  # by the lines of a trace, complete or not
     truncated_then_led: list[TruncatedThenLed] = field(default_factory=list)  # where no line names a leader epoch
     last_stable: LastStable = NOT_STATED
+    quorum: Quorum | None = None  # of the metadata log, whose leaders are elected by majority
     origin: Origin = Origin.FILES
     appends_stated: bool = False  # a trace states appends to its logs
     stated: Stated = NOTHING  # statements that break an invariant by themselves
@@ -583,7 +586,9 @@ class History:
 
     @property
     def holders(self) -> frozenset[int]:
-        """Every broker that led the partition or was in its ISR."""
+        """Every broker that led the partition or was in its ISR; none of the metadata log, which has no ISR."""
+        if self.quorum is not None:
+            return frozenset()
         found = {epoch.leader for epoch in self.epochs.values() if epoch.leader is not None and epoch.leader >= 0}
         return frozenset(found.union(*(isr for epoch in self.epochs.values() for isr, _ in epoch.isr)))
 

@@ -62,6 +62,7 @@ from forensics.replay.omissions.cut_short import Ends, ends, roles_outside
 from forensics.replay.omissions.left_out import LeftOut, left_out, may_be_theirs
 from forensics.replay.omissions.own_lines import JOURNAL, WITH_OTHERS
 from forensics.replay.protocol import Protocol
+from forensics.replay.quorum.metadata_history import metadata_history
 from forensics.replay.reconstruct import reconstruct
 from forensics.replay.roles.nameless_roles import truncated_then_led
 from forensics.replay.signs.disagreement import Disagreement
@@ -87,17 +88,17 @@ Place = tuple[str, int, int]
 """Topic, partition and incarnation."""
 
 
-def histories(case: Case, *, internal: bool = False) -> list[History]:
+def histories(case: Case) -> list[History]:
     """Replay every partition of a case.
 
     Args:
-        case: the evidence.
-        internal: include the metadata quorum's own log, which has other rules (KIP-595).
+        case: the evidence of one cluster.
 
     Returns:
-        One history for each incarnation of each partition, ordered by cluster, topic, partition and incarnation.
+        One history for each incarnation of each partition, ordered by topic, partition and incarnation; last that of
+        the metadata log, if there is one to judge.
     """
-    read = _Read.of(case, internal=internal)
+    read = _Read.of(case)
     bare = Bare(read.known_besides)
     bare.but(
         {
@@ -117,7 +118,8 @@ def histories(case: Case, *, internal: bool = False) -> list[History]:
             history = read.replayed(place)
             bare.add(history)
         found.append(history)
-    return found
+    metadata = metadata_history(case)
+    return found if metadata is None else [*found, metadata]
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,14 +259,9 @@ class _Read:
     brokers: dict[tuple[int, int | None, bool], BrokerFacts] = field(default_factory=dict)
 
     @staticmethod
-    def of(case: Case, *, internal: bool) -> _Read:
-        """Read a case.
-
-        Args:
-            case: the evidence.
-            internal: read the metadata quorum's own log as well.
-        """
-        rows = partition_rows(case.observations, internal=internal)
+    def of(case: Case) -> _Read:
+        """Read a case."""
+        rows = partition_rows(case.observations)
         disk, segments = disks(case)
         forked, compared = forks(segments, case.batches, disk)
         # A line about what a controller sent to a broker does not show what the broker did.
@@ -297,7 +294,7 @@ class _Read:
         present = {
             (*place, of_id.get((*place, one.topic_id), 0))
             for place, replicas in disk.items()
-            if internal or place[0] != METADATA_TOPIC
+            if place[0] != METADATA_TOPIC
             for one in replicas.values()
         }
         lives: dict[tuple[str, int], set[int]] = {}

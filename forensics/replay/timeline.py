@@ -143,7 +143,7 @@ def _rows(case: Case, history: History) -> pl.DataFrame:
         & pl.col("broker").is_in(brokers)
     )
     shown = _is(*OWN, *(kind for kind in PROGRESS if kind is not Kind.PRODUCED), Kind.LOG_START)
-    about = partition_rows(about, internal=True).filter(
+    about = partition_rows(about, metadata=True).filter(
         (pl.col("incarnation") == history.incarnation) & shown & OF_ITSELF & pl.col("line").is_not_null()
     )
     process = observations.filter(

@@ -20,6 +20,7 @@ from forensics.rules import (
     hw_regression,
     leo_regression,
     lso_above_hw,
+    of_quorum,
     replica_divergence,
     segment_damage,
     stale_directory,
@@ -90,7 +91,7 @@ def _judged(rule: Rule, history: History, case: Case) -> Judgement:
     no_isr = rule.about_isr and played is not None and played.isr is None
     if (unread and case.traces_alone) or no_isr:
         return Judgement(rule.id, Verdict.NOT_APPLICABLE)
-    found = contained(lambda: judged(rule, history, case))
+    found = contained(lambda: _answer(rule, history, case))
     return _for_origin(not_judged(rule, found) if isinstance(found, Defect) else found, history.origin)
 
 
@@ -192,6 +193,13 @@ def _asked(history: History, case: Case) -> list[Judgement]:
     return [_judged(rule, history, case) for rule in RULES]
 
 
+def _answer(rule: Rule, history: History, case: Case) -> Judgement:
+    """Return the answer of a rule; about the metadata log each rule is asked something else."""
+    if history.quorum is not None:
+        return of_quorum.judged(history, case, history.quorum, rule)
+    return judged(rule, history, case)
+
+
 def _shared(history: History, case: Case, answers: list[Judgement], finding: frozenset[str]) -> list[Judgement]:
     """Return the answers for a partition that is alike, the rules that find something asked again.
 
@@ -226,6 +234,9 @@ def _without_own_records(answer: Judgement, others: Mapping[int, tuple[str, ...]
 
 
 def _suspecting(history: History, judged: list[Judgement]) -> list[Judgement]:
+    """Return the answers with what lines suggest. Of the metadata log they suggest nothing: the signs are about ISRs."""
+    if history.quorum is not None:
+        return judged
     suspected = contained(lambda: with_suspected(history, judged, RULES))
     return judged if isinstance(suspected, Defect) else suspected
 

@@ -22,8 +22,10 @@ def acks_facts(
 ) -> tuple[Fact, ...]:
     """Return ``acks_fact``; nothing for another system than Kafka, unless an acknowledgement is stated.
 
-    Such a system has no ``min.insync.replicas``.
+    Such a system has no ``min.insync.replicas``. Nor has the metadata log, to which no producer writes.
     """
+    if history.quorum is not None:
+        return ()
     stated = any(one.how is HwSource.ACKNOWLEDGED for one in statements)
     return (acks_fact(history, case, written, statements),) if history.origin.of_kafka or stated else ()
 

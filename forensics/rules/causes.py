@@ -24,6 +24,7 @@ class CauseId(StrEnum):
     DAMAGED_EPOCH_FILE = "damaged-epoch-file"
     STALE_DIRECTORY = "stale-directory"
     MANUAL_EDIT = "manual-edit"
+    VOTERS_LOST_RECORDS = "voters-lost-records"
     EPOCHS_PUT_BACK = "epochs-put-back"
     UNKNOWN = "unknown"
 
@@ -133,6 +134,15 @@ CAUSES: tuple[Cause, ...] = (
         "do not change files of a log directory by hand, also while the broker is stopped",
     ),
     Cause(
+        CauseId.VOTERS_LOST_RECORDS,
+        "a controller lost what it had of the metadata log: most likely its disk was wiped, formatted again or put "
+        "back from an older copy. A majority of controllers that lack a record elects a leader without it",
+        "KIP-595",
+        "all versions with KRaft: a vote counts whatever the voter had before its disk was replaced",
+        "replace the disk of one controller at a time, and wait until it has the whole log again; do not restore a "
+        "controller from a backup while others run",
+    ),
+    Cause(
         CauseId.EPOCHS_PUT_BACK,
         "leader epochs were used a second time: most likely ZooKeeper or the metadata log was restored from an older "
         "copy",
@@ -204,6 +214,10 @@ _OF_OTHER: Mapping[CauseId, tuple[str, str]] = MappingProxyType(
                 "older copy"
             ),
             "do not restore the store that numbers leader epochs while the replicas keep newer data",
+        ),
+        CauseId.VOTERS_LOST_RECORDS: (
+            "a voter lost what it had of the log: most likely its disk was wiped or put back from an older copy",
+            "replace the disk of one voter at a time, and wait until it has the whole log again",
         ),
         CauseId.UNKNOWN: ("the evidence does not show the cause", ""),
     }

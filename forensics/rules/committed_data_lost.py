@@ -51,6 +51,7 @@ from forensics.rules.finding import (
     records_text,
     sentence,
 )
+from forensics.rules.quorum_advice import metadata_advice
 from forensics.rules.rescue import advice, copies_text, on_disk, outside_text
 from forensics.rules.story import (
     BOTH_LOGS,
@@ -455,7 +456,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         ),
         cause=cause,
         groups=_resets(affected),
-        **advice(history, case, loss, groups=affected),
+        **(metadata_advice(history, loss) if history.quorum else advice(history, case, loss, groups=affected)),
     )
 
 

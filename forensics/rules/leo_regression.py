@@ -37,9 +37,9 @@ from forensics.rules.finding import (
 )
 from forensics.rules.story import (
     BOTH_LOGS,
-    CAUSE_OF,
     held_texts,
     missing_logs,
+    shortened_cause,
     shortened_facts,
 )
 from forensics.rules.suspected import look_in
@@ -268,7 +268,7 @@ def _finding(history: History, one: Aftermath) -> Finding:
         after={"log_end_offset": shortened.target},
         inferences=held_texts(shortened),
         rests_on=shortened.before.by,
-        cause=CAUSE_OF[shortened.cause],
+        cause=shortened_cause(history, shortened),
         **advised(
             history.name,
             keep=f"{brokers_text(others)}'s {'copy' if len(others) == 1 else 'copies'} of {HERE}" if others else None,

@@ -235,6 +235,7 @@ CAUSE_OF: Mapping[Why, CauseId] = MappingProxyType(
         LostBy.UNCLEAN_ELECTION: CauseId.UNCLEAN_ELECTION,
         LostBy.FORCED_ELECTION: CauseId.FORCED_ELECTION,
         LostBy.LAGGING_ISR_MEMBER: CauseId.LAGGING_ISR_MEMBER,
+        LostBy.VOTERS: CauseId.VOTERS_LOST_RECORDS,
         LostBy.EPOCHS_PUT_BACK: CauseId.EPOCHS_PUT_BACK,
         LostBy.UNKNOWN: CauseId.UNKNOWN,
     }
@@ -276,6 +277,11 @@ def leader_text(epoch: Epoch) -> str:
         if epoch.leader is not None
         else f"the leader of epoch {epoch.epoch}"
     )
+
+
+def shortened_cause(history: History, shortened: ShortenedLog) -> CauseId:
+    """Return the cause by which a log became shorter; a controller's, which flushes what it has, by its disk alone."""
+    return CauseId.VOTERS_LOST_RECORDS if history.quorum is not None else CAUSE_OF[shortened.cause]
 
 
 def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> CauseId:

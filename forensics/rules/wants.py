@@ -103,6 +103,7 @@ class Question(StrEnum):
     COMMITTED_BEFORE_NEW_LOG = "committed-before-new-log"
     COMMITTED_APART = "committed-apart"  # where segments differ
     COMMITTED_AT = "committed-at"  # an offset with two leader epochs
+    VOTERS_HAD = "voters-had"  # of the metadata log, before their logs became shorter
     HELD_ELSEWHERE = "held-elsewhere"  # whether another copy has what a leader restarted without
     LAST_STABLE_ORDER = "last-stable-order"  # of reads in a request log, which may not have their order
     # -- how long a log was, and who wrote it -------------------------------------------------------------------------

@@ -188,6 +188,10 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "replicas have "
             "different leader epochs there"
         ),
+        Question.VOTERS_HAD: (
+            "older copies of {partition} of {replicas}, and what was done to their disks: how far it was committed "
+            "before their logs became shorter"
+        ),
         Question.HELD_ELSEWHERE: (
             "the data directory of {partition} and the complete logs of {brokers}: whether another copy has "
             "{offsets}, which broker {replica}, the leader, lacked after its restart"
@@ -252,6 +256,7 @@ STATED: Mapping[HwSource, str] = MappingProxyType(
         HwSource.PRINTED: "logged {mark}",
         HwSource.PRINTED_BY_LEADER: "logged {mark} as leader",
         HwSource.SAME_EPOCH: "had {mark}: a line of that leader epoch states it",
+        HwSource.SNAPSHOT: "had {mark}: a snapshot of the metadata log reaches to it",
         HwSource.CHECKPOINT: "has {mark} in its checkpoint file: everything below {end} had been committed",
         HwSource.LEFT_BEHIND: "has {mark} in the checkpoint file of a directory that it no longer uses",
         HwSource.READ_BACK: "restarted and read back {mark}: everything below {end} had been committed before",

@@ -58,6 +58,7 @@ MESSAGES: tuple[Message, ...] = (
                 regex=(
                     rf"^{RAFT}Completed transition to FollowerState\(.*?epoch=(?P<leader_epoch>[0-9]+), "
                     r"(?:leader|leaderId)=(?:[^ ]+ \(id: )?(?P<leader>[0-9]+)[, ]"
+                    r"(?:.*?voters=\[(?P<detail>[0-9, ]+)\])?"
                 ),
                 source_ref="3.6.2 QuorumState:485",
                 fixed={"topic": "__cluster_metadata", "partition": 0},
@@ -73,6 +74,7 @@ MESSAGES: tuple[Message, ...] = (
                                 "witness": 1,
                                 "leader_epoch": 1,
                                 "leader": 100,
+                                "detail": "100",
                             },
                         ),
                         "real",
@@ -89,6 +91,7 @@ MESSAGES: tuple[Message, ...] = (
                                 "witness": 2,
                                 "leader_epoch": 1,
                                 "leader": 100,
+                                "detail": "100",
                             },
                         ),
                         "real",

@@ -50,6 +50,8 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "known_problems": "what single lines state, which no rule judges",
             "client_lines": "what single lines state of producers and readers",
             "command_lines": "what the output of commands states",
+            "of_quorum": "answers of the rules for the metadata log",
+            "quorum_advice": "advice about changes that the metadata log lost",
             "quorum_lines": "what single lines state of the metadata quorum",
             "fetcher_lines": "what single lines state of followers that stopped fetching",
             "leader_error_lines": "what single lines state of leaders that answered a fetch with an error",

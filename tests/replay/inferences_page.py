@@ -30,7 +30,7 @@ STEPS = (
 
 QUESTIONS = (
     ("Which committed records are gone, and which may be?", "", "committed/proof.py", "committed/open_losses.py"),
-    ("Did an elected leader have all committed records?", "has_all_committed", "committed/proof.py"),
+    ("Did an elected leader have all committed records?", "has_all_committed", "committed/all_committed.py"),
     ("Why were records lost?", "REASONS", "committed/lost_by.py"),
     ("Which copies may still have them?", "", "committed/surviving_copies.py", "committed/failed_directories.py"),
     (
@@ -168,6 +168,25 @@ lines state, or a lower value that follows in its series. A value does not count
 
 Positions of groups that an exporter prints have no leader epoch. They prove nothing, as a position may have been set.
 They are counted where the groups that a loss concerns are named, if the evidence has no commit of the group.
+
+## The metadata log
+
+`__cluster_metadata-0` of a KRaft cluster is compared in the same way, but no ISR elects its leaders. A majority of its
+voters does (KIP-595). A voter votes only for a log that reaches at least as far as its own. So a leader has all
+that was committed before it, unless a voter's log became shorter: its disk was wiped, formatted again or put back.
+[`quorum`](../forensics/replay/quorum) reads the nodes' lines and copies.
+
+- A node states a high watermark about the log of the leader of its term. A snapshot up to an offset shows one too:
+  none is made above it (KIP-630).
+- A node that refuses to truncate below its high watermark, and stops, states both values in one line.
+- A voter that loads less than it had became shorter. A broker that only fetches the log does not flush it, so after a
+  crash it may have less, and nothing follows from that.
+- A loss is proven as for any partition: a later leader's log has another epoch at a committed offset. It is excluded if
+  the lines of all voters are there and none became shorter. It is also excluded if the log of the leader before lacks
+  nothing and agrees with the later one.
+- Rules about an ISR, about checkpoint files or about settings of a topic do not apply.
+
+The log of a single controller is judged only where copies or lines contradict each other.
 
 ## What is inferred
 

@@ -24,6 +24,7 @@ from forensics.replay.history import (
 )
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage
+from forensics.replay.quorum.voting import Quorum
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
 from forensics.rules.causes import CauseId
 from forensics.rules.story import CAUSE_OF
@@ -78,7 +79,12 @@ def went_back(found: History) -> None:
     found.epoch_rollbacks = [EpochRollback("leader epoch 1 came again", 1, None, (LINE,))]
 
 
+def voters_lost(found: History) -> None:
+    found.quorum = Quorum(frozenset({1, 2, 3}), shortened=frozenset({(1, 1)}))
+
+
 STORIES: tuple[tuple[str, Callable[[History], None], Why], ...] = (
+    ("_voters_lost", voters_lost, LostBy.VOTERS),
     ("_found_shorter", shorter, ShortenedBy.UNCLEAN_RESTART),
     ("_truncated", truncated, LostBy.HW_TRUNCATION),
     ("_elected_from_outside", outside, LostBy.UNCLEAN_ELECTION),

@@ -80,7 +80,7 @@ def test_progress_is_thinned_to_what_can_matter(seed: int) -> None:
 def test_traffic_is_not_read(evidence: Path) -> None:
     """Most rows at level TRACE are about others' fetches, and no line of this cluster shrinks an ISR."""
     observations = take_in([str(evidence / "rolling-3.9.1-replication")]).observations
-    read = partition_rows(observations, internal=False)
+    read = partition_rows(observations)
     traffic = pl.col("kind").is_in([Kind.REMOTE_LEO.value, Kind.ACKS_AWAITED.value, Kind.EPOCH_REPLY.value])
     assert observations.filter(traffic).height > 0.5 * observations.height
     assert read.filter(traffic).is_empty()
@@ -99,7 +99,7 @@ def test_the_log_end_offsets_of_a_line_that_shrinks_the_isr_are_read() -> None:
     ]
     schema = {"row": pl.UInt32(), "broker": pl.Int32(), "source": pl.UInt32(), "run": pl.Int32()} | OBSERVATIONS
     given = [dict.fromkeys(schema) | of | {"row": row} | line for row, line in enumerate(lines)]
-    read = partition_rows(pl.DataFrame(given, schema=schema), internal=False)
+    read = partition_rows(pl.DataFrame(given, schema=schema))
     assert read.get_column("row").to_list() == [0, 1, 3]
     assert lagging(read).get_column("row").to_list() == [1]
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from forensics.replay.committed.all_committed import has_all_committed
 from forensics.replay.committed.log_below_checkpoint import is_stopped
-from forensics.replay.committed.proof import committed, has_all_committed, possible_losses
+from forensics.replay.committed.proof import committed, possible_losses
 from forensics.replay.coverage import Coverage, Omission, Printed, Span
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts

@@ -12,7 +12,6 @@ import polars as pl
 from forensics.case import Reading
 from forensics.case.case import in_window
 from forensics.case.lives import clustered
-from forensics.case.order import METADATA_TOPIC
 from forensics.engines.stages.context import SURVEY, Context, Draft, busy, gaps, placed
 from forensics.engines.stages.packing import packed, unpacked
 from forensics.engines.stages.rows import narrowed, plain, restored
@@ -214,5 +213,5 @@ def digested(rows: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
 
 
 def about_partitions() -> pl.Expr:
-    """Filter for rows about a partition under study; the metadata quorum's own is none."""
-    return (pl.col("topic") != METADATA_TOPIC).fill_null(False)
+    """Filter for rows about a partition; the metadata log is one."""
+    return pl.col("topic").is_not_null()

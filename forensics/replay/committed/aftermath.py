@@ -6,7 +6,8 @@ import itertools
 from dataclasses import dataclass
 from enum import StrEnum
 
-from forensics.replay.committed.proof import losses, may_have_lost_tail, possible_losses, served_log
+from forensics.replay.committed.all_committed import may_have_lost_tail
+from forensics.replay.committed.proof import losses, possible_losses, served_log
 from forensics.replay.committed.rejoined import has_committed_again, has_fetched_again, is_as_long_again
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import log_start_at

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from forensics.replay.committed.all_committed import may_have_lost_tail
 from forensics.replay.committed.new_logs import replacements
-from forensics.replay.committed.proof import losses, may_have_lost_tail
+from forensics.replay.committed.proof import losses
 from forensics.replay.history import Epoch, History, Role, ShortenedBy, Truncation, TruncationReason
 from forensics.replay.leadership.elections import outside_isr, was_last_member
 from forensics.replay.lineage import Range, intersect
@@ -25,6 +26,7 @@ class LostBy(StrEnum):
     UNCLEAN_ELECTION = "elected from outside the ISR"
     FORCED_ELECTION = "elected from outside the ISR by a command"
     LAGGING_ISR_MEMBER = "in the ISR without the records"
+    VOTERS = "voters lost their copies"
     EPOCHS_PUT_BACK = "leader epochs went back"
     UNKNOWN = "not shown"
 
@@ -134,6 +136,11 @@ def truncated_before(history: History, epoch: Epoch, offset: int, since: int) ->
 
 def _removed(truncation: Truncation, offset: int) -> bool:
     return truncation.target <= offset < truncation.end
+
+
+def _voters_lost(history: History, lack: Lack) -> Why | None:
+    """Voters of the metadata log lost what they had, so that a majority elected a leader without the record."""
+    return LostBy.VOTERS if history.quorum is not None and history.quorum.shortened else None
 
 
 def _found_shorter(history: History, lack: Lack) -> Why | None:
@@ -251,6 +258,7 @@ def _epochs_put_back(history: History, lack: Lack) -> Why | None:
 
 
 REASONS: tuple[Callable[[History, Lack], Why | None], ...] = (
+    _voters_lost,
     _found_shorter,
     _truncated,
     _elected_from_outside,

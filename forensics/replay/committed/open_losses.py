@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forensics.replay.committed.proof import Loss, PossibleLoss, losses, may_have_lost_tail, possible_losses
+from forensics.replay.committed.all_committed import may_have_lost_tail
+from forensics.replay.committed.proof import Loss, PossibleLoss, losses, possible_losses
 from forensics.replay.coverage import Span
 from forensics.replay.history import Epoch, History
 from forensics.replay.lineage import Range, subtract

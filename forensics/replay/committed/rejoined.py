@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 
-from forensics.replay.committed.proof import has_all_committed, rejoined_isr
+from forensics.replay.committed.all_committed import has_all_committed, rejoined_isr
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.history import Epoch, History, Role, ShortenedLog
 from forensics.replay.leadership.judged_elections import Elected, judged_elections

@@ -20,14 +20,22 @@ _END = pl.when(pl.col("log_end").last().is_not_null()).then(pl.col("log_end").ma
 Key = tuple[str, int]
 """(topic, partition)."""
 
+_LOGS: Final = ("segment", "dump-log")
+"""Formats of the files that hold records of a topic's partition."""
+
 CHECKPOINTS = (Kind.HW_CHECKPOINT, Kind.LOG_START_CHECKPOINT, Kind.RECOVERY_POINT, Kind.CLEANER_CHECKPOINT)
 """Kinds of the offsets in checkpoint files of a log directory."""
 
 
-def disks(case: Case) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
-    """Return the files of each replica, by partition and broker, and the live segments (column ``source``)."""
+def disks(case: Case, logs: Sequence[str] = _LOGS) -> tuple[dict[Key, dict[int, Disk]], pl.DataFrame]:
+    """Return the files of each replica, by partition and broker, and the live segments (column ``source``).
+
+    Args:
+        case: the evidence.
+        logs: formats of the files that hold records.
+    """
     sources, stale = live(case, case.sources)
-    segments = sources.filter(pl.col("format").is_in(["segment", "dump-log"]))
+    segments = sources.filter(pl.col("format").is_in(logs))
     of_segment = segments.select(pl.col("id").alias("source"))
     batches = case.batches.join(of_segment, on="source", how="semi")
     sound = batches.filter(pl.col("crc_ok").is_null() | pl.col("crc_ok"))

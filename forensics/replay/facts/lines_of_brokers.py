@@ -40,6 +40,11 @@ def starts_process() -> pl.Expr:
     return pl.col("starts_run") & pl.col("broker").is_not_null()
 
 
+def reports_start() -> pl.Expr:
+    """Filter for lines that report the start of a process, also those after its first: ``quorum`` reads them."""
+    return (pl.col("kind") == Kind.PROCESS_START.value) & pl.col("broker").is_not_null()
+
+
 def prints_cluster_id() -> pl.Expr:
     """Filter for lines in which a broker names its cluster."""
     return pl.col("kind") == Kind.BROKER_CLUSTER.value
@@ -64,6 +69,7 @@ def of_controllers() -> pl.Expr:
 READ: Final[tuple[Callable[[], pl.Expr], ...]] = (
     of_process,
     starts_process,
+    reports_start,
     prints_cluster_id,
     sends_requests,
     handles_request,

@@ -18,16 +18,16 @@ _TRAFFIC: Final = (Kind.REMOTE_LEO, Kind.ACKS_AWAITED, Kind.EPOCH_REPLY)
 """Kinds that replay does not read in logs, except the followers' log end offsets in a line that shrinks the ISR."""
 
 
-def partition_rows(observations: pl.DataFrame, *, internal: bool) -> pl.DataFrame:
+def partition_rows(observations: pl.DataFrame, *, metadata: bool = False) -> pl.DataFrame:
     """Return the rows by topic, partition, broker and row, with the columns ``incarnation`` and ``LOG``.
 
     Args:
         observations: of the case.
-        internal: include those of the metadata quorum's own log.
+        metadata: with those of the metadata log, which ``quorum`` replays.
     """
     place = ("topic", "partition", "broker")
     read = pl.col("topic").is_not_null() & pl.col("broker").is_not_null() & _is_read(observations)
-    if not internal:
+    if not metadata:
         read = read & (pl.col("topic") != METADATA_TOPIC)
     order = observations.select(
         *place, "row", pl.int_range(pl.len(), dtype=pl.UInt32).alias("_at"), read.alias("_read")

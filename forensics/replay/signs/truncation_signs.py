@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from forensics.replay.committed.proof import has_all_committed
+from forensics.replay.committed.all_committed import has_all_committed
 from forensics.replay.facts.deletions import log_start_at
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.printed_hws import PrintedHw

@@ -1,0 +1,238 @@
+"""Each node of the metadata quorum by its own lines and files. Nothing here is inferred.
+
+A node is a controller or a broker. Controllers vote; brokers only fetch the log (KIP-595 calls them observers).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import polars as pl
+
+from forensics.case import Case
+from forensics.case.order import METADATA_TOPIC
+from forensics.replay.facts.directory import Disk, Ref
+from forensics.replay.facts.events import Event, events, in_groups
+from forensics.replay.facts.lines_of_brokers import reports_start
+from forensics.replay.quorum.copies import METADATA_PARTITION
+from parsers.details import QUORUM_TRUNCATION
+from parsers.encodings.checkpoint_file import integer
+from parsers.formats.log_directory import split_metadata_snapshot
+from parsers.formats.metadata_log import SNAPSHOT
+from parsers.schema import Kind
+
+_LOADS: Final = frozenset((Kind.MESSAGE_FORMAT, Kind.LOG_LOADED))
+"""A process prints the log end offset up to which it loads the state of producers (``UnifiedLog``), KRaft or not."""
+
+
+class Marked(NamedTuple):
+    """An offset that a line states.
+
+    Attributes:
+        offset: the offset.
+        time: microseconds since 1970 UTC, or None.
+        ref: the line.
+    """
+
+    offset: int
+    time: int | None
+    ref: Ref
+
+
+class Refusal(NamedTuple):
+    """A truncation below its high watermark that a node refused. Its process ends with that (KafkaRaftClient).
+
+    Attributes:
+        to: offset to which its leader asked it to truncate: their logs differ from there on.
+        high_watermark: of the node.
+        time: microseconds since 1970 UTC, or None.
+        ref: the line.
+    """
+
+    to: int
+    high_watermark: int
+    time: int | None
+    ref: Ref
+
+
+@dataclass(slots=True)
+class Term:
+    """The part of a node's lines in which it led or followed in one epoch.
+
+    Attributes:
+        node, process: the node and the number of its process in its lines.
+        epoch: leader epoch.
+        leader: the leader, which may be the node itself.
+        begins: log end offset with which a leader began; None of a follower.
+        time: microseconds since 1970 UTC, or None.
+        ref: the line that begins it.
+        voters: the quorum, as the line of a follower lists it; empty for a leader.
+        loads: log end offsets with which processes loaded the log since the term before, the last one of each process.
+        high_watermarks: those that the node stated, in order.
+        truncated: offsets to which it truncated its log.
+        refused: the truncation that it refused, or None.
+    """
+
+    node: int
+    process: int
+    epoch: int
+    leader: int
+    begins: int | None
+    time: int | None
+    ref: Ref
+    voters: frozenset[int] = frozenset()
+    loads: list[Marked] = field(default_factory=list)
+    high_watermarks: list[Marked] = field(default_factory=list)
+    truncated: list[Marked] = field(default_factory=list)
+    refused: Refusal | None = None
+
+    @property
+    def led(self) -> bool:
+        """Return whether the node led."""
+        return self.leader == self.node
+
+
+class Snapshot(NamedTuple):
+    """A snapshot of the state up to an offset, which was committed (KIP-630: below the high watermark).
+
+    Attributes:
+        node: the node that has the file.
+        end: first offset that it does not cover.
+        epoch: leader epoch of the last record that it covers.
+        ref: the file.
+    """
+
+    node: int
+    end: int
+    epoch: int
+    ref: Ref
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Lines and files of the nodes of one cluster.
+
+    Attributes:
+        disks: the copies of the log, by node.
+        terms: roles by the nodes' own lines, in order, by node.
+        last_loads: log end offsets with which processes loaded the log after the last term, by node with any line.
+        snapshots: in order of node and end offset.
+    """
+
+    disks: Mapping[int, Disk]
+    terms: Mapping[int, Sequence[Term]]
+    last_loads: Mapping[int, Sequence[Marked]]
+    snapshots: Sequence[Snapshot]
+
+    @functools.cached_property
+    def highest(self) -> Mapping[int, Marked]:
+        """The highest high watermark that any node stated in each leader epoch: the epoch's leader had as much."""
+        found: dict[int, Marked] = {}
+        for term in (term for _, own in sorted(self.terms.items()) for term in own):
+            for mark in term.high_watermarks:
+                if term.epoch not in found or mark.offset > found[term.epoch].offset:
+                    found[term.epoch] = mark
+        return found
+
+    @property
+    def lists_voters(self) -> bool:
+        """Return whether any line lists the voters."""
+        return any(term.voters for own in self.terms.values() for term in own)
+
+    @property
+    def voters(self) -> frozenset[int]:
+        """The quorum as followers list it, the last list of each; with every node that led.
+
+        Voters may be added and removed (KIP-853), and a removed one may hold what is committed.
+        """
+        listed = [term.voters for own in self.terms.values() for term in own if term.voters]
+        led = {term.leader for own in self.terms.values() for term in own}
+        return frozenset(led).union(*listed)
+
+
+def lines_of(case: Case) -> dict[int, list[Event]]:
+    """Return the lines of each node about its log and about the starts of its processes, in order."""
+    of_it = (pl.col("topic") == METADATA_TOPIC) & (pl.col("partition") == METADATA_PARTITION)
+    rows = case.observations.filter((of_it & pl.col("broker").is_not_null()) | reports_start())
+    return {node: own for (node,), own in in_groups(rows.sort("broker", "row"), ("broker",), events).items()}
+
+
+def terms_of(lines: Mapping[int, Iterable[Event]]) -> tuple[dict[int, list[Term]], dict[int, list[Marked]]]:
+    """Return the terms of each node, in the order of its lines, and the loads of its log after them."""
+    found = {node: _terms(own) for node, own in lines.items()}
+    terms = {node: terms for node, (terms, _) in found.items() if terms}
+    return terms, {node: loads for node, (_, loads) in found.items()}
+
+
+def _terms(own: Iterable[Event]) -> tuple[list[Term], list[Marked]]:
+    """Return the terms in one node's lines, and the loads after the last one.
+
+    Several lines report a start. A controller may print nothing of a topic, so the first of them after a term begins
+    another process.
+    """
+    found: list[Term] = []
+    loads: dict[int, Marked] = {}
+    process = since = 0
+    for event in own:
+        begun = _begun(event, process)
+        if begun is not None:
+            begun.loads, loads = [*loads.values()], {}
+            found.append(begun)
+        elif event.kind == Kind.PROCESS_START:
+            if len(found) > since or loads:
+                process, since = process + 1, len(found)
+        elif found and found[-1].process == process:
+            _add(found[-1], event)  # a truncation loads the state of producers again
+        elif event.kind in _LOADS and event.leo is not None:
+            loads[process] = _marked(event, event.leo, "loads its log up to")
+    return found, [*loads.values()]
+
+
+def _begun(event: Event, process: int) -> Term | None:
+    """Return the term that a line begins in a process, if it does."""
+    leads = event.kind == Kind.BECOME_LEADER
+    leader = event.broker if leads else event.leader
+    if not (leads or event.kind == Kind.BECOME_FOLLOWER) or event.leader_epoch is None or leader is None:
+        return None
+    said = "leads" if leads else f"follows {leader} in"
+    ref = Ref(row=event.row, note=f"{said} leader epoch {event.leader_epoch}")
+    voters = frozenset() if leads else _ids(event.detail)
+    begins = event.leo if leads else None
+    return Term(event.broker, process, event.leader_epoch, leader, begins, event.time, ref, voters)
+
+
+def _ids(text: str | None) -> frozenset[int]:
+    return frozenset(one for part in (text or "").split(",") if (one := integer(part.strip())) is not None)
+
+
+def _add(term: Term, event: Event) -> None:
+    """Add what a line within a term states."""
+    if event.kind == Kind.HW and event.hw is not None:
+        term.high_watermarks.append(_marked(event, event.hw, "high watermark"))
+    elif event.kind in (Kind.TRUNCATE, Kind.TRUNCATE_FULL) and event.offset is not None:
+        if event.offset not in [mark.offset for mark in term.truncated[-1:]]:  # two loggers state each
+            term.truncated.append(_marked(event, event.offset, "truncates to"))
+    elif event.detail == QUORUM_TRUNCATION and event.offset is not None and event.hw is not None:
+        ref = Ref(row=event.row, note=f"refuses to truncate to {event.offset}, below high watermark {event.hw}")
+        term.refused = Refusal(event.offset, event.hw, event.time, ref)
+
+
+def _marked(event: Event, offset: int, said: str) -> Marked:
+    return Marked(offset, event.time, Ref(row=event.row, note=f"{said} {offset}"))
+
+
+def snapshots_of(case: Case) -> list[Snapshot]:
+    """Return the snapshots of the metadata log that nodes have, in order."""
+    rows = case.sources.filter(
+        (pl.col("format") == SNAPSHOT) & (pl.col("topic") == METADATA_TOPIC) & pl.col("broker").is_not_null()
+    )
+    found = []
+    for source, node, path in rows.select("id", "broker", "path").iter_rows():
+        named = split_metadata_snapshot(path.rpartition("/")[2])
+        if named is not None and named.end_offset > 0:
+            ref = Ref(source=source, byte=0, note=f"snapshot of the records below {named.end_offset}")
+            found.append(Snapshot(node, named.end_offset, named.epoch, ref))
+    return sorted(found, key=lambda one: (one.node, one.end, one.epoch, one.ref.source or 0))

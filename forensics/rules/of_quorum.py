@@ -1,0 +1,81 @@
+"""The answers of the rules for the metadata log: a majority of voters elects its leaders, and there is no ISR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from forensics.case import Case
+from forensics.replay.committed.proof import losses, possible_losses
+from forensics.replay.history import History
+from forensics.replay.lineage import Range
+from forensics.replay.quorum.voting import Quorum
+from forensics.rules import (
+    committed_data_lost,
+    leo_regression,
+    replica_divergence,
+    segment_damage,
+    truncation_below_committed,
+    two_leaders_one_epoch,
+)
+from forensics.rules.finding import Judgement, Rule, Verdict, judgement
+from forensics.rules.story import went_back
+from forensics.rules.wants import Artefact, Question, Want, anywhere, of, offsets_of
+
+
+def _lines(history: History, quorum: Quorum) -> Iterator[Want]:
+    """Yield what would show what the voters did of which no line is in the evidence."""
+    without = quorum.without_lines if quorum.voters else sorted(history.facts.disks)
+    if without:
+        yield Want(Question.ITS_LINES, (of(without, Artefact.SERVER_LOG),))
+
+
+def _kept(history: History, quorum: Quorum) -> Iterator[Want]:
+    """Yield what would show whether each leader had what was committed before it, as far as lines go back."""
+    if history.epoch_rollbacks:
+        yield went_back(history)
+    if quorum.first is None:
+        yield from _lines(history, quorum)
+        return
+    unclear = losses(history)[1]
+    open_ = [one for one in possible_losses(history) if one.before.epoch >= quorum.first]
+    if unclear or open_:
+        yield from _open(history, quorum, unclear)
+
+
+def _open(history: History, quorum: Quorum, unclear: Sequence[Range]) -> Iterator[Want]:
+    """Yield what would show what some leaders had."""
+    yield from _lines(history, quorum)
+    without = sorted(quorum.voters - {node for node, disk in history.facts.disks.items() if disk.end is not None})
+    if without:
+        yield Want(Question.ITS_FILES, (of(without, Artefact.DATA_DIRECTORY),))
+    if quorum.shortened:
+        shortened = tuple(sorted({voter for voter, _ in quorum.shortened}))
+        yield Want(Question.VOTERS_HAD, (anywhere(Artefact.OPERATORS),), replicas=shortened)
+    elif unclear or not (quorum.without_lines or without):
+        ways = (of(sorted(quorum.voters), Artefact.SERVER_LOG),)
+        yield Want(Question.WRITER_OF_RECORDS, ways, offsets=offsets_of(unclear))
+
+
+_ASKED: Final[Mapping[str, Callable[[History, Quorum], Iterator[Want]]]] = MappingProxyType(
+    {
+        committed_data_lost.ID: _kept,
+        replica_divergence.ID: _kept,
+        truncation_below_committed.ID: _kept,
+        two_leaders_one_epoch.ID: _lines,
+        leo_regression.ID: _lines,
+    }
+)
+"""The rules that are asked about the metadata log, and what leaves their answers open. The others ask about an ISR, a
+checkpoint of a high watermark or a topic's settings, which it does not have."""
+
+
+def judged(history: History, case: Case, quorum: Quorum, rule: Rule) -> Judgement:
+    """Return the answer of a rule for the metadata log."""
+    if rule.id == segment_damage.ID:
+        return rule.judge(history, case)
+    open_ = _ASKED.get(rule.id)
+    if open_ is None:
+        return Judgement(rule.id, Verdict.NOT_APPLICABLE)
+    return judgement(rule.id, rule.judge(history, case).findings, [*open_(history, quorum)])

@@ -1,0 +1,105 @@
+"""The metadata log of recorded clusters of three controllers, 101 to 103, and brokers 1 and 2 (forked: broker 1 alone).
+
+``quorumwiped-3.9.1``: two controllers lose their disks while the third lags, which then leads without what they had
+committed. ``quorumrestored-3.9.1``: two are put back from older copies. ``quorumforked-3.9.1``: two are formatted again
+while the third is down, which comes back and truncates all. Healthy: ``quorumonewiped-3.9.1``, the disk of one
+controller is replaced while the others run; ``quorumtail-3.9.1``, a leader that had appended alone returns and
+truncates that.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from forensics.engines import large
+from forensics.engines.local import scan
+from forensics.reports.json_report import render
+from forensics.result import Partition, Result
+from forensics.rules.wants import Artefact
+from tests.cases.test_recorded import unpacked
+
+LOG = "__cluster_metadata-0"
+LOSS, CUT, FORK, SHORTER = (
+    "committed-data-lost", "truncation-below-committed", "replica-divergence", "leo-regression",
+)  # fmt: skip
+Told = set[tuple[str, tuple[tuple[int, int], ...]]]
+
+TOLD: dict[str, Told] = {
+    "quorumwiped-3.9.1": {
+        (LOSS, ((51, 61),)), (FORK, ((51, 61),)), (SHORTER, ((0, 34),)), (SHORTER, ((0, 1),)),
+    },
+    "quorumrestored-3.9.1": {
+        (LOSS, ((37, 76),)), (FORK, ((37, 76),)), (CUT, ((37, 76),)), (SHORTER, ((37, 44),)), (SHORTER, ((37, 49),)),
+    },
+    "quorumforked-3.9.1": {(LOSS, ((0, 21),)), (CUT, ((0, 21),)), (SHORTER, ((0, 11),)), (SHORTER, ((0, 1),))},
+    "quorumonewiped-3.9.1": {(SHORTER, ((0, 1),))},
+    "quorumtail-3.9.1": set(),
+}  # fmt: skip
+
+
+def of_log(result: Result) -> Partition:
+    (found,) = (one for one in result.partitions if one.history.name == LOG)
+    return found
+
+
+def told(found: Partition) -> Told:
+    return {(one.rule, one.offsets) for answer in found.judgements.values() for one in answer.findings}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_whole_evidence_gives_what_happened(name: str, tmp_path: Path) -> None:
+    found = of_log(scan([str(unpacked(name, tmp_path))]))
+    assert told(found) == TOLD[name]
+    lost = name in ("quorumwiped-3.9.1", "quorumrestored-3.9.1", "quorumforked-3.9.1")
+    assert found.judgements[LOSS].verdict == ("violated" if lost else "clean")
+
+
+def test_the_advice_is_for_controllers(tmp_path: Path) -> None:
+    found = of_log(scan([str(unpacked("quorumwiped-3.9.1", tmp_path))]))
+    (loss,) = found.judgements[LOSS].findings
+    assert loss.keep.startswith("brokers 1 and 2's copy") or "broker 1's copy" in loss.keep
+    assert any("stop every controller" in str(step) for step in loss.next_steps)
+    assert loss.cause == "voters-lost-records"
+    assert "producers" not in " ".join(fact.text for fact in loss.facts)
+
+
+@pytest.mark.parametrize("name", ["quorumwiped-3.9.1", "quorumrestored-3.9.1", "quorumtail-3.9.1"])
+def test_every_engine_judges_it_alike(name: str, tmp_path: Path) -> None:
+    folder = str(unpacked(name, tmp_path))
+    assert render(scan([folder])) == render(large.scan([folder], jobs=1, memory=1 << 30))
+
+
+def test_without_the_lines_of_a_voter_nothing_is_excluded(tmp_path: Path) -> None:
+    folder = unpacked("quorumtail-3.9.1", tmp_path)
+    for log in (folder / "broker-103" / "logs").iterdir():
+        log.unlink()
+    answer = of_log(scan([str(folder)])).judgements[LOSS]
+    assert answer.verdict == "unknown"
+    assert {(artefact, way.brokers) for want in answer.missing for way in want.ways for artefact in way.artefacts} == {
+        (Artefact.SERVER_LOG, (103,))
+    }
+
+
+def test_copies_alone_prove_no_loss_and_exclude_none(tmp_path: Path) -> None:
+    """The copies differ, but no high watermark is in any file."""
+    folder = unpacked("quorumwiped-3.9.1", tmp_path)
+    for logs in folder.glob("broker-*/logs"):
+        shutil.rmtree(logs)
+    assert [one for one in scan([str(folder)]).partitions if one.history.name == LOG and told(one)] == []
+
+
+def test_lines_alone_prove_it(tmp_path: Path) -> None:
+    folder = unpacked("quorumrestored-3.9.1", tmp_path)
+    for data in folder.glob("broker-*/data"):
+        shutil.rmtree(data)
+    found = of_log(scan([str(folder)]))
+    assert {one.offsets for one in found.judgements[LOSS].findings} <= {((43, 76),), ((37, 76),)}
+    assert found.judgements[LOSS].verdict in ("violated", "unknown")
+
+
+def test_the_log_of_a_single_controller_is_not_listed_where_nothing_is_wrong(sample_traces: Path) -> None:
+    result = scan([str(sample_traces / "unclean-3.9.1")])
+    assert LOG not in {one.history.name for one in result.partitions}
