@@ -234,7 +234,7 @@ def _without_own_records(answer: Judgement, others: Mapping[int, tuple[str, ...]
 
 
 def _suspecting(history: History, judged: list[Judgement]) -> list[Judgement]:
-    """Return the answers with what lines suggest. Of the metadata log they suggest nothing: the signs are about ISRs."""
+    """Return the answers with what lines suggest. Of the metadata log they suggest nothing: signs are about an ISR."""
     if history.quorum is not None:
         return judged
     suspected = contained(lambda: with_suspected(history, judged, RULES))
