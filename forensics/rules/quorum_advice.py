@@ -8,7 +8,7 @@ from forensics.replay.history import History
 from forensics.rules.finding import HERE, Action, Advised, advised, all_of
 from forensics.rules.rescue import copies
 
-_STOP = f"stop every controller, and each broker that has lost records, and copy its directory {HERE} to another disk"
+_STOP = f"stop every controller, and each broker that still has the lost records, and copy its {HERE} to another disk"
 _DECIDE = "decide with that which copy the cluster is to continue with. An older copy takes back what was decided since"
 _CHECK = (
     "check the partitions of which the copies state other leaders or ISRs: their leaders may lack committed records"

@@ -95,11 +95,16 @@ def _rolled_back(nodes: Nodes) -> Iterator[EpochRollback]:
     A follower that takes up an earlier epoch shows only that its own ``quorum-state`` was put back.
     """
     for node, own in sorted(nodes.terms.items()):
-        for at, term in enumerate(own):
-            before = max(own[:at], key=lambda one: one.epoch, default=None)
-            if term.led and before is not None and before.epoch >= term.epoch:
-                said = f"node {node} had been in leader epoch {before.epoch}, and led epoch {term.epoch} then"
-                yield EpochRollback(said, term.epoch, term.time, (before.ref, term.ref))
+        highest = own[0]
+        for term in own[1:]:
+            if term.led and highest.epoch >= term.epoch:
+                said = f"node {node} had been in leader epoch {highest.epoch}, and led epoch {term.epoch} then"
+                yield EpochRollback(said, term.epoch, term.time, (highest.ref, term.ref))
+            highest = max(highest, term, key=_epoch)
+
+
+def _epoch(term: Term) -> int:
+    return term.epoch
 
 
 def _replica(node: int, nodes: Nodes) -> Replica:
