@@ -154,7 +154,7 @@ def _toml(path: Path) -> dict[str, Any]:
             return tomllib.load(stream)
     except OSError as error:
         raise BadConfiguration(f"{path}: {error.strerror}; name a file that can be read, or use --isolated") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadConfiguration(f"{path}: not TOML: {error}; correct it, or use --isolated") from None
 
 

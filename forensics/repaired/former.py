@@ -159,12 +159,16 @@ def _document(path: str, text: str) -> Mapping[str, Any] | None:
     """Return a text as one document; None if it is none, as JSON lines."""
     try:
         document = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    if not isinstance(document, dict) or "findings" not in document:
+    if not isinstance(document, dict) or not _are_rows(document.get("findings")):
         return None
     _not_redacted(path, document)
     return document
+
+
+def _are_rows(found: object) -> bool:
+    return isinstance(found, list) and all(isinstance(row, dict) for row in found)
 
 
 def _rows_of(document: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
@@ -177,7 +181,7 @@ def _rows(path: str, text: str) -> Iterable[tuple[str, Any]]:
         if line.strip():
             try:
                 row = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise BadBaseline(f"{path}:{number}: not JSON ({error}){_ASK}") from None
             _not_redacted(path, row)
             yield f":{number}", row

@@ -31,11 +31,18 @@ def _lines(history: History, quorum: Quorum) -> Iterator[Want]:
         yield Want(Question.ITS_LINES, (of(without, Artefact.SERVER_LOG),))
 
 
+def _shorter(history: History, quorum: Quorum) -> Iterator[Want]:
+    """Yield what would show whether a log became shorter: a copy that ends below its node's lines does not."""
+    yield from _lines(history, quorum)
+    if quorum.older:
+        yield Want(Question.ITS_FILES, (of(sorted(quorum.older), Artefact.DATA_DIRECTORY),))
+
+
 def _kept(history: History, quorum: Quorum) -> Iterator[Want]:
     """Yield what would show whether each leader had what was committed before it, as far as lines go back."""
     if history.epoch_rollbacks:
         yield went_back(history)
-    if quorum.first is None:
+    if quorum.first is None:  # no node has lines that can be relied upon
         yield from _lines(history, quorum)
         return
     unclear = losses(history)[1]
@@ -64,7 +71,7 @@ _ASKED: Final[Mapping[str, Callable[[History, Quorum], Iterator[Want]]]] = Mappi
         replica_divergence.ID: _kept,
         truncation_below_committed.ID: _kept,
         two_leaders_one_epoch.ID: _lines,
-        leo_regression.ID: _lines,
+        leo_regression.ID: _shorter,
     }
 )
 """The rules that are asked about the metadata log, and what leaves their answers open. The others ask about an ISR, a

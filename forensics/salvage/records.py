@@ -100,7 +100,7 @@ def read(lines: Iterable[str], name: str) -> Iterator[Kept]:
         where = f"{name}:{number}"
         try:
             yield _kept(json.loads(text), where)
-        except (ValueError, TypeError, KeyError, binascii.Error) as error:
+        except (ValueError, TypeError, KeyError, RecursionError, binascii.Error) as error:
             raise UnreadableInput(
                 f"{where}: is no record as forensics salvage writes it ({type(error).__name__}: {error})"
             ) from None

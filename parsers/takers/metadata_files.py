@@ -113,7 +113,7 @@ def _segment(
         return FileReading("unreadable", notices=note(f"cannot be read: {error.strerror or error}")), None, state
     found = plain if based is None or state is None else _spliced(plain, based, state)
     scan = plain.segment
-    reading = FileReading(NAME, found.observations, scan.batches, found.notices, zone=UTC)
+    reading = FileReading(NAME, found.observations, scan.placed(), found.notices, zone=UTC)
     if longer:
         reading.notices = pl.concat([reading.notices, note(limits.METADATA.told("only its first {} are read"))])
     reading.base_offset = base

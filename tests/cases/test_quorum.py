@@ -9,6 +9,7 @@ truncates that.
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -103,3 +104,47 @@ def test_lines_alone_prove_it(tmp_path: Path) -> None:
 def test_the_log_of_a_single_controller_is_not_listed_where_nothing_is_wrong(sample_traces: Path) -> None:
     result = scan([str(sample_traces / "unclean-3.9.1")])
     assert LOG not in {one.history.name for one in result.partitions}
+
+
+@pytest.mark.parametrize("bit", [0, 3, 6])
+def test_a_wrong_offset_in_one_copy_is_damage_and_no_fork(bit: int, tmp_path: Path) -> None:
+    """No checksum covers the base offset of a batch."""
+    folder = unpacked("quorumtail-3.9.1", tmp_path)
+    segment = folder / "broker-103" / "data" / LOG / f"{0:020}.log"
+    data, at = bytearray(segment.read_bytes()), 0
+    for _ in range(60):  # a batch in the middle
+        at += 12 + int.from_bytes(data[at + 8 : at + 12], "big")
+    data[at + 7] ^= 1 << bit
+    segment.write_bytes(data)
+    assert told(of_log(scan([str(folder)]))) == {("segment-damage", ())}
+
+
+@pytest.mark.parametrize("left_out", ["LogLoader", "High watermark", "LogLoader|Starting SharedServer"])
+def test_a_log_that_may_have_become_shorter_unseen_excludes_nothing(left_out: str, tmp_path: Path) -> None:
+    folder = unpacked("quorumwiped-3.9.1", tmp_path)
+    for broker in ("broker-1", "broker-2"):
+        shutil.rmtree(folder / broker)
+    for log in folder.glob("broker-*/logs/server.log"):
+        kept = [line for line in log.read_text().splitlines(keepends=True) if not re.search(left_out, line)]
+        log.write_text("".join(kept))
+    assert of_log(scan([str(folder)])).judgements[LOSS].verdict == "unknown"
+
+
+def test_a_start_whose_lines_are_missing_hides_no_shorter_log(tmp_path: Path) -> None:
+    folder = unpacked("quorumwiped-3.9.1", tmp_path)
+    log = folder / "broker-102" / "logs" / "server.log"
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join(line for line in lines if "Starting SharedServer" not in line))
+    assert (SHORTER, ((0, 1),)) in told(of_log(scan([str(folder)])))
+
+
+def test_a_copy_that_ends_below_the_lines_of_its_node_is_asked_for_again(tmp_path: Path) -> None:
+    folder = unpacked("quorumtail-3.9.1", tmp_path)
+    segment = folder / "broker-103" / "data" / LOG / f"{0:020}.log"
+    data, at = segment.read_bytes(), 0
+    for _ in range(20):
+        at += 12 + int.from_bytes(data[at + 8 : at + 12], "big")
+    segment.write_bytes(data[:at])
+    answer = of_log(scan([str(folder)])).judgements[SHORTER]
+    assert answer.verdict == "unknown"
+    assert [way.brokers for want in answer.missing for way in want.ways] == [(103,)]

@@ -178,6 +178,7 @@ def test_topics_and_rules_come_from_environment_too(
         ("fail-on = 1", "fail-on: 1 is none of"),
         ("baseline = 1", 'baseline: must be a text, as in baseline = "..."'),
         ("fail-on = ", "not TOML"),
+        ("topics = " + "[" * 20_000, "not TOML"),
     ],
 )
 @pytest.mark.parametrize("project", [False, True])
@@ -210,11 +211,17 @@ def test_what_is_not_known_is_an_error(
         (["--baseline", "pyproject.toml"], "pyproject.toml:1: not JSON"),
         (["--baseline", "other.json"], "other.json:1: no fingerprint and severity"),
         (["--baseline", "some.json"], "some.json, finding 1: no fingerprint and severity"),
+        (["--baseline", "deep.json"], "deep.json:1: not JSON"),
+        (["--baseline", "number.json"], "number.json:1: no fingerprint and severity"),
+        (["--baseline", "nulls.json"], "nulls.json:1: no fingerprint and severity"),
     ],
 )
 def test_wrong_options_are_2_before_anything_is_read(options: list[str], said: str, here: Path, run: Run) -> None:
     (here / "pyproject.toml").write_text("[project]\n")
     (here / "other.json").write_text('{"x": 1}\n')
+    (here / "deep.json").write_text("[" * 100_000)
+    (here / "number.json").write_text('{"findings": 5}')
+    (here / "nulls.json").write_text('{"findings": [null]}')
     (here / "some.json").write_text('{"findings": [{"severity": "error"}]}\n')
     ran = run("scan", here / "nothing-there", *options)
     assert (ran.code, ran.out) == (2, "")

@@ -53,6 +53,7 @@ def test_a_line_gives_the_record_back(record: Record, state: State | None) -> No
         "[]",
         "not",
         '{"offset": "x"}',
+        "[" * 100_000,
         line(Record(1, 2, b"a", b"b"), origin()).replace('"a"', '{"base64": "!"}'),
     ],
 )

@@ -51,7 +51,8 @@ def metadata_history(case: Case) -> History | None:
     copies, lines = Copies.of(case), lines_of(case)
     terms, loads = terms_of(lines)
     nodes = Nodes(copies.disks, terms, loads, snapshots_of(case))
-    copies = copies.without(_older(nodes))
+    older = _older(nodes)
+    copies = copies.without(older)
     disks = copies.disks
     nodes = replace(nodes, disks=disks)
     if not nodes.terms and not any(disk.end is not None for disk in disks.values()):
@@ -70,7 +71,7 @@ def metadata_history(case: Case) -> History | None:
         extents.append(one)
     history.shortened_logs = [*_shortened(nodes, history.epochs)]
     history.epoch_rollbacks = [*_rolled_back(nodes)]
-    history.quorum = Quorum.of(nodes, history, _replaced(nodes, history.epochs))
+    history.quorum = Quorum.of(nodes, history, _replaced(nodes, history.epochs), older)
     history.origin = case.origin
     return history if len(nodes.voters) >= MANY or _differs(history) else None
 

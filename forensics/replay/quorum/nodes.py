@@ -6,6 +6,7 @@ A node is a controller or a broker. Controllers vote; brokers only fetch the log
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -137,6 +138,15 @@ class Nodes:
                     found[term.epoch] = mark
         return found
 
+    def whole(self, node: int) -> bool:
+        """Return whether nothing shows that lines of a node are missing by which its log could be seen to be shorter.
+
+        Each process loads the log before its first term, and in a term a node states a high watermark.
+        """
+        own = self.terms.get(node, ())
+        loaded = all(term.loads or term.process == before.process for before, term in itertools.pairwise(own))
+        return loaded and (not own or any(term.high_watermarks for term in own))
+
     @property
     def lists_voters(self) -> bool:
         """Return whether any line lists the voters."""
@@ -168,27 +178,54 @@ def terms_of(lines: Mapping[int, Iterable[Event]]) -> tuple[dict[int, list[Term]
 
 
 def _terms(own: Iterable[Event]) -> tuple[list[Term], list[Marked]]:
-    """Return the terms in one node's lines, and the loads after the last one.
+    """Return the terms in one node's lines, and the loads after the last one."""
+    reader = _Lines()
+    for event in own:
+        reader.read(event)
+    return reader.terms, [*reader.loads.values()]
+
+
+class _Lines:
+    """One node's lines, read in order.
 
     Several lines report a start. A controller may print nothing of a topic, so the first of them after a term begins
     another process.
+
+    Attributes:
+        terms: those read so far.
+        loads: the last load of each process since the last term.
     """
-    found: list[Term] = []
-    loads: dict[int, Marked] = {}
-    process = since = 0
-    for event in own:
-        begun = _begun(event, process)
+
+    def __init__(self) -> None:
+        self.terms: list[Term] = []
+        self.loads: dict[int, Marked] = {}
+        self._process = self._since = 0  # the process, and how many terms there were before it
+
+    def read(self, event: Event) -> None:
+        """Take the next line."""
+        begun = _begun(event, self._process)
+        now = self.terms[-1] if len(self.terms) > self._since else None
         if begun is not None:
-            begun.loads, loads = [*loads.values()], {}
-            found.append(begun)
+            begun.loads, self.loads = [*self.loads.values()], {}
+            self.terms.append(begun)
         elif event.kind == Kind.PROCESS_START:
-            if len(found) > since or loads:
-                process, since = process + 1, len(found)
-        elif found and found[-1].process == process:
-            _add(found[-1], event)  # a truncation loads the state of producers again
+            if now is not None or self.loads:
+                self._begin()
         elif event.kind in _LOADS and event.leo is not None:
-            loads[process] = _marked(event, event.leo, "loads its log up to")
-    return found, [*loads.values()]
+            self._load(_marked(event, event.leo, "loads its log up to"), now)
+        elif now is not None:
+            _add(now, event)
+
+    def _begin(self) -> None:
+        self._process, self._since = self._process + 1, len(self.terms)
+
+    def _load(self, mark: Marked, now: Term | None) -> None:
+        """Take a load. A truncation loads the state of producers again; else the lines of a start are missing."""
+        if now is not None:
+            if any(one.offset == mark.offset for one in now.truncated):
+                return
+            self._begin()
+        self.loads[self._process] = mark
 
 
 def _begun(event: Event, process: int) -> Term | None:

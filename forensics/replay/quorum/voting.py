@@ -26,9 +26,11 @@ class Quorum:
         voters: node ids.
         listed: lines list the voters, so none of them is missing here.
         since: the leader epoch from which on a node's lines are there; ``ALWAYS`` if its log was empty before them.
+            Nodes of which lines are missing in between are left out.
         shortened: voters whose log became shorter than it had been, each with the leader epoch after which it was so.
         whole: nodes whose lines show no truncation and no shorter log, and whose copy is in the evidence: it has each
             record that was in their log since.
+        older: nodes whose copy ends below what their lines show, so that it does not count.
     """
 
     voters: frozenset[int]
@@ -36,15 +38,17 @@ class Quorum:
     since: Mapping[int, int] = field(default_factory=dict)
     shortened: frozenset[tuple[int, int]] = frozenset()
     whole: frozenset[int] = frozenset()
+    older: frozenset[int] = frozenset()
 
     @staticmethod
-    def of(nodes: Nodes, history: History, replaced: Iterable[tuple[int, int]]) -> Quorum:
+    def of(nodes: Nodes, history: History, replaced: Iterable[tuple[int, int]], older: Iterable[int] = ()) -> Quorum:
         """Return what the lines and copies of the nodes show.
 
         Args:
             nodes: the nodes.
             history: with the truncations and shorter logs that were found.
             replaced: nodes whose log is known to have been replaced, with the leader epoch after which it was.
+            older: nodes whose copy ends below what their lines show.
         """
         truncated = [*history.truncations, *history.truncations_of_unknown_extent]
         removed: list[ShortenedLog | Truncation] = [*history.shortened_logs]
@@ -55,14 +59,19 @@ class Quorum:
         return Quorum(
             nodes.voters,
             nodes.lists_voters,
-            {node: since for node in nodes.last_loads if (since := _since(nodes, node)) is not None},
+            {
+                node: since
+                for node in nodes.last_loads
+                if nodes.whole(node) and (since := _since(nodes, node)) is not None
+            },
             shortened=frozenset(one for one in shorter if one[0] in nodes.voters),
-            whole=frozenset((held & nodes.terms.keys()) - cut),
+            whole=frozenset(node for node in held & nodes.terms.keys() if node not in cut and nodes.whole(node)),
+            older=frozenset(older),
         )
 
     @property
     def without_lines(self) -> list[int]:
-        """Voters of which no line about the log is in the evidence."""
+        """Voters of which lines about the log are missing in the evidence."""
         return sorted(self.voters - self.since.keys())
 
     @property
@@ -121,7 +130,7 @@ def has_all(history: History, quorum: Quorum, before: Epoch, after: Epoch) -> bo
         return True
     if after.leader == before.leader and quorum.kept_its_log(after.leader, before.epoch, after.epoch):
         return True
-    if before.leader not in quorum.whole or quorum.since[before.leader] > before.epoch:
+    if before.leader not in quorum.whole or quorum.since.get(before.leader, after.epoch) > before.epoch:
         return None
     disk = history.facts.disks[before.leader]
     return True if differences(disk.lineage, after.lineage, 0, disk.end or 0) == ([], []) else None
