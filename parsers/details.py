@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
+from parsers.encodings.checkpoint_file import integer
+
 
 class Transition(StrEnum):
     """One step of carrying out a LeaderAndIsr or StopReplica request, as state-change.log prints it (to 3.9)."""
@@ -271,6 +273,16 @@ def assigned(detail: str | None) -> tuple[int, ...]:
     """
     found = _ALL_REPLICAS.fullmatch(detail or "")
     return tuple(int(broker) for broker in found[1].split(",")) if found is not None else ()
+
+
+def voters(detail: str | None) -> frozenset[int]:
+    """The voters of the metadata quorum, as a follower's line lists them; none where it lists none.
+
+    >>> sorted(voters("101, 102")), voters(None)
+    ([101, 102], frozenset())
+    """
+    named = (integer(part.strip()) for part in (detail or "").split(","))
+    return frozenset(one for one in named if one is not None)
 
 
 def against_settings(detail: str | None) -> int | None:

@@ -136,6 +136,12 @@ class Case:
     divided: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=DIVIDED))
     whole: Case | None = None
 
+    @property
+    def cluster(self) -> str | None:
+        """The cluster id, if its brokers name one and no other."""
+        names = {broker.cluster for broker in self.brokers.values() if broker.cluster is not None}
+        return next(iter(names)) if len(names) == 1 else None
+
     @functools.cached_property
     def paths(self) -> list[str]:
         """Path of each source, by id."""

@@ -100,9 +100,7 @@ def replayed(case: Case, replay: Callable[[Case], Sequence[History]]) -> tuple[l
 
 
 def _failed(case: Case, topic: str, partition: int, defect: Defect) -> Judged:
-    clusters = {broker.cluster for broker in case.brokers.values() if broker.cluster is not None}
-    cluster = next(iter(clusters)) if len(clusters) == 1 else None
-    return History(PartitionFacts(topic, partition, cluster=cluster)), [not_judged(rule, defect) for rule in RULES]
+    return History(PartitionFacts(topic, partition, cluster=case.cluster)), [not_judged(rule, defect) for rule in RULES]
 
 
 def gave_up(case: Case, partitions: Sequence[tuple[str, int]], why: Defect) -> list[Judged]:

@@ -302,7 +302,7 @@ class _Read:
             lives.setdefault((topic, partition), set()).add(incarnation)
         return _Read(
             case=case,
-            cluster=_cluster(case),
+            cluster=case.cluster,
             places=sorted(named | present),
             known_besides=named | beside.places,
             lives=lives,
@@ -631,11 +631,6 @@ def _members(events: Iterable[Event]) -> set[int]:
         if event.isr:
             isrs.add(event.isr)
     return leaders.union(*map(members, isrs))
-
-
-def _cluster(case: Case) -> str | None:
-    names = {broker.cluster for broker in case.brokers.values() if broker.cluster is not None}
-    return next(iter(names)) if len(names) == 1 else None
 
 
 def _lines(broker: Broker | None) -> LinesAtHand:

@@ -27,14 +27,20 @@ def judged(folder: Path) -> Partition | None:
         return None
 
 
+def ran(folder: Path, seed: int, *, steps: int = 200, faults: bool = True) -> Raft:
+    """Let a quorum run, and leave its evidence in a folder."""
+    run = Raft(folder, seed, faults=faults).run(steps)
+    run.leave_files()
+    return run
+
+
 def certain(answer: Judgement) -> set[int]:
     return {at for one in answer.findings for first, end in one.offsets for at in range(first, end)}
 
 
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_a_quorum_without_faults_of_disks_is_clean(seed: int, tmp_path: Path) -> None:
-    run = Raft(tmp_path, seed, faults=False).run(150)
-    run.leave_files()
+    run = ran(tmp_path, seed, steps=150, faults=False)
     assert not run.lost
     found = judged(tmp_path)
     if found is None:
@@ -46,15 +52,13 @@ def test_a_quorum_without_faults_of_disks_is_clean(seed: int, tmp_path: Path) ->
 
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_a_verdict_about_a_quorum_is_true(seed: int, tmp_path: Path) -> None:
-    run = Raft(tmp_path, 10_000 + seed, faults=True).run(200)
-    run.leave_files()
+    run = ran(tmp_path, 10_000 + seed)
     _is_true(run, judged(tmp_path))
 
 
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_a_verdict_is_true_without_the_logs_or_the_copies_of_some_nodes(seed: int, tmp_path: Path) -> None:
-    run = Raft(tmp_path, 20_000 + seed, faults=bool(seed % 4)).run(200)
-    run.leave_files()
+    run = ran(tmp_path, 20_000 + seed, faults=bool(seed % 4))
     chosen = random.Random(seed)
     for folder in sorted(tmp_path.glob("broker-*/*")):
         if chosen.random() < 0.25:
@@ -64,8 +68,7 @@ def test_a_verdict_is_true_without_the_logs_or_the_copies_of_some_nodes(seed: in
 
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_what_is_lost_is_true_where_logs_begin_late_or_end_early(seed: int, tmp_path: Path) -> None:
-    run = Raft(tmp_path, 30_000 + seed, faults=bool(seed % 4)).run(200)
-    run.leave_files()
+    run = ran(tmp_path, 30_000 + seed, faults=bool(seed % 4))
     chosen = random.Random(seed)
     for log in sorted(tmp_path.glob("broker-*/logs/server.log")):
         lines = log.read_text().splitlines(keepends=True)

@@ -229,8 +229,7 @@ class Judge:
         everyone = self.everyone
         if self.clusters > 1:
             everyone = tuple(broker for broker in everyone if broker.cluster == cluster)
-        mine = _of(rows, SOURCE).filter(pl.col("topic") != METADATA_TOPIC)  # those of the metadata log are wide
-        own = restored(mine.select(*SOURCES), SOURCES)
+        own = restored(_of(rows, SOURCE).select(*SOURCES), SOURCES).join(wide, on="id", how="anti")
         case = Case(
             pl.concat([wide, own]).sort("id"),
             observations_of(pl.concat([_of(rows, OBSERVATION), stops], how="diagonal")),

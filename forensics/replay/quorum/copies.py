@@ -29,6 +29,11 @@ MOST_COMPARED: Final = 16
 """Copies that are compared pair by pair at most: the longest, and those that differ from it, by node id."""
 
 
+def about_log() -> pl.Expr:
+    """Filter for rows about the metadata log."""
+    return (pl.col("topic") == METADATA_TOPIC) & (pl.col("partition") == METADATA_PARTITION)
+
+
 @dataclass(frozen=True, slots=True)
 class Copies:
     """The copies of one cluster.
@@ -46,11 +51,10 @@ class Copies:
     @staticmethod
     def of(case: Case) -> Copies:
         """Return the copies in a case; none if the case has neither a batch nor a line of the log."""
-        of_it = (pl.col("topic") == METADATA_TOPIC) & (pl.col("partition") == METADATA_PARTITION)
-        batches, stated = case.batches.filter(of_it), case.observations.filter(of_it)
+        batches, stated = case.batches.filter(about_log()), case.observations.filter(about_log())
         if batches.is_empty() and stated.is_empty():
             return Copies()
-        mine = replace(case, sources=case.sources.filter(of_it), observations=stated, batches=batches)
+        mine = replace(case, sources=case.sources.filter(about_log()), observations=stated, batches=batches)
         found, segments = disks(mine, _LOGS)
         held = found.get(_PLACE, {})
         apart = {node: held[node] for node in _apart(batches, held)}

@@ -38,8 +38,10 @@ from forensics.replay.quorum.nodes import Marked, Nodes, Snapshot, Term, lines_o
 from forensics.replay.quorum.voting import Quorum
 from forensics.replay.roles.role_spans import Reader
 
-_SHOWN: Final = frozenset((*OWN, *PROGRESS))
-MANY: Final = 2  # voters, from which on the log is judged though nothing is wrong
+_READ: Final = frozenset((*OWN, *PROGRESS))
+"""Kinds of line that change what a timeline shows of a node."""
+MANY: Final = 2
+"""Voters from which on the log is judged though nothing is wrong."""
 
 
 def metadata_history(case: Case) -> History | None:
@@ -57,10 +59,14 @@ def metadata_history(case: Case) -> History | None:
     nodes = replace(nodes, disks=disks)
     if not nodes.terms and not any(disk.end is not None for disk in disks.values()):
         return None
-    names = {broker.cluster for broker in case.brokers.values() if broker.cluster is not None}
-    cluster = next(iter(names)) if len(names) == 1 else None
-    facts = PartitionFacts(METADATA_TOPIC, METADATA_PARTITION, cluster=cluster, disks=disks)
-    facts = replace(facts, forks=copies.forks, compared=copies.compared)
+    facts = PartitionFacts(
+        METADATA_TOPIC,
+        METADATA_PARTITION,
+        cluster=case.cluster,
+        disks=disks,
+        forks=copies.forks,
+        compared=copies.compared,
+    )
     history = History(facts, kraft=True, maybe_kraft=True)
     history.epochs = _epochs(nodes)
     history.replicas = {node: _replica(node, nodes) for node in sorted({*disks, *nodes.terms})}
@@ -80,7 +86,7 @@ def _read(history: History, lines: Mapping[int, Sequence[Event]]) -> None:
     """Read the roles of each node and what its lines changed, as timelines show them."""
     for node, replica in history.replicas.items():
         reader = Reader(node, NO_FACTS)
-        own = [event for event in lines.get(node, ()) if event.kind in _SHOWN]
+        own = [event for event in lines.get(node, ()) if event.kind in _READ]
         history.role_spans[node] = reader.read(own)
         replica.changes = reader.changes
 

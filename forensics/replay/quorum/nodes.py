@@ -14,13 +14,12 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from forensics.case import Case
-from forensics.case.order import METADATA_TOPIC
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.events import Event, events, in_groups
 from forensics.replay.facts.lines_of_brokers import reports_start
-from forensics.replay.quorum.copies import METADATA_PARTITION
+from forensics.replay.quorum.copies import about_log
 from parsers.details import QUORUM_TRUNCATION
-from parsers.encodings.checkpoint_file import integer
+from parsers.details import voters as listed_voters
 from parsers.formats.log_directory import split_metadata_snapshot
 from parsers.formats.metadata_log import SNAPSHOT
 from parsers.schema import Kind
@@ -165,8 +164,8 @@ class Nodes:
 
 def lines_of(case: Case) -> dict[int, list[Event]]:
     """Return the lines of each node about its log and about the starts of its processes, in order."""
-    of_it = (pl.col("topic") == METADATA_TOPIC) & (pl.col("partition") == METADATA_PARTITION)
-    rows = case.observations.filter((of_it & pl.col("broker").is_not_null()) | reports_start())
+    own = about_log() & pl.col("broker").is_not_null()
+    rows = case.observations.filter(own | reports_start())
     return {node: own for (node,), own in in_groups(rows.sort("broker", "row"), ("broker",), events).items()}
 
 
@@ -236,13 +235,9 @@ def _begun(event: Event, process: int) -> Term | None:
         return None
     said = "leads" if leads else f"follows {leader} in"
     ref = Ref(row=event.row, note=f"{said} leader epoch {event.leader_epoch}")
-    voters = frozenset() if leads else _ids(event.detail)
+    voters = frozenset() if leads else listed_voters(event.detail)
     begins = event.leo if leads else None
     return Term(event.broker, process, event.leader_epoch, leader, begins, event.time, ref, voters)
-
-
-def _ids(text: str | None) -> frozenset[int]:
-    return frozenset(one for part in (text or "").split(",") if (one := integer(part.strip())) is not None)
 
 
 def _add(term: Term, event: Event) -> None:
@@ -263,9 +258,7 @@ def _marked(event: Event, offset: int, said: str) -> Marked:
 
 def snapshots_of(case: Case) -> list[Snapshot]:
     """Return the snapshots of the metadata log that nodes have, in order."""
-    rows = case.sources.filter(
-        (pl.col("format") == SNAPSHOT) & (pl.col("topic") == METADATA_TOPIC) & pl.col("broker").is_not_null()
-    )
+    rows = case.sources.filter((pl.col("format") == SNAPSHOT) & about_log() & pl.col("broker").is_not_null())
     found = []
     for source, node, path in rows.select("id", "broker", "path").iter_rows():
         named = split_metadata_snapshot(path.rpartition("/")[2])
