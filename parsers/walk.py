@@ -153,7 +153,10 @@ def _one(path: str, shown: str, real: str, seen: set[str]) -> Iterator[Source]:
 
 def _standard_input() -> Source:
     most = limits.STDIN.value
-    data = sys.stdin.buffer.read(most)
+    try:
+        data = sys.stdin.buffer.read(most)
+    except OSError as error:  # closed by the caller, for example
+        return Source(STDIN, 0, io.BytesIO, f"cannot be read: {error.strerror}")
     notes: tuple[str, ...] = ()
     if len(data) == most and sys.stdin.buffer.read(1):
         notes = (limits.STDIN.told("only the first {} of standard input is used"),)

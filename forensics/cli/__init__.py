@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from errno import ENOSPC
+from errno import EBADF, EDQUOT, ENOSPC
 from importlib import import_module
 from io import StringIO
 from types import FrameType
@@ -16,6 +16,8 @@ import click
 from forensics.cli.choosing import did_you_mean
 from forensics.cli.examples import example
 from forensics.cli.exits import INTERRUPTED, NOBODY_READS, TERMINATED
+from forensics.cli.speaking import silence
+from forensics.cli.streams import hold
 from forensics.errors import ForensicsError, UnwritableOutput
 from forensics.outputs import plain
 from parsers.containment import Defect, contained
@@ -115,6 +117,7 @@ def main(prog_name: str | None = None) -> None:
     Args:
         prog_name: name for usage lines, if the program's own file name would mislead.
     """
+    hold()
     signal.signal(signal.SIGTERM, _terminated)
     expected = (ForensicsError, click.ClickException, click.Abort)
     try:
@@ -147,7 +150,8 @@ def _run(prog_name: str | None) -> Any:
     """Run the command that is asked for.
 
     Raises:
-        UnwritableOutput: the disk is full to which standard output goes; help texts are written by click.
+        UnwritableOutput: the disk is full to which standard output goes, or it is closed; help texts are written by
+            click.
         SystemExit: as ``main`` says.
     """
     output = sys.stdout
@@ -159,7 +163,8 @@ def _run(prog_name: str | None) -> Any:
             raise SystemExit(NOBODY_READS) from None
         raise
     except OSError as error:
-        if error.errno == ENOSPC and error.filename is None:
+        if error.errno in (ENOSPC, EDQUOT, EBADF) and error.filename is None:
+            silence()
             raise UnwritableOutput(f"standard output: {error.strerror}; nothing more was written") from None
         raise
 

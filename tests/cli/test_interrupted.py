@@ -179,3 +179,31 @@ def test_a_table_that_a_full_disk_cuts_off_is_no_defect(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1, 1, 0))  # type: ignore[attr-defined]
     with pytest.raises(UnwritableOutput, match="No space left on device"):
         save(scan([str(case)]), tmp_path / "saved")
+
+
+@pytest.mark.parametrize("asked", ["scan case", "scan --help", "rules", "--version", "timeline case -p orders-0"])
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&- <&-"])
+def test_closed_streams_are_no_defect(asked: str, closed: str, case: Path) -> None:
+    words = " ".join(f"'{case}'" if word == "case" else word for word in asked.split())
+    command = f"'{sys.executable}' -m forensics {words} {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=600)
+    if ">&-" in closed.split():
+        said = "" if "2>&-" in closed else "forensics: standard output: Bad file descriptor; nothing more was written\n"
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+    else:
+        assert (done.returncode, done.stderr) == (1 if asked == "scan case" else 0, "")
+        assert done.stdout
+
+
+def test_nothing_for_a_closed_standard_output_is_no_error(case: Path, tmp_path: Path) -> None:
+    command = f"'{sys.executable}' -m forensics scan '{case}' -o '{tmp_path}/out' >&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=600)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert (tmp_path / "out").read_text("utf-8").startswith("VIOLATED")
+
+
+def test_a_closed_standard_input_is_named() -> None:
+    command = f"'{sys.executable}' -m forensics scan - <&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=600)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "-: cannot be read: Bad file descriptor" in done.stderr
