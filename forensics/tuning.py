@@ -16,6 +16,8 @@ from typing import Any
 
 from forensics.case.topics import matches
 from forensics.errors import BadConfiguration
+from forensics.named_files import SETTINGS, contents
+from forensics.outputs import evidence_around
 from forensics.repaired.changed import clusters_of, has_changed
 from forensics.repaired.conditions import Met
 from forensics.repaired.former import FormerFinding, FormerScan
@@ -84,17 +86,29 @@ class Tuning:
 # -- from a file ----------------------------------------------------------------------------------------------------
 
 
-def find(folder: Path) -> Path | None:
-    """The configuration of a folder: ``forensics.toml``, else a ``pyproject.toml`` with a table ``[tool.forensics]``.
+def find(folder: Path, evidence: Iterable[str] = ()) -> tuple[Path | None, Path | None]:
+    """Return the configuration of a folder, and one there that does not count because it is part of the evidence.
+
+    That is ``forensics.toml``, else a ``pyproject.toml`` with a table ``[tool.forensics]``. Evidence is written by
+    others: it cannot say which of its findings are shown. Its files are not even opened here.
+
+    Args:
+        folder: the working directory.
+        evidence: paths that the user named.
 
     Raises:
         BadConfiguration: a ``pyproject.toml`` is not TOML.
     """
-    own = folder / FILE
-    if own.is_file():
-        return own
-    project = folder / PROJECT
-    return project if project.is_file() and _ours(_toml(project), project) is not None else None
+    given = list(evidence)
+    for name, counts in ((FILE, lambda _: True), (PROJECT, _has_ours)):
+        path = folder / name
+        if not path.is_file():
+            continue
+        if evidence_around(path, given) is not None or evidence_around(folder, given) is not None:
+            return None, path
+        if counts(path):
+            return path, None
+    return None, None
 
 
 def load(path: Path) -> Tuning:
@@ -150,12 +164,15 @@ def severity(name: str, where: str) -> Severity:
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb") as stream:
-            return tomllib.load(stream)
+        return tomllib.loads(contents(path, SETTINGS).decode("utf-8"))
     except OSError as error:
         raise BadConfiguration(f"{path}: {error.strerror}; name a file that can be read, or use --isolated") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadConfiguration(f"{path}: not TOML: {error}; correct it, or use --isolated") from None
+
+
+def _has_ours(path: Path) -> bool:
+    return _ours(_toml(path), path) is not None
 
 
 def _ours(document: dict[str, Any], path: Path) -> dict[str, Any] | None:

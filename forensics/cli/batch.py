@@ -22,6 +22,7 @@ from forensics.cli import reading, speaking
 from forensics.cli.examples import example
 from forensics.cli.exits import NOT_JUDGED, failures_text
 from forensics.cli.tuned import tuned
+from forensics.named_files import no_file
 from forensics.outputs import as_json, plain
 from forensics.reports import jsonl
 from forensics.rules.finding import Severity
@@ -57,6 +58,8 @@ def _shipped(_context: click.Context, _parameter: click.Parameter, values: tuple
     for value in values:
         if Path(value).suffix not in (".zip", ".egg", ".py"):
             raise click.BadParameter(f"{value!r} is no Python code that Spark ships; give a .zip, .egg or .py")
+        if why := no_file(value):
+            raise click.BadParameter(f"{value!r} {why}; give a .zip, .egg or .py")
     return values
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import click
 from forensics.cli.examples import example
 from forensics.cli.speaking import say
 from forensics.errors import UnreadableInput
+from forensics.named_files import opened
 from forensics.outputs import as_json, plain, put_text, writable
 from forensics.salvage import producing, records
 from forensics.salvage.producing import NullHeaders, Report
@@ -114,8 +116,8 @@ def _check(file: str, null_headers: NullHeaders | None, *, uncommitted: bool) ->
 @contextlib.contextmanager
 def _lines(file: str) -> Iterator[Iterator[str]]:
     try:
-        with Path(file).open(encoding="utf-8") as stream:
-            yield iter(stream)
+        with opened(file) as stream, io.TextIOWrapper(stream, encoding="utf-8") as text:
+            yield iter(text)
     except OSError as error:
         raise UnreadableInput(f"{file}: {error.strerror or error}; name records.jsonl of forensics salvage") from None
     except UnicodeDecodeError:

@@ -6,7 +6,7 @@ The command line overrides the environment, which overrides the configuration fi
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,7 @@ def _options() -> tuple[Callable[..., Any], ...]:
             metavar="FILE",
             envvar="FORENSICS_CONFIG",
             help="Configuration file. Default: forensics.toml, or [tool.forensics] in pyproject.toml, of the working "
-            "directory.",
+            "directory. A file inside the evidence counts only if it is named here.",
         ),
         click.option("--isolated", is_flag=True, envvar="FORENSICS_ISOLATED", help="Do not read a configuration file."),
     )
@@ -87,8 +87,9 @@ def tuned(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def with_tuning(**given: Any) -> None:
         asked = {name: given.pop(name) for name in _NAMES}
+        evidence = given["paths"] if "paths" in given else (str(given["folder"]),)
         given_here = click.get_current_context().get_parameter_source("baseline") is ParameterSource.COMMANDLINE
-        command(tuning=replace(_merged(**asked), asks_repair=given_here), **given)
+        command(tuning=replace(_merged(evidence, **asked), asks_repair=given_here), **given)
 
     for option in reversed(_options()):
         with_tuning = option(with_tuning)
@@ -98,7 +99,20 @@ def tuned(command: Callable[..., None]) -> Callable[..., None]:
 _NAMES = ("topics", "skip_topics", "fail_on", "severities", "disabled", "baseline", "config", "isolated")
 
 
+def _found(evidence: Sequence[str]) -> Path | None:
+    """Return the configuration of the working directory, and report one that does not count."""
+    found, foreign = tuning.find(Path(), evidence)
+    if foreign is not None:
+        click.echo(
+            f"forensics: {foreign} is part of the evidence, so its settings were not used; "
+            f"if they are yours, add --config {foreign}",
+            err=True,
+        )
+    return found
+
+
 def _merged(
+    evidence: Sequence[str],
     *,
     topics: tuple[str, ...],
     skip_topics: tuple[str, ...],
@@ -109,10 +123,15 @@ def _merged(
     config: str | None,
     isolated: bool,
 ) -> Tuning:
-    """Combine options and file: options override the file; severities do so rule by rule."""
+    """Combine options and file: options override the file; severities do so rule by rule.
+
+    Args:
+        evidence: what is judged; a file in it is no configuration unless it is named.
+        topics, skip_topics, fail_on, severities, disabled, baseline, config, isolated: the options.
+    """
     if isolated and config is not None:
         raise click.UsageError("--isolated reads no configuration, --config names one: use one of them")
-    file = None if isolated else Path(config) if config is not None else tuning.find(Path())
+    file = Path(config) if config is not None else None if isolated else _found(evidence)
     base = tuning.load(file) if file is not None else Tuning()
     given = {}
     for pair in severities:

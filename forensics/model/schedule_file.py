@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from forensics.named_files import opened
+
 LARGEST = 1 << 20
 """Bytes of a schedule that are read."""
 
@@ -29,7 +31,7 @@ def parsed(file: Path) -> Parsed:
         ValueError: It is neither JSON nor YAML, or far too large. The text has the line.
         OSError: It cannot be read.
     """
-    with file.open("rb") as stream:
+    with opened(file) as stream:
         data = stream.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise ValueError(f"larger than {LARGEST >> 20} MiB, which is no schedule")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from forensics.errors import BadBaseline
+from forensics.named_files import FORMER, contents
 from forensics.replay.lineage import Range
 from forensics.rules.finding import Severity
 
@@ -95,7 +96,7 @@ def former_scan(path: str) -> FormerScan:
         BadBaseline: the file cannot be read, is redacted, or is something else.
     """
     try:
-        text = Path(path).read_text("utf-8")
+        text = contents(path, FORMER).decode("utf-8")
     except OSError as error:
         raise BadBaseline(f"{path}: {error.strerror}; name a file written with --format json or jsonl") from None
     except UnicodeDecodeError:

@@ -348,3 +348,36 @@ def test_a_grave_question_that_stays_unknown_may_fail(
     if cut:
         shutil.rmtree(here / "evidence" / "broker-1")
     assert run("scan", here / "evidence", "--fail-on", asked).code == code
+
+
+# -- a file inside the evidence --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["forensics.toml", "pyproject.toml"])
+@pytest.mark.parametrize("asked", [".", "absolute", "each file"])
+def test_evidence_does_not_say_which_of_its_findings_are_shown(
+    name: str, asked: str, here: Path, run: Run, sample_traces: Path
+) -> None:
+    shutil.copytree(sample_traces / LOSS, here, dirs_exist_ok=True)
+    paths = {".": ["."], "absolute": [here], "each file": [*sorted(path.name for path in here.iterdir()), name]}[asked]
+    (here / name).write_text(("" if name == "forensics.toml" else "[tool.forensics]\n") + 'fail-on = "never"')
+    ran = run("scan", *paths, "--format", "json")
+    assert (ran.code, ran.document["tuning"]["config"]) == (1, None)
+    assert f"{name} is part of the evidence, so its settings were not used" in ran.err
+    ran = run("scan", *paths, "--format", "json", "--config", name)
+    assert (ran.code, ran.document["tuning"]["config"], ran.err) == (0, name, "")
+    ran = run("scan", *paths, "--isolated")
+    assert (ran.code, ran.err) == (1, "")
+
+
+def test_settings_in_the_evidence_are_not_even_read(here: Path, run: Run, sample_traces: Path) -> None:
+    shutil.copytree(sample_traces / LOSS, here, dirs_exist_ok=True)
+    (here / "pyproject.toml").write_text("[" * 20_000)
+    assert run("scan", ".").code == 1
+
+
+def test_settings_beside_the_evidence_count(here: Path, run: Run, sample_traces: Path) -> None:
+    shutil.copytree(sample_traces / LOSS, here / "incident")
+    (here / "forensics.toml").write_text('fail-on = "never"')
+    ran = run("scan", "incident")
+    assert (ran.code, ran.err) == (0, "")

@@ -1,0 +1,81 @@
+"""Files that the user names beside the evidence: settings, a baseline, a schedule, records, the tables of a batch.
+
+All of them are opened here. Only regular files are read: a pipe may be
+empty for ever, and a device may have no end.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO, Final
+
+SETTINGS: Final = 16 << 20
+"""Bytes of a file with settings that are read."""
+FORMER: Final = 1 << 30
+"""Bytes of a former output that are read: it is held in memory whole."""
+
+_NO_FILE: Final = (
+    (stat.S_ISDIR, "is a folder"),
+    (stat.S_ISFIFO, "is a pipe"),
+    (stat.S_ISSOCK, "is a socket"),
+    (stat.S_ISCHR, "is a device"),
+    (stat.S_ISBLK, "is a device"),
+)
+"""Kinds of path that lead to no file, each with its words."""
+
+
+def opened(path: str | Path) -> BinaryIO:
+    """Open a file for reading.
+
+    Raises:
+        OSError: it cannot be opened, or is no regular file; ``strerror`` says why.
+    """
+    try:
+        state = os.stat(path)  # noqa: PTH116 - before it is opened: opening a device may change it
+    except ValueError:
+        raise OSError(errno.EINVAL, "no file can have this name", str(path)) from None
+    _regular(state, path)
+    # It may be replaced by a pipe meanwhile: opening one waits for a writer.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        _regular(os.fstat(descriptor), path)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "rb")
+
+
+def contents(path: str | Path, most: int) -> bytes:
+    """Return the bytes of a file.
+
+    Args:
+        path: the file.
+        most: bytes that it may have.
+
+    Raises:
+        OSError: it cannot be read, is no regular file, or is larger; ``strerror`` says why.
+    """
+    with opened(path) as stream:
+        is_larger = os.fstat(stream.fileno()).st_size > most
+        data = b"" if is_larger else stream.read(most + 1)
+    if is_larger or len(data) > most:
+        raise OSError(errno.EFBIG, f"is larger than {most >> 20:,} MiB", str(path))
+    return data
+
+
+def no_file(path: str | Path) -> str:
+    """Return why a path leads to no regular file, such as "is a pipe"; "" if it does, or to nothing."""
+    try:
+        _regular(os.stat(path), path)  # noqa: PTH116
+    except OSError as error:
+        return "" if error.errno == errno.ENOENT else str(error.strerror)
+    return ""
+
+
+def _regular(state: os.stat_result, path: str | Path) -> None:
+    for is_such, what in _NO_FILE:
+        if is_such(state.st_mode):
+            raise OSError(errno.EINVAL, f"{what}, not a regular file", str(path))
