@@ -79,7 +79,8 @@ class FileReading:
         unread: of a trace: lines that could not be read, so that it does not state what it claims to.
         first_time, last_time: of its events, as printed, microseconds since 1970.
         base_offset: offset in a segment's name.
-        log_end: next offset after the last sound batch of a segment.
+        log_end: next offset after the last sound batch of a segment; of a snapshot of the metadata log that is whole,
+            the end offset in its name.
         valid_bytes: bytes before the first unsound place of a segment.
         magic: highest message format in a segment.
         frame: layout of a text log; several are joined by "; ".

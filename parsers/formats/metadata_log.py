@@ -111,12 +111,14 @@ class MetadataScan:
         notices: rows of ``NOTICES``, those of the segment included.
         segment: the batches of the file.
         state: state for the next segment.
+        whole: whether this is a snapshot with header and footer, and nothing is missing or damaged between them.
     """
 
     observations: pl.DataFrame
     notices: pl.DataFrame
     segment: SegmentScan
     state: MetadataState
+    whole: bool = False
 
 
 def read_metadata_log(
@@ -143,12 +145,16 @@ def read_metadata_log(
     return reader.scan()
 
 
-def read_metadata_snapshot(data: Data, *, end_offset: int | None, limit: int | None = None) -> MetadataScan:
+def read_metadata_snapshot(
+    data: Data, *, end_offset: int | None, epoch: int | None = None, limit: int | None = None
+) -> MetadataScan:
     """Read a snapshot of the metadata log, or ``bootstrap.checkpoint``.
 
     Args:
         data: the whole file.
         end_offset: the end offset in its name; 0 for ``bootstrap.checkpoint``; None when it is not known.
+        epoch: the leader epoch in its name, which is that of each of its batches (``RecordsSnapshotWriter``); None if
+            there is none.
         limit: decompressed bytes of one batch that are accepted.
 
     Raises:
@@ -157,8 +163,9 @@ def read_metadata_snapshot(data: Data, *, end_offset: int | None, limit: int | N
     reader = Reader(data, MetadataState(), SNAPSHOT, 0, limit)
     reader.run()
     reader.check_snapshot_ends()
+    fits = reader.check_snapshot_epoch(epoch)
     reader.state.next_offset = end_offset
-    return reader.scan()
+    return replace(reader.scan(), whole=fits and reader.is_whole)
 
 
 class Reader:
@@ -248,6 +255,26 @@ class Reader:
             self.notices.add("the snapshot has no footer: it is truncated, and state after this is missing", byte=place)
             self.state.partitions.clear()
             self.state.allowing = None
+
+    def check_snapshot_epoch(self, epoch: int | None) -> bool:
+        """Return whether the batches of a snapshot are of the leader epoch in its name, and note others."""
+        others = [one for one in self.segment.batches.get_column("leader_epoch").unique().sort() if one != epoch]
+        if epoch is None or not others:
+            return True
+        self.notices.add(f"the name of the snapshot states leader epoch {epoch}, its batches {others[0]}", byte=0)
+        return False
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether a snapshot begins with its header, ends with its footer, and has every batch between them."""
+        batches = self.segment.batches
+        follows = batches.get_column("last_offset").shift(1, fill_value=-1) + 1
+        return (
+            self.controls[:1] == ["SNAPSHOT_HEADER"]
+            and self.controls[-1:] == ["SNAPSHOT_FOOTER"]
+            and self.segment.valid_bytes == len(self.data)
+            and bool((batches.get_column("crc_ok") & (batches.get_column("base_offset") == follows)).all())
+        )
 
     def forget(self, why: str) -> None:
         """Drop what epochs are derived from, because a change may have been missed."""

@@ -338,7 +338,10 @@ OF_FILE_LINES: Final[dict[str, dict[str, Any]]] = {
     "base_offset": {"type": "integer", "description": "of a segment: the offset in its name"},
     "valid_bytes": {"type": "integer"},
     "magic": {"type": "integer", "description": "of a segment: its highest message format"},
-    "log_end": {"type": "integer", "description": "of a segment: the offset after its last batch"},
+    "log_end": {
+        "type": "integer",
+        "description": "of a segment: the offset after its last batch; of a whole snapshot: that in its name",
+    },
     "properties": {"type": "object", "additionalProperties": {"type": "string"}},
     "columns": {"type": "array", "items": {"type": "string"}, "description": "names of the values of each batch"},
     "rows": {"type": "array", "items": {"type": "array"}, "description": "the header of each batch"},

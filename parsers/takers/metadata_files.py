@@ -49,9 +49,8 @@ def directory(sources: Sequence[Source]) -> list[FileReading]:
     Records before the snapshot's end are read without the epochs so far, later ones with them. Other snapshots repeat
     the log, so their rows are left out.
     """
-    ends = {
-        n: named.end_offset for n, s in enumerate(sources) if (named := split_metadata_snapshot(s.name)) is not None
-    }
+    named = {n: found for n, s in enumerate(sources) if (found := split_metadata_snapshot(s.name)) is not None}
+    ends = {number: one.end_offset for number, one in named.items()}
     bases = {n: file.base_offset for n, s in enumerate(sources) if (file := split_segment_file(s.name)) is not None}
     readings: dict[int, FileReading] = {}
     state: MetadataState | None = None
@@ -59,7 +58,7 @@ def directory(sources: Sequence[Source]) -> list[FileReading]:
     for number, end in sorted(ends.items(), key=lambda item: item[1]):
         # The oldest serves as a base; without any segment the newest holds the most.
         wanted = end == max(ends.values()) if begin is None else begin > 0 and state is None and end >= begin
-        readings[number], after = _snapshot(sources[number], end, rows=wanted)
+        readings[number], after = _snapshot(sources[number], end, named[number].epoch, rows=wanted)
         if wanted:
             state = after
     before: MetadataState | None = None
@@ -70,7 +69,7 @@ def directory(sources: Sequence[Source]) -> list[FileReading]:
 
 def bootstrap(source: Source, _head: bytes) -> FileReading:
     """``bootstrap.checkpoint``: the features a cluster began with."""
-    return _snapshot(source, 0, rows=True)[0]
+    return _snapshot(source, 0, None, rows=True)[0]
 
 
 def is_bootstrap(source: Source, _head: bytes) -> bool:
@@ -78,14 +77,19 @@ def is_bootstrap(source: Source, _head: bytes) -> bool:
     return source.name == BOOTSTRAP_FILE
 
 
-def _snapshot(source: Source, end_offset: int, *, rows: bool) -> tuple[FileReading, MetadataState | None]:
+def _snapshot(
+    source: Source, end_offset: int, epoch: int | None, *, rows: bool
+) -> tuple[FileReading, MetadataState | None]:
+    """Return a snapshot and its state; one that is whole has the end offset of its name as the end of the log."""
     try:
-        found = read_metadata_snapshot(content(source), end_offset=end_offset)
+        found = read_metadata_snapshot(content(source), end_offset=end_offset, epoch=epoch)
     except NotThisFormat as error:
         return placed(FileReading("unknown", notices=note(f"no snapshot of the metadata log: {error}")), source), None
     except OSError as error:
         return FileReading("unreadable", notices=note(f"cannot be read: {error.strerror or error}")), None
     reading = FileReading(SNAPSHOT, notices=found.notices, zone=UTC)
+    if found.whole:
+        reading.log_end = end_offset
     if rows:
         reading.observations = found.observations
     return placed(reading, source), found.state

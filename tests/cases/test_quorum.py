@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import struct
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from forensics.reports.json_report import render
 from forensics.result import Partition, Result
 from forensics.rules.wants import Artefact
 from tests.cases.test_recorded import unpacked
+from tests.parsers.formats.building import batch, record
 
 LOG = "__cluster_metadata-0"
 LOSS, CUT, FORK, SHORTER = (
@@ -148,3 +150,27 @@ def test_a_copy_that_ends_below_the_lines_of_its_node_is_asked_for_again(tmp_pat
     answer = of_log(scan([str(folder)])).judgements[SHORTER]
     assert answer.verdict == "unknown"
     assert [way.brokers for want in answer.missing for way in want.ways] == [(103,)]
+
+
+def _snapshot(epoch: int) -> bytes:
+    """A snapshot without any state."""
+    edges = [
+        batch(place, [b""], body=record(0, b"\0\0\1", struct.pack(">hh", 0, kind)), attributes=0x20, epoch=epoch)
+        for place, kind in ((0, 3), (1, 4))
+    ]
+    return b"".join(edges)
+
+
+@pytest.mark.parametrize(
+    ("content", "counts"),
+    [(_snapshot(3), True), (_snapshot(2), False), (_snapshot(3)[:-1], False), (b"", False), (bytes(4096), False)],
+    ids=["whole", "of another epoch", "without its end", "empty", "zeros"],
+)
+def test_the_name_of_a_snapshot_alone_shows_nothing(content: bytes, counts: bool, tmp_path: Path) -> None:
+    """No snapshot is made above the high watermark, so a whole one of epoch 3 shows that its records were committed."""
+    folder = unpacked("quorumtail-3.9.1", tmp_path)
+    before = told(of_log(scan([str(folder)])))
+    (folder / "broker-103" / "data" / LOG / f"{107:020}-{3:010}.checkpoint").write_bytes(content)
+    found = told(of_log(scan([str(folder)])))
+    assert found - before == ({(LOSS, ((106, 107),))} if counts else set())
+    assert not before - found

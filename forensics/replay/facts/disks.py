@@ -13,6 +13,7 @@ from forensics.replay.facts.directory import Damage, Disk, LiveBy, Ref, StaleDir
 from forensics.replay.facts.live_dirs import PLACE, folder, live
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, merge
 from parsers.details import CUT
+from parsers.formats.metadata_log import SNAPSHOT
 from parsers.schema import DamageKind, Kind
 
 _END = pl.when(pl.col("log_end").last().is_not_null()).then(pl.col("log_end").max()).alias("log_end")
@@ -135,7 +136,8 @@ def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[tuple[str, int, int
         files.topic_id = topic_id
     lasts = sound.select(*place, "source", "byte", "last_offset").sort(*place, "last_offset", "source", "byte")
     bases = segments.group_by(place).agg(pl.col("base_offset").min())
-    ends = stale.sort("path").group_by(*place).agg(pl.col("path", "id", "latest").first(), pl.col("log_end").max())
+    of_log = pl.col("log_end").filter(pl.col("format") != SNAPSHOT)
+    ends = stale.sort("path").group_by(*place).agg(pl.col("path", "id", "latest").first(), of_log.max())
     rows = ends.join(lasts.group_by(place, maintain_order=True).last(), on=place, how="left")
     rows = rows.join(bases, on=place, how="left").sort(place)
     for *where, path, first, end, latest, source, byte, last, base in rows.select(

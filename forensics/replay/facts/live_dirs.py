@@ -18,6 +18,7 @@ from forensics.case import Case
 from forensics.case.brokers import Broker
 from forensics.case.log_directories import LogDirectory
 from forensics.replay.facts.directory import LiveBy
+from parsers.formats.metadata_log import SNAPSHOT
 from parsers.schema import Kind
 
 PLACE = ["topic", "partition", "broker"]
@@ -48,7 +49,8 @@ def live(case: Case, sources: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]
         none = parts.with_columns(pl.lit(None, pl.Int32).alias("latest"), pl.lit(None, pl.String).alias("live_by"))
         return none, none
     keys = [*PLACE, "root"]
-    roots = parts.group_by(keys).agg(pl.col("log_end").max().alias("end"))
+    of_log = pl.col("log_end").filter(pl.col("format") != SNAPSHOT)
+    roots = parts.group_by(keys).agg(of_log.max().alias("end"))
     roots = roots.join(_latest(case, parts, roots), on=keys, how="left")
     roots = roots.join(_used_last(case), on=["broker", "root"], how="left").sort(
         *PLACE, "_used", "latest", "end", "root", descending=[False] * 3 + [True, True, True, False], nulls_last=True

@@ -257,8 +257,12 @@ def _marked(event: Event, offset: int, said: str) -> Marked:
 
 
 def snapshots_of(case: Case) -> list[Snapshot]:
-    """Return the snapshots of the metadata log that nodes have, in order."""
-    rows = case.sources.filter((pl.col("format") == SNAPSHOT) & about_log() & pl.col("broker").is_not_null())
+    """Return the snapshots of the metadata log that nodes have, in order.
+
+    One that is empty or damaged counts for nothing: its name alone would state the offset and the epoch.
+    """
+    whole = (pl.col("format") == SNAPSHOT) & pl.col("log_end").is_not_null()
+    rows = case.sources.filter(whole & about_log() & pl.col("broker").is_not_null())
     found = []
     for source, node, path in rows.select("id", "broker", "path").iter_rows():
         named = split_metadata_snapshot(path.rpartition("/")[2])
