@@ -19,12 +19,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final, cast
 
 from forensics.collect import headers, redacting, secrets, settings
 from forensics.collect.choosing import Form, form_of
 from forensics.collect.redacting import Names
+from forensics.collect.waiting import Target, Waiting
 from forensics.errors import UnreadableInput, UnusableOutput
 from forensics.outputs import as_json, beside, writable
 from forensics.version import __version__
@@ -33,7 +33,6 @@ from parsers.walk import files
 
 SCHEMA: Final = "forensics.collect/1"
 MANIFEST: Final = "collected.json"
-_IN_MEMORY: Final = 8 << 20
 _STEP: Final = 1 << 20
 _RELEASE: Final = re.compile(r"\bKafka version ?: ([0-9]{1,3}(?:\.[0-9]{1,3}){1,3})(?![0-9])")
 
@@ -152,7 +151,11 @@ _WRITERS: Final = {".tar": _plain, ".tar.gz": _gzip, ".tgz": _gzip, ".tar.zst": 
 @contextlib.contextmanager
 def _tar(part: Path, name: str) -> Iterator[tarfile.TarFile]:
     writer = next(make for ending, make in _WRITERS.items() if name.endswith(ending))
-    with part.open("wb") as stream, writer(stream) as out, tarfile.open(fileobj=out, mode="w|") as tar:
+    with (
+        part.open("wb") as stream,
+        writer(cast(IO[bytes], Target(stream, name))) as out,
+        tarfile.open(fileobj=out, mode="w|") as tar,
+    ):
         yield tar
 
 
@@ -185,7 +188,7 @@ def _packed(tar: tarfile.TarFile, source: Source, *, with_segments: bool, metada
             return Taken(path, "", form, what, source.size, modified)
         if form is Form.STATEMENTS:
             return Taken(path, redacting.STATEMENTS, form, what, source.size, modified)
-        with SpooledTemporaryFile(_IN_MEMORY) as content:
+        with Waiting() as content:
             sha256 = _written(source, form, lines, content)
             size = content.tell()
             content.seek(0)
@@ -217,7 +220,7 @@ def _has_lines(form: Form, what: str) -> bool:
 
 def _add_statements(tar: tarfile.TarFile, names: Names, paths: Iterable[str]) -> None:
     """Pack what some files show as one trace: some of them are read together."""
-    with SpooledTemporaryFile(_IN_MEMORY) as content:
+    with Waiting() as content:
         redacting.write(names.statements(paths), content)
         size = content.tell()
         content.seek(0)

@@ -207,3 +207,29 @@ def test_a_closed_standard_input_is_named() -> None:
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=600)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "-: cannot be read: Bad file descriptor" in done.stderr
+
+
+@pytest.mark.parametrize("redact", [["--redact"], []])
+def test_a_full_temporary_disk_leaves_no_log_out_of_a_bundle(
+    redact: list[str], case: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("forensics.collect.waiting._IN_MEMORY", 1000)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    ran = run("collect", case, *redact, "-o", tmp_path / "bundle.tar.gz")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "forensics: temporary folder" in ran.err
+    assert "No space left on device; make room there, or set TMPDIR" in ran.err
+    assert set(tmp_path.iterdir()) == {case}
+
+
+@pytest.mark.parametrize("ending", [".tar", ".tar.gz", ".tar.zst"])
+def test_a_full_disk_leaves_no_half_bundle(ending: str, tiny: Path, case: Path, run: Run) -> None:
+    (tiny / "used").write_bytes(bytes(200_000))
+    ran = run("collect", case, "-o", tiny / f"bundle{ending}")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "No space left on device" in ran.err
+    assert [path.name for path in tiny.iterdir()] == ["used"]
