@@ -9,8 +9,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 SETTINGS: Final = 16 << 20
 """Bytes of a file with settings that are read."""
@@ -27,7 +28,7 @@ _NO_FILE: Final = (
 """Kinds of path that lead to no file, each with its words."""
 
 
-def opened(path: str | Path) -> BinaryIO:
+def opened(path: str | Path) -> BufferedReader:
     """Open a file for reading.
 
     Raises:

@@ -43,7 +43,7 @@ class Defect:
             error: the exception.
             plugin: the plugin whose code raised it, if it was one's.
         """
-        if isinstance(error, PluginFailed):
+        if isinstance(error, Contained):
             return error.defect
         text = " ".join(f"{type(error).__name__}: {error}".split())
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
@@ -64,16 +64,20 @@ class Defect:
         return f"a defect of this program at {self.place} ({self.error}); please report it"
 
 
-class PluginFailed(Exception):
-    """The code of a plugin failed.
+class Contained(Exception):
+    """A failure that was caught, and is raised again because nothing else explains it.
 
     Args:
-        defect: the failure, which names the plugin.
+        defect: the failure.
     """
 
     def __init__(self, defect: Defect) -> None:
         super().__init__(str(defect))
         self.defect = defect
+
+
+class PluginFailed(Contained):
+    """The code of a plugin failed; the defect names the plugin."""
 
 
 def _first_own(parts: tuple[str, ...]) -> int | None:

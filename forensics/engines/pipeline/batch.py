@@ -24,6 +24,7 @@ from forensics.engines import codec
 from forensics.engines.inputs import nothing_understood
 from forensics.engines.local import Step, no_cycles
 from forensics.engines.pipeline.closing import Closing, Former, timeline
+from forensics.engines.pipeline.damage import reading
 from forensics.engines.pipeline.executor import Executor, Given, Stage, Tasks
 from forensics.engines.pipeline.finishing import Finish, Part, cited, completed
 from forensics.engines.pipeline.job import (
@@ -496,9 +497,11 @@ def batch(
 
 
 def done(executor: Executor, job: Job, options: Options | None = None, say: Say = lambda _: None) -> Result:
-    """Do what ``batch`` does, whether or not anything is new."""
+    """Do what ``batch`` does, whether or not anything is new; what is damaged in the folder is named."""
     with job.output.alone():
-        return _batch(Batch(executor, job.paths, job.output, options or Options(), say), job)
+        return reading(
+            job.output, lambda: _batch(Batch(executor, job.paths, job.output, options or Options(), say), job)
+        )
 
 
 def scanned(executor: Executor, job: Job, options: Options) -> Result:

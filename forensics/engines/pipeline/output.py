@@ -11,10 +11,11 @@ import errno
 import functools
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -25,6 +26,7 @@ import polars as pl
 from forensics.engines.stages.rows import Schema
 from forensics.engines.stages.table import Table
 from forensics.errors import UnreadableInput, UnusableOutput, UnwritableOutput
+from forensics.named_files import FORMER, SETTINGS, contents, no_file, opened
 from forensics.outputs import evidence_around
 from forensics.version import __version__
 from parsers import limits, plugins
@@ -36,7 +38,11 @@ except ImportError:  # not on Windows
 
 FORMAT: Final = "forensics.batch/1"
 MANIFEST: Final = "manifest.json"
-_READS: Final = "reads"
+READS: Final = "reads"
+_SUM: Final = "sha256"
+_SUMS: Final = "files"
+_SMALL: Final = re.compile(r"part-[0-9]{5}[.]parquet")
+"""Files that ``write_table`` writes."""
 _LOCK: Final = ".lock"
 
 
@@ -88,6 +94,8 @@ class Output:
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            if why := no_file(self.folder / _LOCK):
+                raise UnusableOutput(f"{self.folder / _LOCK}: {why}, which no batch made; name another folder")
             held = (self.folder / _LOCK).open("ab")
         except OSError as error:
             raise _unwritable(self.folder, error) from None
@@ -111,25 +119,45 @@ class Output:
         """Return the manifest of the last completed run; None before the first.
 
         Raises:
-            UnusableOutput: the folder holds something else.
+            UnusableOutput: the folder holds something else, or the manifest or a small table is damaged.
         """
         path = self.folder / MANIFEST
         try:
-            said = json.loads(path.read_text("utf-8"))
+            said = json.loads(contents(path, FORMER).decode("utf-8"))
         except FileNotFoundError:
-            others = sorted(entry.name for entry in self.folder.iterdir()) if self.folder.is_dir() else []
-            strange = [name for name in others if name != _READS and not name.startswith(("tables-", "."))]
-            if strange:
-                raise UnusableOutput(
-                    f"{self.folder}: holds {strange[0]}, which no batch wrote; name a new folder: nothing is ever "
-                    "written over"
-                ) from None
+            self._refuse_strangers()
             return None
-        except (OSError, ValueError) as error:
-            raise UnusableOutput(f"{path}: cannot be read ({error}); name another folder") from None
+        except OSError as error:
+            raise UnusableOutput(f"{path}: cannot be read ({error.strerror}); name another folder") from None
+        except (ValueError, RecursionError):
+            raise self._damaged(path) from None
         if not isinstance(said, dict) or said.get("format") != FORMAT:
             raise UnusableOutput(f"{path}: is not of {FORMAT}; name another folder")
+        if said.pop(_SUM, None) != _sum_of(said):
+            raise self._damaged(path)
+        self._check_small_tables(said)
         return said
+
+    def _refuse_strangers(self) -> None:
+        others = sorted(entry.name for entry in self.folder.iterdir()) if self.folder.is_dir() else []
+        strange = [name for name in others if name != READS and not name.startswith(("tables-", "."))]
+        if strange:
+            raise UnusableOutput(
+                f"{self.folder}: holds {strange[0]}, which no batch wrote; name a new folder: nothing is ever "
+                "written over"
+            )
+
+    def _check_small_tables(self, manifest: dict[str, Any]) -> None:
+        for name, known in manifest[_SUMS].items():
+            path = self.tables(manifest["generation"]) / name
+            if _hash(path) != known:
+                raise self._damaged(path)
+
+    def _damaged(self, path: Path) -> UnusableOutput:
+        step = f"delete {'it' if path.name == MANIFEST else self.folder / MANIFEST}"
+        return UnusableOutput(
+            f"{path}: is damaged; {step} and run forensics batch into the folder again: what was read is not read again"
+        )
 
     def tables(self, generation: int) -> Path:
         """Return the folder of a generation's tables."""
@@ -137,19 +165,28 @@ class Output:
 
     def reads(self, run: int) -> Path:
         """Return the folder of the rows that a run read."""
-        return self.folder / _READS / f"{run:06}"
+        return self.folder / READS / f"{run:06}"
 
     def runs(self, key: str) -> list[int]:
         """Runs with complete rows that the same parser read in the same way."""
-        found = set()
-        for path in (self.folder / _READS).glob("[0-9]*.json"):
-            if json.loads(path.read_text("utf-8")).get("key") == key:
-                found.add(int(path.name.partition(".")[0]))
-        return sorted(found)
+        return [run for run, keys in self.kept_runs().items() if key in keys]
+
+    def kept_runs(self) -> dict[int, set[str]]:
+        """Return the runs with complete rows, in order, each with parser and settings of its waves.
+
+        A wave that is not known to be complete is read again.
+        """
+        found: dict[int, set[str]] = {}
+        for path in sorted((self.folder / READS).glob("[0-9]*.json")):
+            number = path.name.partition(".")[0]
+            with contextlib.suppress(OSError, ValueError, RecursionError, AttributeError):
+                if number.isdigit() and (key := json.loads(contents(path, SETTINGS)).get("key")) is not None:
+                    found.setdefault(int(number), set()).add(str(key))
+        return found
 
     def next_run(self) -> int:
         """A number that no run has had."""
-        names = [path.name.partition(".")[0] for path in (self.folder / _READS).glob("*")]
+        names = [path.name.partition(".")[0] for path in (self.folder / READS).glob("*")]
         return max((int(name) for name in names if name.isdigit()), default=0) + 1
 
     def keep_run(self, run: int, key: str, wave: int = 0) -> None:
@@ -160,7 +197,7 @@ class Output:
             key: parser and settings.
             wave: its number.
         """
-        self._write(self.folder / _READS / f"{run:06}.{wave:05}.json", [json.dumps({"key": key}).encode()])
+        self._write(self.folder / READS / f"{run:06}.{wave:05}.json", [json.dumps({"key": key}).encode()])
 
     def wave(self, run: int, wave: int) -> Path:
         """Return the folder of the rows that a wave of a run read."""
@@ -168,7 +205,7 @@ class Output:
 
     def waves(self, run: int) -> list[Path]:
         """Return the folders of the complete waves of a run."""
-        names = sorted((self.folder / _READS).glob(f"{run:06}.*.json"))
+        names = sorted((self.folder / READS).glob(f"{run:06}.*.json"))
         return [self.wave(run, int(path.name.split(".")[1])) for path in names]
 
     def write_all(self, generation: int, name: str, pieces: Iterable[bytes]) -> None:
@@ -220,13 +257,17 @@ class Output:
             manifest: data for the next run and for reports.
             live: runs whose rows are still used.
         """
-        said = json.dumps({"format": FORMAT, **manifest}, indent=1) + "\n"
-        self._write(self.folder / MANIFEST, [said.encode()])
+        place = self.tables(manifest["generation"])
+        small = sorted(path for path in place.glob("*/part-*.parquet") if _SMALL.fullmatch(path.name))
+        sums = {path.relative_to(place).as_posix(): _hash(path) for path in small}
+        said = json.loads(json.dumps({"format": FORMAT, **manifest, _SUMS: sums}))
+        text = json.dumps({**said, _SUM: _sum_of(said)}, indent=1) + "\n"
+        self._write(self.folder / MANIFEST, [text.encode()])
         kept = self.tables(manifest["generation"]).name
         for path in self.folder.glob("tables-*"):
             if path.name != kept:
                 shutil.rmtree(path, ignore_errors=True)
-        for path in sorted((self.folder / _READS).glob("*")):
+        for path in sorted((self.folder / READS).glob("*")):
             name = path.name.partition(".")[0]
             if name.isdigit() and int(name) not in live:
                 path.unlink() if path.is_file() else shutil.rmtree(path, ignore_errors=True)
@@ -268,6 +309,26 @@ def _locked(held: BinaryIO) -> bool | None:
         except OSError as error:
             found = False if error.errno in (errno.EAGAIN, errno.EACCES) else None
     return found
+
+
+def _sum_of(manifest: dict[str, Any]) -> str:
+    """Return the hash of a manifest, whatever its spaces."""
+    return sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
+
+
+def _hash(path: Path) -> str:
+    """Return the hash of a file; "" if it cannot be read."""
+    try:
+        state = path.stat()
+        return _hash_of(path, state.st_ino, state.st_size, state.st_mtime_ns)
+    except OSError:
+        return ""
+
+
+@functools.lru_cache(maxsize=4096)
+def _hash_of(path: Path, *_state: int) -> str:
+    with opened(path) as stream:
+        return file_digest(stream, "sha256").hexdigest()
 
 
 def _unwritable(path: Path, error: OSError) -> UnwritableOutput:

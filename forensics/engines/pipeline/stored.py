@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import polars as pl
 
@@ -19,6 +20,7 @@ from forensics.case.partial import excerpts_alone
 from forensics.engines import codec, local
 from forensics.engines.left_out import Judged
 from forensics.engines.pipeline.clocks import skew
+from forensics.engines.pipeline.damage import reading
 from forensics.engines.pipeline.finishing import judged_of
 from forensics.engines.pipeline.output import FORMAT, MANIFEST, Output
 from forensics.engines.stages import answers
@@ -28,6 +30,7 @@ from forensics.engines.stages.listing import File, Look
 from forensics.engines.stages.plan import Unit
 from forensics.engines.stages.reading import opened
 from forensics.errors import UnusableOutput
+from forensics.named_files import FORMER, contents
 from forensics.result import Result, ordered, problems_of
 from forensics.rules.finding import Finding
 from forensics.rules.known_problems import KNOWN_PROBLEMS
@@ -45,10 +48,12 @@ _OF_ACKS: Final = [Kind.PRODUCED.value, Kind.ACKS_AWAITED.value]
 
 
 def holds(folder: Path) -> bool:
-    """Return whether a folder was written by a batch."""
+    """Return whether a folder was written by a batch; a damaged one has tables beside its manifest."""
+    if any(folder.glob("tables-[0-9]*")):
+        return True
     try:
-        said = json.loads((folder / MANIFEST).read_text("utf-8"))
-    except (OSError, ValueError):
+        said = json.loads(contents(folder / MANIFEST, FORMER))
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(said, dict) and said.get("format") == FORMAT
 
@@ -153,15 +158,30 @@ def _same_plugins(folder: Path, manifest: Mapping[str, Any]) -> None:
         )
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _naming_damage(method: Callable[Concatenate[Stored, P], T]) -> Callable[Concatenate[Stored, P], T]:
+    """Return a method that names the damaged file if it fails because of one; see ``damage.reading``."""
+
+    @functools.wraps(method)
+    def reads(self: Stored, /, *given: P.args, **named: P.kwargs) -> T:
+        return reading(self.output, lambda: method(self, *given, **named))
+
+    return reads
+
+
 class Stored:
-    """The tables of a batch.
+    """The tables of a batch. If a file of them is damaged, each method raises ``UnusableOutput``.
 
     Args:
         folder: output folder of ``forensics batch -o``.
 
     Raises:
         UnreadableInput: there is no such folder.
-        UnusableOutput: no batch was completed there, or its tables are of another format than Parquet.
+        UnusableOutput: no batch was completed there, its manifest or a small table is damaged, or its tables are of
+            another format than Parquet.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -183,6 +203,7 @@ class Stored:
         self.reading = Reading(self.manifest["zone"], skew, *window)
         self._rows = LargeTables(self.output.tables(self.generation))
 
+    @_naming_damage
     def result(self, *, whole: bool = False) -> Result:
         """Return the result of the batch.
 
@@ -215,10 +236,12 @@ class Stored:
         ]
         return replace(ordered(self.manifest["inputs"], case, again), problems=problems_of(case))
 
+    @_naming_damage
     def summary(self) -> Case:
         """The case as ``LargeTables.summary`` gives it."""
         return self._rows.summary(self.sources(), self._brokers(), self.reading, self.files(), self._lives())
 
+    @_naming_damage
     def problems(self) -> list[Problem]:
         """Return known problems that the lines of the logs state, without the text of these lines.
 
@@ -229,11 +252,13 @@ class Stored:
         nothing = pl.DataFrame(schema={"source": pl.UInt32(), "line": pl.Int64()})
         return stated(Case(self.sources(), observations_of(rows.collect()), nothing, nothing, {}, self.reading))
 
+    @_naming_damage
     def names(self) -> list[str]:
         """Partitions that were judged."""
         rows = self.output.read_table(self.generation, "partitions").select("topic", "partition").unique()
         return sorted(f"{topic}-{partition}" for topic, partition in rows.iter_rows())
 
+    @_naming_damage
     def case(self, name: str | None = None) -> Case:
         """The case as a scan has it.
 

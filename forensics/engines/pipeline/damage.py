@@ -1,0 +1,63 @@
+"""Damaged files in the folder of a batch: one sentence with the next step, instead of an error of whatever read them.
+
+The manifest has a hash of itself and of the small tables, which is checked before anything is read. The other tables
+may be larger than the memory, so they are looked at only after a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+import polars as pl
+
+from forensics.engines.pipeline.output import MANIFEST, READS, Output
+from forensics.errors import ForensicsError, UnusableOutput
+from parsers.containment import Contained, Defect, contained
+
+T = TypeVar("T")
+
+
+def reading(output: Output, work: Callable[[], T]) -> T:
+    """Return the result of work that reads the folder of a batch.
+
+    Args:
+        output: the folder.
+        work: what to do.
+
+    Raises:
+        UnusableOutput: the work failed, and a file in the folder is damaged.
+        Contained: it failed, and none is.
+        ForensicsError: as the work raises it.
+    """
+    found = contained(work, expected=(ForensicsError,))
+    if isinstance(found, Defect):
+        refuse_damaged(output)
+        raise Contained(found)
+    return found
+
+
+def refuse_damaged(output: Output) -> None:
+    """Look at all files of the last completed run and of what was read for it.
+
+    Raises:
+        UnusableOutput: one of them cannot be read.
+    """
+    manifest = output.manifest()
+    tables = output.tables(manifest["generation"]).rglob("*.parquet") if manifest is not None else ()
+    _refuse(tables, f"delete {output.folder / MANIFEST}", "what was read is not read again")
+    reads = (path for run in output.kept_runs() for wave in output.waves(run) for path in wave.rglob("*.parquet"))
+    _refuse(reads, f"delete {output.folder / READS}", "everything is read again")
+
+
+def _refuse(files: Iterable[Path], step: str, then: str) -> None:
+    for path in sorted(files):
+        if not path.name.startswith((".", "_")) and isinstance(contained(lambda: _read(path)), Defect):  # noqa: B023
+            raise UnusableOutput(f"{path}: is damaged; {step} and run forensics batch into the folder again: {then}")
+
+
+def _read(path: Path) -> None:
+    """Read each column of a file by itself, as a file may be large."""
+    for name in pl.read_parquet_schema(path):
+        pl.read_parquet(path, columns=[name], hive_partitioning=False, glob=False)
