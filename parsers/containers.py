@@ -44,6 +44,7 @@ from parsers.takers import trace_files
 from parsers.text import exports, grep_output, shared_output
 from parsers.text.reordered import MOST_BYTES as MOST_REORDERED
 from parsers.text.reordered import STAMP, reordered
+from parsers.unread import TARS, is_foreign
 
 INSIDE: Final = "!"
 """Separator between the path of an archive and the path in it: ``bundle.tar.gz!/broker-1/server.log``."""
@@ -56,7 +57,7 @@ _BLOCK: Final = 512
 _LARGEST: Final = 1 << 60  # bytes of a file; file systems end far below
 _SUM: Final = re.compile(rb"[ \0]*[0-7]+[ \0]*")
 """A sum of a header of tar: octal."""
-_MISSING: Final = "files may be missing here"
+_MISSING: Final = "files may be missing here; copy the archive again if you can"
 _TOO_MANY: Final = "only its first {} files are read"
 _LONG_HEADER: Final = 1 << 20
 _LENGTH_DIGITS: Final = 7  # of a record's length in such a header
@@ -67,6 +68,13 @@ _EXTENSIONS: Final = {
     tarfile.GNUTYPE_LONGLINK: "linkpath",
 }
 """Types of headers that extend others, with the pax keyword of the one value that GNU's hold; "" for headers of pax."""
+_MAGIC: Final = (b"ustar\x0000", b"ustar  \0")
+_MAGIC_AT: Final = 257
+"""Byte of the header of a tar at which one of these is (POSIX 1003.1, GNU)."""
+_SEARCHED: Final = 16 << 20
+_PROGRAMS: Final = (b"#!", b"MZ", b"\x7fELF")
+_ZIP_END: Final = 22 + (1 << 16)
+"""The end of a zip's directory, with a comment as long as it may be (APPNOTE 4.3.16)."""
 _NO_ARCHIVES: Final = (".jar", ".war", ".ear", ".whl", ".egg")
 _ZIP_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 _ZIP_ERRORS: Final = (
@@ -118,7 +126,7 @@ def _opened(source: Source, memory: Memory, archives: int, layers: int) -> Itera
         yield replace(source, problem=f"cannot be read: {error.strerror or error}")
         return
     codec = codec_of(head)
-    kind = _archive_of(head)
+    kind = _kind_of(source, head)
     if head.startswith(_UTF_16) and head[2:4] != b"\0\0":
         source = _recoded(source)
         head = source.head()
@@ -241,6 +249,46 @@ def _archive_of(head: bytes) -> str | None:
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip"
     return "tar" if len(head) >= _BLOCK and _header(head[:_BLOCK]) is not None else None
+
+
+def _kind_of(source: Source, head: bytes) -> str | None:
+    return _archive_of(head) or _damaged_archive(source, head)
+
+
+def _damaged_archive(source: Source, head: bytes) -> str | None:
+    """Return the kind of an archive whose beginning is damaged, or follows something else; None for any other file."""
+    if codec_of(head) is not None or is_foreign(head):
+        return None
+    if head.startswith(_MAGIC, _MAGIC_AT) or _has_header(source):
+        return "tar"
+    return "zip" if _has_directory(source, head) else None
+
+
+def _has_header(source: Source) -> bool:
+    """Return whether a file that is called a tar has a header of one in its first 16 MiB.
+
+    Without such a name any file may hold a tar, as a segment with tars in its records.
+    """
+    if not source.name.lower().endswith(".tar") and not source.path.lower().endswith(TARS):
+        return False
+    with contextlib.suppress(OSError), source.open() as stream:
+        for _ in range(_SEARCHED // _BLOCK):
+            block = stream.read(_BLOCK)
+            if block.startswith(_MAGIC, _MAGIC_AT) and _header(block) is not None:
+                return True
+            if len(block) < _BLOCK:
+                break
+    return False
+
+
+def _has_directory(source: Source, head: bytes) -> bool:
+    """Return whether a file that is called a zip, or is a program, ends with the directory of one."""
+    if source.place is None or not (head.startswith(_PROGRAMS) or source.name.lower().endswith(".zip")):
+        return False
+    with contextlib.suppress(OSError), source.open() as stream:
+        stream.seek(max(source.size - _ZIP_END, 0))
+        return b"PK\x05\x06" in stream.read(_ZIP_END)
+    return False
 
 
 def _order(path: str) -> tuple[tuple[int, str], ...]:
@@ -571,9 +619,13 @@ def _zip(archive: Source) -> tuple[list[Source], list[str]]:
             file = zipfile.ZipFile(stream)
         except _ZIP_ERRORS:
             return _salvaged(archive, stream, problems)
-        if min((info.header_offset for info in file.infolist()), default=0) > 0:
-            # It begins with a file that its directory does not know: the directory is that of a zip inside.
-            return _salvaged(archive, stream, problems)
+        first = min((info.header_offset for info in file.infolist()), default=0)
+        if first > 0:
+            stream.seek(0)
+            if _archive_of(stream.read(_BLOCK)) == "zip":
+                # It begins with a file that its directory does not know: the directory is that of a zip inside.
+                return _salvaged(archive, stream, problems)
+            problems.append(f"{first:,} bytes are before the zip, as of a program that unpacks it: they are not read")
         undo.pop_all()
     weakref.finalize(file, stream.close)  # open as long as a member of it may be asked for
     return _listed(archive, file, problems)

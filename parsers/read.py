@@ -32,6 +32,7 @@ from parsers.takers import added_formats, data_files, log_files, metadata_files
 from parsers.takers.data_files import named
 from parsers.takers.pointer_files import POINTER, is_pointer, pointer
 from parsers.text import broker_log
+from parsers.unread import TARS, why_unread
 from parsers.walk import in_reading_order
 
 __all__ = [
@@ -268,24 +269,6 @@ def _taken(source: Source) -> FileReading:
 _SPEAKS = "server.log"
 
 
-def _wide(head: bytes) -> str:
-    """The encoding of a text of two or four bytes a character, which is not read; "" for any other text."""
-    if b"\0" not in head:
-        return ""
-    marked = head.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff"))
-    text = head[4:] if marked else head
-    for name, size, places in (("UTF-32", 4, (0, 3)), ("UTF-16", 2, (0, 1))):
-        for place in places:
-            letters = text[place::size]
-            rest = bytes(byte for number, byte in enumerate(text) if number % size != place)
-            if len(letters) >= _LETTERS and not any(rest) and letters.isascii() and 0 not in letters:
-                return name
-    return ""
-
-
-_LETTERS = 16
-
-
 def _piece(source: Source, _: bytes) -> FileReading:
     from parsers.excerpts.reading import piece  # compiles many patterns, which logs do not need
 
@@ -301,9 +284,8 @@ def _nothing_recognised(source: Source, head: bytes) -> str:
 
 
 def _stranger(source: Source, head: bytes) -> pl.DataFrame:
-    if wide := _wide(head):
-        mark = " without the mark of it at its beginning" if wide == "UTF-16" else ""
-        return note(f"a text in {wide}{mark}, which is not read: save it as UTF-8")
+    if why := why_unread(source.path if source.path.lower().endswith(TARS) else source.name, head):
+        return note(why)
     if is_reprinted(head):
         jq = "jq -c '.[]'" if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") else "jq -c ."
         return note(

@@ -110,6 +110,15 @@ NAMED: dict[str, tuple[str, bytes, str]] = {
     ),
     "UTF-16 without its mark": ("server.log", (LINE * 3).encode("utf-16-le"), "a text in UTF-16"),
     "UTF-32": ("server.log", (LINE * 3).encode("utf-32"), "a text in UTF-32"),
+    "RAR": ("logs.rar", b"Rar!\x1a\x07\x01\0" + bytes(400), "a RAR archive, which is not read: unpack it (unrar x)"),
+    "7z": ("server.log", b"7z\xbc\xaf\x27\x1c\0\4" + bytes(400), "a 7z archive, which is not read: unpack it (7z x)"),
+    "cpio": ("logs", b"070701" + b"0" * 400, "a cpio archive, which is not read"),
+    "encrypted": ("logs.tar.gz", b"Salted__" + bytes(range(200)), "encrypted by openssl, which is not read"),
+    "no tar": ("logs.tar", bytes(range(256)) * 9, "named like a tar, but its first bytes are not those of one"),
+    "no gzip": ("logs.tar.gz", b"\0\0" + compressed(1)[2:], "named like a gzip, but its first bytes"),
+    "no tar in gzip": ("logs.tgz", gzip.compress(bytes(range(256)) * 9), "named like a compressed tar, but its"),
+    "no zip": ("logs.zip", b"\0\0" + archived("server.log", b"x")[2:40], "named like a zip, but its first bytes"),
+    "an empty tar": ("logs.tar.xz", b"", "named like an xz, but empty: copy it again"),
     "UTF-32 without its mark": ("server.log", (LINE * 3).encode("utf-32-be"), "a text in UTF-32"),
 }
 

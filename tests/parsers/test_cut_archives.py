@@ -131,7 +131,8 @@ def test_a_cut_at_the_end_of_a_file_is_told() -> None:
     one = tar({"server.log": b"x" * 512})
     archive, found = expand(source(one[:1024], "a.tar"))
     assert found.open().read() == b"x" * 512
-    assert archive.notes == ("it ends at byte 1,024 without the mark of an end; files may be missing here",)
+    (said,) = archive.notes
+    assert said.startswith("it ends at byte 1,024 without the mark of an end; files may be missing here")
 
 
 @pytest.mark.parametrize("make", [zipped, piped], ids=["sizes before", "sizes behind"])
@@ -229,3 +230,43 @@ def test_a_segment_that_is_cut_does_not_tell_where_the_log_ends(
     assert told["hw-above-leo"] == "unknown"
     assert told["segment-damage"] == "unknown"
     assert told["checkpoint-contradiction"] == "unknown"
+
+
+DAMAGED: dict[str, Callable[[bytes], bytes]] = {
+    "a wrong sum": lambda data: data[:150] + b"?" + data[151:],
+    "no magic": lambda data: data[:100] + bytes(412) + data[512:],
+    "zeros": lambda data: bytes(512) + data[512:],
+    "text": lambda data: b"x" * 512 + data[512:],
+}
+
+
+@pytest.mark.parametrize("compress", [None, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize("how", DAMAGED)
+def test_a_damaged_first_header_costs_one_file(how: str, compress: Callable[[bytes], bytes] | None) -> None:
+    data = DAMAGED[how](tar(FILES))
+    name = "a.tar" if compress is None else "a.tgz"
+    whole, said = contents(list(expand(source(data if compress is None else compress(data), name))))
+    assert whole == len(FILES) - 1
+    if how != "zeros":
+        assert said[0].startswith("no header at byte 0, where one must be; files may be missing here")
+
+
+def test_no_text_and_no_segment_is_taken_for_an_archive(tmp_path: Path) -> None:
+    inside = tar({"server.log": b"x"})
+    files = {
+        "logs/server.log": b"[2026-11-21 04:11:02,000] INFO ustar " * 50,
+        "logs/server.log.zip": b"[2026-11-21 04:11:02,000] INFO no zip\n" * 50,
+        "data/orders-0/00000000000000000000.log": b"x" * 512 + inside,
+    }
+    for name, data in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    assert [one.container for one in walk([str(tmp_path)])] == [""] * len(files)
+
+
+@pytest.mark.parametrize("stub", [b"#!/bin/sh\nexit 1\n", b"MZ" + bytes(70_000), b"\x7fELF" + bytes(5000)])
+def test_a_zip_behind_a_program_is_read(stub: bytes, tmp_path: Path) -> None:
+    (tmp_path / "bundle.exe").write_bytes(stub + zipped(FILES))
+    whole, said = contents(list(walk([str(tmp_path)])))
+    assert whole == len(FILES)
+    assert said == [f"{len(stub):,} bytes are before the zip, as of a program that unpacks it: they are not read"]
