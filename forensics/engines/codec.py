@@ -80,7 +80,7 @@ def shape() -> str:
             named = list(zip(_fields(kind), _hints(kind), strict=True))
             found[kind.__name__] = [(field.name, repr(hint)) for field, hint in named]
             open_ += [hint for _, hint in named]
-        open_ += typing.get_args(kind)
+        open_ += typing.get_args(_table(kind) if _is_table(kind) else kind)
     return sha256(repr(sorted(found.items())).encode()).hexdigest()[:16]
 
 
@@ -133,6 +133,10 @@ def _encoder_of_optional(kind: Any) -> Way | None:
 def _encoder_of_mapping(kind: Any) -> Way:
     key, item = (_encoder(one) or _same for one in typing.get_args(kind))
     return lambda value: [[key(one), item(two)] for one, two in value.items()]
+
+
+def _encoder_of_table(kind: Any) -> Way:
+    return _encoder_of_mapping(_table(kind))
 
 
 def _encoder_of_tuple(kind: Any) -> Way | None:
@@ -201,6 +205,11 @@ def _decoder_of_mapping(kind: Any) -> Way:
     return lambda row: {key(one): item(two) for one, two in row}
 
 
+def _decoder_of_table(kind: Any) -> Way:
+    way = _decoder_of_mapping(_table(kind))
+    return lambda row: kind(way(row))
+
+
 def _decoder_of_tuple(kind: Any) -> Way:
     ways = [_decoder(one) for one in typing.get_args(kind)]
     if not any(ways):
@@ -255,6 +264,17 @@ def _is_mapping(kind: Any) -> bool:
     return origin is not None and issubclass(origin, Mapping)
 
 
+def _is_table(kind: Any) -> bool:
+    """Return whether it is a class of its own for a dictionary, such as ``LeaderEpochs``."""
+    return isinstance(kind, type) and issubclass(kind, dict) and kind is not dict
+
+
+def _table(kind: Any) -> Any:
+    """Return the dictionary that such a class is, with the types of its keys and values."""
+    (table,) = kind.__orig_bases__
+    return table
+
+
 def _is_tuple_of_fixed_length(kind: Any) -> bool:
     return typing.get_origin(kind) is tuple and typing.get_args(kind)[-1] is not Ellipsis
 
@@ -286,6 +306,7 @@ _FORMS: typing.Final = (
     _Form(_is_enum, _encoder_of_enum, _decoder_of_enum),
     _Form(dataclasses.is_dataclass, _encoder_of_fields, _decoder_of_fields),
     _Form(_is_optional, _encoder_of_optional, _decoder_of_optional),
+    _Form(_is_table, _encoder_of_table, _decoder_of_table),
     _Form(_is_mapping, _encoder_of_mapping, _decoder_of_mapping),
     _Form(_is_tuple_of_fixed_length, _encoder_of_tuple, _decoder_of_tuple),
     _Form(_is_set, _encoder_of_set, _decoder_of_many),

@@ -14,7 +14,9 @@ from forensics.replay.facts.directory import Copy, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.inferences import Inferred
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage
+from forensics.replay.partition_states import PartitionStates
 from forensics.replay.protocol import UNKNOWN_BROKER, Answer, Protocol
 from forensics.replay.signs.last_stable import NOT_STATED, LastStable
 from forensics.replay.signs.stated import NOTHING, Stated
@@ -339,93 +341,6 @@ class EpochRollback:
     refs: tuple[Ref, ...]
 
 
-@dataclass(slots=True)
-class Epoch:
-    """One leader epoch.
-
-    Attributes:
-        epoch: its number.
-        leader: broker id; -1 for none; None if unknown.
-        begins: log end offset of the leader when it began.
-        lineage: the leader's log in this epoch, the epoch's own entry included where its start is known.
-        isr: ISR at the beginning, and every later one that is known, in order: (isr, is it committed, ref).
-        isrs_stated_by_others: every ISR that brokers other than the leader state.
-        time: when it began, microseconds since 1970 UTC.
-        refs: evidence of its leader and start.
-        leader_took_up: whether any evidence shows that the leader took it up, or lines of it are missing.
-        may_have_taken_up: no evidence shows that the leader took it up, but lines of it are missing.
-        other_leaders: other leaders stated for the same epoch.
-        leader_lines: where it has several leaders, evidence of each of them: one line of each log of each broker.
-        two_by_one: brokers whose own role lines, of one process, name two leaders of it.
-        led_by_node: of an epoch with several leaders, those that a node of ZooKeeper names.
-        unclean: evidence that the leader was elected from outside the ISR.
-        recovering: line of the leader that states that it was elected so, from 3.2 on.
-        standing: the ISR that may have been valid to its end, if its leader proposed another and does not confirm it.
-        isr_from_leader: the leader itself states the ISR. Whether it states every change is a question to the coverage
-            (``elections.isr_stated_by_leader``).
-        isr_from_others: controllers or metadata caches state it.
-        isr_elected: its first ISR is the one it was elected with.
-        elected: a line of the controller that elected the leader names this epoch.
-        changed: such a line of a KRaft controller. It states that an election is unclean, if it is.
-        by_request: controllers sent it to brokers by request, as with ZooKeeper.
-        last_known: the controller logs that the leader was the last member of an empty ISR (KIP-966, lastKnownElr).
-        safe: the controller's line shows that the leader has all committed records, though it was not in the ISR.
-        forced: a leader from outside the ISR was elected though no setting allowed it, or because of a request.
-        asked: line that shows this request.
-    """
-
-    epoch: int
-    leader: int | None = None
-    begins: Interval = field(default_factory=Interval)
-    lineage: Lineage = field(default_factory=Lineage)
-    isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
-    isrs_stated_by_others: set[frozenset[int]] = field(default_factory=set)
-    time: int | None = None
-    refs: list[Ref] = field(default_factory=list)
-    leader_took_up: bool = False
-    may_have_taken_up: bool = False
-    other_leaders: dict[int, Ref] = field(default_factory=dict)
-    leader_lines: dict[int, tuple[Ref, ...]] = field(default_factory=dict)
-    two_by_one: set[int] = field(default_factory=set)
-    led_by_node: set[int] = field(default_factory=set)
-    unclean: list[Ref] = field(default_factory=list)
-    recovering: Ref | None = None
-    standing: frozenset[int] | None = None
-    isr_from_leader: bool = False
-    isr_from_others: bool = False
-    isr_elected: bool = False
-    elected: bool = False
-    changed: bool = False
-    by_request: bool = False
-    last_known: bool = False
-    safe: bool = False
-    forced: bool = False
-    asked: list[Ref] = field(default_factory=list)
-
-    @property
-    def start(self) -> int | None:
-        """Log end offset of the leader when it began, if that is known exactly."""
-        return self.begins.exact
-
-    @property
-    def first_isr(self) -> frozenset[int] | None:
-        """The ISR the epoch began with."""
-        return self.isr[0][0] if self.isr else None
-
-    @property
-    def last_isr(self) -> frozenset[int] | None:
-        """The last ISR known of the epoch."""
-        return self.isr[-1][0] if self.isr else None
-
-    def elected_with(self, broker: int) -> bool:
-        """Return whether the leader was elected with a replica in the ISR; False if that ISR is unknown."""
-        return self.isr_elected and broker in (self.first_isr or ())
-
-    def elected_without(self, broker: int) -> bool:
-        """Return whether the leader was elected with a replica outside the ISR; False if that ISR is unknown."""
-        return self.isr_elected and broker not in (self.first_isr or ())
-
-
 @dataclass(frozen=True, slots=True)
 class StateChange:
     """A line of a replica and the values that it changed. Role spans have what changed its role and its ISR.
@@ -515,7 +430,7 @@ class History:
     facts: PartitionFacts
     protocol: TruncatesTo = TruncatesTo.LEADER_EPOCH
     replicas: dict[int, Replica] = field(default_factory=dict)
-    epochs: dict[int, Epoch] = field(default_factory=dict)  # by number, in rising order
+    epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
     truncations: list[Truncation] = field(default_factory=list)
     truncations_of_unknown_extent: list[Truncation] = field(
         default_factory=list
@@ -538,9 +453,7 @@ class History:
         default_factory=list
     )  # signs that the order of epochs is not that of leaders
     isr_commits: dict[int, list[int]] = field(default_factory=dict)  # partition epochs that leaders committed, by epoch
-    states: dict[int, tuple[int | None, frozenset[int] | None]] = field(
-        default_factory=dict
-    )  # leader epoch and ISR, if known, by partition epoch (zkVersion)
+    states: PartitionStates = field(default_factory=PartitionStates)
     copies: dict[int, Copy] = field(default_factory=dict)  # of replicas whose segments are in the evidence
     deletions: list[Deletion] = field(default_factory=list)  # what leaders removed from the beginning of the log
     regressions_in_doubt: list[Regression] = field(default_factory=list)  # while lines of their broker are missing
@@ -604,6 +517,8 @@ class History:
         One that must have existed although no line names it (``Coverage.unnamed``) is among them, with nothing known.
         """
         named = (epoch for epoch in self.epochs.values() if epoch.leader_took_up)
+        if not self.coverage.unnamed:
+            return [*named]
         return sorted((*named, *map(Epoch, self.coverage.unnamed)), key=lambda epoch: epoch.epoch)
 
     def led_before(self, number: int) -> Epoch | None:
@@ -611,7 +526,7 @@ class History:
 
         Another broker may have led since then, in an epoch that no line names (``Coverage.unnamed_between``).
         """
-        return next((e for n, e in reversed(self.epochs.items()) if n < number and e.leader not in (None, -1)), None)
+        return next((one for one in reversed(self.epochs.before(number)) if one.leader not in (None, -1)), None)
 
     @property
     def seen_by_clients(self) -> list[HwStatement]:
@@ -661,8 +576,8 @@ class History:
     @property
     def current(self) -> Epoch | None:
         """The last epoch with a leader that took it up, by number."""
-        led = [e for e in self.epochs.values() if e.leader is not None and e.leader >= 0 and e.leader_took_up]
-        return max(led, key=lambda e: e.epoch) if led else None
+        led = (one for one in reversed(self.epochs.values()) if one.leader_took_up and one.leader not in (None, -1))
+        return next(led, None)
 
 
 _QUESTIONS: set[str] = set()

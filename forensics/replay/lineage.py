@@ -16,6 +16,9 @@ from operator import itemgetter
 Range = tuple[int, int]
 """Half-open range of offsets, ``[first, end)``."""
 
+Entries = tuple[tuple[int, int], ...]
+"""Leader epochs with the first offset that each wrote."""
+
 _start = itemgetter(1)
 
 UNKNOWN = -1
@@ -47,7 +50,7 @@ class Lineage:
         entries: epochs with the first offset each wrote.
     """
 
-    entries: tuple[tuple[int, int], ...] = ()
+    entries: Entries = ()
 
     def epoch_at(self, offset: int) -> int:
         """Epoch that wrote an offset; ``UNKNOWN`` before the first entry."""
@@ -157,14 +160,17 @@ def differences(left: Lineage, right: Lineage, first: int, end: int) -> tuple[li
     """
     if left is right:
         return [], []  # the same log, even if little is known of it
-    common = set(left.entries) & set(right.entries)
+    kept = _kept_in_common(left.entries, right.entries)
+    entries = *left.entries[kept:], *right.entries[kept:]
+    common = set(left.entries[kept:]) & set(right.entries[kept:])
+    begun = left.entries[kept - 1][1] if kept else 0
     # An epoch has one leader with one log. If both logs have it from the same offset, they are equal below, even where
     # epochs are unknown.
-    shared = max((start for epoch, start in common if epoch >= 0), default=0)
-    bounds = sorted(
-        {first, *(s for _, s in (*left.entries, *right.entries) if first < s < end), end}
-        | ({shared} if first < shared < end else set())
-    )
+    shared = max((start for epoch, start in common if epoch >= 0), default=begun)
+    since = max(first, begun) if kept else first
+    if since >= end:
+        return [], []
+    bounds = sorted({since, *(start for _, start in entries if since < start < end), end})
     differ: list[Range] = []
     unknown: list[Range] = []
     for start, stop in itertools.pairwise(bounds):
@@ -174,6 +180,21 @@ def differences(left: Lineage, right: Lineage, first: int, end: int) -> tuple[li
         elif min(a, b) < 0 and start >= shared:
             unknown.append((start, stop))
     return merge(differ), merge(unknown)
+
+
+def _kept_in_common(left: Entries, right: Entries) -> int:
+    """Return how many entries two logs begin with alike, up to the last one of these with a known epoch.
+
+    Both logs are equal below the start of that one. Two copies of one log mostly differ at their end alone, and may
+    have thousands of entries.
+    """
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if left[low:middle] == right[low:middle] else (low, middle - 1)
+    while low and left[low - 1][0] < 0:
+        low -= 1
+    return low
 
 
 def same(left: Lineage, right: Lineage, ranges: Iterable[Range]) -> list[Range]:

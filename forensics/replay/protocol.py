@@ -9,6 +9,7 @@ names: neither module imports the other, so that each can show the other to be w
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -289,6 +290,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
 """Every behaviour that differs between releases and that replay knows."""
 
 _NAMED: Mapping[str, Behaviour] = {row.name: row for row in BEHAVIOURS}
+_SETTINGS = {row.setting for row in BEHAVIOURS if row.setting is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,8 +331,8 @@ def of(broker: Broker | None, magic: int | None = None) -> Protocol:
         magic: newest message format among the partition's batches in the evidence, or None without batches.
     """
     processes = broker.processes if broker is not None else {}
-    truncates = _NAMED["truncates_by_epoch"]
-    old = (run for run, process in processes.items() if _answer(truncates, _of_process(process)) is Answer.NO)
+    truncates = {run: _answer("truncates_by_epoch", _of_process(process)) for run, process in processes.items()}
+    old = (run for run, found in truncates.items() if found is Answer.NO)
     asked = (row.name for row in BEHAVIOURS if row.asked is not Asked.NEVER)
     return Protocol(**{name: answer(name, broker, magic) for name in asked}, old_runs=frozenset(old))
 
@@ -339,11 +341,11 @@ def answer(name: str, broker: Broker | None, magic: int | None = None) -> Answer
     """Return whether a broker shows the behaviour of that name; for ``magic`` see ``of``."""
     row, stated = _NAMED[name], _of_broker(broker, magic)
     if broker is None or row.asked not in (Asked.EVERY, Asked.ANY):
-        return _answer(row, stated)
+        return _answer(name, stated)
     processes = broker.processes.values()
     ran = [_as_process(stated, process) for process in processes]
     ran += [stated._replace(release=one) for one in broker.releases - {process.release for process in processes}]
-    found = [_answer(row, one) for one in ran or [stated]]
+    found = [_answer(name, one) for one in ran or [stated]]
     return every(found) if row.asked is Asked.EVERY else some(found)
 
 
@@ -391,7 +393,7 @@ class _Stated(NamedTuple):
     Attributes:
         release, inter_broker, message_format: as the broker states them.
         magic: newest message format among the partition's batches, or None without batches.
-        settings: what is known of its settings.
+        settings: what is known of the settings that decide.
         configured: a setting that is not known has its default.
     """
 
@@ -399,7 +401,7 @@ class _Stated(NamedTuple):
     inter_broker: Release | None = None
     message_format: Release | None = None
     magic: int | None = None
-    settings: Mapping[str, str] = {}
+    settings: frozenset[tuple[str, str]] = frozenset()
     configured: bool = False
 
     @property
@@ -416,15 +418,18 @@ def _of_broker(broker: Broker | None, magic: int | None) -> _Stated:
     if broker is None:
         return _Stated(magic=magic)
     inter_broker, message_format = (version_of(broker.settings.get(key)) for key in (INTER_BROKER, MESSAGE_FORMAT))
-    return _Stated(broker.release, inter_broker, message_format, magic, broker.settings, broker.configured)
+    settings = frozenset((name, broker.settings[name]) for name in _SETTINGS if name in broker.settings)
+    return _Stated(broker.release, inter_broker, message_format, magic, settings, broker.configured)
 
 
 def _of_process(process: Process) -> _Stated:
     return _Stated(process.release, process.inter_broker, process.message_format)
 
 
-def _answer(row: Behaviour, stated: _Stated) -> Answer:
-    """Return the answer of a row for one release."""
+@functools.lru_cache(maxsize=10_000)  # rows ask for each other, and most brokers of a cluster state the same
+def _answer(name: str, stated: _Stated) -> Answer:
+    """Return the answer of the row with a name for one release."""
+    row = _NAMED[name]
     if row.setting is not None and (decided := _by_setting(row, row.setting, stated)) is not None:
         return decided
     if row.message_format is not None and stated.magic is not None:
@@ -435,8 +440,8 @@ def _answer(row: Behaviour, stated: _Stated) -> Answer:
             _speaks(row, stated),
             _writes(row, stated),
             Answer.YES if row.feature is None else Answer.OPEN,  # a level may change within the evidence
-            *(_answer(_NAMED[name], stated) for name in row.needs),
-            *(_OPPOSITE[_answer(_NAMED[name], stated)] for name in row.unless),
+            *(_answer(other, stated) for other in row.needs),
+            *(_OPPOSITE[_answer(other, stated)] for other in row.unless),
         )
     )
 
@@ -449,11 +454,12 @@ _METADATA_VERSION = (3, 0)
 
 def _by_setting(row: Behaviour, setting: str, stated: _Stated) -> Answer | None:
     """Return the answer of ``process.roles``; None if it is known to be unset, or if a release has no such setting."""
-    if stated.settings.get(setting, "").strip("[] "):
+    known = dict(stated.settings)
+    if known.get(setting, "").strip("[] "):
         return Answer.YES
     if _below_kraft(stated):
         return Answer.NO
-    if setting in stated.settings or stated.configured:
+    if setting in known or stated.configured:
         return None
     always = _by_release(row.releases, stated, Answer.OPEN)
     may = some((always, _by_release(row.optional, stated, Answer.OPEN)))
@@ -501,7 +507,7 @@ def _writes(row: Behaviour, stated: _Stated) -> Answer:
 def _by_metadata_version(stated: _Stated) -> Answer:
     """Return whether ``metadata.version`` decides, so that the broker ignores both settings (KIP-778, KIP-724)."""
     since = _by_release((Releases(_METADATA_VERSION, None),), stated, Answer.OPEN)
-    return every((_answer(_NAMED["kraft"], stated), since))
+    return every((_answer("kraft", stated), since))
 
 
 def _speaks_at_least(least: Release, stated: _Stated) -> Answer:

@@ -30,7 +30,6 @@ from forensics.replay.high_watermarks.restored_checkpoints import restored_check
 from forensics.replay.high_watermarks.scraped import scraped_high_watermarks
 from forensics.replay.history import (
     BrokerFacts,
-    Epoch,
     EpochRollback,
     History,
     HwSource,
@@ -42,6 +41,7 @@ from forensics.replay.history import (
     TruncationReason,
 )
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership import epochs as leadership
 from forensics.replay.leadership.doubts import doubts
 from forensics.replay.leadership.elections import isr_changed_without_lines, isr_commits, outlived, states
@@ -447,13 +447,13 @@ class _Reconstruction(HwAttribution):
     def _fetched_unseen(self, broker: int, before: RoleSpan, role_span: RoleSpan) -> Epoch | None:
         """Return the first epoch between two roles of a follower in which it fetched without receiving that epoch."""
         died = role_span.run > before.run and before.shut_down is None and not self._outgrew(broker, before)
-        for number, epoch in self.history.epochs.items():
+        for epoch in self.history.epochs.between(before.epoch, role_span.epoch):
             # The controller removes a dead broker from the ISR in an epoch of its own
             # (KafkaController.onReplicasBecomeOffline). A broker that requested its own shutdown still fetches
             # meanwhile.
             if died and epoch.elected_without(broker):
                 continue
-            if before.epoch < number < role_span.epoch and epoch.leader == before.leader and epoch.leader_took_up:
+            if epoch.leader == before.leader and epoch.leader_took_up:
                 return epoch
         return None
 
@@ -569,7 +569,7 @@ class _Reconstruction(HwAttribution):
         before = self.previous.get(broker)
         if before is None or before.role is not Role.FOLLOWER or before.run != role_span.run or before.steps:
             return None
-        epochs = [e for n, e in self.history.epochs.items() if before.epoch <= n <= epoch.epoch]
+        epochs = self.history.epochs.between(before.epoch - 1, epoch.epoch + 1)
         if len(epochs) < 2 or epoch.leader is None or any(e.leader != epoch.leader for e in epochs):
             return None
         if self.history.coverage.unnamed_between(before.epoch, epoch.epoch):

@@ -14,7 +14,8 @@ from forensics.case.coverage import coverage
 from forensics.outputs import NAME, Alike, Named, members_as_json
 from forensics.repaired.former import FormerFinding
 from forensics.repaired.since import Repair
-from forensics.replay.history import Epoch, History
+from forensics.replay.history import History
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import UNKNOWN
 from forensics.result import Partition, Result
 from forensics.rules import RULES

@@ -24,8 +24,9 @@ from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.compaction import NOT_CLEANED
 from forensics.replay.facts.deletions import may_be_deleted
 from forensics.replay.facts.log_dirs import moved_until
-from forensics.replay.history import Epoch, History, HwSource, HwStatement, ShortenedLog
+from forensics.replay.history import History, HwSource, HwStatement, ShortenedLog
 from forensics.replay.inferences import joined
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import Range, intersect, size
 from forensics.replay.omissions.last_leader import maybe_controllers
 from forensics.replay.traces.results import ServedAgain

@@ -15,7 +15,6 @@ from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import (
-    Epoch,
     History,
     HwSource,
     HwStatement,
@@ -26,6 +25,7 @@ from forensics.replay.history import (
     once,
 )
 from forensics.replay.inferences import Inferred
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import Range, differences, merge
 from forensics.replay.omissions.files import NOT_READ
 from forensics.replay.roles.steps import StepKind

@@ -14,7 +14,8 @@ from forensics.replay.committed.lost_by import elected_by
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Doubt, Printed
 from forensics.replay.facts.isr import isr_text
-from forensics.replay.history import Epoch, History, ShortenedBy
+from forensics.replay.history import History, ShortenedBy
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import isr_changed_without_lines, shows_ineligible
 from forensics.replay.leadership.judged_elections import (
     Elected,
@@ -187,7 +188,7 @@ def _later(history: History, led: list[Epoch], unseen: list[int], electors: list
 
 def _wish(history: History, epoch: Epoch, unseen: list[int]) -> Want:
     """Return what would show the ISR from which an epoch's leader was elected."""
-    before = [e.leader for n, e in history.epochs.items() if n < epoch.epoch and e.leader is not None]
+    before = [one.leader for one in history.epochs.before(epoch.epoch) if one.leader is not None]
     changed = isr_changed_without_lines(history, epoch)
     coverage = history.coverage
     silent = {b for b in before[-1:] if changed or (b in history.replicas and not coverage.has(b, Printed.LOG))}

@@ -16,8 +16,9 @@ from forensics.replay.committed.aftermath import (
 )
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import Epoch, EpochRollback, History, Replica, Role, ShortenedBy, ShortenedLog
+from forensics.replay.history import EpochRollback, History, Replica, Role, ShortenedBy, ShortenedLog
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage
 from forensics.replay.roles.steps import RoleSpan, Step, StepKind
 from forensics.rules.leo_regression import _HOST, _HOW, _REGAINED
@@ -36,9 +37,11 @@ def history(own_end: int = 50) -> History:
         1: Replica(1, lineage=LOG, end=100, on_disk=True),
         2: Replica(2, lineage=LOG, end=own_end, on_disk=True),
     }
-    found.epochs = {
-        0: Epoch(0, leader=1, begins=Interval.at(0), lineage=LOG, leader_took_up=True, isr=[(BOTH, LINE)]),
-    }
+    found.epochs = LeaderEpochs(
+        {
+            0: Epoch(0, leader=1, begins=Interval.at(0), lineage=LOG, leader_took_up=True, isr=[(BOTH, LINE)]),
+        }
+    )
     found.role_spans = {2: [RoleSpan(2, 0, 1, Role.FOLLOWER, leader=1, refs=[LINE])]}
     found.shortened_logs = [ShortenedLog(2, 0, Interval.at(80), 50, LOG, None, (LINE,))]
     return found

@@ -9,7 +9,8 @@ import pytest
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import Epoch, History
+from forensics.replay.history import History
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import maybe_eligible, outside_isr
 from forensics.replay.lineage import Range, merge
 from forensics.rules.finding import Finding, Severity

@@ -10,7 +10,8 @@ import pytest
 from forensics.case import Origin
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import Epoch, History, Role
+from forensics.replay.history import History, Role
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.contested_epochs import Contest, contested_epochs
 from forensics.replay.roles.steps import RoleSpan
 from forensics.rules.two_leaders_one_epoch import _FINDINGS, _WANTS
@@ -24,7 +25,7 @@ ID = "aaaaaaaaaaaaaaaaaaaaaa"
 def history(*seen: int) -> History:
     """Brokers 2 and 1 both led epoch 3, within a day; all lines of the ``seen`` ones are in the evidence."""
     found = History(PartitionFacts("orders", 0), coverage=whole(*seen))
-    found.epochs = {3: Epoch(3, leader=2, other_leaders={1: LINE}), 4: Epoch(4, leader=1)}
+    found.epochs = LeaderEpochs({3: Epoch(3, leader=2, other_leaders={1: LINE}), 4: Epoch(4, leader=1)})
     found.role_spans = {
         broker: [RoleSpan(broker, 3, 1, Role.LEADER, leader=broker, refs=[LINE], time=time)]
         for broker, time in ((1, DAY), (2, 2 * DAY))

@@ -12,7 +12,8 @@ import pytest
 from forensics.replay.coverage import BOTH, Coverage, Extent, LinesAtHand, Omission, Place, Printed, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import Epoch, History
+from forensics.replay.history import History
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.omissions import OMISSIONS
 from tests.covering import holed, whole, without
 from tests.incident import Incident
@@ -166,7 +167,9 @@ def test_coverage_only_falls_and_never_by_the_same_twice() -> None:
 def test_an_epoch_that_no_line_names_is_in_the_coverage_alone() -> None:
     """Of the leader epochs 0 to 5, lines name 0, 3 and 5; files show 3 alone, so who led it is unknown."""
     history = History(PartitionFacts("orders", 0), coverage=whole(1).with_unnamed([1, 2, 4]))
-    history.epochs = {0: Epoch(0, leader=1, leader_took_up=True), 3: Epoch(3, leader_took_up=True), 5: Epoch(5)}
+    history.epochs = LeaderEpochs(
+        {0: Epoch(0, leader=1, leader_took_up=True), 3: Epoch(3, leader_took_up=True), 5: Epoch(5)}
+    )
     between = history.coverage.unnamed_between
     assert [between(0, 3), between(1, 3), between(0), between(4), between(0, 1)] == [[1, 2], [2], [1, 2, 4], [], []]
     assert [epoch.epoch for epoch in history.taken_up] == [0, 1, 2, 3, 4]

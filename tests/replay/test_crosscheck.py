@@ -19,7 +19,6 @@ from forensics.replay.high_watermarks.crosscheck import (
     not_truncated,
 )
 from forensics.replay.history import (
-    Epoch,
     History,
     HwSource,
     HwStatement,
@@ -30,12 +29,15 @@ from forensics.replay.history import (
     TruncationReason,
 )
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import UNKNOWN, Lineage
+from forensics.replay.partition_states import PartitionState
 from forensics.replay.protocol import Answer
 from forensics.replay.reconstruct import _Reconstruction
 from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
 from forensics.rules.story import loss_cause
 from tests.covering import missing_within, whole
+from tests.numbered import numbered
 
 LINE = Ref(row=5)
 
@@ -109,7 +111,7 @@ def test_what_a_replica_says_last_may_be_of_an_epoch_in_whose_isr_it_was(
 ) -> None:
     history = History(PartitionFacts("orders", 0), replicas={1: Replica(1)}, coverage=whole(1))
     history.role_spans = {1: [role_span(0)]}
-    history.epochs = {0: Epoch(0, leader=2, begins=Interval.at(0), leader_took_up=True)}
+    history.epochs = LeaderEpochs({0: Epoch(0, leader=2, begins=Interval.at(0), leader_took_up=True)})
     history.epochs[1] = Epoch(
         1, leader=2, begins=Interval.at(16), isr=[(frozenset(isr), LINE)], isr_elected=how, leader_took_up=True
     )
@@ -121,7 +123,7 @@ def test_what_a_replica_says_last_may_be_of_an_epoch_of_which_less_is_known_than
     """Epoch 2 may have begun below the start of epoch 1, which is known."""
     history = History(PartitionFacts("orders", 0), replicas={1: Replica(1)}, coverage=whole(1))
     history.role_spans = {1: [role_span(0)]}
-    history.epochs = {0: Epoch(0, leader=2, begins=Interval.at(0), leader_took_up=True)}
+    history.epochs = LeaderEpochs({0: Epoch(0, leader=2, begins=Interval.at(0), leader_took_up=True)})
     history.epochs |= {
         number: Epoch(number, leader=2, begins=begins, isr=[(frozenset({1, 2}), LINE)], leader_took_up=True)
         for number, begins in ((1, Interval.at(16)), (2, Interval(10)))
@@ -144,7 +146,7 @@ def test_what_a_process_says_may_be_of_an_epoch_that_only_the_next_one_tells(
 ) -> None:
     history = History(PartitionFacts("orders", 0), replicas={1: Replica(1)}, coverage=whole(1))
     history.role_spans = {1: [role_span(0), role_span(1, run=run)]}
-    history.epochs = {0: Epoch(0, leader=2, begins=Interval.at(0), leader_took_up=True)}
+    history.epochs = LeaderEpochs({0: Epoch(0, leader=2, begins=Interval.at(0), leader_took_up=True)})
     history.epochs[1] = Epoch(
         1, leader=leader, begins=Interval.at(16), isr=[(frozenset(isr), LINE)], isr_elected=True, leader_took_up=True
     )
@@ -178,10 +180,12 @@ def test_a_member_that_lagged_was_there_when_the_records_were_written(
         PartitionFacts("orders", 0), replicas={1: Replica(1)}, coverage=whole(1), joins_below_epoch_start=early
     )
     isr = [(frozenset({1, 2}), LINE)]
-    history.epochs = {
-        n: Epoch(n, leader=2, begins=Interval.at(n), isr=isr, isr_from_leader=True, leader_took_up=True)
-        for n in (3, second)
-    }
+    history.epochs = LeaderEpochs(
+        {
+            n: Epoch(n, leader=2, begins=Interval.at(n), isr=isr, isr_from_leader=True, leader_took_up=True)
+            for n in (3, second)
+        }
+    )
     last = history.epochs[second + 1] = Epoch(
         second + 1, leader=1, begins=Interval.at(10), isr=isr, leader_took_up=True
     )
@@ -262,10 +266,12 @@ def test_a_high_watermark_over_records_of_its_own_was_reached_before_a_later_lea
     history.facts = replace(
         history.facts, disks={broker: Disk(end=end) for broker, end in zip((1, 2), ends, strict=True)}
     )
-    history.epochs = {
-        0: Epoch(0, leader=1, begins=Interval.at(0), leader_took_up=True),
-        2: Epoch(2, leader=2, begins=Interval.at(21), leader_took_up=True),
-    }
+    history.epochs = LeaderEpochs(
+        {
+            0: Epoch(0, leader=1, begins=Interval.at(0), leader_took_up=True),
+            2: Epoch(2, leader=2, begins=Interval.at(21), leader_took_up=True),
+        }
+    )
     assert next_start(history, 1, 0, 38) == start
 
 
@@ -282,10 +288,12 @@ def test_records_that_the_leader_has_as_another_copy_has_them_are_not_lost(
     history.facts = replace(history.facts, compared=frozenset({(1, 3)} if compared else ()))
     history.facts = replace(history.facts, disks={1: Disk(end=80), 3: Disk(end=80)})
     history.replicas = {1: Replica(1, lineage=old, end=80), 3: Replica(3, lineage=new, end=80)}
-    history.epochs = {
-        0: Epoch(0, leader=1, begins=Interval.at(0), leader_took_up=True, lineage=old),
-        2: Epoch(2, leader=3, begins=Interval.at(43), leader_took_up=True, lineage=new),
-    }
+    history.epochs = LeaderEpochs(
+        {
+            0: Epoch(0, leader=1, begins=Interval.at(0), leader_took_up=True, lineage=old),
+            2: Epoch(2, leader=3, begins=Interval.at(43), leader_took_up=True, lineage=new),
+        }
+    )
     history.statements = [HwStatement(1, 0, old, 80, HwSource.READ_BACK, None, (LINE,), True)]
     (loss,), unclear = losses(history)
     assert list(loss.ranges) == gone
@@ -306,19 +314,23 @@ def test_a_replica_may_have_left_the_isr_as_others_tell(states: dict[int, set[in
     history = History(PartitionFacts("orders", 0))
     own = [(frozenset({2}), LINE), (frozenset({1, 2}), LINE)]
     told = {isr for isr, _ in own}
-    history.epochs = {
-        2: Epoch(
-            2,
-            leader=2,
-            begins=Interval.at(16),
-            isr=own,
-            isr_from_leader=True,
-            leader_took_up=True,
-            isrs_stated_by_others=told,
-        )
-    }
-    history.states = {number: (2, frozenset(isr) if isr is not None else None) for number, isr in states.items()}
-    history.states[9] = (3, frozenset({2}))  # of another epoch
+    history.epochs = LeaderEpochs(
+        {
+            2: Epoch(
+                2,
+                leader=2,
+                begins=Interval.at(16),
+                isr=own,
+                isr_from_leader=True,
+                leader_took_up=True,
+                isrs_stated_by_others=told,
+            )
+        }
+    )
+    history.states = numbered(
+        {number: (2, frozenset(isr) if isr is not None else None) for number, isr in states.items()}
+    )
+    history.states[9] = PartitionState(3, frozenset({2}))  # of another epoch
     history.coverage = whole(2)
     assert may_have_left_isr(history, history.epochs[2], 1) == left
     history.coverage = whole(1)
@@ -331,7 +343,7 @@ def test_a_replica_may_have_left_the_isr_as_others_tell(states: dict[int, set[in
 def test_of_an_epoch_that_nobody_names_no_lines_are_there(named: bool, later: tuple[int, ...], missing: bool) -> None:
     history = History(PartitionFacts("orders", 0), replicas={1: Replica(1)}, coverage=whole(1))
     history.role_spans = {1: [role_span(1), *(role_span(number, run=2) for number in later)]}
-    history.epochs = {number: Epoch(number, leader=2) for number in range(1, 5)}
+    history.epochs = LeaderEpochs({number: Epoch(number, leader=2) for number in range(1, 5)})
     history.coverage = whole(1, unnamed=() if named else (3,))
     shortened = ShortenedLog(1, 1, Interval.at(23), 21, Lineage(((0, 0),)), None, (LINE,))
     assert found_shorter_unexplained(history, shortened, 5) == (missing, None)
@@ -353,7 +365,9 @@ def test_a_followers_high_watermark_is_no_higher_than_that_of_its_leader(
     """Broker 2 led epochs 2 and 3, and followed in epoch 4 with high watermark 30."""
     log = Lineage(((0, 0), (2, 20)))
     history = History(PartitionFacts("orders", 0), coverage=whole(1, 2))
-    history.epochs = {number: Epoch(number, leader=2, lineage=log, leader_took_up=True) for number in (2, 3)}
+    history.epochs = LeaderEpochs(
+        {number: Epoch(number, leader=2, lineage=log, leader_took_up=True) for number in (2, 3)}
+    )
     after = RoleSpan(2, 4, 1, Role.FOLLOWER, 3, start_hw=Sample(30, LINE, None))
     history.role_spans[2] = [
         RoleSpan(2, 2, 1, Role.LEADER, 2),

@@ -10,7 +10,8 @@ import pytest
 from forensics.replay.committed.divergence import Divergence, committed_up_to, divergences, weighed_forks
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import Fork, PartitionFacts
-from forensics.replay.history import Epoch, History, HwSource, HwStatement, Replica, Role
+from forensics.replay.history import History, HwSource, HwStatement, Replica, Role
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage, Range
 from forensics.replay.roles.steps import RoleSpan, Step, StepKind
 
@@ -34,7 +35,7 @@ def history(*forks: Fork, checkpoints: Mapping[int, int], leader: int | None = N
         for broker in brokers
     }
     if leader is not None:
-        found.epochs = {0: Epoch(0, leader=leader, leader_took_up=True)}
+        found.epochs = LeaderEpochs({0: Epoch(0, leader=leader, leader_took_up=True)})
     return found
 
 

@@ -9,11 +9,13 @@ import pytest
 from forensics.replay.coverage import Doubt, Doubtful, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import Epoch, History, Role
+from forensics.replay.history import History, Role
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.doubts import doubts
 from forensics.replay.leadership.elections import isr_known_to_end
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
 from tests.covering import LINES_MISSING, whole
+from tests.numbered import numbered
 
 LINE = Ref(row=1)
 
@@ -28,7 +30,9 @@ def roles(shut_down: int | None = None, before: LogBefore | None = LogBefore.UNC
 def history(spans: list[RoleSpan], *, kraft: bool = False) -> History:
     """Epochs 0, 1 and 3 of a partition, led by broker 2; epoch 1 begins at 90, epoch 3 at 95."""
     found = History(PartitionFacts("orders", 0), coverage=whole(1, 2), kraft=kraft, role_spans={1: spans})
-    found.epochs = {n: Epoch(n, leader=2, leader_took_up=True, time=time) for n, time in ((0, 0), (1, 90), (3, 95))}
+    found.epochs = LeaderEpochs(
+        {n: Epoch(n, leader=2, leader_took_up=True, time=time) for n, time in ((0, 0), (1, 90), (3, 95))}
+    )
     return found
 
 
@@ -54,7 +58,7 @@ def test_a_process_that_ran_on_or_stopped_unseen_may_have_had_another_role(
 def test_numbers_of_states_count_changes(kraft: bool) -> None:
     """States 1 and 5 are of epochs 1 and 3: two changes more than the epochs in between account for."""
     one = history([], kraft=kraft)
-    one.states = {1: (1, None), 5: (3, None)}
+    one.states = numbered({1: (1, None), 5: (3, None)})
     changed = {Doubtful(Doubt.ISR_CHANGED, 3), Doubtful(Doubt.STATE_CHANGED, 3)}
     assert {*doubts(one)} - {Doubtful(Doubt.LEADER, 2)} == changed
     assert one.coverage.with_doubts(doubts(one)).doubtful(Doubt.LEADER) == [2]
@@ -70,7 +74,7 @@ def test_numbers_of_states_count_changes(kraft: bool) -> None:
 def test_a_partition_is_created_with_state_0(first: int, doubtful: set[Doubtful]) -> None:
     """So the first number that a line states counts the changes before it, if leader epoch 0 is known."""
     one = history([])
-    one.states = {first: (1, frozenset({2}))}
+    one.states = numbered({first: (1, frozenset({2}))})
     assert {*doubts(one)} - {Doubtful(Doubt.LEADER, 2)} == doubtful
     del one.epochs[0]
     assert {*doubts(one)} == {Doubtful(Doubt.LEADER, 2)}, "the first lines may be of any state"
@@ -82,9 +86,10 @@ def test_a_change_that_is_numbered_is_counted_once() -> None:
     isrs = [frozenset(isr) for isr in ({1, 2, 3}, {1, 2}, {1, 2, 3})]
     one.epochs[1].isr, one.epochs[1].isr_from_leader = [(isr, LINE) for isr in isrs], True
     one.isr_commits = {1: [2, 3]}
-    one.states = {2: (1, isrs[1]), 3: (1, isrs[2]), 6: (3, frozenset({2}))}
+    one.states = numbered({2: (1, isrs[1]), 3: (1, isrs[2]), 6: (3, frozenset({2}))})
     assert Doubtful(Doubt.ISR_CHANGED, 3) in {*doubts(one)}
-    one.states = {2: (1, isrs[1]), 3: (1, isrs[2]), 5: (3, frozenset({2}))}  # the state of epoch 2, which no line names
+    # the state of epoch 2, which no line names
+    one.states = numbered({2: (1, isrs[1]), 3: (1, isrs[2]), 5: (3, frozenset({2}))})
     assert Doubtful(Doubt.ISR_CHANGED, 3) not in {*doubts(one)}
 
 
@@ -94,7 +99,6 @@ def test_a_member_whose_process_ran_on_left_the_isr_without_a_line(run: int, dou
     one = history(spans)
     one.epochs[1].isr, one.epochs[1].isr_from_leader = [(frozenset({1, 2, 3}), LINE)], True
     one.epochs[2] = Epoch(2, leader=3, isr=[(frozenset({3}), LINE)], isr_elected=True)
-    one.epochs = dict(sorted(one.epochs.items()))
     assert (Doubtful(Doubt.ISR_CHANGED, 2) in {*doubts(one)}) is doubtful
 
 
@@ -122,7 +126,7 @@ def test_an_isr_may_have_changed_until_the_next_leader_is_elected() -> None:
 
 def test_a_state_that_names_the_epoch_leaves_no_doubt_who_led_it_to_ask() -> None:
     one = history([])
-    one.states = {2: (2, frozenset({2}))}
+    one.states = numbered({2: (2, frozenset({2}))})
     assert Doubtful(Doubt.LEADER, 2) not in {*doubts(one)}
 
 

@@ -7,10 +7,10 @@ import pytest
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import Epoch, History, Role
+from forensics.replay.history import History, Role
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.doubts import doubts
 from forensics.replay.leadership.elections import (
-    States,
     elected_isr,
     from_eligible,
     from_isr,
@@ -25,15 +25,26 @@ from forensics.replay.leadership.elections import (
     was_last_member,
 )
 from forensics.replay.leadership.epochs import collect
+from forensics.replay.partition_states import PartitionState
 from forensics.replay.roles.steps import RoleSpan
 from parsers.schema import Kind
+from tests.numbered import numbered
 
 LINE = Ref(row=1)
 
 
-def succession(told: States, *later: set[int], elected: bool = False, eligible: bool = False) -> tuple[History, Epoch]:
+Told = dict[int, tuple[int | None, frozenset[int] | None]]
+"""Leader epoch and ISR by partition epoch."""
+
+
+def succession(
+    told: Told,
+    *later: set[int],
+    elected: bool = False,
+    eligible: bool = False,
+) -> tuple[History, Epoch]:
     """Broker 1 led epoch 0 and ended alone in the ISR; broker 2 leads epoch 1, of which it states its later ISRs."""
-    history = History(PartitionFacts("orders", 0), kraft=eligible, eligible=eligible, states=told)
+    history = History(PartitionFacts("orders", 0), kraft=eligible, eligible=eligible, states=numbered(told))
     history.epochs[0] = Epoch(
         0, leader=1, isr=[(frozenset({1, 2}), LINE), (frozenset({1}), LINE)], isr_from_leader=True
     )
@@ -42,7 +53,7 @@ def succession(told: States, *later: set[int], elected: bool = False, eligible: 
     return history, history.epochs[1]
 
 
-TOLD: States = {1: (0, frozenset({1})), 2: (1, frozenset({2}))}
+TOLD: Told = {1: (0, frozenset({1})), 2: (1, frozenset({2}))}
 
 
 def test_the_isr_of_an_election_is_the_first_of_its_epoch() -> None:
@@ -73,7 +84,7 @@ def test_where_eligible_leader_replicas_may_be_who_elects_must_say_unclean() -> 
 def test_a_kraft_controller_may_change_the_isr_of_a_leader_that_is_gone() -> None:
     history, epoch = succession({0: (0, frozenset({1, 2})), 3: (1, frozenset({2}))}, {2}, eligible=True)
     assert not isr_changes_complete(history, epoch)
-    history.states[1], history.states[2] = (0, frozenset({1})), (0, None)
+    history.states[1], history.states[2] = PartitionState(0, frozenset({1})), PartitionState(0)
     assert isr_changes_complete(history, epoch)
 
 
@@ -85,23 +96,22 @@ def change(kind: Kind, partition_epoch: int, **values: object) -> Event:
 
 def test_a_change_of_the_isr_is_of_the_epoch_that_its_leader_serves() -> None:
     taken = change(Kind.BECOME_LEADER, -1, leader_epoch=4)
-    assert states([taken, change(Kind.ISR_COMMIT, 5, isr="1,2")]) == {5: (4, frozenset({1, 2}))}
-    assert states([change(Kind.ISR_COMMIT, 5, isr="1,2")]) == {5: (None, frozenset({1, 2}))}
+    assert states([taken, change(Kind.ISR_COMMIT, 5, isr="1,2")]) == numbered({5: (4, frozenset({1, 2}))})
+    assert states([change(Kind.ISR_COMMIT, 5, isr="1,2")]) == numbered({5: (None, frozenset({1, 2}))})
 
 
 def test_a_leader_that_asks_for_another_isr_names_the_number_of_the_isr_that_it_has() -> None:
     asked = change(Kind.ISR_EXPAND, 4, message="P-40", leader_epoch=3, isr_before="2", isr="2,3")
-    assert states([asked, change(Kind.ISR_COMMIT, 5, leader_epoch=3, isr="2,3")]) == {
-        4: (3, frozenset({2})),
-        5: (3, frozenset({2, 3})),
-    }
+    assert states([asked, change(Kind.ISR_COMMIT, 5, leader_epoch=3, isr="2,3")]) == numbered(
+        {4: (3, frozenset({2})), 5: (3, frozenset({2, 3}))}
+    )
 
 
 def test_a_leader_may_have_lived_on_where_others_tell_a_later_isr_of_its_epoch() -> None:
     history, _ = succession({1: (0, frozenset({1})), 4: (1, frozenset({2}))}, {2})
     role_spans = {1: [RoleSpan(1, 0, 1, Role.LEADER)], 2: [RoleSpan(2, 1, 1, Role.LEADER)]}
     assert outlived(history, role_spans) == []
-    history.states[2] = (0, frozenset({1, 3}))
+    history.states[2] = PartitionState(0, frozenset({1, 3}))
     assert latest_isr_stated(history, history.epochs[0], frozenset()) == {1, 3}
     assert outlived(history, role_spans) == role_spans[1]
     history.epochs[0].isr_from_leader = False
@@ -169,7 +179,9 @@ def test_a_later_number_tells_of_changes_before_an_election_that_has_none(
     numbers: dict[int, int], own: list[set[int]], seen: bool, missed: bool
 ) -> None:
     """Broker 3 led epoch 1, broker 2 alone leads epoch 2, nobody epoch 3; states are numbered as far as given."""
-    history = History(PartitionFacts("orders", 0), states={number: (of, None) for number, of in numbers.items()})
+    history = History(
+        PartitionFacts("orders", 0), states=numbered({number: (of, None) for number, of in numbers.items()})
+    )
     history.epochs[1] = Epoch(1, leader=3, isr=[(frozenset(isr), LINE) for isr in own], isr_from_leader=True)
     history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), LINE)], isr_elected=True)
     history.epochs[3] = Epoch(3, leader=-1)
@@ -183,11 +195,11 @@ def test_an_epoch_of_which_nobody_says_who_led_may_have_changed_the_isr() -> Non
     history, epoch = succession({}, {2})
     epoch.isr_elected = True
     assert outside_isr(history, epoch)
-    history.epochs = {0: history.epochs[0], 1: Epoch(1, leader_took_up=True), 2: epoch}
+    history.epochs = LeaderEpochs({0: history.epochs[0], 1: Epoch(1, leader_took_up=True), 2: epoch})
     epoch.epoch = 2
     assert not isr_changes_complete(history, epoch)
     assert not outside_isr(history, epoch)
-    history.states = {5: (1, frozenset({1})), 6: (2, frozenset({2}))}
+    history.states = numbered({5: (1, frozenset({1})), 6: (2, frozenset({2}))})
     assert outside_isr(history, epoch), "somebody tells the state just before all the same"
 
 
@@ -197,7 +209,7 @@ def test_the_first_number_of_an_epoch_may_be_that_of_a_change_within_it(first: i
     in again.
     """
     both, alone = frozenset({1, 2}), frozenset({1})
-    history = History(PartitionFacts("orders", 0), states={0: (0, both), first: (1, both)})
+    history = History(PartitionFacts("orders", 0), states=numbered({0: (0, both), first: (1, both)}))
     history.epochs[0] = Epoch(0, leader=1, isr=[(both, LINE)], isr_from_leader=True)
     history.epochs[1] = Epoch(1, leader=1, isr=[(alone, LINE), (both, LINE)], isr_from_leader=own, isr_elected=True)
     history.coverage = history.coverage.with_doubts(doubts(history))

@@ -7,8 +7,9 @@ import pytest
 from forensics.replay.coverage import Place
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import Epoch, History, Role, TruncatesTo
+from forensics.replay.history import History, Role, TruncatesTo
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.doubts import doubts
 from forensics.replay.leadership.epoch_start import EpochStart, had_part, passed_over
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
@@ -29,7 +30,7 @@ def between(*isr: set[int], leader: int | None = 2, number: int = 1, start: int 
     )
     nobody = {one: Epoch(one, leader=-1) for one in range(1, number)}
     epochs = {0: Epoch(0, leader=3, begins=Interval.at(0), leader_took_up=True), **nobody, number: epoch}
-    return History(PartitionFacts("orders", 0), epochs=epochs, coverage=whole(1, 2, 3))
+    return History(PartitionFacts("orders", 0), epochs=LeaderEpochs(epochs), coverage=whole(1, 2, 3))
 
 
 def role(epoch: int, *, run: int = 1, leads: bool = False, loaded: int | None = None) -> RoleSpan:
@@ -135,7 +136,7 @@ def test_an_epoch_of_its_own_that_others_alone_tell_of(
 def test_epochs_that_nobody_tells_of(members: set[int], next_: int, known: int | None) -> None:
     """A controller that takes replicas out of the ISR raises the epoch for each, and no further."""
     history = between(leader=-1, number=next_)
-    history.epochs = {number: epoch for number, epoch in history.epochs.items() if number in (0, next_)}
+    history.epochs = LeaderEpochs({number: epoch for number, epoch in history.epochs.items() if number in (0, next_)})
     history.epochs[0].isr = [(frozenset(members), Ref(row=0))]
     assert had_part(history, role(0, loaded=40), role(next_ + 1, run=2)) == known
 
@@ -167,7 +168,7 @@ def test_an_epoch_that_began_nobody_knows_where_goes_on_from_what_its_leader_had
 ) -> None:
     """Before 0.11 no line tells where a leader begins."""
     epochs = {3: Epoch(3, leader=1, leader_took_up=True)}
-    history = History(PartitionFacts("orders", 0), protocol=TruncatesTo.HIGH_WATERMARK, epochs=epochs)
+    history = History(PartitionFacts("orders", 0), protocol=TruncatesTo.HIGH_WATERMARK, epochs=LeaderEpochs(epochs))
     leading = EpochStart(history, {1: []}, {}, {})
     leading.logs[1] = Lineage(had)
     role_span = RoleSpan(1, 3, 1, Role.LEADER, 1, start_low=16, end_low=16)
@@ -183,7 +184,7 @@ def test_what_stood_below_an_epoch_without_records_its_leaders_files_tell(
     entry: tuple[int, int], end: int, below: tuple[tuple[int, int], ...]
 ) -> None:
     """A leader writes down where its epoch begins before it has any record of it."""
-    history = History(PartitionFacts("orders", 0), epochs={3: Epoch(3, leader=1, leader_took_up=True)})
+    history = History(PartitionFacts("orders", 0), epochs=LeaderEpochs({3: Epoch(3, leader=1, leader_took_up=True)}))
     disk = Disk(lineage=Lineage(((0, 0), (2, 13))), end=end, entries=((*entry, Ref(row=1)),))
     leading = EpochStart(history, {1: []}, {1: disk}, {})
     leading.logs[1] = Lineage(((0, 0),))

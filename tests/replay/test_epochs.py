@@ -7,13 +7,15 @@ import pytest
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import BrokerFacts, Epoch, History, Role
+from forensics.replay.history import BrokerFacts, History, Role
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.doubts import doubts
 from forensics.replay.leadership.elections import isr_changes_complete, outside_isr
 from forensics.replay.leadership.epochs import collect, unnamed
 from forensics.replay.omissions.role_epochs import Roles, missed_epochs
 from forensics.replay.roles.steps import RoleSpan, Step, StepKind
 from parsers.schema import Kind
+from tests.numbered import numbered
 
 LINE = Ref(row=5)
 
@@ -105,10 +107,12 @@ def test_with_zookeeper_every_change_of_the_state_is_numbered(
     history.epochs[2] = Epoch(
         2, leader=2, isr=[(frozenset({2}), LINE)], isr_from_leader=True, isr_elected=True, leader_took_up=True
     )
-    history.states = {
-        number: (of, frozenset({2}) if of == 2 else frozenset(own[0]) if number == 1 else None)
-        for number, of in numbers.items()
-    }
+    history.states = numbered(
+        {
+            number: (of, frozenset({2}) if of == 2 else frozenset(own[0]) if number == 1 else None)
+            for number, of in numbers.items()
+        }
+    )
     history.coverage = history.coverage.with_doubts(doubts(history))
     assert (outside_isr(history, history.epochs[2]) and 2 not in own[-1]) == outside
     if outside:
@@ -122,6 +126,6 @@ def test_a_log_does_not_grow_while_nobody_leads(loaded: int, missing: bool) -> N
     told.steps.append(Step(StepKind.LOADED, loaded, None, 0, None, None, (LINE,)))
     spans = {2: [RoleSpan(2, 0, 1, Role.FOLLOWER, 1, start_end=0), told]}
     epochs = {0: Epoch(0, leader=1, leader_took_up=True), 1: Epoch(1, leader=-1)}
-    found = missed_epochs(Roles(spans, epochs, {2: BrokerFacts()}, {}, {}, {}), rising=True)
+    found = missed_epochs(Roles(spans, LeaderEpochs(epochs), {2: BrokerFacts()}, {}, {}, {}), rising=True)
     why = "its log grew beyond 20 in epoch 1, but no line shows a role in it"
     assert [(one.replica, one.epoch, one.text) for [one] in found.values()] == ([(2, 1, why)] if missing else [])

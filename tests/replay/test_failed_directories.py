@@ -12,7 +12,8 @@ from forensics.replay.committed.failed_directories import failed_directories, fa
 from forensics.replay.committed.surviving_copies import may_lack_segments, needed_copies
 from forensics.replay.facts.directory import Copy, Disk, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import Epoch, History, Role
+from forensics.replay.history import History, Role
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Sample, Step, StepKind
 
 SECOND = 1_000_000
@@ -37,7 +38,7 @@ def history(*, hw: int, after: int) -> History:
         1: [RoleSpan(1, 0, 0, Role.LEADER, 1, hw=stated)],
         2: [RoleSpan(2, 0, 0, Role.FOLLOWER, 1, steps=[failed])],
     }
-    found.epochs = {0: Epoch(0, leader=1)}
+    found.epochs = LeaderEpochs({0: Epoch(0, leader=1)})
     return found
 
 

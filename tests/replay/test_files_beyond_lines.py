@@ -10,8 +10,9 @@ from forensics.replay.committed.proof import committed_at_most
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.directory import Damage, Disk, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import Epoch, History, Replica, Role
+from forensics.replay.history import History, Replica, Role
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage
 from forensics.replay.omissions.files import begin_late, end_early, end_early_by_records
 from forensics.replay.roles.log_ends import log_end
@@ -43,15 +44,17 @@ def history(*spans: RoleSpan, end: int | None = None, starts_empty: bool = False
     found.replicas = {1: Replica(1, end=end, starts_empty=starts_empty)}
     found.coverage = whole(1)
     found.facts = replace(found.facts, disks={1: Disk(end=end)})
-    found.epochs = {
-        t.epoch: Epoch(
-            t.epoch,
-            leader=leader,
-            leader_took_up=True,
-            begins=Interval() if t.start_end is None else Interval.at(t.start_end),
-        )
-        for t in spans
-    }
+    found.epochs = LeaderEpochs(
+        {
+            t.epoch: Epoch(
+                t.epoch,
+                leader=leader,
+                leader_took_up=True,
+                begins=Interval() if t.start_end is None else Interval.at(t.start_end),
+            )
+            for t in spans
+        }
+    )
     return found
 
 
@@ -103,7 +106,7 @@ def test_lines_that_begin_after_others_tell_of_a_replica() -> None:
     assert unbegun(found) == {1: "its lines begin in leader epoch 3, but it led in epoch 0"}
     found.replicas[1].starts_empty = True
     assert unbegun(found) != {}, "the log made in epoch 3 is not its first"
-    del found.epochs[0]
+    found.epochs = LeaderEpochs({number: epoch for number, epoch in found.epochs.items() if number})
     assert unbegun(found) == {}, "its log was made in epoch 3"
 
 

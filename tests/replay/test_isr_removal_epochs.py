@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from forensics.replay.facts.directory import Ref
-from forensics.replay.history import Epoch
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.isr_removal_epochs import accounted, removals
 
 GONE, SENT = "replica_state", "metadata_cached"

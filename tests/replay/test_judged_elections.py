@@ -8,7 +8,8 @@ import pytest
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import Epoch, EpochRollback, History, Replica
+from forensics.replay.history import EpochRollback, History, Replica
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.judged_elections import (
     ANSWERS,
     Elected,
@@ -21,6 +22,7 @@ from forensics.replay.leadership.judged_elections import (
 )
 from forensics.rules.unclean_election import _WANTS
 from tests.covering import whole
+from tests.numbered import numbered
 
 LINE = Ref(row=5)
 ONE, TWO, BOTH = frozenset({1}), frozenset({2}), frozenset({1, 2})
@@ -30,10 +32,12 @@ def history(before: frozenset[int] = BOTH) -> History:
     """Broker 1 leads epoch 0 with a last ISR, broker 2 leads epoch 1 alone; all lines are in the evidence."""
     found = History(PartitionFacts("orders", 0), coverage=whole(1, 2))
     found.replicas = {1: Replica(1), 2: Replica(2)}
-    found.epochs = {
-        0: Epoch(0, leader=1, leader_took_up=True, isr=[(BOTH, LINE), (before, LINE)], isr_from_leader=True),
-        1: Epoch(1, leader=2, leader_took_up=True, isr=[(TWO, LINE)], isr_from_leader=True, isr_elected=True),
-    }
+    found.epochs = LeaderEpochs(
+        {
+            0: Epoch(0, leader=1, leader_took_up=True, isr=[(BOTH, LINE), (before, LINE)], isr_from_leader=True),
+            1: Epoch(1, leader=2, leader_took_up=True, isr=[(TWO, LINE)], isr_from_leader=True, isr_elected=True),
+        }
+    )
     return found
 
 
@@ -109,7 +113,7 @@ def test_the_last_isr_is_that_of_the_last_epoch_unless_the_partition_epoch_shows
     found = history(before=ONE)
     assert last_isr(found, found.epochs[1]) == LastIsr(ONE, found.epochs[0], of_epoch=True)
     assert last_isr(found, found.epochs[0]) == LastIsr(None, None, of_epoch=False)
-    found.states = {4: (0, TWO), 5: (1, TWO)}
+    found.states = numbered({4: (0, TWO), 5: (1, TWO)})
     assert last_isr(found, found.epochs[1]) == LastIsr(TWO, found.epochs[0], of_epoch=False)
 
 

@@ -9,8 +9,9 @@ import pytest
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import Epoch, EpochRollback, History, Role, Truncation, TruncationReason
+from forensics.replay.history import EpochRollback, History, Role, Truncation, TruncationReason
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage
 from forensics.replay.omissions.last_leader import elections_complete, last_leader, maybe_controllers, roles_not_seen
 from forensics.replay.omissions.unknown_writers import UNKNOWN_WRITER
@@ -25,10 +26,12 @@ NO_DATA: frozenset[int] = frozenset()
 def history() -> History:
     """Broker 1 led epoch 0 and broker 2 leads epoch 1; every line of both is in the evidence."""
     found = History(PartitionFacts("orders", 0), coverage=whole(1, 2))
-    found.epochs = {
-        number: Epoch(number, leader=leader, leader_took_up=True, isr=[(BOTH, LINE)])
-        for number, leader in enumerate((1, 2))
-    }
+    found.epochs = LeaderEpochs(
+        {
+            number: Epoch(number, leader=leader, leader_took_up=True, isr=[(BOTH, LINE)])
+            for number, leader in enumerate((1, 2))
+        }
+    )
     found.role_spans = {2: [RoleSpan(2, 1, 1, Role.LEADER, leader=2, refs=[LINE])]}
     return found
 
@@ -57,7 +60,7 @@ def truncated_unseen(found: History) -> None:
 
 
 def no_leader(found: History) -> None:
-    found.epochs = {0: Epoch(0, leader=-1)}
+    found.epochs = LeaderEpochs({0: Epoch(0, leader=-1)})
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from forensics.replay.coverage import Coverage, Omission, Span
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import Fork, PartitionFacts
 from forensics.replay.history import (
-    Epoch,
     History,
     HwSource,
     HwStatement,
@@ -26,6 +25,7 @@ from forensics.replay.history import (
     TruncationReason,
 )
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.elections import from_isr
 from forensics.replay.leadership.epoch_start import EpochStart
 from forensics.replay.lineage import UNKNOWN, Lineage
@@ -51,7 +51,9 @@ def diverged() -> History:
     facts = PartitionFacts("orders", 0, disks=disks, forks=(APART,), compared=frozenset({(1, 2)}))
     history = History(facts, coverage=whole(1, 2), protocol=TruncatesTo.HIGH_WATERMARK)
     history.replicas = {b: Replica(b, directory="d", end=80, end_refs=(FILE,)) for b in (1, 2)}
-    history.epochs = {0: Epoch(0, leader=1, leader_took_up=True), 1: Epoch(1, leader=2, leader_took_up=True)}
+    history.epochs = LeaderEpochs(
+        {0: Epoch(0, leader=1, leader_took_up=True), 1: Epoch(1, leader=2, leader_took_up=True)}
+    )
     leads = RoleSpan(2, 1, 1, Role.LEADER, 2, refs=[LINE])
     history.role_spans = {1: [RoleSpan(1, 0, 1, Role.LEADER, 1, refs=[LINE])], 2: [leads]}
     return history
@@ -96,10 +98,12 @@ def test_a_truncation_is_safe_unless_a_leader_that_no_line_names_may_have_commit
     cut = Step(StepKind.TRUNCATED, 40, None, 41, TruncationReason.LEADER_EPOCH, None, (LINE,))
     history = History(PartitionFacts("orders", 0), coverage=whole(1, 2, 9))
     stays = (frozenset({1, 2}), LINE)
-    history.epochs = {
-        0: Epoch(0, leader=9, begins=Interval.at(0), leader_took_up=True),
-        2: Epoch(2, leader=1, begins=Interval.at(40), isr=[stays], isr_from_leader=True, isr_elected=True),
-    }
+    history.epochs = LeaderEpochs(
+        {
+            0: Epoch(0, leader=9, begins=Interval.at(0), leader_took_up=True),
+            2: Epoch(2, leader=1, begins=Interval.at(40), isr=[stays], isr_from_leader=True, isr_elected=True),
+        }
+    )
     history.role_spans = {
         1: [RoleSpan(1, 2, 1, Role.LEADER, 1, refs=[LINE])],
         2: [RoleSpan(2, 0, 1, Role.FOLLOWER, 9), RoleSpan(2, 2, 1, Role.FOLLOWER, 1, steps=[cut])],
@@ -113,7 +117,7 @@ def test_a_truncation_is_safe_unless_a_leader_that_no_line_names_may_have_commit
 
 def test_the_last_known_isr_is_that_of_an_election_unless_another_leader_may_have_changed_it() -> None:
     epochs = {0: Epoch(0, leader=1, isr=[(frozenset({1, 2}), LINE)], isr_from_leader=True), 2: Epoch(2, leader=2)}
-    history = History(PartitionFacts("orders", 0), coverage=whole(1, 2), epochs=epochs)
+    history = History(PartitionFacts("orders", 0), coverage=whole(1, 2), epochs=LeaderEpochs(epochs))
     assert from_isr(history, epochs[2])
     history.coverage = whole(1, 2, unnamed=(1,))
     assert not from_isr(history, epochs[2])

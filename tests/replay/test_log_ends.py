@@ -8,8 +8,9 @@ import pytest
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import Epoch, History, Replica, Role
+from forensics.replay.history import History, Replica, Role
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.roles.log_ends import follower_end, left_end, log_end, next_end, reached_end, shortened_to
 from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
 from tests.covering import holed, whole
@@ -25,7 +26,7 @@ def history(*, end: int | None = 40) -> History:
         2: [RoleSpan(2, 0, 0, Role.LEADER, 2)],
     }
     found.replicas = {1: Replica(1, end=35), 2: Replica(2, end=end, end_refs=(FILE,))}
-    found.epochs = {0: Epoch(0, leader=2, leader_took_up=True)}
+    found.epochs = LeaderEpochs({0: Epoch(0, leader=2, leader_took_up=True)})
     found.coverage = whole(1, 2)
     return found
 

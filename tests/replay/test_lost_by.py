@@ -11,7 +11,6 @@ from forensics.replay.committed.lost_by import REASONS, Lack, LostBy, Why, ended
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import Fork, PartitionFacts
 from forensics.replay.history import (
-    Epoch,
     EpochRollback,
     History,
     HwAboveIsrMember,
@@ -23,6 +22,7 @@ from forensics.replay.history import (
     TruncationReason,
 )
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage
 from forensics.replay.quorum.voting import Quorum
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
@@ -38,10 +38,12 @@ OFFSET, WRITTEN, LAST = 10, 1, 3
 def history() -> History:
     """Broker 2 leads epochs 0 and 3, broker 1 those between; broker 2 lacks offset 10, which is of epoch 1."""
     found = History(PartitionFacts("orders", 0), protocol=TruncatesTo.HIGH_WATERMARK, coverage=whole(1, 2))
-    found.epochs = {
-        number: Epoch(number, leader=leader, begins=Interval.at(OFFSET), leader_took_up=True, isr=[(BOTH, LINE)])
-        for number, leader in {0: 2, 1: 1, 2: 1, LAST: 2}.items()
-    }
+    found.epochs = LeaderEpochs(
+        {
+            number: Epoch(number, leader=leader, begins=Interval.at(OFFSET), leader_took_up=True, isr=[(BOTH, LINE)])
+            for number, leader in {0: 2, 1: 1, 2: 1, LAST: 2}.items()
+        }
+    )
     return found
 
 

@@ -13,7 +13,8 @@ from forensics.engines.local import scan
 from forensics.replay.coverage import LinesAtHand, Place, Printed, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
-from forensics.replay.history import BrokerFacts, Epoch, Role
+from forensics.replay.history import BrokerFacts, Role
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.omissions.own_line_pairs import EPOCHS_FORGOTTEN
 from forensics.replay.omissions.own_lines import JUMPED, OwnLines, gaps_in
 from forensics.replay.omissions.role_epochs import Linked, Roles, linked, missed_epochs
@@ -47,7 +48,7 @@ def untold(
     removed: Mapping[int, frozenset[int]] | None = None,
 ) -> dict[int, tuple[int | None, str]]:
     """The epoch at which each replica's lines are missing, and what shows it."""
-    roles = Roles(spans, epochs, facts, before_it or {}, ends or {}, removed or {})
+    roles = Roles(spans, LeaderEpochs(epochs), facts, before_it or {}, ends or {}, removed or {})
     return {broker: (one.epoch, one.text) for broker, (one, *_) in missed_epochs(roles, rising=True).items()}
 
 
@@ -103,7 +104,7 @@ def test_each_epoch_without_a_line_of_an_elected_member_is_a_place_at_which_line
     spans = {1: [RoleSpan(1, number, 0, Role.FOLLOWER, 2, refs=[Ref(row=number)]) for number in (0, 2, 4)]}
     isr = [(frozenset({1, 2}), Ref(row=9))]
     epochs = {number: Epoch(number, leader=2, isr=isr, isr_elected=True, leader_took_up=True) for number in range(5)}
-    found = missed_epochs(Roles(spans, epochs, {1: BrokerFacts()}, {}, {}, {}), rising=True)
+    found = missed_epochs(Roles(spans, LeaderEpochs(epochs), {1: BrokerFacts()}, {}, {}, {}), rising=True)
     assert {broker: [one.epoch for one in missing] for broker, missing in found.items()} == {1: [1, 3]}
 
 
@@ -115,7 +116,7 @@ def test_a_leader_states_a_change_of_its_isr_in_server_log_alone(server_log: boo
     others = {frozenset({1})}
     epoch = Epoch(1, leader=1, isr=isr, isr_from_leader=True, by_request=True, isrs_stated_by_others=others)
     spans = {1: [RoleSpan(1, 1, 0, Role.LEADER, 1, refs=[Ref(row=9)])]}
-    roles = Roles(spans, {1: epoch}, {1: BrokerFacts(lines=LinesAtHand(printed))}, {}, {}, {})
+    roles = Roles(spans, LeaderEpochs({1: epoch}), {1: BrokerFacts(lines=LinesAtHand(printed))}, {}, {}, {})
     assert [*missed_epochs(roles, rising=True)] == ([1] if server_log else [])
 
 

@@ -17,7 +17,8 @@ from forensics.replay.committed.new_logs import (
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import Epoch, History, HwSource, HwStatement, Replica, Role
+from forensics.replay.history import History, HwSource, HwStatement, Replica, Role
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind, came_back
 from tests.covering import whole, without
@@ -30,7 +31,7 @@ def history(*, isr: frozenset[int] = frozenset({1, 2})) -> History:
     """Broker 1 led epoch 0 with records; broker 2, then in the ISR, leads epoch 1 and begins it with an empty log."""
     found = History(PartitionFacts("orders", 0), coverage=whole(1, 2))
     found.replicas = {1: Replica(1), 2: Replica(2, starts_empty=True)}
-    found.epochs = {0: Epoch(0, leader=1, isr=[(isr, LINE)]), 1: Epoch(1, leader=2, leader_took_up=True)}
+    found.epochs = LeaderEpochs({0: Epoch(0, leader=1, isr=[(isr, LINE)]), 1: Epoch(1, leader=2, leader_took_up=True)})
     found.role_spans = {
         1: [RoleSpan(1, 0, 1, Role.LEADER, leader=1, refs=[LINE], end_low=30)],
         2: [RoleSpan(2, 1, 1, Role.LEADER, leader=2, refs=[LINE], start_end=0)],

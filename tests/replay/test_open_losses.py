@@ -13,7 +13,6 @@ from forensics.replay.coverage import Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import (
-    Epoch,
     EpochRollback,
     History,
     HwSource,
@@ -24,6 +23,7 @@ from forensics.replay.history import (
     TruncationReason,
 )
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage, Range
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
 from tests.covering import LINES_MISSING, whole
@@ -36,11 +36,13 @@ def history() -> tuple[History, Loss]:
     """Broker 1 led epoch 0 and committed up to 80; broker 2 leads epoch 1 from 50 on. All lines and files are there."""
     found = History(PartitionFacts("orders", 0), coverage=whole(1, 2))
     found.replicas = {broker: Replica(broker, end=80, on_disk=True) for broker in (1, 2)}
-    found.epochs = {
-        0: Epoch(0, leader=1, begins=Interval.at(0), lineage=LOG, leader_took_up=True),
-        1: Epoch(1, leader=2, begins=Interval.at(50), lineage=Lineage(((0, 0), (1, 50))), leader_took_up=True),
-        2: Epoch(2, leader=1, begins=Interval.at(90), lineage=Lineage(((0, 0), (1, 50))), leader_took_up=True),
-    }
+    found.epochs = LeaderEpochs(
+        {
+            0: Epoch(0, leader=1, begins=Interval.at(0), lineage=LOG, leader_took_up=True),
+            1: Epoch(1, leader=2, begins=Interval.at(50), lineage=Lineage(((0, 0), (1, 50))), leader_took_up=True),
+            2: Epoch(2, leader=1, begins=Interval.at(90), lineage=Lineage(((0, 0), (1, 50))), leader_took_up=True),
+        }
+    )
     statement = HwStatement(1, 0, LOG, 80, HwSource.PRINTED_BY_LEADER, None, (LINE,))
     found.answers["possible_losses"] = []
     loss = Loss(((50, 80),), found.epochs[1], (statement,), {}, LOG)

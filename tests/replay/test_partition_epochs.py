@@ -13,11 +13,13 @@ from forensics.replay.coverage import Printed
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event, has_server_log
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import Epoch, History
+from forensics.replay.history import History
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.omissions.partition_epochs import isr_changes_not_stated
 from forensics.reports import json_report
 from parsers.schema import Kind
 from tests.covering import whole, without
+from tests.numbered import numbered
 
 LINE = Ref(row=1)
 
@@ -26,7 +28,7 @@ def history(*isrs: set[int], states: tuple[int, ...]) -> History:
     """Leader epoch 4, led by broker 1, which states these ISRs; lines state these partition epochs."""
     found = History(PartitionFacts("orders", 0), coverage=whole(1, 2))
     epoch = Epoch(4, leader=1, isr=[(frozenset(isr), LINE) for isr in isrs], isr_from_leader=True)
-    found.epochs, found.states = {4: epoch}, dict.fromkeys(states, (4, None))
+    found.epochs, found.states = LeaderEpochs({4: epoch}), numbered(dict.fromkeys(states, (4, None)))
     return found
 
 
@@ -57,7 +59,7 @@ def test_commits_of_a_leader_are_numbered_one_after_the_other() -> None:
     one.isr_commits = {4: [8, 9]}
     assert not [*isr_changes_not_stated(one)]
     one.epochs[4].epoch, one.isr_commits = 0, {0: [2]}
-    one.epochs, one.states = {0: one.epochs[4]}, {2: (0, None)}
+    one.epochs, one.states = LeaderEpochs({0: one.epochs[4]}), numbered({2: (0, None)})
     (missing,) = isr_changes_not_stated(one)
     assert "rose from 0 to 2" in missing.text
 

@@ -12,7 +12,6 @@ from forensics.replay.committed.vanished_tails import GoneUnseen, gone_unseen
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import (
-    Epoch,
     EpochRollback,
     History,
     HwSource,
@@ -24,6 +23,7 @@ from forensics.replay.history import (
     TruncationReason,
 )
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage, Range
 from forensics.replay.truncations.removals import (
     SETTLED,
@@ -48,10 +48,12 @@ def history(high_watermark: int = 80) -> History:
     """
     found = History(PartitionFacts("orders", 0), coverage=whole(1, 2))
     found.replicas = {broker: Replica(broker, lineage=NEW, end=120) for broker in (1, 2)}
-    found.epochs = {
-        0: Epoch(0, leader=1, begins=Interval.at(0), lineage=OLD, leader_took_up=True, isr=[(BOTH, LINE)]),
-        1: Epoch(1, leader=2, begins=Interval.at(100), lineage=NEW, leader_took_up=True, isr=[(BOTH, LINE)]),
-    }
+    found.epochs = LeaderEpochs(
+        {
+            0: Epoch(0, leader=1, begins=Interval.at(0), lineage=OLD, leader_took_up=True, isr=[(BOTH, LINE)]),
+            1: Epoch(1, leader=2, begins=Interval.at(100), lineage=NEW, leader_took_up=True, isr=[(BOTH, LINE)]),
+        }
+    )
     found.statements = [HwStatement(1, 0, OLD, high_watermark, HwSource.PRINTED_BY_LEADER, None, (Ref(row=1),))]
     reason = TruncationReason.LEADER_EPOCH
     found.truncations = [Truncation(1, 1, 2, 50, Interval.at(100), OLD, reason, None, (LINE,))]

@@ -23,7 +23,6 @@ from forensics.replay.high_watermarks.hw_attribution import HwAttribution
 from forensics.replay.high_watermarks.restored_checkpoints import restored_checkpoints
 from forensics.replay.history import (
     BrokerFacts,
-    Epoch,
     History,
     HwSource,
     HwStatement,
@@ -34,6 +33,7 @@ from forensics.replay.history import (
     TruncationReason,
 )
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.elections import isr_changes_complete
 from forensics.replay.leadership.epoch_rollback import begun_twice
 from forensics.replay.leadership.epoch_start import EpochStart
@@ -44,6 +44,7 @@ from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
 from forensics.replay.truncations.safe_truncations import is_safe
 from tests.covering import holed, whole, without
 from tests.incident import Incident
+from tests.numbered import numbered
 
 LINE = Ref(row=5)
 ENDS_EARLY = Omission("test-early", Span.AFTER, "its lines end early", "a test")
@@ -66,6 +67,10 @@ def found(coverage: Coverage, *spans: RoleSpan, **known: Any) -> History:
         history.role_spans.setdefault(span.replica, []).append(span)
     if "disks" in known:
         history.facts = PartitionFacts("orders", 0, disks=known.pop("disks"))
+    if "epochs" in known:
+        history.epochs = LeaderEpochs(known.pop("epochs"))
+    if "states" in known:
+        history.states = numbered(known.pop("states"))
     for name, value in known.items():
         setattr(history, name, value)
     return history
@@ -102,7 +107,7 @@ def test_a_member_may_have_left_the_isr_of_a_leader_of_which_lines_are_missing(c
     history.coverage = coverage
     history.answers.clear()
     assert has_all_committed(history, epochs[0], epochs[1]) is None
-    history.states = {4: (0, frozenset({1, 2})), 5: (1, frozenset({2}))}
+    history.states = numbered({4: (0, frozenset({1, 2})), 5: (1, frozenset({2}))})
     history.answers.clear()
     assert has_all_committed(history, epochs[0], epochs[1]) is True  # by the number that is its ISR at the election
 
@@ -186,7 +191,9 @@ def test_where_an_epoch_began_only_a_follower_with_every_role_says(coverage: Cov
 def test_a_follower_kept_its_log_only_where_its_truncations_would_be_told(coverage: Coverage) -> None:
     follows = RoleSpan(1, 1, 1, Role.FOLLOWER, 2, start_end=50, fetched=True)
     log = Lineage(((0, 0), (1, 50)))
-    history = found(whole(1, 2), follows, epochs={1: Epoch(1, leader=2, begins=Interval.at(50), lineage=log)})
+    history = found(
+        whole(1, 2), follows, epochs=LeaderEpochs({1: Epoch(1, leader=2, begins=Interval.at(50), lineage=log)})
+    )
     fold = HwAttribution(history, history.role_spans, {}, {})
     assert fold._untruncated(1, follows, 50) == log
     history.coverage = coverage

@@ -13,7 +13,8 @@ from forensics.engines.local import scan
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import Fork, PartitionFacts
-from forensics.replay.history import Epoch, History, Replica, Role
+from forensics.replay.history import History, Replica, Role
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.omissions.unknown_writers import unknown_writers
 from forensics.replay.roles.steps import RoleSpan, Step, StepKind
 from tests.covering import whole, without
@@ -31,9 +32,9 @@ def unwritten(history: History) -> dict[int, str]:
 def forked(*leaders: int, epoch: int | None = None) -> History:
     """Brokers 1, 2 and 3 hold [0, 37); 1 holds others than 2 and 3 from 21 on. Leaders led from epoch 0 on."""
     history = History(PartitionFacts("orders", 0))
-    history.epochs = {
-        number: Epoch(number, leader=leader, leader_took_up=True) for number, leader in enumerate(leaders)
-    }
+    history.epochs = LeaderEpochs(
+        {number: Epoch(number, leader=leader, leader_took_up=True) for number, leader in enumerate(leaders)}
+    )
     brokers = (1, 2, 3)
     history.replicas = {b: Replica(b, end=37, on_disk=True) for b in brokers}
     history.coverage = whole(*brokers)
@@ -72,7 +73,7 @@ def test_where_a_leader_may_have_written_what_is_not_at_hand_nothing_follows() -
     unread.facts = replace(unread.facts, compared=frozenset())
     short.replicas[1].end = 21
     silent.coverage = without(silent.coverage, 1, Printed.LOG)
-    earlier.epochs = {3: Epoch(3, leader=1, leader_took_up=True)}
+    earlier.epochs = LeaderEpochs({3: Epoch(3, leader=1, leader_took_up=True)})
     between.epochs |= {1: Epoch(1, leader_took_up=True), 2: Epoch(2, leader=1, leader_took_up=True)}
     reopened.role_spans[1].append(RoleSpan(1, 0, 2, Role.FOLLOWER))
     for history in (unread, short, silent, earlier, between, reopened):

@@ -12,7 +12,8 @@ from forensics.engines.local import scan
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import Epoch, History
+from forensics.replay.history import History
+from forensics.replay.leader_epochs import Epoch
 from forensics.rules.acks import acks_fact
 from tests.covering import holed, whole, without
 

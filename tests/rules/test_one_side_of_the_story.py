@@ -14,9 +14,11 @@ from forensics.engines.local import scan
 from forensics.replay.coverage import Place, Printed
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import Fork, PartitionFacts
-from forensics.replay.history import Epoch, History, Replica, Role, TruncatesTo, TruncationReason
+from forensics.replay.history import History, Replica, Role, TruncatesTo, TruncationReason
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.doubts import doubts
+from forensics.replay.partition_states import PartitionState
 from forensics.replay.protocol import Answer
 from forensics.replay.roles.steps import RoleSpan, Step, StepKind
 from forensics.rules import READ_AS, RULES, unclean_election
@@ -24,6 +26,7 @@ from forensics.rules.finding import Judgement, Verdict
 from forensics.rules.story import loss_cause
 from tests.covering import holed, whole, without
 from tests.incident import Incident, wishes
+from tests.numbered import numbered
 
 
 def judged(*paths: Path, rule: str) -> Judgement:
@@ -77,17 +80,29 @@ def test_an_isr_that_may_have_changed_unseen_makes_no_election_unclean(seen: boo
     """Broker 1 was not in the last ISR that is told; had it come back by then, nobody whose lines are there says so."""
     history = History(PartitionFacts("orders", 0))
     refs = [Ref(row=n) for n in range(4)]
-    history.epochs = {
-        1: Epoch(
-            1, leader=2, isr=[(frozenset({2, 3}), refs[0])], isr_from_others=True, isr_elected=True, leader_took_up=True
-        ),
-        2: Epoch(
-            2, leader=1, isr=[(frozenset({1}), refs[1])], isr_from_others=True, isr_elected=True, leader_took_up=True
-        ),
-    }
-    history.states = {4: (1, frozenset({2, 3})), 6: (2, frozenset({1}))}
+    history.epochs = LeaderEpochs(
+        {
+            1: Epoch(
+                1,
+                leader=2,
+                isr=[(frozenset({2, 3}), refs[0])],
+                isr_from_others=True,
+                isr_elected=True,
+                leader_took_up=True,
+            ),
+            2: Epoch(
+                2,
+                leader=1,
+                isr=[(frozenset({1}), refs[1])],
+                isr_from_others=True,
+                isr_elected=True,
+                leader_took_up=True,
+            ),
+        }
+    )
+    history.states = numbered({4: (1, frozenset({2, 3})), 6: (2, frozenset({1}))})
     if seen:
-        history.states[5] = (1, frozenset({2}))
+        history.states[5] = PartitionState(1, frozenset({2}))
     verdict = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case).verdict
     assert verdict is (Verdict.VIOLATED if seen else Verdict.UNKNOWN)
 
@@ -97,14 +112,22 @@ def test_who_may_have_changed_the_isr_in_missing_lines_is_asked_for_them(missed:
     """Leader 2 had been alone in the ISR. By the numbers there was one more change than elections by the end of it."""
     history = History(PartitionFacts("orders", 0))
     alone = {b: [(frozenset({b}), Ref(row=b))] for b in (1, 2)}
-    history.epochs = {
-        0: Epoch(
-            0, leader=2, isr=alone[2], isr_from_leader=True, isr_from_others=True, isr_elected=True, leader_took_up=True
-        ),
-        1: Epoch(1, leader=1, isr=alone[1], isr_from_others=True, leader_took_up=True),
-        2: Epoch(2, leader=-1, isr=alone[1], isr_from_others=True),
-    }
-    history.states = {0: (0, frozenset({2})), 2 + missed: (2, frozenset({1}))}
+    history.epochs = LeaderEpochs(
+        {
+            0: Epoch(
+                0,
+                leader=2,
+                isr=alone[2],
+                isr_from_leader=True,
+                isr_from_others=True,
+                isr_elected=True,
+                leader_took_up=True,
+            ),
+            1: Epoch(1, leader=1, isr=alone[1], isr_from_others=True, leader_took_up=True),
+            2: Epoch(2, leader=-1, isr=alone[1], isr_from_others=True),
+        }
+    )
+    history.states = numbered({0: (0, frozenset({2})), 2 + missed: (2, frozenset({1}))})
     history.replicas = {b: Replica(b) for b in (1, 2)}
     history.coverage = whole(1, 2)
     history.coverage = history.coverage.with_doubts(doubts(history))
@@ -127,7 +150,7 @@ def test_who_was_in_an_emptied_isr_only_the_epochs_before_tell(
         )
     history.epochs[1] = Epoch(1, leader=-1, isr=[(frozenset(), Ref(row=2))], isr_from_others=True, by_request=True)
     history.epochs[2] = Epoch(2, leader=2, isr=[(frozenset({2}), Ref(row=3))], isr_from_leader=True, isr_elected=True)
-    history.states = {1: (1, frozenset()), 2: (2, frozenset({2}))}
+    history.states = numbered({1: (1, frozenset()), 2: (2, frozenset({2}))})
     history.replicas = {b: Replica(b) for b in (1, 2)}
     history.coverage = whole(1, 2).with_elections(True)
     judgement = unclean_election.judge(history, scan([str(sample_traces / "crashscene-1.1.1")]).case)
@@ -144,7 +167,7 @@ def test_where_lines_of_the_last_role_are_missing_so_may_be_those_of_an_election
     history.epochs[0] = Epoch(
         0, leader=2, isr=both, isr_from_leader=True, isr_from_others=True, isr_elected=True, leader_took_up=True
     )
-    history.states = {number: (number, frozenset({1, 2})) for number in range(later + 1)}
+    history.states = numbered({number: (number, frozenset({1, 2})) for number in range(later + 1)})
     history.replicas = {b: Replica(b) for b in (1, 2)}
     history.coverage = whole(1, 2).with_elections(True)
     if lost:
@@ -164,7 +187,7 @@ def test_elections_are_told_to_the_end_only_if_the_last_leaders_lines_are(told: 
     history.epochs[0] = Epoch(
         0, leader=2, isr=both, isr_from_leader=True, isr_from_others=True, isr_elected=True, leader_took_up=True
     )
-    history.states = {0: (0, frozenset({1, 2}))}
+    history.states = numbered({0: (0, frozenset({1, 2}))})
     history.replicas = {b: Replica(b) for b in (1, 2)}
     coverage = without(whole(1, 2), 1, Printed.ROLES) if told else whole(1)
     history.coverage = coverage.with_elections(True)
@@ -214,19 +237,26 @@ def test_without_the_leaders_log_its_isr_may_have_grown(sample_traces: Path, tmp
     shutil.copytree(sample_traces / "crashscene-1.1.1", tmp_path / "evidence")
     history = History(PartitionFacts("orders", 0))
     refs = [Ref(row=n) for n in range(4)]
-    history.epochs = {
-        1: Epoch(
-            1,
-            leader=2,
-            isr=[(frozenset({2}), refs[0])],
-            isr_from_leader=True,
-            isr_from_others=True,
-            leader_took_up=True,
-        ),
-        2: Epoch(
-            2, leader=1, isr=[(frozenset({1}), refs[1])], isr_from_others=True, isr_elected=True, leader_took_up=True
-        ),
-    }
+    history.epochs = LeaderEpochs(
+        {
+            1: Epoch(
+                1,
+                leader=2,
+                isr=[(frozenset({2}), refs[0])],
+                isr_from_leader=True,
+                isr_from_others=True,
+                leader_took_up=True,
+            ),
+            2: Epoch(
+                2,
+                leader=1,
+                isr=[(frozenset({1}), refs[1])],
+                isr_from_others=True,
+                isr_elected=True,
+                leader_took_up=True,
+            ),
+        }
+    )
     case = scan([str(tmp_path)]).case
     for known in (True, False):
         history.replicas = {broker: Replica(broker) for broker in (1, 2)}
@@ -382,9 +412,12 @@ def test_a_tail_that_a_leader_kept_is_the_cause_where_its_lines_tell_that_it_was
     history.replicas[2] = Replica(2)
     history.coverage = whole(1, 2, unnamed=() if named else (2,))
     leaders = {0: 2, 1: 1, 2: 1, 3: 2} if named else {0: 2, 1: 1, 3: 2}
-    history.epochs = {
-        n: Epoch(n, leader=b, leader_took_up=True, isr=[(both, ref)], isr_from_leader=True) for n, b in leaders.items()
-    }
+    history.epochs = LeaderEpochs(
+        {
+            n: Epoch(n, leader=b, leader_took_up=True, isr=[(both, ref)], isr_from_leader=True)
+            for n, b in leaders.items()
+        }
+    )
     history.facts = replace(history.facts, forks=(Fork(1, 2, ((10, 20),), ref, ref, (10, 19, None), (10, 19, None)),))
     followed = RoleSpan(2, 1, 1, Role.FOLLOWER, leader=1, refs=[ref], start_end=began_with, start_ref=ref)
     followed.steps = (
@@ -404,7 +437,9 @@ def test_a_tail_that_a_leader_kept_is_the_cause_where_its_lines_tell_that_it_was
 def test_an_unclean_election_of_who_wrote_the_records_has_not_lost_them(wrote: int, cause: str) -> None:
     """What befell its log before it led again is not told."""
     history = History(PartitionFacts("orders", 0))
-    history.epochs = {0: Epoch(0, leader=wrote, begins=Interval.at(0), leader_took_up=True), 1: Epoch(1, leader=-1)}
+    history.epochs = LeaderEpochs(
+        {0: Epoch(0, leader=wrote, begins=Interval.at(0), leader_took_up=True), 1: Epoch(1, leader=-1)}
+    )
     history.epochs[2] = Epoch(2, leader=1, begins=Interval.at(20), leader_took_up=True, unclean=True)
     assert loss_cause(history, history.epochs[2], 20, 0) == cause
 

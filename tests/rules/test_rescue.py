@@ -9,8 +9,9 @@ import pytest
 from forensics.engines.local import take_in
 from forensics.replay.committed.proof import Loss
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import Epoch, History, Replica
+from forensics.replay.history import History, Replica
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import Lineage, Range
 from forensics.rules.rescue import advice, copies_text
 

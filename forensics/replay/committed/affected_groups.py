@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from forensics.replay.committed.proof import Loss, losses
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.group_positions import GroupPosition
-from forensics.replay.history import Epoch, History
+from forensics.replay.history import History
+from forensics.replay.leader_epochs import Epoch
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from forensics.replay.committed.proof import losses, possible_losses, served_log
 from forensics.replay.committed.rejoined import has_committed_again, has_fetched_again, is_as_long_again
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import log_start_at
-from forensics.replay.history import Epoch, History, Role, ShortenedLog
+from forensics.replay.history import History, Role, ShortenedLog
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import outside_isr
 from forensics.replay.lineage import Range, differences, subtract
 from forensics.replay.roles.steps import REMOVES, StepKind

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from forensics.replay.coverage import Span
-from forensics.replay.history import Epoch, History, Role, once
+from forensics.replay.history import History, Role, once
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import (
     elected_isr,
     elected_with_others,
@@ -189,8 +190,8 @@ def _bounded(history: History, leader: int, epoch: Epoch, after: Epoch, end: int
     if last is None or not isr_known_to_end(history, epoch):
         return False
     stayed = (last & latest_isr_stated(history, epoch, last)) - {leader}
-    for number, later in history.epochs.items():
-        if epoch.epoch < number < after.epoch and later.leader == leader:
+    for later in history.epochs.between(epoch.epoch, after.epoch):
+        if later.leader == leader:
             stayed = stayed.intersection(*(isr for isr, _ in later.isr))
     bounds = (log_end(history, broker, epoch.epoch).high for broker in stayed)
     return any(bound is not None and bound <= end for bound in bounds)

@@ -10,7 +10,8 @@ from typing import Final
 
 from forensics.replay.committed.lost_by import LostBy, lost_by, truncated_before
 from forensics.replay.committed.proof import CommittedProof, losses
-from forensics.replay.history import Epoch, History, Truncation, TruncationReason
+from forensics.replay.history import History, Truncation, TruncationReason
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import Range, intersect, merge, same
 
 _MINUTE: Final = 60_000_000

@@ -12,8 +12,9 @@ from enum import StrEnum
 from forensics.replay.committed.all_committed import may_have_lost_tail
 from forensics.replay.committed.new_logs import replacements
 from forensics.replay.committed.proof import losses
-from forensics.replay.history import Epoch, History, Role, ShortenedBy, Truncation, TruncationReason
-from forensics.replay.leadership.elections import outside_isr, was_last_member
+from forensics.replay.history import History, Role, ShortenedBy, Truncation, TruncationReason
+from forensics.replay.leader_epochs import Epoch
+from forensics.replay.leadership.elections import last_with_isr, outside_isr, was_last_member
 from forensics.replay.lineage import Range, intersect
 from forensics.replay.protocol import Answer
 from forensics.replay.roles.steps import REMOVES, RoleSpan, StepKind
@@ -235,10 +236,10 @@ def _never_had(history: History, lack: Lack) -> bool:
     leader = lack.leader
     if leader is None or history.joins_below_epoch_start is not Answer.YES or not history.coverage.throughout(leader):
         return False
-    before = [e for n, e in history.epochs.items() if n < lack.epoch.epoch and e.last_isr is not None]
-    if not before or not (before[-1].isr_from_leader or before[-1].isr_from_others):
+    before = last_with_isr(history, lack.epoch)
+    if before is None or not (before.isr_from_leader or before.isr_from_others):
         return False
-    return leader in (before[-1].last_isr or ()) and _nothing_removed(history, leader, lack)
+    return leader in (before.last_isr or ()) and _nothing_removed(history, leader, lack)
 
 
 def _nothing_removed(history: History, leader: int, lack: Lack) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from forensics.replay.coverage import Printed
-from forensics.replay.history import Epoch, History, Role
+from forensics.replay.history import History, Role
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
 
 
@@ -53,7 +54,7 @@ def _others_had_records(history: History, first: RoleSpan) -> bool:
 
 def _was_member(history: History, broker: int, number: int) -> bool:
     """Return whether lines of any broker show that a replica led or was in the ISR before an epoch."""
-    earlier = (epoch for epoch in history.epochs.values() if epoch.epoch < number)
+    earlier = history.epochs.before(number)
     return any(epoch.leader == broker or any(broker in isr for isr, _ in epoch.isr) for epoch in earlier)
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from forensics.replay.committed.all_committed import may_have_lost_tail
 from forensics.replay.committed.proof import Loss, PossibleLoss, losses, possible_losses
 from forensics.replay.coverage import Span
-from forensics.replay.history import Epoch, History
+from forensics.replay.history import History
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import Range, subtract
 from forensics.replay.roles.steps import StepKind
 
@@ -141,10 +142,8 @@ def _below(history: History, loss: Loss) -> tuple[Range, ...]:
 
 def _began_unseen(history: History, loss: Loss) -> bool:
     """Return whether the start of the leader that lacked the records, or of another one before it, is unknown."""
-    between = (
-        e for n, e in history.epochs.items() if loss.statements[0].epoch < n < loss.epoch.epoch and e.leader_took_up
-    )
-    others = [e for e in between if e.leader not in (None, -1, loss.epoch.leader)]
+    between = history.epochs.between(loss.statements[0].epoch, loss.epoch.epoch)
+    others = [e for e in between if e.leader_took_up and e.leader not in (None, -1, loss.epoch.leader)]
     return any(epoch.start is None for epoch in (loss.epoch, *others))
 
 

@@ -17,8 +17,9 @@ from forensics.replay.committed.surviving_copies import holders, with_own
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.deletions import kept
 from forensics.replay.high_watermarks.group_reads import read_before
-from forensics.replay.history import Epoch, History, HwSource, HwStatement, Role, once
+from forensics.replay.history import History, HwSource, HwStatement, Role, once
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.epoch_rollback import stepped_down
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, apart, differences, intersect, merge, same, subtract
 from forensics.replay.roles.log_ends import ended_whole, log_end
@@ -70,6 +71,8 @@ def committed(
     # A follower may have adopted its leader's before it truncated (KAFKA-14704), and lines of its roles may be missing.
     adopted = not history.coverage.has(replica, Printed.ROLES)
     for statement in history.statements:
+        if statement.high_watermark <= first:
+            continue
         own = logged and not (adopted and statement.how is HwSource.PRINTED) and _of_own_log(statement, replica, row)
         if not own and not _reached_before(statement, before):
             continue
@@ -414,23 +417,19 @@ def _served_otherwise(history: History, statement: HwStatement, served: Lineage,
 
 def _written_again(history: History, statement: HwStatement, offset: int) -> Epoch | None:
     """Return the first later leader epoch in whose log a leader wrote ``offset`` again, or None."""
-    for number, epoch in history.epochs.items():
-        led = epoch.leader_took_up and epoch.leader is not None and epoch.leader >= 0
-        if number > statement.epoch >= 0 and led and epoch.lineage.epoch_at(offset) > statement.epoch:
+    for epoch in history.epochs.after(statement.epoch) if statement.epoch >= 0 else ():
+        led = epoch.leader_took_up and epoch.leader not in (None, -1)
+        if led and epoch.lineage.epoch_at(offset) > statement.epoch:
             return epoch
     return None
 
 
 def _first_without(history: History, statement: HwStatement, offset: int) -> Epoch | None:
     """Return the first later leader epoch whose leader did not have the record, or None."""
-    for number in history.epochs:
-        epoch = history.epochs[number]
-        mine = statement.lineage.epoch_at(offset)
-        if number <= max(statement.epoch, mine) or not epoch.leader_took_up or epoch.leader is None or epoch.leader < 0:
-            continue
-        if not epoch.lineage.entries:
-            continue
-        if apart(epoch.lineage.epoch_at(offset), mine):
+    mine = statement.lineage.epoch_at(offset)
+    for epoch in history.epochs.after(max(statement.epoch, mine)):
+        led = epoch.leader_took_up and epoch.leader not in (None, -1)
+        if led and epoch.lineage.entries and apart(epoch.lineage.epoch_at(offset), mine):
             return epoch
     return None
 

@@ -13,7 +13,8 @@ import itertools
 
 from forensics.replay.committed.all_committed import has_all_committed, rejoined_isr
 from forensics.replay.coverage import Printed, Span
-from forensics.replay.history import Epoch, History, Role, ShortenedLog
+from forensics.replay.history import History, Role, ShortenedLog
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.judged_elections import Elected, judged_elections
 from forensics.replay.lineage import differences
 from forensics.replay.omissions.last_leader import roles_not_seen
@@ -37,7 +38,7 @@ def has_committed_again(history: History, shortened: ShortenedLog) -> bool:
         return False
     if not history.coverage.has(broker, Printed.LOG, Span.WITHIN, Span.AFTER):
         return False
-    later = [one for number, one in history.epochs.items() if number > before.epoch and one.leader not in (None, -1)]
+    later = [one for one in history.epochs.after(before.epoch) if one.leader not in (None, -1)]
     joined = any(_joined(broker, one) for one in later) or _rejoined_after_restart(history, shortened)
     return joined and all(has_all_committed(history, before, one) for one in later)
 
@@ -85,11 +86,11 @@ def _shown_by_lines(history: History, broker: int) -> bool:
 
 def _written_twice(history: History, until: Epoch) -> bool:
     """Return whether a leader may have restarted within an epoch and written other records there again."""
-    for number, one in history.epochs.items():
-        if number > until.epoch or one.leader in (None, -1):
+    for one in history.epochs.before(until.epoch + 1):
+        if one.leader in (None, -1):
             continue
-        runs = {span.run for span in history.role_spans.get(one.leader or 0, ()) if span.epoch == number}
-        if len(runs) != 1 or number in history.contested:
+        runs = {span.run for span in history.role_spans.get(one.leader or 0, ()) if span.epoch == one.epoch}
+        if len(runs) != 1 or one.other_leaders:
             return True
     return False
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from forensics.replay.committed.proof import Loss, committed, stated_by
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import kept
-from forensics.replay.history import Epoch, History, ShortenedLog, once
+from forensics.replay.history import History, ShortenedLog, once
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import merge, subtract
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.directory import Disk
-from forensics.replay.history import Epoch, History, HwStatement
+from forensics.replay.history import History, HwStatement
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import Lineage, Range, intersect, merge, same, subtract
 from forensics.replay.roles.steps import Step, StepKind
 

@@ -37,7 +37,7 @@ def _may_have_lost(history: History, broker: int, possible_loss: PossibleLoss) -
         return False
     if any(step.kind in (*REMOVES, StepKind.LOADED) for role_span in spans for step in role_span.steps):
         return False
-    earlier = (epoch for number, epoch in history.epochs.items() if number <= possible_loss.before.epoch)
+    earlier = history.epochs.before(possible_loss.before.epoch + 1)
     return any(broker in isr for epoch in earlier for isr, _ in epoch.isr)
 
 

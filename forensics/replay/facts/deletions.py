@@ -110,8 +110,8 @@ def may_be_deleted(history: History, lineage: Lineage, ranges: Sequence[Range], 
     if not ranges:
         return False
     first = lineage.epoch_at(ranges[0][0])
-    led = ((number, epoch.leader) for number, epoch in history.epochs.items() if first <= number < before)
-    return any(leader is not None and leader >= 0 and not _covers(history, leader, number) for number, leader in led)
+    led = ((one.leader, one.epoch) for one in history.epochs.between(first - 1, before))
+    return any(leader is not None and leader >= 0 and not _covers(history, leader, number) for leader, number in led)
 
 
 def _covers(history: History, leader: int, number: int) -> bool:

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from forensics.replay.coverage import Printed, Span
-from forensics.replay.history import Epoch, History, HwSource, HwStatement, Role
+from forensics.replay.history import History, HwSource, HwStatement, Role
 from forensics.replay.inferences import Inferred, joined
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.epoch_start import NO_DISK
 from forensics.replay.lineage import UNKNOWN
 from forensics.replay.roles.log_ends import log_end
@@ -93,10 +94,11 @@ def _parted_when_read_back(history: History, statement: HwStatement) -> bool:
     """
     if not statement.earlier or history.truncates_to_hw:
         return False
+    rows = {ref.row for ref in statement.refs}
     return any(
         step.kind is StepKind.TRUNCATED and step.target < statement.high_watermark
         for role_span in history.role_spans.get(statement.replica, ())
-        if role_span.start_hw is not None and role_span.start_hw.ref in statement.refs
+        if role_span.start_hw is not None and role_span.start_hw.ref.row in rows
         for step in role_span.steps[:1]
     )
 
@@ -113,7 +115,8 @@ def _of_its_leader(history: History, statement: HwStatement, epoch: Epoch, *, fe
             return []
         roles = (one.epoch for one in history.role_spans.get(statement.replica, ()) if one.epoch > epoch.epoch)
         until = min(roles, default=None)
-    later = [one for n, one in history.epochs.items() if n > epoch.epoch and (until is None or n <= until)]
+    later = history.epochs.after(epoch.epoch)
+    later = later if until is None else history.epochs.between(epoch.epoch, until + 1)
     again = (one for one in later if one.leader == epoch.leader and one.leader_took_up)
     return _that_reached(history, again, statement.high_watermark)
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from forensics.replay.coverage import MissingLines, Omission, Printed, Span
-from forensics.replay.history import Epoch, History, HwSource, HwStatement, Role, ShortenedLog
+from forensics.replay.history import History, HwSource, HwStatement, Role, ShortenedLog
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import isr_may_have_changed, lines_reach_end
 from forensics.replay.leadership.epoch_start import NO_DISK
 from forensics.replay.leadership.isr_removal_epochs import unaccounted
@@ -248,13 +249,13 @@ def may_have_left_isr(history: History, epoch: Epoch, broker: int) -> bool:
 
 def _left_by_others(history: History, epoch: Epoch, broker: int) -> bool:
     """The same of a leader whose lines are whole."""
-    led = (one for n, one in history.epochs.items() if n > epoch.epoch and one.leader not in (None, -1))
-    if (follows := next(led, None)) is not None and follows.last_known and follows.leader == broker:
+    after = history.epochs.after(epoch.epoch)
+    follows = next((one for one in after if one.leader not in (None, -1)), None)
+    if follows is not None and follows.last_known and follows.leader == broker:
         return False
     if isr_may_have_changed(history, epoch):
         return True
-    after = sorted(n for n in history.epochs if n > epoch.epoch)
-    if after and unaccounted(epoch, history.epochs[after[0]], history.facts.removed):
+    if after and unaccounted(epoch, after[0], history.facts.removed):
         return True
     return _left_in_epoch(history, epoch, broker) or _left_after(history, epoch, broker, after)
 
@@ -267,21 +268,20 @@ def _left_in_epoch(history: History, epoch: Epoch, broker: int) -> bool:
     return isr is not None and broker not in isr and broker in epoch.isr[-1][0]
 
 
-def _left_after(history: History, epoch: Epoch, broker: int, after: Sequence[int]) -> bool:
+def _left_after(history: History, epoch: Epoch, broker: int, after: Sequence[Epoch]) -> bool:
     """The same of later epochs that the leader led as well, and of one without a leader.
 
     Args:
-        after: numbers of later epochs, in order.
+        after: the later epochs, in order.
     """
-    leader = epoch.leader if epoch.leader is not None else -1
-    own = {role_span.epoch for role_span in history.role_spans.get(leader, ())}
-    for number in after:
-        later = history.epochs[number]
+    own = history.role_spans.get(epoch.leader if epoch.leader is not None else -1, ())
+    for later in after:
         if history.kraft and later.leader == -1:
-            return _left_before(history, epoch, broker, number)
+            return _left_before(history, epoch, broker, later.epoch)
         if later.leader != epoch.leader:
             return False
-        if number not in own and (not later.isr or any(broker not in isr for isr, _ in later.isr)):
+        out = not later.isr or any(broker not in isr for isr, _ in later.isr)
+        if out and all(role_span.epoch != later.epoch for role_span in own):
             return True
     return False
 
@@ -299,8 +299,8 @@ def _left_before(history: History, epoch: Epoch, broker: int, number: int) -> bo
 
 def _last_state(history: History, epoch: int) -> tuple[int | None, frozenset[int] | None]:
     """The last partition epoch (zkVersion) that anybody states of a leader epoch, and its ISR where it is stated."""
-    last = max((state for state, (of, _) in history.states.items() if of == epoch), default=None)
-    return last, history.states[last][1] if last is not None else None
+    stated = history.states.of(epoch)
+    return (stated[-1], history.states[stated[-1]].isr) if stated else (None, None)
 
 
 def agreed(log: Lineage, other: Lineage, end: int) -> Lineage:

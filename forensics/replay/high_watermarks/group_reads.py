@@ -17,8 +17,9 @@ commits without an epoch bound nothing here.
 from __future__ import annotations
 
 from forensics.replay.facts.group_positions import GroupPosition
-from forensics.replay.history import Epoch, History, HwSource, HwStatement
+from forensics.replay.history import History, HwSource, HwStatement
 from forensics.replay.inferences import Inferred
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.roles.log_ends import log_end
 
 
@@ -77,7 +78,7 @@ def _states_former_epoch(history: History, position: GroupPosition) -> bool:
     number, time = position.epoch, position.time
     if number is None or time is None:
         return False
-    later = (epoch for epoch in history.epochs.values() if epoch.epoch > number and epoch.leader not in (None, -1))
+    later = (epoch for epoch in history.epochs.after(number) if epoch.leader not in (None, -1))
     begun = (epoch for epoch in later if epoch.time is not None and epoch.time <= time)
     return any(epoch.start is not None and epoch.start < position.position for epoch in begun)
 

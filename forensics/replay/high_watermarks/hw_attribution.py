@@ -9,8 +9,9 @@ from collections.abc import Mapping
 
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.directory import Disk
-from forensics.replay.history import BrokerFacts, Epoch, History, HwSource, HwStatement, Role
+from forensics.replay.history import BrokerFacts, History, HwSource, HwStatement, Role
 from forensics.replay.inferences import Inferred, joined
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import isr_changed_without_lines
 from forensics.replay.leadership.epoch_start import NO_FACTS, EpochStart, unknown_from
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
@@ -106,7 +107,7 @@ class HwAttribution(EpochStart):
 
     def _may_have_let_in(self, led: RoleSpan) -> bool:
         """Return whether a leader may have let others into the ISR without a line, before another one was elected."""
-        later = (epoch for number, epoch in self.history.epochs.items() if number > led.epoch)
+        later = self.history.epochs.after(led.epoch)
         heir = next((epoch for epoch in later if epoch.leader not in (None, -1, led.replica)), None)
         return heir is not None and not heir.unclean and isr_changed_without_lines(self.history, heir)
 

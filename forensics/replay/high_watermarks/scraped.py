@@ -25,8 +25,9 @@ from collections.abc import Iterator, Sequence
 
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.scrapes import CLOCKS_APART, OLDEST, Scrape, Series
-from forensics.replay.history import Epoch, History, HwSource, HwStatement
+from forensics.replay.history import History, HwSource, HwStatement
 from forensics.replay.inferences import Inferred
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import differences
 from forensics.replay.roles.log_ends import log_end
 from forensics.replay.roles.scraped_ends import is_before

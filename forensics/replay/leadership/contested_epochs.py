@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from forensics.case import Origin
-from forensics.replay.history import Epoch, History, Role
+from forensics.replay.history import History, Role
+from forensics.replay.leader_epochs import Epoch
 
 _ONE_TOPIC = 24 * 3_600_000_000
 """Microseconds. Two leaders that began the same epoch further apart are more likely of two topics of one name."""

@@ -10,7 +10,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from forensics.replay.coverage import Doubt, Doubtful
-from forensics.replay.history import Epoch, History
+from forensics.replay.history import History
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import elected_isr
 from forensics.replay.leadership.epochs import in_one_request
 from forensics.replay.lineage import gap
@@ -34,9 +35,9 @@ def _of_process(history: History, before: RoleSpan, until: int) -> Iterator[Doub
         if before.loads and all(step.before is None for step in before.loads):
             yield Doubtful(Doubt.STOP_UNSEEN, before.epoch, before.replica, before.run)
         return
-    for number, epoch in history.epochs.items():
-        if before.epoch < number <= until and epoch.time is not None and before.shut_down > epoch.time:
-            yield Doubtful(Doubt.RAN_ON, number, before.replica, before.run)
+    for epoch in history.epochs.between(before.epoch, until + 1):
+        if epoch.time is not None and before.shut_down > epoch.time:
+            yield Doubtful(Doubt.RAN_ON, epoch.epoch, before.replica, before.run)
 
 
 def _without_leader(history: History) -> list[int]:
@@ -48,15 +49,13 @@ def _without_leader(history: History) -> list[int]:
     led = [number for number, epoch in history.epochs.items() if epoch.leader is not None and epoch.leader >= 0]
     if not led:
         return []
-    stated = {number for number, _ in history.states.values() if number is not None}
-    known = stated | {number for number, epoch in history.epochs.items() if epoch.leader is not None}
+    stated = history.states.leader_epochs
+    known = {number for number, epoch in history.epochs.items() if epoch.leader is not None}
     asked = {*history.epochs}
-    for one, two in itertools.pairwise(sorted(history.epochs)):
-        between = min(led) <= one and two <= max(led)
-        epochs = history.epochs[one], history.epochs[two]
-        if between and not in_one_request(*epochs, history.role_spans, history.facts.removed):
-            asked.update(gap(one, two))
-    return sorted(asked - known)
+    for one, two in itertools.pairwise(history.epochs.between(led[0] - 1, led[-1] + 1)):
+        if not in_one_request(one, two, history.role_spans, history.facts.removed):
+            asked.update(gap(one.epoch, two.epoch))
+    return sorted(asked.difference(known, stated))
 
 
 def _of_election(history: History, epoch: Epoch) -> Iterator[Doubtful]:
@@ -73,9 +72,9 @@ def _of_election(history: History, epoch: Epoch) -> Iterator[Doubtful]:
     elections = until - since - 1
     if changes > elections:
         yield Doubtful(Doubt.ISR_CHANGED, epoch.epoch)
-    known = {*history.epochs, *history.coverage.unnamed}
     if last in history.states:  # else every epoch since the first counts, logged or not
-        elections = sum(since < number < until for number in known)
+        named = {one.epoch for one in history.epochs.between(since, until)}
+        elections = len(named.union(history.coverage.unnamed_between(since, until)))
     if changes > elections:
         yield Doubtful(Doubt.STATE_CHANGED, epoch.epoch)
 
@@ -110,14 +109,14 @@ def _numbers_around(history: History, epoch: Epoch) -> tuple[int, int, int, int]
     The next one may be of a later leader epoch. None if one of them is not stated, or if epochs went back. A partition
     is created with partition epoch 0 in leader epoch 0, so these need not be stated if a line names that leader epoch.
     """
-    numbered = [(number, of) for number, (of, _) in history.states.items() if of is not None]
-    before = [state for state in numbered if state[1] < epoch.epoch]
-    if not before and epoch.epoch > 0 and 0 in history.epochs:
-        before = [(0, 0)]
-    after = [state for state in numbered if state[1] >= epoch.epoch]
-    if not before or not after or max(before) > min(after):
+    states = history.states
+    last, first = states.last_before(epoch.epoch), states.first_from(epoch.epoch)
+    since = states[last].leader_epoch if last is not None else None
+    if last is None and epoch.epoch > 0 and 0 in history.epochs:
+        last, since = 0, 0
+    until = states[first].leader_epoch if first is not None else None
+    if last is None or since is None or first is None or until is None or last > first:
         return None
-    (last, since), (first, until) = max(before), min(after)
     return last, first, since, until
 
 
@@ -131,10 +130,10 @@ def _stated_changes(history: History, last: int, since: int, until: int) -> int:
         until: the leader epoch before which changes count.
     """
     found = 0
-    for number, other in history.epochs.items():
-        if since <= number < until and other.isr_from_leader:
+    for other in history.epochs.between(since - 1, until):
+        if other.isr_from_leader:
             isrs = [isr for isr, _ in itertools.groupby(isr for isr, _ in other.isr)]
-            found += len(isrs) - 1 - (_changes_before(history, number, last, isrs) if number == since else 0)
+            found += len(isrs) - 1 - (_changes_before(history, since, last, isrs) if other.epoch == since else 0)
     return found
 
 
@@ -147,11 +146,11 @@ def _changes_before(history: History, epoch: int, state: int, isrs: Sequence[fro
         state: partition epoch of the state.
         isrs: the ISRs that the leader states, in order.
     """
-    isr = history.states.get(state, (None, None))[1]
+    isr = history.states[state].isr if state in history.states else None
     if state in history.isr_commits.get(epoch, ()) and isr in isrs:
         return len(isrs) - 1 - isrs[::-1].index(isr)
-    stated = [number for number, (of, _) in history.states.items() if of == epoch]
-    return min(state - min(stated, default=state), len(isrs) - 1)
+    stated = history.states.of(epoch)
+    return min(state - (stated[0] if stated else state), len(isrs) - 1)
 
 
 def _changes_up_to(history: History, number: int, state: int) -> int:
@@ -160,7 +159,7 @@ def _changes_up_to(history: History, number: int, state: int) -> int:
     A controller that removes a replica from the ISR may log no partition epoch (2.6 to 3.0). Then the first one logged
     for the epoch is that of a later change.
     """
-    epoch, isr = history.epochs.get(number), history.states[state][1]
+    epoch, isr = history.epochs.get(number), history.states[state].isr
     if epoch is None or not epoch.isr_from_leader:
         return 0
     isrs = [isr for isr, _ in itertools.groupby(isr for isr, _ in epoch.isr)]

@@ -15,7 +15,9 @@ from forensics.replay.coverage import Doubt, Printed, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import broker_set
-from forensics.replay.history import Epoch, History
+from forensics.replay.history import History
+from forensics.replay.leader_epochs import Epoch
+from forensics.replay.partition_states import PartitionState, PartitionStates
 from forensics.replay.roles.steps import RoleSpan
 from parsers.messages.catalogue import Says
 from parsers.messages.logs import SAYS
@@ -24,18 +26,15 @@ from parsers.schema import ROLES, Kind
 _CHANGES = (Kind.UNCLEAN_ELECTION, Kind.PARTITION_CHANGED)
 """Kinds of line that also state the state before the change."""
 
-States = dict[int, tuple[int | None, frozenset[int] | None]]
-"""Leader epoch and ISR, if known, by partition epoch."""
 
-
-def states(events: Iterable[Event]) -> States:
+def states(events: Iterable[Event]) -> PartitionStates:
     """Return every state of a partition that any line states; each broker's events in its order."""
-    found: States = {}
+    found: dict[int, PartitionState] = {}
     for event, led in _with_epochs(events):
         if event.partition_epoch is not None and event.partition_epoch >= 0:
             # A leader that changes the ISR may log no leader epoch: then it is the epoch that it leads.
             _add_state(found, event.partition_epoch, led if event.leader_epoch is None else event.leader_epoch, event)
-    return found
+    return PartitionStates(found)
 
 
 def isr_commits(events: Iterable[Event]) -> dict[int, list[int]]:
@@ -56,7 +55,7 @@ def _with_epochs(events: Iterable[Event]) -> Iterator[tuple[Event, int | None]]:
         yield event, serves.get(event.broker)
 
 
-def _add_state(found: States, at: int, number: int | None, event: Event) -> None:
+def _add_state(found: dict[int, PartitionState], at: int, number: int | None, event: Event) -> None:
     """Add what a line states of a partition epoch, and of the one before; what an earlier line stated counts.
 
     Args:
@@ -66,20 +65,21 @@ def _add_state(found: States, at: int, number: int | None, event: Event) -> None
         event: the line.
     """
     if event.kind in _CHANGES and event.previous_epoch is not None and event.isr_before is not None:
-        found.setdefault(at - 1, (event.previous_epoch, broker_set(event.isr_before)))
-    epoch, isr = found.get(at, (None, None))
+        found.setdefault(at - 1, PartitionState(event.previous_epoch, broker_set(event.isr_before)))
+    before = found.get(at, PartitionState())
     # A change that a leader asks for names the partition epoch that it has: that of the ISR before.
     of_it = event.isr_before if event.message in SAYS[Says.HANDED_OVER] else event.isr
-    found[at] = (epoch if epoch is not None else number, isr if isr is not None else broker_set(of_it))
+    number = number if before.leader_epoch is None else before.leader_epoch
+    found[at] = PartitionState(number, broker_set(of_it) if before.isr is None else before.isr)
 
 
 def isr_before(history: History, epoch: Epoch) -> frozenset[int] | None:
     """Return the ISR at the moment at which an epoch's leader was elected; None if unknown."""
     first = _first_state(history, epoch)
     state = history.states.get(first - 1) if first is not None else None
-    if state is None or state[0] is None or state[0] >= epoch.epoch:
+    if state is None or state.leader_epoch is None or state.leader_epoch >= epoch.epoch:
         return None  # of an unknown leader epoch, or epochs went back
-    return state[1]
+    return state.isr
 
 
 def isrs_stated(history: History, epoch: Epoch) -> list[tuple[frozenset[int], Ref | None]]:
@@ -89,8 +89,8 @@ def isrs_stated(history: History, epoch: Epoch) -> list[tuple[frozenset[int], Re
     of other brokers may still show what it changed.
     """
     own = {isr for isr, _ in epoch.isr}
-    numbered = sorted((number, isr) for number, (of, isr) in history.states.items() if of == epoch.epoch and isr)
-    return [*epoch.isr, *((isr, None) for _, isr in numbered if isr not in own)]
+    stated = (history.states[number].isr for number in history.states.of(epoch.epoch))
+    return [*epoch.isr, *((isr, None) for isr in stated if isr and isr not in own)]
 
 
 def latest_isr_stated(history: History, epoch: Epoch, otherwise: frozenset[int]) -> frozenset[int]:
@@ -98,8 +98,8 @@ def latest_isr_stated(history: History, epoch: Epoch, otherwise: frozenset[int])
 
     A KRaft controller removes members whose brokers are gone, so the leader's own last line may be older.
     """
-    isrs = [(number, isr) for number, (of, isr) in history.states.items() if of == epoch.epoch and isr is not None]
-    return max(isrs, key=lambda state: state[0])[1] if isrs else otherwise
+    stated = (history.states[number].isr for number in reversed(history.states.of(epoch.epoch)))
+    return next((isr for isr in stated if isr is not None), otherwise)
 
 
 def isr_stated_by_leader(history: History, epoch: Epoch) -> bool:
@@ -133,7 +133,7 @@ def isr_known_to_end(history: History, epoch: Epoch) -> bool:
 def lines_reach_end(history: History, epoch: Epoch) -> bool:
     """Return whether nothing shows that a leader's lines about its log end before its epoch did."""
     roles = history.role_spans.get(epoch.leader, ()) if epoch.leader is not None else ()
-    if any(role_span.epoch > epoch.epoch for role_span in roles):
+    if any(role_span.epoch > epoch.epoch for role_span in reversed(roles)):
         return True  # its lines continue
     return history.coverage.has(epoch.leader, Printed.LOG, Span.AFTER)
 
@@ -143,12 +143,11 @@ def isr_may_have_changed(history: History, epoch: Epoch) -> bool:
 
     Changes that may have come with leader epochs which no line names do not count: those are of controllers.
     """
-    for number in sorted(history.epochs):
-        if number > epoch.epoch:
-            if isr_changed_without_lines(history, history.epochs[number]):
-                return True
-            if history.epochs[number].leader not in (None, -1):
-                return False
+    for later in history.epochs.after(epoch.epoch):
+        if isr_changed_without_lines(history, later):
+            return True
+        if later.leader not in (None, -1):
+            return False
     return False
 
 
@@ -176,7 +175,7 @@ def elected_isr(history: History, epoch: Epoch) -> frozenset[int] | None:
     """
     first = _first_state(history, epoch)
     if first is not None and isr_before(history, epoch) is not None:
-        isr = history.states[first][1]
+        isr = history.states[first].isr
         if isr is not None:
             return isr
     return epoch.first_isr if epoch.isr_elected else None
@@ -244,7 +243,7 @@ def from_isr(history: History, epoch: Epoch) -> bool:
     if epoch.unclean or epoch.safe:
         return not epoch.unclean
     isr = isr_before(history, epoch)
-    before = _with_isr(history, epoch) if isr is None else None
+    before = last_with_isr(history, epoch) if isr is None else None
     if before is not None and before.last_isr is not None and not _led_between(history, before, epoch):
         isr = before.last_isr & (_may_stand(history, before, epoch) or before.last_isr)
     return (
@@ -258,8 +257,7 @@ def _led_between(history: History, before: Epoch, epoch: Epoch) -> bool:
     """Return whether a broker led between two epochs, or may have led without a line. Its ISR is unknown."""
     if history.coverage.unnamed_between(before.epoch, epoch.epoch):
         return True
-    between = (one for number, one in history.epochs.items() if before.epoch < number < epoch.epoch)
-    return any(one.leader is not None and one.leader >= 0 for one in between)
+    return any(one.leader not in (None, -1) for one in history.epochs.between(before.epoch, epoch.epoch))
 
 
 def maybe_eligible(history: History, epoch: Epoch) -> bool:
@@ -274,7 +272,7 @@ def maybe_eligible(history: History, epoch: Epoch) -> bool:
     isr = epoch.first_isr
     if _after_no_leader(history, epoch):
         return isr is None or len(isr) < 2
-    before = _with_isr(history, epoch)
+    before = last_with_isr(history, epoch)
     if before is None or before.last_isr or (isr is not None and len(isr) > 1):
         return False
     return not before.by_request
@@ -296,7 +294,7 @@ def from_eligible(history: History, epoch: Epoch) -> bool:
     That is shown if the release may elect from them, the ISR before was empty, and the controller logs the election and
     does not log it as unclean (KIP-966).
     """
-    before = _with_isr(history, epoch)
+    before = last_with_isr(history, epoch)
     if not history.eligible or before is None or before.last_isr or before.by_request:
         return False
     return epoch.elected and not epoch.unclean
@@ -311,14 +309,14 @@ def isr_changes_complete(history: History, epoch: Epoch) -> bool:
     first = _first_state(history, epoch)
     if not history.kraft:
         just_before = history.states.get(first - 1) if first is not None else None
-        if not history.members_whole and just_before is not None and just_before[1] is None:
+        if not history.members_whole and just_before is not None and just_before.isr is None:
             return False  # a change of the ISR of which the number alone is left
         doubt = Doubt.ISR_CHANGED if first is None else Doubt.STATE_CHANGED
         return not _leader_without_lines(history, epoch) and not history.coverage.in_doubt(doubt, epoch.epoch)
     if first is None:
         return True
     number = first - 1
-    while number in history.states and history.states[number][1] is None:
+    while number in history.states and history.states[number].isr is None:
         number -= 1
     return number in history.states
 
@@ -332,27 +330,26 @@ def _leader_without_lines(history: History, epoch: Epoch) -> bool:
     """Return whether the leader is unknown in an epoch between the last known ISR and an election."""
     if isr_before(history, epoch) is not None:
         return False  # by the partition epochs that is the state right before
-    before = _with_isr(history, epoch)
-    between = range(before.epoch + 1 if before is not None else 0, epoch.epoch)
-    if any(number in between for number in history.coverage.unnamed):
+    before = last_with_isr(history, epoch)
+    since = before.epoch if before is not None else -1
+    if history.coverage.unnamed_between(since, epoch.epoch):
         return True
-    return any(one.leader is None for number, one in history.epochs.items() if number in between)
+    return any(one.leader is None for one in history.epochs.between(since, epoch.epoch))
 
 
 def _first_state(history: History, epoch: Epoch) -> int | None:
     """Return the lowest partition epoch that any line states for a leader epoch, or None."""
-    return min((n for n, (number, _) in history.states.items() if number == epoch.epoch), default=None)
+    return next(iter(history.states.of(epoch.epoch)), None)
 
 
-def _with_isr(history: History, epoch: Epoch) -> Epoch | None:
+def last_with_isr(history: History, epoch: Epoch) -> Epoch | None:
     """Return the last earlier epoch with a known ISR, or None."""
-    before = [e for n, e in history.epochs.items() if n < epoch.epoch and e.last_isr is not None]
-    return before[-1] if before else None
+    return next((one for one in reversed(history.epochs.before(epoch.epoch)) if one.last_isr is not None), None)
 
 
 def _after_no_leader(history: History, epoch: Epoch) -> bool:
     """Return whether there was no leader right before and the ISR is unknown: it may have been empty (KIP-966)."""
-    before = [e for n, e in history.epochs.items() if n < epoch.epoch]
+    before = history.epochs.before(epoch.epoch)
     if not before or epoch.elected or any(e.by_request for e in history.epochs.values()):
         return False
     if history.coverage.unnamed_between(before[-1].epoch, epoch.epoch):
@@ -370,7 +367,7 @@ def _not_among_the_last(history: History, epoch: Epoch) -> bool:
         return epoch.leader not in isr
     if _after_no_leader(history, epoch):
         return False
-    before = _with_isr(history, epoch)
+    before = last_with_isr(history, epoch)
     if before is None:
         return False
     if not before.last_isr:
@@ -389,13 +386,13 @@ def _may_stand(history: History, before: Epoch, epoch: Epoch) -> frozenset[int]:
     ISR has a number too.
     """
     first, standing = _first_state(history, epoch), before.standing or frozenset()
-    numbered = [number for number, (of, isr) in history.states.items() if of == before.epoch and isr is not None]
+    numbered = [number for number in history.states.of(before.epoch) if history.states[number].isr is not None]
     if history.kraft or first is None or not numbered:
         return standing
-    if history.states[first][1] != (elected_isr(history, epoch) or epoch.first_isr):
+    if history.states[first].isr != (elected_isr(history, epoch) or epoch.first_isr):
         return standing
     isrs = [isr for isr, _ in itertools.groupby(isr for isr, _ in before.isr)]
-    since = history.states[max(numbered)][1]
-    changes = first - max(numbered) - (epoch.epoch - before.epoch)
+    since = history.states[numbered[-1]].isr
+    changes = first - numbered[-1] - (epoch.epoch - before.epoch)
     confirmed = since in isrs and changes >= len(isrs) - 1 - isrs.index(since)
     return frozenset() if confirmed else standing

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 from forensics.replay.coverage import Doubt, Printed, Span
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import Fork
-from forensics.replay.history import BrokerFacts, Epoch, History, Role, TruncationReason
+from forensics.replay.history import BrokerFacts, History, Role, TruncationReason
 from forensics.replay.inferences import Inferred
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import isr_stated_by_leader
 from forensics.replay.lineage import Lineage, at_least
 from forensics.replay.protocol import Answer
@@ -41,9 +42,8 @@ def passed_over(history: History, before: RoleSpan, role_span: RoleSpan) -> int 
         return None
     between = [
         epoch
-        for number, epoch in history.epochs.items()
-        if before.epoch < number < role_span.epoch
-        and (epoch.leader is None or (epoch.leader_took_up and epoch.leader not in (-1, before.leader)))
+        for epoch in history.epochs.between(before.epoch, role_span.epoch)
+        if (epoch.leader is None or (epoch.leader_took_up and epoch.leader not in (-1, before.leader)))
     ]
     # The leader's own records are of its epoch. Of a follower, only the log at its start is known.
     known = before.end_low if before.role is Role.LEADER else before.start_low
@@ -122,11 +122,11 @@ def _between(history: History, first: int, last: int) -> Iterator[Epoch]:
     (KafkaController.onReplicasBecomeOffline): it sends only the last of these.
     """
     before = history.epochs.get(first)
-    for number in sorted(number for number in history.epochs if 0 <= first < number <= last):
-        epoch, since = history.epochs[number], before.epoch if before is not None else first
+    for epoch in history.epochs.between(first, last + 1) if first >= 0 else ():
+        since = before.epoch if before is not None else first
         taken = len((before.last_isr if before is not None else None) or ())
-        unnamed = history.coverage.unnamed_between(since, number)
-        yield from map(Epoch, unnamed or ([since + 1] if number - since - 1 > taken else ()))
+        unnamed = history.coverage.unnamed_between(since, epoch.epoch)
+        yield from map(Epoch, unnamed or ([since + 1] if epoch.epoch - since - 1 > taken else ()))
         yield epoch
         before = epoch
 
@@ -237,8 +237,7 @@ class EpochStart:
         if before is None:
             return log
         leaderless = any(  # only files or partition epochs show it, no member logged it
-            epoch.leader is None and before.epoch < number < role_span.epoch
-            for number, epoch in self.history.epochs.items()
+            epoch.leader is None for epoch in self.history.epochs.between(before.epoch, role_span.epoch)
         ) or self.history.coverage.unnamed_between(before.epoch, role_span.epoch)
         # It may have led in between, if its lines do not show its roles.
         unseen = leaderless or not self.history.coverage.role_lines_complete(broker, before.epoch, before.run)
@@ -424,7 +423,6 @@ class EpochStart:
         epoch began no later, because a leader's log only grows.
         """
         with_roles = self.history.coverage.replicas_with(Printed.ROLES) & self.role_spans.keys()
-        again = [n for n, e in self.history.epochs.items() if e.leader == leader]
         if leader not in with_roles or epoch.other_leaders:
             return None
         found = []
@@ -432,12 +430,22 @@ class EpochStart:
             found.append((role_span.start_high.value, role_span.start_high.ref))
         for broker in sorted(with_roles - {leader}):
             spans = self.role_spans[broker]
-            for position, one in enumerate(spans):
-                # It may not have received a later epoch of the same leader.
-                until = spans[position + 1].epoch if position + 1 < len(spans) else max(self.history.epochs)
-                if one.epoch == epoch.epoch and not any(epoch.epoch < number <= until for number in again):
+            for one, two in itertools.zip_longest(spans, spans[1:]):
+                if one.epoch == epoch.epoch and not self._may_be_of_next(leader, one, two):
                     found += _leaders_ends(one)
         return min(found, key=lambda one: one[0], default=None)
+
+    def _may_be_of_next(self, leader: int, one: RoleSpan, two: RoleSpan | None) -> bool:
+        """Return whether a follower may have received, in a role, what its leader sent in a later epoch of its own.
+
+        Args:
+            leader: broker id.
+            one: the role.
+            two: the follower's next role, or None.
+        """
+        epochs = self.history.epochs
+        since = epochs.after(one.epoch) if two is None else epochs.between(one.epoch, two.epoch + 1)
+        return any(later.leader == leader for later in since)
 
     def _agreed(self, epoch: Epoch, leader: int) -> int:
         """Return the lowest offset at which an epoch can have begun, for a log without epochs.

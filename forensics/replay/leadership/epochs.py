@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import broker_set
-from forensics.replay.history import Epoch, Role
+from forensics.replay.history import Role
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.elections import was_last_member
 from forensics.replay.leadership.isr_removal_epochs import accounted
 from forensics.replay.lineage import gap
@@ -27,7 +28,7 @@ def collect(
     cluster: Sequence[Event],
     disks: Mapping[int, Disk],
     complete: Container[int],
-) -> dict[int, Epoch]:
+) -> LeaderEpochs:
     """Return every epoch that any evidence names, by number.
 
     The leader's own statements about its ISR come first. Controllers and the metadata caches of all brokers
@@ -58,7 +59,7 @@ def collect(
     for epoch in epochs.values():
         _settle_after_emptied(epochs, epoch, warned=epoch.epoch in collected.warned)
     _add_leader_lines(epochs.values(), role_spans, cluster)
-    return dict(sorted(epochs.items()))
+    return LeaderEpochs(epochs)
 
 
 def _at(epochs: dict[int, Epoch], number: int) -> Epoch:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from forensics.replay.history import Epoch
+from forensics.replay.leader_epochs import Epoch
 from parsers.details import OFFLINE_REPLICA
 from parsers.schema import Kind
 

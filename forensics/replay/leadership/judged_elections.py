@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from forensics.replay.history import Epoch, History
+from forensics.replay.history import History
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import (
     elected_with_others,
     from_isr,
     isr_before,
     isr_changes_complete,
+    last_with_isr,
     latest_isr_stated,
     maybe_eligible,
     outside_isr,
@@ -86,8 +88,7 @@ def elected(history: History, election: Election) -> Elected:
 
 def last_isr(history: History, epoch: Epoch) -> LastIsr:
     """Return the last ISR that is known before an election."""
-    earlier = [e for n, e in history.epochs.items() if n < epoch.epoch and e.last_isr is not None]
-    isr, last = isr_before(history, epoch) or None, earlier[-1] if earlier else None
+    isr, last = isr_before(history, epoch) or None, last_with_isr(history, epoch)
     if last is not None and isr in (None, last.last_isr):
         return LastIsr(isr or latest_isr_stated(history, last, last.last_isr or frozenset()), last, of_epoch=True)
     return LastIsr(isr, last, of_epoch=False)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from forensics.replay.coverage import LinesAtHand, MissingLines, Omission, Printed, Span
 from forensics.replay.facts.directory import Disk
 from forensics.replay.facts.events import Event
-from forensics.replay.history import Epoch, History
+from forensics.replay.history import History
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.epoch_start import NO_DISK
 from forensics.replay.lineage import Lineage, differences
 from forensics.replay.roles.steps import REMOVES, RoleSpan, StepKind
@@ -162,13 +163,13 @@ def _later_epoch(history: History, one: _Files) -> MissingLines | None:
 def _later_isr(history: History, one: _Files) -> MissingLines | None:
     if one.last < 0 or one.spans[-1].replica_removed:
         return None
-    for number, epoch in history.epochs.items():
-        taken_out = number == one.last + 1 and _shutting_down(history, one.broker, number)
+    for later in history.epochs.after(one.last):
+        taken_out = later.epoch == one.last + 1 and _shutting_down(history, one.broker, later.epoch)
         counted = (
-            epoch.leader != one.broker and epoch.isr_from_leader and any(one.broker in isr for isr, _ in epoch.isr)
+            later.leader != one.broker and later.isr_from_leader and any(one.broker in isr for isr, _ in later.isr)
         )
-        if number > one.last and counted and not taken_out:
-            return IN_LATER_ISR.of(one.broker, {"later": number}, epoch=one.last)
+        if counted and not taken_out:
+            return IN_LATER_ISR.of(one.broker, {"later": later.epoch}, epoch=one.last)
     return None
 
 
@@ -245,7 +246,7 @@ def begin_late(history: History) -> Iterator[MissingLines]:
 
 def _begins_late(history: History, broker: int, first: int) -> MissingLines | None:
     """Return the missing lines of one replica, whose first known role is in epoch ``first``."""
-    earlier = next((e for n, e in history.epochs.items() if n < first and _had_role(e, broker)), None)
+    earlier = next((one for one in history.epochs.before(first) if _had_role(one, broker)), None)
     if earlier is not None:
         role = "led" if earlier.leader == broker else "was in the ISR"
         return LINES_BEGIN_AFTER_ROLE.of(broker, {"role": role, "earlier": earlier.epoch}, epoch=first)

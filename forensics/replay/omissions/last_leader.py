@@ -89,7 +89,7 @@ def _ends_open(history: History) -> bool:
 
     The controller's lines may end there too.
     """
-    latest = max({*history.epochs, *(of for of, _ in history.states.values() if of is not None)})
+    latest = max({*history.epochs, *history.states.leader_epochs})
     last = history.epochs.get(latest)
     ends = (spans[-1] for spans in history.role_spans.values() if spans)
     return any(

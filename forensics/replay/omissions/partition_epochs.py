@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Iterator
 
 from forensics.replay.coverage import MissingLines, Omission, Printed, Span
-from forensics.replay.history import Epoch, History
+from forensics.replay.history import History
+from forensics.replay.leader_epochs import Epoch
 
 ISR_CHANGE_NOT_STATED = Omission(
     "isr-change-not-stated",
@@ -37,14 +38,14 @@ def isr_changes_not_stated(history: History) -> Iterator[MissingLines]:
 
 
 def _of_epoch(history: History, epoch: Epoch) -> MissingLines | None:
-    numbers = [number for number, (of, _) in history.states.items() if of == epoch.epoch]
+    numbers = history.states.of(epoch.epoch)
     leader = epoch.leader
     if leader is None or leader < 0 or epoch.other_leaders or not epoch.isr_from_leader or not numbers:
         return None
     if not history.coverage.are_about(leader, Printed.LOG):
         return None  # the whole file is not there
     shown = sum(one != two for (one, _), (two, _) in itertools.pairwise(epoch.isr))
-    skipped, (first, last) = _skipped(history, epoch.epoch), (min(numbers), max(numbers))
+    skipped, (first, last) = _skipped(history, epoch.epoch), (numbers[0], numbers[-1])
     if skipped is None and last - first <= shown:
         return None
     if skipped is not None:

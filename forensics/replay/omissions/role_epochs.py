@@ -6,10 +6,12 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from forensics.replay.by_epoch import ByEpoch
 from forensics.replay.coverage import MissingLines, Omission, Printed, Span
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import isr_text
-from forensics.replay.history import BrokerFacts, Epoch, Role
+from forensics.replay.history import BrokerFacts, Role
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.epoch_start import NO_FACTS, fences, truncates_to_hw
 from forensics.replay.leadership.epochs import at_once
 from forensics.replay.leadership.isr_removal_epochs import unaccounted
@@ -58,7 +60,7 @@ class Roles:
     """
 
     spans: Mapping[int, Sequence[RoleSpan]]
-    epochs: Mapping[int, Epoch]
+    epochs: LeaderEpochs
     facts: Mapping[int, BrokerFacts]
     before_it: Linked
     ends: Mapping[int, int]
@@ -79,7 +81,7 @@ class _Part:
     """A replica and a leader epoch in which it may have had a role.
 
     Attributes:
-        before: its role spans of earlier epochs.
+        before: its last role span of an earlier epoch, or None.
         here: its role spans of this epoch.
         joined: the leader itself logs that the replica joined the ISR during the epoch.
     """
@@ -87,7 +89,7 @@ class _Part:
     broker: int
     epoch: Epoch
     spans: Sequence[RoleSpan]
-    before: Sequence[RoleSpan]
+    before: RoleSpan | None
     here: Sequence[RoleSpan]
     joined: bool
 
@@ -209,10 +211,11 @@ OMISSIONS = (
 def only_elected(roles: Roles) -> frozenset[int]:
     """Return leader epochs of which nothing but the election shows the leader: its lines end in an earlier epoch."""
     found: set[int] = set()
+    spans = {broker: _by_epoch(own) for broker, own in roles.spans.items()}
     for number, epoch in roles.epochs.items():
         broker = epoch.leader
-        spans = roles.spans.get(broker) if broker is not None else None
-        part = _part(roles, broker, spans, epoch) if broker is not None and spans else None
+        own = spans.get(broker) if broker is not None else None
+        part = _part(roles, broker, own, epoch) if broker is not None and own is not None and own.things else None
         sign = _led(roles, part) if part is not None else None
         if sign is not None and sign.shown_by is ELECTED:
             found.add(number)
@@ -248,19 +251,24 @@ def _missing(roles: Roles, sign: _Sign) -> MissingLines:
 def _in_epochs(roles: Roles) -> Iterator[_Sign]:
     """Yield the epochs of each replica in which others name a role of it."""
     for broker, spans in sorted(roles.spans.items()):
-        parts = (_part(roles, broker, spans, epoch) for epoch in roles.epochs.values())
+        own = _by_epoch(spans)
+        parts = (_part(roles, broker, own, epoch) for epoch in roles.epochs.values())
         yield from (sign for part in parts if part is not None for sign in _signs(roles, part))
 
 
-def _part(roles: Roles, broker: int, spans: Sequence[RoleSpan], epoch: Epoch) -> _Part | None:
+def _by_epoch(spans: Sequence[RoleSpan]) -> ByEpoch[RoleSpan]:
+    """Return a replica's role spans by their leader epochs; one before its first role has none."""
+    return ByEpoch(spans, lambda role_span: role_span.epoch if role_span.epoch >= 0 else None)
+
+
+def _part(roles: Roles, broker: int, spans: ByEpoch[RoleSpan], epoch: Epoch) -> _Part | None:
     """Return a replica's part in an epoch; None if its own lines show that it skipped the epoch."""
-    number = epoch.epoch
-    before = [role_span for role_span in spans if 0 <= role_span.epoch < number]
-    if _passed_by(before, spans, number, roles.before_it.get(broker, {})):
+    before, after = spans.last_before(epoch.epoch), spans.first_from(epoch.epoch + 1)
+    former = roles.before_it.get(broker, {}).get(after.epoch) if after is not None else None
+    if before is not None and former == before.epoch:
         return None
-    here = [role_span for role_span in spans if role_span.epoch == number]
     joined = epoch.isr_from_leader and any(broker in isr for isr, _ in epoch.isr[1:]) and broker not in epoch.isr[0][0]
-    return _Part(broker, epoch, spans, before, here, joined)
+    return _Part(broker, epoch, spans.things, before, spans.of(epoch.epoch), joined)
 
 
 def _signs(roles: Roles, part: _Part) -> Iterator[_Sign]:
@@ -302,13 +310,13 @@ def _isr_not_stated(roles: Roles, part: _Part) -> _Sign | None:
 def _led(roles: Roles, part: _Part) -> _Sign | None:
     """Others name the replica as leader, and it has no line about that epoch."""
     epoch, number = part.epoch, part.number
-    if not part.before or part.here or part.broker != epoch.leader:
+    if part.before is None or part.here or part.broker != epoch.leader:
         return None
     taken_up = epoch.leader_took_up and not epoch.may_have_taken_up
     served = taken_up or _changed(epoch) or _fed(epoch, roles.epochs, roles.spans)
     if served:
         return _Sign(part.broker, number, LED, {})
-    if number == max(roles.epochs):
+    if not roles.epochs.after(number):
         return _Sign(part.broker, number, ELECTED, {})
     older = roles.ends.get(part.broker, 0) <= _next_start(number, roles.epochs, roles.spans)
     if epoch.elected and older and _ends_before(part.spans, number) and not _in_vain(epoch, roles.spans):
@@ -322,9 +330,9 @@ def _joined_isr(roles: Roles, part: _Part) -> _Sign | None:
     A follower continues to fetch from the same leader in a new epoch, even before it receives the epoch, unless its
     fetches are fenced.
     """
-    if not part.joined or not part.before or part.here:
+    if not part.joined or part.before is None or part.here:
         return None
-    if part.before[-1].leader != part.epoch.leader or fences(roles.facts, part.broker):
+    if part.before.leader != part.epoch.leader or fences(roles.facts, part.broker):
         return _Sign(part.broker, part.number, JOINED_ISR, {})
     return None
 
@@ -335,13 +343,13 @@ def _may_have_served(roles: Roles, part: _Part) -> _Sign | None:
     A leader that leads on has the same log.
     """
     leader, broker = part.epoch.leader, part.broker
-    if broker not in roles.unclaimed or part.here or not part.before or leader == -1:
+    if broker not in roles.unclaimed or part.here or part.before is None or leader == -1:
         return None
-    if leader == broker and part.before[-1].role is Role.LEADER:
+    if leader == broker and part.before.role is Role.LEADER:
         return None
     led = (one for one in roles.spans.get(leader, ()) if one.epoch == part.number) if leader is not None else ()
     begun = next((one.time for one in led if one.role is Role.LEADER), None)
-    last, returned = part.before[-1].acted_time, part.spans[-1].epoch > part.number
+    last, returned = part.before.acted_time, part.spans[-1].epoch > part.number
     if not returned and begun is not None and last is not None and last < begun:
         return None
     return _Sign(broker, part.number, MAY_HAVE_SERVED, {})
@@ -374,15 +382,16 @@ def _in_vain(epoch: Epoch, role_spans: Mapping[int, Sequence[RoleSpan]]) -> bool
     )  # fmt: skip
 
 
-def _fed(epoch: Epoch, epochs: Mapping[int, Epoch], role_spans: Mapping[int, Sequence[RoleSpan]]) -> bool:
+def _fed(epoch: Epoch, epochs: LeaderEpochs, role_spans: Mapping[int, Sequence[RoleSpan]]) -> bool:
     """Return whether a follower's log grew while it followed an epoch's leader.
 
     Records of that leader's next epoch do not count: the follower may fetch them before it receives that epoch.
     """
     for one, two in (pair for spans in role_spans.values() for pair in itertools.pairwise(spans)):
-        here = one.epoch == epoch.epoch and one.role is Role.FOLLOWER and one.run == two.run
-        again = any(one.epoch < n <= two.epoch and other.leader == epoch.leader for n, other in epochs.items())
-        followed = here and one.leader in (None, epoch.leader) and not again
+        if one.epoch != epoch.epoch or one.role is not Role.FOLLOWER or one.run != two.run:
+            continue
+        again = any(later.leader == epoch.leader for later in epochs.between(one.epoch, two.epoch + 1))
+        followed = one.leader in (None, epoch.leader) and not again
         if followed and one.start_end is not None and (two.start_end or 0) > one.start_end:
             return True
     return False
@@ -393,12 +402,11 @@ def _changed(epoch: Epoch) -> bool:
     return epoch.by_request and len({*epoch.isrs_stated_by_others, *(isr for isr, _ in epoch.isr)}) > 1
 
 
-def _next_start(number: int, epochs: Mapping[int, Epoch], role_spans: Mapping[int, Sequence[RoleSpan]]) -> int:
+def _next_start(number: int, epochs: LeaderEpochs, role_spans: Mapping[int, Sequence[RoleSpan]]) -> int:
     """Return the start of the next leader after an epoch; records of a copy beyond it were written by the one
     before.
     """
-    led = (other for other, epoch in epochs.items() if other > number and epoch.leader not in (None, -1))
-    later = min(led, default=-1)
+    later = next((one.epoch for one in epochs.after(number) if one.leader not in (None, -1)), -1)
     roles = [t for spans in role_spans.values() for t in spans if t.epoch == later and t.role is Role.LEADER]
     return max((t.start_end or 0 for t in roles), default=0)
 
@@ -413,14 +421,6 @@ def _isr_of_others(epoch: Epoch) -> frozenset[int] | None:
     return min(epoch.isrs_stated_by_others - {isr for isr, _ in epoch.isr}, key=sorted, default=None)
 
 
-def _passed_by(
-    before: Sequence[RoleSpan], spans: Sequence[RoleSpan], number: int, before_it: Mapping[int, int]
-) -> bool:
-    """Return whether a broker's own line shows that a role followed one of before an epoch."""
-    after = next((role_span for role_span in spans if role_span.epoch > number), None)
-    return bool(before) and after is not None and before_it.get(after.epoch) == before[-1].epoch
-
-
 def _begin_late(roles: Roles) -> Iterator[_Sign]:
     """Yield replicas that received an epoch by request, as others show, before the first role in their own lines.
 
@@ -431,7 +431,7 @@ def _begin_late(roles: Roles) -> Iterator[_Sign]:
         before = {step.kind for role_span in spans if role_span.epoch < 0 for step in role_span.steps}
         if before.isdisjoint((StepKind.LOADED, StepKind.CREATED)):
             continue
-        sent = (n for n, epoch in roles.epochs.items() if n < first and _stated_by_request(epoch, broker))
+        sent = (one.epoch for one in roles.epochs.before(first) if _stated_by_request(one, broker))
         yield from (_Sign(broker, first, ROLES_BEGIN_LATE, {"member": n}) for n in itertools.islice(sent, 1))
 
 
@@ -440,11 +440,11 @@ def _stated_by_request(epoch: Epoch, broker: int) -> bool:
     return epoch.by_request and (epoch.leader == broker or broker in (epoch.first_isr or ()))
 
 
-def _was_there(before: Sequence[RoleSpan], spans: Sequence[RoleSpan], number: int) -> bool:
+def _was_there(before: RoleSpan | None, spans: Sequence[RoleSpan], number: int) -> bool:
     """Return whether one process of a broker had the replica both before an epoch and after it."""
-    if not before or before[-1].replica_removed:
+    if before is None or before.replica_removed:
         return False
-    return any(role_span.epoch > number and role_span.run == before[-1].run for role_span in spans)
+    return any(role_span.epoch > number and role_span.run == before.run for role_span in spans)
 
 
 def _taken_for_dead(broker: int, number: int, epochs: Mapping[int, Epoch]) -> bool:
@@ -566,7 +566,7 @@ def _unnamed_between(roles: Roles, broker: int, spans: Sequence[RoleSpan]) -> in
     for one, two in itertools.pairwise(spans):
         if one.role is not Role.LEADER or one.replica_removed or one.run != two.run or one.epoch < 0:
             continue
-        named = [epoch for number, epoch in roles.epochs.items() if one.epoch <= number <= two.epoch]
+        named = roles.epochs.between(one.epoch - 1, two.epoch + 1)
         between = (unaccounted(before, after, roles.removed) for before, after in itertools.pairwise(named))
         nameless = next(itertools.chain.from_iterable(between), None)
         if nameless is not None and not (named[-1].leader == broker and at_once(named[0], named[-1])):

@@ -19,7 +19,6 @@ from forensics.replay.facts.events import PROGRESS, Event
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.facts.partition_lines import OWN
 from forensics.replay.history import (
-    Epoch,
     EpochRollback,
     History,
     HwSource,
@@ -31,6 +30,7 @@ from forensics.replay.history import (
     TruncationReason,
 )
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.epoch_start import NO_FACTS
 from forensics.replay.lineage import Lineage, apart, same
 from forensics.replay.quorum.copies import METADATA_PARTITION, Copies
@@ -68,7 +68,7 @@ def metadata_history(case: Case) -> History | None:
         compared=copies.compared,
     )
     history = History(facts, kraft=True, maybe_kraft=True)
-    history.epochs = _epochs(nodes)
+    history.epochs = LeaderEpochs(_epochs(nodes))
     history.replicas = {node: _replica(node, nodes) for node in sorted({*disks, *nodes.terms})}
     _read(history, lines)
     history.statements = [*_stated(nodes, history.epochs), *_by_snapshots(nodes, history.epochs)]

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 from forensics.replay.lineage import differences, same
 
 if TYPE_CHECKING:
-    from forensics.replay.history import Epoch, History, ShortenedLog, Truncation
+    from forensics.replay.history import History, ShortenedLog, Truncation
+    from forensics.replay.leader_epochs import Epoch
     from forensics.replay.quorum.nodes import Nodes
 
 

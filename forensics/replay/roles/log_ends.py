@@ -126,7 +126,7 @@ def _may_have_crashed(history: History, last: RoleSpan) -> bool:
 
     Its log does not show that it shut down, and a later leader was elected without it.
     """
-    later = (epoch for number, epoch in history.epochs.items() if number > last.epoch)
+    later = history.epochs.after(last.epoch)
     return last.shut_down is None and any(epoch.leader not in (None, -1, last.replica) for epoch in later)
 
 

@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from forensics.replay.facts.scrapes import CLOCKS_APART, OLDEST, EndSeries, ScrapedEnd
-from forensics.replay.history import Epoch, History, Role
+from forensics.replay.history import History, Role
 from forensics.replay.inferences import Inferred
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.roles.steps import RoleSpan, Step, StepKind
 
 
@@ -163,7 +164,7 @@ class ScrapedEnds:
             return _ANY
         if role_span.role is not Role.FOLLOWER or role_span.leader is None:
             return 0
-        later = next((one for number, one in self.history.epochs.items() if number > role_span.epoch), None)
+        later = next(iter(self.history.epochs.after(role_span.epoch)), None)
         return _ANY if later is None or later.leader not in (None, role_span.leader) else later.begins.low
 
 

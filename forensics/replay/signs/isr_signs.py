@@ -14,7 +14,8 @@ from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.isr import broker_set
 from forensics.replay.facts.printed_hws import PrintedHw
 from forensics.replay.facts.refusals import Complaint
-from forensics.replay.history import Epoch, History, Role, Truncation, once
+from forensics.replay.history import History, Role, Truncation, once
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import elected_with_others, isr_before
 from forensics.replay.signs.sign import Sign, Suspicion
 from parsers.schema import Kind
@@ -227,9 +228,7 @@ def _before(history: History, line: PrintedHw, epoch: Epoch) -> bool:
 
 def _led_since(history: History, last: PrintedHw, epoch: Epoch) -> bool:
     """Return whether another broker led after an ISR was stated and before an epoch. Its ISR is another one."""
-    others = (
-        one for one in history.epochs.values() if one.epoch < epoch.epoch and one.leader not in (None, -1, last.broker)
-    )
+    others = (one for one in history.epochs.before(epoch.epoch) if one.leader not in (None, -1, last.broker))
     return any((one.time or 0) >= (last.time or 0) or not _known_before(last, one) for one in others)
 
 

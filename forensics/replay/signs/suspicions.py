@@ -16,7 +16,8 @@ from forensics.replay.facts.deletions import log_start_at
 from forensics.replay.facts.directory import LiveBy, Ref
 from forensics.replay.facts.log_dirs import moved
 from forensics.replay.facts.printed_hws import PrintedHw
-from forensics.replay.history import Epoch, History, Role, ShortenedLog, Truncation, once
+from forensics.replay.history import History, Role, ShortenedLog, Truncation, once
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import isr_before
 from forensics.replay.lineage import Lineage, differences, intersect, subtract
 from forensics.replay.roles.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind, came_back
@@ -194,8 +195,7 @@ def _leader_came_back(history: History) -> Iterator[Suspicion]:
 
 def _led_next(history: History, number: int) -> Epoch | None:
     """Return the first later epoch that a broker led; None if no line names an epoch in between."""
-    later = (epoch for n, epoch in history.epochs.items() if n > number and epoch.leader_took_up)
-    after = next(later, None)
+    after = next((epoch for epoch in history.epochs.after(number) if epoch.leader_took_up), None)
     named = after is not None and not history.coverage.unnamed_between(number, after.epoch)
     return after if named else None
 
@@ -232,7 +232,7 @@ def _held(history: History, shortened: ShortenedLog, end: int) -> bool:
 
 def _led_by_others(history: History, shortened: ShortenedLog) -> list[Epoch]:
     """Return the later epochs that another broker led."""
-    later = (one for number, one in history.epochs.items() if number > shortened.epoch)
+    later = history.epochs.after(shortened.epoch)
     return [one for one in later if one.leader_took_up and one.leader not in (None, -1, shortened.replica)]
 
 
@@ -481,8 +481,8 @@ def _next_led(history: History, one: RoleSpan, two: RoleSpan | None, truncation:
         first = one.epoch < 0 and two.start_end in (None, truncation.target)
         led = one.role is Role.LEADER or (first and not _read_back(history, one.replica, truncation))
         return two.epoch if two.role is Role.LEADER and led else None
-    later = [epoch for epoch in history.epochs.values() if epoch.epoch > one.epoch]
-    later = [epoch for epoch in later if (epoch.time or 0) > (truncation.time or 0) and epoch.leader not in (None, -1)]
+    since = history.epochs.after(one.epoch)
+    later = [epoch for epoch in since if (epoch.time or 0) > (truncation.time or 0) and epoch.leader not in (None, -1)]
     return later[0].epoch if later and later[0].leader == one.replica else None
 
 

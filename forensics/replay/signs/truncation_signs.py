@@ -59,7 +59,7 @@ def _removes_nothing_committed(history: History, role_span: RoleSpan, step: Step
     first = role_span.steps[0] if role_span.steps else None
     if epoch is None or epoch.start is None or first is not step or not history.coverage.whole(epoch.leader):
         return False
-    led = [one for number, one in history.epochs.items() if number <= epoch.epoch and one.leader not in (None, -1)]
+    led = [one for one in history.epochs.before(epoch.epoch + 1) if one.leader not in (None, -1)]
     had = all(has_all_committed(history, *two) for two in itertools.pairwise(led))
     return had and len(led) > 1 and role_span.replica != epoch.leader and step.target >= epoch.start
 

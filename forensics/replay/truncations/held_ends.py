@@ -7,16 +7,21 @@ is what a follower fetched from it (KIP-101).
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from forensics.replay.coverage import Printed
 from forensics.replay.high_watermarks.crosscheck import may_have_left_isr
-from forensics.replay.history import Epoch, History, HwStatement, Role, ShortenedLog, TruncationReason
+from forensics.replay.history import History, HwStatement, Role, ShortenedLog, TruncationReason
 from forensics.replay.inferences import Inferred, joined
 from forensics.replay.interval import Interval
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import differences
 from forensics.replay.roles.log_ends import shortened_to
 from forensics.replay.roles.steps import REMOVES, RoleSpan, StepKind
+
+_epoch = itemgetter(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,7 @@ class HeldEnds:
     def __init__(self, history: History) -> None:
         self.history = history
         self._contested = history.contested
+        self._highest_first = sorted(history.statements, key=lambda one: -one.high_watermark)
         self._shortened: dict[int, list[tuple[int, bool, int, bool]]] = {}
 
     def by_high_watermarks(self, moment: Moment) -> Interval:
@@ -59,16 +65,17 @@ class HeldEnds:
         if self.history.epoch_rollbacks or self.history.coverage.claims(moment.broker, Printed.LOG):
             return Interval()
         removed = self._removed_before(moment)
-        found = Interval()
-        for statement in self.history.statements:
+        for statement in self._highest_first:
             low = statement.high_watermark
-            if low <= found.low or (removed is not None and removed < low) or not self._counts(moment, statement):
+            if low <= 0:
+                break
+            if statement.epoch > moment.until or (removed is not None and removed < low):
                 continue
-            if not self._shortened_since(moment, statement):
+            if self._counts(moment, statement) and not self._shortened_since(moment, statement):
                 own = statement.replica == moment.broker
                 why = Inferred.HW_WITHIN_LOG if own else Inferred.ISR_COVERS_HW
-                found = Interval(low, because=statement.refs, by=joined((why,), statement.by))
-        return found
+                return Interval(low, because=statement.refs, by=joined((why,), statement.by))
+        return Interval()
 
     def by_fetches(self, shortened: ShortenedLog) -> tuple[Interval, int | None]:
         """Return how far a follower had fetched from the replica while it led the epoch, and which follower.
@@ -96,8 +103,7 @@ class HeldEnds:
             return Interval()
         if one.start_end is None or two.start_end is None or two.start_end <= one.start_end or _removes(one):
             return Interval()
-        unseen = range(number + 1, two.epoch)
-        named = [epoch for n, epoch in history.epochs.items() if n in unseen]
+        unseen, named = range(number + 1, two.epoch), history.epochs.between(number, two.epoch)
         took_up = any(epoch.leader_took_up for epoch in named)
         skipped = history.kraft and len(named) < len(unseen)  # brokers of KRaft may skip epochs
         if took_up or skipped or history.coverage.unnamed_between(number, two.epoch):
@@ -141,12 +147,13 @@ class HeldEnds:
     def _shortened_since(self, moment: Moment, statement: HwStatement) -> bool:
         """Return whether a truncation or a load removed what was below a high watermark, before a moment."""
         number = statement.epoch if statement.replica == moment.broker else self._reached_in(statement)
+        shortest = self._shortest(moment.broker)
+        first, end = bisect_left(shortest, number, key=_epoch), bisect_right(shortest, moment.until, key=_epoch)
         return any(
-            number <= epoch <= moment.until
-            and lowest < statement.high_watermark
+            lowest < statement.high_watermark
             and (number < epoch or loaded or over)
             and (moment.since_load or not loaded)
-            for epoch, loaded, lowest, over in self._shortest(moment.broker)
+            for epoch, loaded, lowest, over in shortest[first:end]
         )
 
     def _reached_in(self, statement: HwStatement) -> int:
@@ -177,7 +184,7 @@ class HeldEnds:
         receives it. That a replica had a log at all follows from what others received, unless they fetched records of
         the next epoch.
         """
-        later = next((e for n, e in self.history.epochs.items() if n > epoch.epoch), None)
+        later = next(iter(self.history.epochs.after(epoch.epoch)), None)
         if later is None or self.history.coverage.unnamed_between(epoch.epoch, later.epoch):
             return False
         if later.leader != epoch.leader or all(broker in isr for isr, _ in later.isr):
@@ -191,13 +198,13 @@ class HeldEnds:
         """Return the lowest offset to which a replica's log was shortened in each of its role spans.
 
         Each entry: epoch, whether it is a load, lowest offset, and whether the replica was deleted with it and returned
-        only in a later epoch.
+        only in a later epoch. They are in the order of their epochs.
 
         The result is cached: a replica in a truncation loop has thousands of steps, and each of them needs it.
         """
         if broker not in self._shortened:
             spans = self.history.role_spans.get(broker, [])
-            self._shortened[broker] = [
+            self._shortened[broker] = sorted(
                 (
                     role_span.epoch,
                     loaded,
@@ -207,7 +214,7 @@ class HeldEnds:
                 for role_span, later in itertools.zip_longest(spans, spans[1:])
                 for loaded in (True, False)
                 if (lowest := self._lowest_of(role_span, loaded=loaded)) is not None
-            ]
+            )
         return self._shortened[broker]
 
     def _lowest_of(self, role_span: RoleSpan, *, loaded: bool) -> int | None:

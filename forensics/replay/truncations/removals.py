@@ -22,7 +22,8 @@ from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.deletions import kept, log_start_at
 from forensics.replay.high_watermarks.group_reads import read_before
-from forensics.replay.history import Epoch, History, HwSource, HwStatement, Truncation, TruncationReason
+from forensics.replay.history import History, HwSource, HwStatement, Truncation, TruncationReason
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, differences, intersect, merge, same, subtract
 from forensics.replay.traces.results import TruncatedCommitted
 from forensics.replay.truncations.safe_truncations import is_safe

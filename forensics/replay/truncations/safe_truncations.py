@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from forensics.replay.committed.proof import committed_at_most
 from forensics.replay.high_watermarks.crosscheck import may_have_left_isr
-from forensics.replay.history import Epoch, History, Role, Truncation
+from forensics.replay.history import History, Role, Truncation
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.roles.steps import RoleSpan
 
 

@@ -14,7 +14,8 @@ from forensics.case import Case
 from forensics.case.quotes import LONGEST, Place, places
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.isr import broker_set
-from forensics.replay.history import Epoch, History, Replica, Truncation
+from forensics.replay.history import History, Replica, Truncation
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import Range
 from forensics.replay.timeline import DELETED, ON_DISK, SILENT, STOPPED, committed, timeline
 from forensics.reports import incidents
