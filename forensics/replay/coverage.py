@@ -330,7 +330,7 @@ class Coverage:
         printed: what each broker's logs about its replica are about: roles, log or both. Nothing for a broker of which
             an excerpt alone is in the evidence.
         known_missing: evidence that lines of a replica are missing, in the order in which replay found it.
-        places: where lines of a replica are missing, as far as that is known.
+        places: where lines of a replica are missing, as far as that is known, by leader epoch and process of its role.
         unnamed: leader epochs that must have existed and that no line of any broker names. If a replica had no role in
             an epoch, its lines skip that epoch and may still be whole. So a conclusion about several epochs must
             check these epochs as well.
@@ -343,7 +343,7 @@ class Coverage:
 
     printed: Mapping[int, frozenset[Printed]] = field(default_factory=dict)
     known_missing: Mapping[int, tuple[MissingLines, ...]] = field(default_factory=dict)
-    places: Mapping[int, tuple[Place, ...]] = field(default_factory=dict)
+    places: Mapping[int, Mapping[tuple[int, int], tuple[Place, ...]]] = field(default_factory=dict)
     unnamed: frozenset[int] = frozenset()
     doubts: frozenset[Doubtful] = frozenset()
     claimed: frozenset[int] = frozenset()
@@ -461,7 +461,7 @@ class Coverage:
             since: row of the first line that counts; None for the start of the role.
             until: row of the last line that counts; None for the end of the role.
         """
-        rows = [one.row for one in self.places.get(replica, ()) if (one.epoch, one.run) == (epoch, run)]
+        rows = [one.row for one in self.places.get(replica, {}).get((epoch, run), ())]
         rows = [row for row in rows if until is None or (row is not None and row <= until)]
         return any(since is None or row is None or row >= since for row in rows)
 
@@ -551,9 +551,12 @@ class Coverage:
 
     def with_places(self, replica: int, places: Iterable[Place]) -> Coverage:
         """Return the coverage with more places at which lines of a replica are missing; none of a claimed replica."""
-        if replica in self.claimed or not (more := tuple(places)):
+        if replica in self.claimed or not (more := [*places]):
             return self
-        return replace(self, places={**self.places, replica: (*self.places.get(replica, ()), *more)})
+        of_replica = dict(self.places.get(replica, {}))
+        for one in more:
+            of_replica[one.epoch, one.run] = (*of_replica.get((one.epoch, one.run), ()), one)
+        return replace(self, places={**self.places, replica: of_replica})
 
     def without_claim(self, replicas: Iterable[int]) -> Coverage:
         """Return the coverage with replicas that only a trace without the claim describes."""

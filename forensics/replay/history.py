@@ -536,7 +536,7 @@ class History:
     @property
     def contested(self) -> frozenset[int]:
         """Epochs with two leaders: an epoch does not show which of them wrote a record."""
-        return frozenset(number for number, epoch in self.epochs.items() if epoch.other_leaders)
+        return self.epochs.contested
 
     @property
     def truncates_to_hw(self) -> bool:

@@ -105,10 +105,11 @@ class LeaderEpochs(dict[int, Epoch]):
     and again makes thousands of epochs, so these are found by bisection.
     """
 
-    __slots__ = ("_numbers", "_rising")
+    __slots__ = ("_contested", "_numbers", "_rising")
 
     _numbers: Sequence[int]
     _rising: Sequence[Epoch]
+    _contested: frozenset[int] | None
 
     def __init__(self, epochs: Mapping[int, Epoch] | None = None) -> None:
         """Take the epochs by number, in any order."""
@@ -123,7 +124,14 @@ class LeaderEpochs(dict[int, Epoch]):
         """Hold these epochs, in rising order."""
         self.clear()
         self.update(sorted(epochs.items()))
-        self._numbers, self._rising = tuple(self), tuple(self.values())
+        self._numbers, self._rising, self._contested = tuple(self), tuple(self.values()), None
+
+    @property
+    def contested(self) -> frozenset[int]:
+        """Those with two leaders."""
+        if self._contested is None:
+            self._contested = frozenset(one.epoch for one in self._rising if one.other_leaders)
+        return self._contested
 
     def before(self, number: int) -> Sequence[Epoch]:
         """Return the epochs below a number, in rising order."""

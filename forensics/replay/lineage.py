@@ -8,7 +8,7 @@ from the controller's lines instead of the batch header.
 from __future__ import annotations
 
 import itertools
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import itemgetter
@@ -66,7 +66,7 @@ class Lineage:
         """The log after a truncation to ``end``: entries that start at or after it are gone."""
         if not self.entries or self.entries[-1][1] < end:
             return self
-        return Lineage(tuple(entry for entry in self.entries if entry[1] < end))
+        return Lineage(self.entries[: bisect_left(self.entries, end, key=_start)])
 
     def begin(self, epoch: int, start: int) -> Lineage:
         """The log once a leader of ``epoch`` writes from ``start`` on."""

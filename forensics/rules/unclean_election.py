@@ -188,10 +188,11 @@ def _later(history: History, led: list[Epoch], unseen: list[int], electors: list
 
 def _wish(history: History, epoch: Epoch, unseen: list[int]) -> Want:
     """Return what would show the ISR from which an epoch's leader was elected."""
-    before = [one.leader for one in history.epochs.before(epoch.epoch) if one.leader is not None]
+    earlier = (one.leader for one in reversed(history.epochs.before(epoch.epoch)) if one.leader is not None)
+    before = [*itertools.islice(earlier, 1)]
     changed = isr_changed_without_lines(history, epoch)
     coverage = history.coverage
-    silent = {b for b in before[-1:] if changed or (b in history.replicas and not coverage.has(b, Printed.LOG))}
+    silent = {b for b in before if changed or (b in history.replicas and not coverage.has(b, Printed.LOG))}
     silent = silent - {-1} | {*unseen}
     own = (of(sorted(silent), Artefact.STATE_CHANGE_LOG, Artefact.SERVER_LOG),) if silent else ()
     electors = (Artefact.METADATA_LOG, Artefact.CONTROLLER_LOG) if history.kraft else (Artefact.CONTROLLER_LOG,)

@@ -119,6 +119,7 @@ def test_another_statement_proves_that_the_records_were_committed() -> None:
     found.statements = [HwStatement(2, 0, LOG, 75, HwSource.PRINTED_BY_LEADER, None, (LINE,))]
     found.role_spans[1] = [replace(found.role_spans[1][0], shut_down=80)]
     found.replicas[1].lineage = LOG
+    found.answers.clear()
     below = log_below_checkpoint(found, case(), 1)
     assert below is not None
     assert (below.proven, below.stopped) == (True, True)

@@ -114,14 +114,22 @@ def may_have_lost_tail(history: History, leader: int, before: Epoch, after: Epoc
     shows the log end offset before, or if no more can have been committed than the log it found.
     """
     spans = history.role_spans.get(leader, [])
-    at_risk = [
+    since = [
         at
-        for at, one in enumerate(spans)
-        if one.epoch < after.epoch and not _over(spans, at, before) and not rejoined_isr(history, spans, at, before)
+        for at, (one, two) in enumerate(_epochs_in_turn(history).get(leader, ()))
+        if one < after.epoch and (two >= before.epoch or one >= before.epoch)
     ]
+    at_risk = [at for at in since if not _over(spans, at, before) and not rejoined_isr(history, spans, at, before)]
     ends = [end for at in at_risk for end in _ends_after_crash(spans[at], led=leader == before.leader)]
     ends += [end for at in at_risk if (end := _end_without_load(spans, at)) is not None]
     return any(not _bounded(history, leader, before, after, end) for end in ends)
+
+
+@once
+def _epochs_in_turn(history: History) -> dict[int, list[tuple[int, int]]]:
+    """Return the leader epoch of each role span and of the one after it, ``UNKNOWN`` after the last, by broker."""
+    epochs = {broker: [one.epoch for one in spans] for broker, spans in history.role_spans.items()}
+    return {broker: [*itertools.pairwise([*own, UNKNOWN])] for broker, own in epochs.items()}
 
 
 def _ends_after_crash(role_span: RoleSpan, *, led: bool) -> list[int]:

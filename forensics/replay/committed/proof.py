@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from forensics.replay.committed.all_committed import has_all_committed, in_isr
+from forensics.replay.committed.statements_by_epoch import statements_by_epoch
 from forensics.replay.committed.surviving_copies import holders, with_own
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.deletions import kept
@@ -65,14 +66,14 @@ def committed(
         before: count only high watermarks reached in a leader epoch below this one.
         row: of the replica's statements about its own log, count only those up to this row.
     """
+    if first >= end:
+        return CommittedProof((), ())
     ranges: list[Range] = []
     used: list[HwStatement] = []
     contested, logged = history.contested, history.coverage.has(replica, Printed.LOG)  # each truncation
     # A follower may have adopted its leader's before it truncated (KAFKA-14704), and lines of its roles may be missing.
     adopted = not history.coverage.has(replica, Printed.ROLES)
-    for statement in history.statements:
-        if statement.high_watermark <= first:
-            continue
+    for statement in statements_by_epoch(history).about(replica if logged else None, first, before):
         own = logged and not (adopted and statement.how is HwSource.PRINTED) and _of_own_log(statement, replica, row)
         if not own and not _reached_before(statement, before):
             continue

@@ -206,11 +206,11 @@ def _had_to_truncate_to(
     end, last = role_span.start_end, log.entries[-1][0] if log.entries else UNKNOWN
     if history.truncates_to_hw or not history.protocol_known or end is None or last < 0:
         return None
-    if any(epoch < 0 for epoch, _ in leaders.entries):
+    if not leaders.entries or min(leaders.entries)[0] < 0:
         return None
-    answer = next((start for epoch, start in leaders.entries if epoch > last), None)
-    if answer is None or leaders.entries[0][0] > last:
+    if max(leaders.entries)[0] <= last or leaders.entries[0][0] > last:
         return None  # up to 1.1 a leader knows no end of an epoch before its own first one
+    answer = next(start for epoch, start in leaders.entries if epoch > last)
     if fenced:
         known = max(epoch for epoch, _ in leaders.entries if epoch <= last)
         answer = min([answer, *(start for epoch, start in log.entries if epoch > known)])

@@ -5,6 +5,7 @@ A later epoch may be the right one: ``candidates`` answers that, once every epoc
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 from forensics.replay.coverage import Printed
@@ -99,11 +100,22 @@ class HwAttribution(EpochStart):
         A follower outside the ISR that keeps up within the lag holds the high watermark back
         (Partition.maybeIncrementLeaderHW).
         """
-        named = {member for epoch in self.history.epochs.values() for isr, _ in epoch.isr for member in isr}
-        if not named | {led.replica} <= self.history.coverage.whole_replicas():
+        if not self._in_any_isr | {led.replica} <= self.history.coverage.whole_replicas():
             return True
-        others = (one for broker, spans in self.role_spans.items() if broker != led.replica for one in spans)
-        return any(one.epoch == led.epoch and one.role is Role.FOLLOWER for one in others)
+        return not self._followers.get(led.epoch, frozenset()) <= {led.replica}
+
+    @functools.cached_property
+    def _in_any_isr(self) -> frozenset[int]:
+        """Every broker that was in the ISR."""
+        return frozenset(member for epoch in self.history.epochs.values() for isr, _ in epoch.isr for member in isr)
+
+    @functools.cached_property
+    def _followers(self) -> Mapping[int, set[int]]:
+        """Brokers that followed in a leader epoch."""
+        found: dict[int, set[int]] = {}
+        for one in (one for spans in self.role_spans.values() for one in spans if one.role is Role.FOLLOWER):
+            found.setdefault(one.epoch, set()).add(one.replica)
+        return found
 
     def _may_have_let_in(self, led: RoleSpan) -> bool:
         """Return whether a leader may have let others into the ISR without a line, before another one was elected."""

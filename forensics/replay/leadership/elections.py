@@ -350,11 +350,13 @@ def last_with_isr(history: History, epoch: Epoch) -> Epoch | None:
 def _after_no_leader(history: History, epoch: Epoch) -> bool:
     """Return whether there was no leader right before and the ISR is unknown: it may have been empty (KIP-966)."""
     before = history.epochs.before(epoch.epoch)
-    if not before or epoch.elected or any(e.by_request for e in history.epochs.values()):
+    if not before or before[-1].leader != -1 or before[-1].last_isr is not None or epoch.elected:
+        return False
+    if any(one.by_request for one in history.epochs.values()):
         return False
     if history.coverage.unnamed_between(before[-1].epoch, epoch.epoch):
         return False
-    return before[-1].leader == -1 and before[-1].last_isr is None and isr_before(history, epoch) is None
+    return isr_before(history, epoch) is None
 
 
 def _not_among_the_last(history: History, epoch: Epoch) -> bool:

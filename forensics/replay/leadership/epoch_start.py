@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 
+from forensics.replay.by_epoch import ByEpoch
 from forensics.replay.coverage import Doubt, Printed, Span
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import Fork
@@ -20,6 +22,8 @@ from forensics.replay.roles.steps import RoleSpan, StepKind
 
 NO_FACTS = BrokerFacts()
 NO_DISK = Disk()
+_NEVER = 1 << 63
+"""More than any offset."""
 
 
 def fences(facts: Mapping[int, BrokerFacts], broker: int) -> bool:
@@ -176,23 +180,25 @@ def unknown_from(history: History, before: RoleSpan, role_span: RoleSpan) -> int
     return min((offset for offset in found if offset is not None), default=None)
 
 
-def _starts(disk: Disk, epoch: int, *, trusted: bool) -> Iterator[tuple[bool, int, Ref | None]]:
-    """Yield the starts of an epoch by a replica's epoch file and its batches, each with whether it is exact.
+_Starts = Mapping[int, list[tuple[bool, int, "Ref | None"]]]
+
+
+def _starts(disk: Disk, *, trusted: bool) -> _Starts:
+    """Return the starts of each epoch by a replica's epoch file and its batches, each with whether it is exact.
 
     Retention rewrites the first entry to the log start (LeaderEpochFileCache.truncateFromStart).
 
     Args:
         disk: of the replica.
-        epoch: the epoch.
         trusted: its epoch file counts, whatever its batches show.
     """
-    begun = {start for number, start in disk.begun() if number == epoch}
-    for position, (number, start, ref) in enumerate(disk.entries):
-        if number == epoch and (position > 0 or disk.log_start == 0):
-            yield trusted or start in begun, start, ref
+    begun, found = {*disk.begun()}, dict[int, list[tuple[bool, int, "Ref | None"]]]()
+    for number, start, ref in disk.entries if disk.log_start == 0 else disk.entries[1:]:
+        found.setdefault(number, []).append((trusted or (number, start) in begun, start, ref))
     for number, start in disk.lineage.entries:
-        if number == epoch and (start in begun or start > disk.log_start):
-            yield start in begun, start, disk.refs.get(epoch)
+        if (number, start) in begun or start > disk.log_start:
+            found.setdefault(number, []).append(((number, start) in begun, start, disk.refs.get(number)))
+    return found
 
 
 class EpochStart:
@@ -217,11 +223,14 @@ class EpochStart:
         self.disks = disks
         self.logs: dict[int, Lineage] = {}
         self.previous: dict[int, RoleSpan] = {}
+        self._starts: dict[tuple[int, bool], _Starts] = {}
+        self._shortened: dict[int, tuple[list[int], list[int]]] = {}
+        self._position = {id(one): at for spans in role_spans.values() for at, one in enumerate(spans)}
 
     def _neighbours(self, role_span: RoleSpan) -> tuple[RoleSpan | None, RoleSpan | None]:
         """Return the role spans of a replica right before and right after one, in the order of its lines."""
         spans = self.role_spans[role_span.replica]
-        at = next(position for position, one in enumerate(spans) if one is role_span)
+        at = self._position[id(role_span)]
         return spans[at - 1] if at else None, spans[at + 1] if at + 1 < len(spans) else None
 
     def _is_whole(self, broker: int) -> bool:
@@ -361,7 +370,10 @@ class EpochStart:
         cleaned = any(disk.cleaner_point is not None for disk in self.disks.values())
         for broker, disk in self.disks.items():
             other = broker != epoch.leader
-            for is_exact, start, ref in _starts(disk, epoch.epoch, trusted=not other or not cleaned):
+            trusted = not other or not cleaned
+            if (broker, trusted) not in self._starts:
+                self._starts[broker, trusted] = _starts(disk, trusted=trusted)
+            for is_exact, start, ref in self._starts[broker, trusted].get(epoch.epoch, ()):
                 if is_exact:
                     exact.append((other, start, ref))
                 else:
@@ -501,8 +513,18 @@ class EpochStart:
 
     def _lowest_by_lines(self, broker: int, number: int) -> int | None:
         """The same until the last line of the replica: its own files may show that nothing was removed afterwards."""
-        later = (role_span for role_span in self.role_spans.get(broker, ()) if role_span.epoch >= number)
-        return shortened_to(self.history, later)
+        if broker not in self._shortened:
+            self._shortened[broker] = self._shortened_from(broker)
+        epochs, lowest = self._shortened[broker]
+        at = bisect_left(epochs, number)
+        return lowest[at] if at < len(epochs) and lowest[at] < _NEVER else None
+
+    def _shortened_from(self, broker: int) -> tuple[list[int], list[int]]:
+        """Return the leader epochs of a replica's roles, and the lowest offset to which it truncated from each on."""
+        spans = ByEpoch(self.role_spans.get(broker, ()), lambda one: one.epoch)
+        of_each = [shortened_to(self.history, spans.of(epoch)) for epoch in spans.epochs]
+        known = (_NEVER if lowest is None else lowest for lowest in reversed(of_each))
+        return spans.epochs, [*itertools.accumulate(known, min)][::-1]
 
     def _older(self, broker: int, offset: int, number: int) -> bool:
         """Return whether a replica had its record at an offset before it followed this epoch or a later one."""

@@ -112,11 +112,9 @@ def _removed_committed(history: History, truncation: Truncation) -> bool:
 
     What was not committed a node truncates whenever it follows a leader that lacks it.
     """
-    for one in history.statements:
-        below = [(truncation.target, min(truncation.end, one.high_watermark))]
-        if below[0][0] < below[0][1] and same(truncation.lineage, one.lineage, below):
-            return True
-    return False
+    target, end = truncation.target, truncation.end
+    above = (one for one in history.statements if one.high_watermark > target) if target < end else ()
+    return any(same(truncation.lineage, one.lineage, [(target, min(end, one.high_watermark))]) for one in above)
 
 
 def has_all(history: History, quorum: Quorum, before: Epoch, after: Epoch) -> bool | None:

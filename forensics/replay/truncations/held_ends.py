@@ -53,7 +53,8 @@ class HeldEnds:
     def __init__(self, history: History) -> None:
         self.history = history
         self._contested = history.contested
-        self._highest_first = sorted(history.statements, key=lambda one: -one.high_watermark)
+        known = (one for one in history.statements if one.epoch >= 0 and one.epoch not in self._contested)
+        self._highest_first = sorted(known, key=lambda one: -one.high_watermark)
         self._shortened: dict[int, list[tuple[int, bool, int, bool]]] = {}
 
     def by_high_watermarks(self, moment: Moment) -> Interval:
@@ -127,8 +128,6 @@ class HeldEnds:
 
     def _counts(self, moment: Moment, statement: HwStatement) -> bool:
         """Return whether a high watermark was reached before a moment with the replica in the ISR."""
-        if not 0 <= statement.epoch <= moment.until or statement.epoch in self._contested:
-            return False
         if statement.replica == moment.broker:
             return statement.earlier or (statement.refs[0].row or 0) <= (moment.row or 0)
         epoch = self.history.epochs[statement.epoch]

@@ -1,0 +1,70 @@
+"""The cost of a partition whose leader changes again and again: as much for each of its leader epochs."""
+
+from __future__ import annotations
+
+import cProfile
+import json
+import pstats
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from forensics.engines.local import take_in
+from forensics.model import schedule
+from forensics.replay.partitions import histories
+from forensics.rules import RULES
+
+Step = Mapping[str, object]
+
+NUMBERS = 30, 60, 120
+"""How often the leader changes."""
+
+
+def elected(leader: int, following: int) -> list[Step]:
+    """Another broker is elected, and the others follow it."""
+    return [{"elect": following}, {"produce": {"count": 2}}, {"catch-up": {}}]
+
+
+def restarted(leader: int, following: int) -> list[Step]:
+    """The leader restarts, as in a rolling restart."""
+    return [
+        *({"stop": leader}, {"produce": {"count": 2}}, {"catch-up": {}}),
+        *({"restart": leader}, {"catch-up": {}}, {"wait": {"ms": 1000}}),
+    ]
+
+
+def left(folder: Path, changes: int, change: Callable[[int, int], Sequence[Step]]) -> Path:
+    """What three brokers leave behind whose leader changed so often."""
+    steps: list[Step] = [{"produce": {"count": 3}}, {"catch-up": {}}]
+    for at in range(changes):
+        leader = at % 3 + 1
+        steps += change(leader, leader % 3 + 1)
+    file = folder / f"{changes}.json"
+    file.write_text(json.dumps({"brokers": [1, 2, 3], "steps": steps}))
+    schedule(file).scenario().run("fetch").write(folder / str(changes))
+    return folder / str(changes)
+
+
+def calls(paths: Sequence[Path]) -> int:
+    """How many calls of Python replay and rules make, steps of generators included."""
+    case = take_in([str(path) for path in paths])
+    profile = cProfile.Profile()
+    profile.enable()
+    for history in histories(case):
+        for rule in RULES:
+            rule.judge(history, case)
+    profile.disable()
+    return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("change", [elected, restarted], ids=lambda change: change.__name__)
+@pytest.mark.parametrize("part", ["*", "broker-2", "broker-2/logs/server.log*"])
+def test_each_leader_epoch_costs_the_same(
+    change: Callable[[int, int], Sequence[Step]], part: str, tmp_path: Path
+) -> None:
+    few, more, most = (
+        calls(sorted(path for path in left(tmp_path, number, change).glob(part) if path.name != "trace.jsonl"))
+        for number in NUMBERS
+    )
+    assert most - more < 2.6 * (more - few)
