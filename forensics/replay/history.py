@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from forensics.case import Origin
-from forensics.replay.coverage import ALL_LINES, Coverage, LinesAtHand
+from forensics.replay.coverage import Coverage
 from forensics.replay.facts.directory import Copy, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.inferences import Inferred
@@ -17,7 +17,7 @@ from forensics.replay.interval import Interval
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage
 from forensics.replay.partition_states import PartitionStates
-from forensics.replay.protocol import UNKNOWN_BROKER, Answer, Protocol
+from forensics.replay.protocol import Answer
 from forensics.replay.signs.last_stable import NOT_STATED, LastStable
 from forensics.replay.signs.stated import NOTHING, Stated
 
@@ -146,21 +146,6 @@ class HwAboveIsrMember:
     time: int | None
     refs: tuple[Ref, ...]
     removed: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class BrokerFacts:
-    """Facts about a broker that change how its lines are read.
-
-    Attributes:
-        protocol: its behaviour where releases differ.
-        lines: what is known of its lines, for any replica.
-        other_system: its trace names another system, of which it is not known what a clean stop stores.
-    """
-
-    protocol: Protocol = UNKNOWN_BROKER
-    lines: LinesAtHand = ALL_LINES
-    other_system: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,19 +81,19 @@ INFERENCES = (
         Inferred.FOLLOWER_HW_IS_LEADERS,
         "A high watermark that a follower states in a leader epoch is about the log of the leader of that epoch.",
         "ReplicaFetcherThread.processPartitionData takes it from the leader's response, also before it truncates",
-        "high_watermarks.hw_attribution:HwAttribution._state",
+        "high_watermarks.hw_attribution:HwAttribution.state",
     ),
     Inference(
         Inferred.READ_BACK_WAS_REACHED,
         "A high watermark that a checkpoint holds, or that a broker reads back from it, was reached before.",
         "ReplicaManager.checkpointHighWatermarks writes the high watermark of each replica",
-        "high_watermarks.hw_attribution:HwAttribution._state",
+        "high_watermarks.hw_attribution:HwAttribution.state",
     ),
     Inference(
         Inferred.ALONE_COMMITS,
         "A leader that is alone in the ISR, and from which no replica fetches, commits what it appends.",
         "Partition.maybeIncrementLeaderHW; with min.insync.replicas 1 in all releases",
-        "high_watermarks.hw_attribution:HwAttribution._state_reached",
+        "high_watermarks.hw_attribution:HwAttribution.state_reached",
         unless=("hw_needs_min_isr",),
     ),
     Inference(

@@ -19,6 +19,7 @@ from forensics.case.partial import texts
 from forensics.case.speakers import OF_ITSELF
 from forensics.replay import protocol
 from forensics.replay.bare import Bare
+from forensics.replay.broker_facts import BrokerFacts
 from forensics.replay.coverage import LinesAtHand, Printed
 from forensics.replay.facts.compaction import with_skipped
 from forensics.replay.facts.deleted_segments import DeletedSegment, deleted_segments
@@ -51,7 +52,7 @@ from forensics.replay.facts.printed_hws import PrintedHw, printed_hws
 from forensics.replay.facts.refusals import Complaint, complaints
 from forensics.replay.facts.scrapes import EndSeries, Series, scraped_ends, scrapes
 from forensics.replay.facts.trace_lines import OfBrokers
-from forensics.replay.history import BrokerFacts, EpochRollback, History, ShortenedLog, Truncation
+from forensics.replay.history import EpochRollback, History, ShortenedLog, Truncation
 from forensics.replay.interval import Interval
 from forensics.replay.leadership.epoch_rollback import stated_twice
 from forensics.replay.leadership.isr_removal_epochs import removals

@@ -16,7 +16,11 @@ STEPS = (
     ("which lines are missing", "omissions", "coverage.py"),
     ("the leader epochs, their leaders and ISRs", "leadership/epochs.py"),
     ("the ISR before each election, and doubts", "leadership/elections.py", "leadership/doubts.py"),
-    ("epoch by epoch: where each begins, and the log of each replica", "leadership/epoch_start.py", "reconstruct.py"),
+    (
+        "epoch by epoch: where each begins, and the log of each replica",
+        "leadership/epoch_start.py",
+        "log_reconstruction.py",
+    ),
     (
         "each high watermark, and the log that it is about",
         "high_watermarks/hw_attribution.py",

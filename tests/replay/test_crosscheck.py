@@ -30,10 +30,11 @@ from forensics.replay.history import (
 )
 from forensics.replay.interval import Interval
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
+from forensics.replay.leadership.replica_logs import ReplicaLogs
 from forensics.replay.lineage import UNKNOWN, Lineage
+from forensics.replay.log_reconstruction import LogReconstruction
 from forensics.replay.partition_states import PartitionState
 from forensics.replay.protocol import Answer
-from forensics.replay.reconstruct import _Reconstruction
 from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
 from forensics.rules.story import loss_cause
 from tests.covering import missing_within, whole
@@ -69,7 +70,7 @@ def follows(epoch: int, leader: int = 2, run: int = 1) -> RoleSpan:
 def test_a_process_that_keeps_its_leader_need_not_reconcile_with_it_again(before: list[RoleSpan], on: bool) -> None:
     spans = [*before, follows(3)]
     history = History(PartitionFacts("orders", 0), role_spans={1: spans}, replicas={1: Replica(1)}, coverage=whole(1))
-    assert _Reconstruction(history, history.role_spans, {}, {})._followed_on(spans[-1]) is on
+    assert LogReconstruction(ReplicaLogs(history, history.role_spans, {}, {}))._followed_on(spans[-1]) is on
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ from forensics.replay.history import History, Role, TruncatesTo
 from forensics.replay.interval import Interval
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.doubts import doubts
-from forensics.replay.leadership.epoch_start import EpochStart, had_part, passed_over
+from forensics.replay.leadership.epoch_start import EpochStart
+from forensics.replay.leadership.replica_logs import ReplicaLogs
+from forensics.replay.leadership.unseen_epochs import had_part, passed_over
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Sample, Step, StepKind
 from tests.covering import holed, whole
@@ -169,8 +171,8 @@ def test_an_epoch_that_began_nobody_knows_where_goes_on_from_what_its_leader_had
     """Before 0.11 no line tells where a leader begins."""
     epochs = {3: Epoch(3, leader=1, leader_took_up=True)}
     history = History(PartitionFacts("orders", 0), protocol=TruncatesTo.HIGH_WATERMARK, epochs=LeaderEpochs(epochs))
-    leading = EpochStart(history, {1: []}, {}, {})
-    leading.logs[1] = Lineage(had)
+    leading = EpochStart(ReplicaLogs(history, {1: []}, {}, {}))
+    leading.logs.now[1] = Lineage(had)
     role_span = RoleSpan(1, 3, 1, Role.LEADER, 1, start_low=16, end_low=16)
     leading.begin(history.epochs[3], 1, role_span)
     assert history.epochs[3].lineage == Lineage(had).truncated(16).begin(begins, 16)
@@ -186,8 +188,8 @@ def test_what_stood_below_an_epoch_without_records_its_leaders_files_tell(
     """A leader writes down where its epoch begins before it has any record of it."""
     history = History(PartitionFacts("orders", 0), epochs=LeaderEpochs({3: Epoch(3, leader=1, leader_took_up=True)}))
     disk = Disk(lineage=Lineage(((0, 0), (2, 13))), end=end, entries=((*entry, Ref(row=1)),))
-    leading = EpochStart(history, {1: []}, {1: disk}, {})
-    leading.logs[1] = Lineage(((0, 0),))
+    leading = EpochStart(ReplicaLogs(history, {1: []}, {1: disk}, {}))
+    leading.logs.now[1] = Lineage(((0, 0),))
     leading.begin(history.epochs[3], 1, RoleSpan(1, 3, 1, Role.LEADER, 1, start_end=21, start_low=21, end_low=21))
     assert history.epochs[3].lineage == Lineage(below).begin(3, 21)
 
@@ -195,13 +197,13 @@ def test_what_stood_below_an_epoch_without_records_its_leaders_files_tell(
 def test_with_lines_on_its_roles_missing_it_may_have_led_before_it_came_back() -> None:
     """Broker 1 was elected to lead epoch 1, and its next process has a role in epoch 2."""
     history = between({1, 2}, leader=1)
-    found = EpochStart(history, {1: []}, {}, {})
-    found.logs[1], found.previous[1] = Lineage(((0, 0),)), role(0, run=1)
-    assert found._found(1, role(2, run=2)) == Lineage(((0, 0),))
+    found = EpochStart(ReplicaLogs(history, {1: []}, {}, {}))
+    found.logs.now[1], found.logs.previous[1] = Lineage(((0, 0),)), role(0, run=1)
+    assert found.logs.found(1, role(2, run=2)) == Lineage(((0, 0),))
     history.coverage = holed(history.coverage, 1)
-    assert found._found(1, role(2, run=2)) == Lineage(((0, 0), (UNKNOWN, 30)))
+    assert found.logs.found(1, role(2, run=2)) == Lineage(((0, 0), (UNKNOWN, 30)))
     # Near miss: they are missing in a later role.
     history.coverage = holed(whole(1, 2, 3), 1, placed=True).with_places(1, [Place(2, 2)])
-    assert found._found(1, role(2, run=2)) == Lineage(((0, 0),))
+    assert found.logs.found(1, role(2, run=2)) == Lineage(((0, 0),))
     history.coverage = history.coverage.with_places(1, [Place(0, 1)])
-    assert found._found(1, role(2, run=2)) == Lineage(((0, 0), (UNKNOWN, 30)))
+    assert found.logs.found(1, role(2, run=2)) == Lineage(((0, 0), (UNKNOWN, 30)))

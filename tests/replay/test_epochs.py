@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from forensics.replay.broker_facts import BrokerFacts
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import BrokerFacts, History, Role
+from forensics.replay.history import History, Role
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.doubts import doubts
 from forensics.replay.leadership.elections import isr_changes_complete, outside_isr

@@ -28,6 +28,7 @@ from forensics.replay.interval import Interval
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.elections import from_isr
 from forensics.replay.leadership.epoch_start import EpochStart
+from forensics.replay.leadership.replica_logs import ReplicaLogs
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.roles.log_ends import log_end
 from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
@@ -71,7 +72,7 @@ def test_files_bound_a_log_from_above_only_where_the_lines_reach_the_copy() -> N
 @pytest.mark.parametrize("who", [1, 2], ids=["older log", "leader"])
 def test_an_epoch_began_where_segments_part_unless_one_was_truncated_after_the_last_line(who: int) -> None:
     history = diverged()
-    begins = EpochStart(history, history.role_spans, history.facts.disks, {})
+    begins = EpochStart(ReplicaLogs(history, history.role_spans, history.facts.disks, {}))
     assert begins._start_by_fork(history.epochs[1], 2, Interval()) == Interval.at(50, FILE)
     history.coverage = early(who)
     assert begins._start_by_fork(history.epochs[1], 2, Interval()) == Interval()
@@ -79,7 +80,7 @@ def test_an_epoch_began_where_segments_part_unless_one_was_truncated_after_the_l
 
 def test_a_log_with_no_line_on_an_epoch_is_older_than_it_only_if_no_later_line_is_missing() -> None:
     history = diverged()
-    begins = EpochStart(history, history.role_spans, history.facts.disks, {})
+    begins = EpochStart(ReplicaLogs(history, history.role_spans, history.facts.disks, {}))
     assert begins._older(1, 60, 1)
     history.coverage = early(1)
     assert not begins._older(1, 60, 1)

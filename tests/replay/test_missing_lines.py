@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
+from forensics.replay.broker_facts import BrokerFacts
 from forensics.replay.coverage import LinesAtHand, Place, Printed, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
-from forensics.replay.history import BrokerFacts, Role
+from forensics.replay.history import Role
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.omissions.own_line_pairs import EPOCHS_FORGOTTEN
 from forensics.replay.omissions.own_lines import JUMPED, OwnLines, gaps_in

@@ -8,9 +8,10 @@ import pytest
 
 from forensics.case.brokers import Broker
 from forensics.replay import protocol
+from forensics.replay.broker_facts import BrokerFacts
 from forensics.replay.facts.events import LOG_ENDS, PROGRESS, Event
 from forensics.replay.facts.isr import broker_set
-from forensics.replay.history import BrokerFacts, RegressionKind, Role, TruncationReason
+from forensics.replay.history import RegressionKind, Role, TruncationReason
 from forensics.replay.roles.role_spans import Reader
 from forensics.replay.roles.steps import LogBefore, RoleSpan, StepKind
 from parsers.schema import Kind

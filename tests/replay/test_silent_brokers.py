@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from forensics.replay.broker_facts import BrokerFacts
 from forensics.replay.committed.all_committed import has_all_committed
 from forensics.replay.committed.log_below_checkpoint import is_stopped
 from forensics.replay.committed.proof import committed, possible_losses
@@ -22,7 +23,6 @@ from forensics.replay.high_watermarks.crosscheck import found_shorter_unexplaine
 from forensics.replay.high_watermarks.hw_attribution import HwAttribution
 from forensics.replay.high_watermarks.restored_checkpoints import restored_checkpoints
 from forensics.replay.history import (
-    BrokerFacts,
     History,
     HwSource,
     HwStatement,
@@ -38,8 +38,9 @@ from forensics.replay.leadership.elections import isr_changes_complete
 from forensics.replay.leadership.epoch_rollback import begun_twice
 from forensics.replay.leadership.epoch_start import EpochStart
 from forensics.replay.leadership.epochs import unnamed
+from forensics.replay.leadership.replica_logs import ReplicaLogs
 from forensics.replay.lineage import UNKNOWN, Lineage
-from forensics.replay.reconstruct import _Reconstruction
+from forensics.replay.log_reconstruction import LogReconstruction
 from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
 from forensics.replay.truncations.safe_truncations import is_safe
 from tests.covering import holed, whole, without
@@ -119,8 +120,8 @@ def test_a_leader_of_which_lines_are_missing_may_have_restarted_between_two_epoc
     begins = (Interval.at(start, LINE) for start in (0, 40))
     epochs = {number: Epoch(number, leader=1, begins=one) for number, one in enumerate(begins)}
     history = found(whole(1, 2), *follows, epochs=epochs)
-    fold = _Reconstruction(history, history.role_spans, {}, {})
-    fold.previous[2] = follows[0]
+    fold = LogReconstruction(ReplicaLogs(history, history.role_spans, {}, {}))
+    fold.logs.previous[2] = follows[0]
     assert fold._answered_from(2, follows[1], epochs[1]) == 40
     history.coverage = coverage
     assert fold._answered_from(2, follows[1], epochs[1]) is None
@@ -181,7 +182,7 @@ def test_where_an_epoch_began_only_a_follower_with_every_role_says(coverage: Cov
     follows, leads = RoleSpan(1, 1, 1, Role.FOLLOWER, 2, steps=[heard]), RoleSpan(2, 1, 1, Role.LEADER, 2)
     epochs = {1: Epoch(1, leader=2)}
     history = found(whole(1, 2), follows, leads, epochs=epochs)
-    fold = EpochStart(history, history.role_spans, {}, {})
+    fold = EpochStart(ReplicaLogs(history, history.role_spans, {}, {}))
     assert fold._stated_end(epochs[1], 2, leads) == (40, LINE)
     history.coverage = coverage
     assert fold._stated_end(epochs[1], 2, leads) is None
@@ -194,7 +195,7 @@ def test_a_follower_kept_its_log_only_where_its_truncations_would_be_told(covera
     history = found(
         whole(1, 2), follows, epochs=LeaderEpochs({1: Epoch(1, leader=2, begins=Interval.at(50), lineage=log)})
     )
-    fold = HwAttribution(history, history.role_spans, {}, {})
+    fold = HwAttribution(ReplicaLogs(history, history.role_spans, {}, {}))
     assert fold._untruncated(1, follows, 50) == log
     history.coverage = coverage
     assert fold._untruncated(1, follows, 50) is None
@@ -274,7 +275,7 @@ def test_older_epochs_in_files_may_have_come_after_a_truncation_that_no_line_sho
     disks = {1: Disk(lineage=Lineage(((0, 0), (1, 30), (3, 70))), end=100)}
 
     def log(coverage: Coverage) -> Lineage:
-        return _Reconstruction(found(coverage, leads, disks=disks), {1: [leads]}, disks, {}).logs[1]
+        return LogReconstruction(ReplicaLogs(found(coverage, leads, disks=disks), {1: [leads]}, disks, {})).logs.now[1]
 
     assert [log(whole(1, 2)).epoch_at(at) for at in (20, 40)] == [0, 1]
     assert [log(coverage).epoch_at(at) for at in (20, 40)] == [UNKNOWN, UNKNOWN]

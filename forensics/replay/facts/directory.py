@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from forensics.replay.lineage import Lineage, Range
 from parsers.schema import DamageKind
@@ -187,6 +188,9 @@ class Disk:
                 yield epoch, start
             before = epoch
 
+
+NO_DISK: Final = Disk()
+"""Of a replica without files in the evidence."""
 
 _GARBLED = frozenset(
     (

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from forensics.replay.coverage import Printed, Span
+from forensics.replay.facts.directory import NO_DISK
 from forensics.replay.history import History, HwSource, HwStatement, Role
 from forensics.replay.inferences import Inferred, joined
 from forensics.replay.leader_epochs import Epoch
-from forensics.replay.leadership.epoch_start import NO_DISK
 from forensics.replay.lineage import UNKNOWN
 from forensics.replay.roles.log_ends import log_end
 from forensics.replay.roles.steps import RoleSpan, StepKind

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from forensics.replay.coverage import MissingLines, Omission, Printed, Span
+from forensics.replay.facts.directory import NO_DISK
 from forensics.replay.history import History, HwSource, HwStatement, Role, ShortenedLog
 from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import isr_may_have_changed, lines_reach_end
-from forensics.replay.leadership.epoch_start import NO_DISK
 from forensics.replay.leadership.isr_removal_epochs import unaccounted
 from forensics.replay.lineage import UNKNOWN, Lineage, differences, same
 from forensics.replay.roles.steps import REMOVES, RoleSpan, Step, StepKind

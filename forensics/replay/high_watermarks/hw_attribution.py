@@ -8,13 +8,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
+from forensics.replay.broker_facts import NO_FACTS
 from forensics.replay.coverage import Printed
-from forensics.replay.facts.directory import Disk
-from forensics.replay.history import BrokerFacts, History, HwSource, HwStatement, Role
+from forensics.replay.history import HwSource, HwStatement, Role
 from forensics.replay.inferences import Inferred, joined
 from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import isr_changed_without_lines
-from forensics.replay.leadership.epoch_start import NO_FACTS, EpochStart, unknown_from
+from forensics.replay.leadership.replica_logs import ReplicaLogs
+from forensics.replay.leadership.unseen_epochs import unknown_from
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.protocol import Answer
 from forensics.replay.roles.log_ends import left_end
@@ -39,30 +40,29 @@ def _is_of_earlier(before: RoleSpan, hw: int) -> bool:
     return max(known, default=UNKNOWN) >= hw or any(replaced(step) for step in before.steps)
 
 
-class HwAttribution(EpochStart):
-    """The part of replay that turns stated high watermarks into ``HwStatement``."""
+class HwAttribution:
+    """The part of replay that turns stated high watermarks into ``HwStatement``.
 
-    def __init__(
-        self,
-        history: History,
-        role_spans: Mapping[int, list[RoleSpan]],
-        disks: Mapping[int, Disk],
-        facts: Mapping[int, BrokerFacts],
-    ) -> None:
-        super().__init__(history, role_spans, disks, facts)
-        self._scraped_ends = ScrapedEnds(history)
+    Attributes:
+        logs: the log of each replica at the moment of a statement.
+    """
 
-    def _state_reached(self, broker: int, role_span: RoleSpan, epoch: Epoch | None) -> None:
+    def __init__(self, logs: ReplicaLogs) -> None:
+        self.logs = logs
+        self.history, self.role_spans, self.facts = logs.history, logs.role_spans, logs.facts
+        self._scraped_ends = ScrapedEnds(logs.history)
+
+    def state_reached(self, broker: int, role_span: RoleSpan, epoch: Epoch | None) -> None:
         """State the high watermark that was reached in a role: by a line, and as the protocol implies it."""
         if epoch is None:
             return
         stated = role_span.hw
         if stated is not None:
-            self._state(broker, epoch, stated, _source(stated, by_leader=epoch.leader == broker))
+            self.state(broker, epoch, stated, _source(stated, by_leader=epoch.leader == broker))
         alone = self._alone(role_span) if epoch.leader == broker and self._commits_alone(broker) else None
         if alone is not None and alone.value > (stated.value if stated is not None else 0):
             by = (Inferred.ALONE_COMMITS, *alone.by)
-            self._state(broker, epoch, alone, HwSource.ALONE_IN_ISR, by=joined(by))
+            self.state(broker, epoch, alone, HwSource.ALONE_IN_ISR, by=joined(by))
 
     def _commits_alone(self, broker: int) -> bool:
         """Return whether a leader alone in the ISR commits what it appends; with a higher min.insync.replicas it does
@@ -82,7 +82,7 @@ class HwAttribution(EpochStart):
         alone = role_span.alone
         if not role_span.is_alone or self._may_have_let_in(role_span):
             return alone
-        left = left_end(role_span, self._neighbours(role_span)[1])
+        left = left_end(role_span, self.logs.neighbours(role_span)[1])
         ends = (alone, left, self._scraped(role_span))
         return max((one for one in ends if one is not None), key=lambda one: one.value, default=None)
 
@@ -123,14 +123,14 @@ class HwAttribution(EpochStart):
         heir = next((epoch for epoch in later if epoch.leader not in (None, -1, led.replica)), None)
         return heir is not None and not heir.unclean and isr_changed_without_lines(self.history, heir)
 
-    def _state_read_back(self, broker: int, role_span: RoleSpan) -> None:
+    def state_read_back(self, broker: int, role_span: RoleSpan) -> None:
         """A high watermark a role span begins with was reached in an earlier one, in the log of the leader of that."""
-        start, (before, _) = role_span.start_hw, self._neighbours(role_span)
+        start, (before, _) = role_span.start_hw, self.logs.neighbours(role_span)
         if start is None or start.value <= 0 or (before is not None and _is_of_earlier(before, start.value)):
             return
         epoch, own = self._reached_in(before, role_span, start.value) if before is not None else (None, None)
         kept = before is not None and before.run == role_span.run
-        self._state(broker, epoch, start, HwSource.KEPT if kept else HwSource.READ_BACK, earlier=True, own=own)
+        self.state(broker, epoch, start, HwSource.KEPT if kept else HwSource.READ_BACK, earlier=True, own=own)
 
     def _reached_in(self, before: RoleSpan, role_span: RoleSpan, hw: int) -> tuple[Epoch | None, Lineage | None]:
         """Return the leader epoch in which a role reached the high watermark that the next one begins with.
@@ -162,7 +162,7 @@ class HwAttribution(EpochStart):
             return None
         return epoch.lineage if epoch.leader != broker and epoch.lineage.entries else None
 
-    def _state(
+    def state(
         self,
         broker: int,
         epoch: Epoch | None,
@@ -173,7 +173,18 @@ class HwAttribution(EpochStart):
         own: Lineage | None = None,
         by: tuple[Inferred, ...] = (),
     ) -> None:
-        whole = self._is_whole(broker)
+        """Add a statement to the history.
+
+        Args:
+            broker: the replica that states it.
+            epoch: leader epoch in which it was reached, or None.
+            sample: the high watermark and its line.
+            how: what states it.
+            earlier: it was reached before the role in which it is stated.
+            own: the log that it is about, if the epoch is unknown.
+            by: inferences that it rests on.
+        """
+        whole = self.logs.is_whole(broker)
         if how in (HwSource.READ_BACK, HwSource.KEPT, HwSource.CHECKPOINT):
             by = joined(by, (Inferred.READ_BACK_WAS_REACHED,))
         if whole and epoch is not None and epoch.leader is not None and epoch.leader >= 0 and epoch.lineage.entries:
@@ -181,7 +192,7 @@ class HwAttribution(EpochStart):
             if epoch.leader != broker:
                 by = joined(by, (Inferred.FOLLOWER_HW_IS_LEADERS,))
         elif whole or own is not None:
-            number, lineage = UNKNOWN, own if own is not None else self.logs[broker]
+            number, lineage = UNKNOWN, own if own is not None else self.logs.now[broker]
         else:
             number, lineage = UNKNOWN, Lineage.unknown()  # unknown in which role it was reached
         refs = (sample.ref, *sample.besides)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 
+from forensics.replay.broker_facts import BrokerFacts
 from forensics.replay.coverage import Printed
-from forensics.replay.history import BrokerFacts, History, HwStatement, Regression, RegressionKind, Role
+from forensics.replay.history import History, HwStatement, Regression, RegressionKind, Role
 from forensics.replay.roles.steps import RoleSpan, StepKind
 
 

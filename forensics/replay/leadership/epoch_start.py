@@ -4,165 +4,24 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from forensics.replay.by_epoch import ByEpoch
-from forensics.replay.coverage import Doubt, Printed, Span
-from forensics.replay.facts.directory import Disk, Ref
+from forensics.replay.coverage import Printed, Span
+from forensics.replay.facts.directory import NO_DISK, Disk, Ref
 from forensics.replay.facts.partition_facts import Fork
-from forensics.replay.history import BrokerFacts, History, Role, TruncationReason
+from forensics.replay.history import Role, TruncationReason
 from forensics.replay.inferences import Inferred
 from forensics.replay.interval import Interval
 from forensics.replay.leader_epochs import Epoch
-from forensics.replay.leadership.elections import isr_stated_by_leader
+from forensics.replay.leadership.replica_logs import ReplicaLogs
+from forensics.replay.leadership.unseen_epochs import unknown_from
 from forensics.replay.lineage import Lineage, at_least
-from forensics.replay.protocol import Answer
 from forensics.replay.roles.log_ends import follower_end, next_end, shortened_to
 from forensics.replay.roles.steps import RoleSpan, StepKind
 
-NO_FACTS = BrokerFacts()
-NO_DISK = Disk()
 _NEVER = 1 << 63
 """More than any offset."""
-
-
-def fences(facts: Mapping[int, BrokerFacts], broker: int) -> bool:
-    """Return whether a broker refuses every fetch that is of another leader epoch (KIP-320)."""
-    return facts.get(broker, NO_FACTS).protocol.fences_fetch_sessions is Answer.YES
-
-
-def truncates_to_hw(facts: Mapping[int, BrokerFacts], broker: int) -> bool:
-    """Return whether a broker, as a new follower, truncates to its own high watermark, by its last known release."""
-    return facts.get(broker, NO_FACTS).protocol.truncates_by_epoch is Answer.NO
-
-
-def passed_over(history: History, before: RoleSpan, role_span: RoleSpan) -> int | None:
-    """Return the offset from which the epochs of a replica's records are unknown, after epochs that its lines skip.
-
-    Its process ran through these epochs, between two of its roles. Either it had a role in them, or it never received
-    them. None if there is no such offset.
-    """
-    if before.run != role_span.run or before.epoch < 0 or before.loads:
-        return None
-    between = [
-        epoch
-        for epoch in history.epochs.between(before.epoch, role_span.epoch)
-        if (epoch.leader is None or (epoch.leader_took_up and epoch.leader not in (-1, before.leader)))
-    ]
-    # The leader's own records are of its epoch. Of a follower, only the log at its start is known.
-    known = before.end_low if before.role is Role.LEADER else before.start_low
-    return min((max(known, epoch.start or 0) for epoch in between), default=None)
-
-
-def had_part(history: History, before: RoleSpan, role_span: RoleSpan) -> int | None:
-    """Return the same offset as ``passed_over``, for a replica that restarted between two roles.
-
-    It may have had a role in an epoch in between if it was in the first ISR of that epoch, or if it led itself. An
-    unknown ISR or leader counts too. So does a process in between that never logged that it loaded this log.
-    """
-    led: list[Epoch] = []
-    for epoch in _since(history, before, role_span):
-        low = _unknown_since(history, before, role_span, epoch)
-        if low is not None:
-            # It may have fetched the log that it restarted with since then, or since another leader began to write.
-            return min([low, *(one.begins.low for one in led[:1])])
-        if epoch.leader_took_up:
-            led.append(epoch)
-    unseen = role_span.run - before.run > max(1, len(before.loads))
-    if unseen or any(_may_have_had_part(history, before, role_span, epoch) for epoch in led):
-        return led[0].begins.low if led else None
-    return None
-
-
-def _unknown_since(history: History, before: RoleSpan, role_span: RoleSpan, epoch: Epoch) -> int | None:
-    """Return the offset from which a replica's records are unknown because of an epoch; None if it is not.
-
-    It may have had a role in it, and its own lines about that are missing, or those of all brokers. If only one epoch
-    has no line, a leader that restarted may have been down in it.
-    """
-    if epoch.epoch in history.epochs:
-        led_unseen = epoch.leader == before.replica and not epoch.leader_took_up
-        return before.start_low if led_unseen and _may_have_led(history, before, role_span, epoch) else None
-    down = before.role is Role.LEADER and epoch.epoch in history.coverage.unnamed
-    return before.end_low if down else before.start_low
-
-
-def _may_have_had_part(history: History, before: RoleSpan, role_span: RoleSpan, epoch: Epoch) -> bool:
-    """Return whether a replica led in an epoch before its restart, or may have followed in it."""
-    return epoch.leader == before.replica or _may_have_followed(history, before, role_span, epoch)
-
-
-def _may_have_followed(history: History, before: RoleSpan, role_span: RoleSpan, epoch: Epoch) -> bool:
-    """Return whether a replica may have followed in an epoch before its restart: as a member of its first ISR that was
-    removed later, or without a line about it.
-    """
-    members = [isr for isr, _ in epoch.isr]
-    out = epoch.epoch < role_span.epoch or any(before.replica not in isr for isr in members)
-    return out and (not members or before.replica in members[0] or _joined_unseen(history, before, epoch))
-
-
-def _joined_unseen(history: History, before: RoleSpan, epoch: Epoch) -> bool:
-    """Return whether a replica may have joined the ISR of an epoch without a line about it: its own lines on that epoch
-    may be missing, and the leader's lines are not all there.
-    """
-    stated = isr_stated_by_leader(history, epoch) or history.coverage.whole(epoch.leader)
-    return not stated and _may_lack_lines(history, before, epoch)
-
-
-def _since(history: History, before: RoleSpan, role_span: RoleSpan) -> Iterator[Epoch]:
-    """Yield the epochs since one role of a replica in which it may have had another, before it had a later role.
-
-    Epochs without a leader are left out, and the one of the later role if the replica leads in that.
-    """
-    leads = (before.replica, role_span.epoch)
-    epochs = _between(history, before.epoch, role_span.epoch)
-    return (epoch for epoch in epochs if epoch.leader != -1 and (epoch.leader, epoch.epoch) != leads)
-
-
-def _between(history: History, first: int, last: int) -> Iterator[Epoch]:
-    """Yield the epochs between two, the last one included; of one that no line names the leader is unknown.
-
-    Skipped numbers do not count if a controller may have raised the epoch for each replica that it removed from the ISR
-    (KafkaController.onReplicasBecomeOffline): it sends only the last of these.
-    """
-    before = history.epochs.get(first)
-    for epoch in history.epochs.between(first, last + 1) if first >= 0 else ():
-        since = before.epoch if before is not None else first
-        taken = len((before.last_isr if before is not None else None) or ())
-        unnamed = history.coverage.unnamed_between(since, epoch.epoch)
-        yield from map(Epoch, unnamed or ([since + 1] if epoch.epoch - since - 1 > taken else ()))
-        yield epoch
-        before = epoch
-
-
-def _may_lack_lines(history: History, before: RoleSpan, epoch: Epoch) -> bool:
-    """Return whether lines on a later epoch may be missing of a process that has lines on one role.
-
-    They may be missing if the coverage does not license silence about its roles. Two doubts count as well: the process
-    may still have run when that epoch began, or its shutdown has no line.
-    """
-    coverage, replica, run = history.coverage, before.replica, before.run
-    if not coverage.has(replica, Printed.ROLES):
-        return True
-    ran_on = coverage.in_doubt(Doubt.RAN_ON, epoch.epoch, replica, run)
-    return ran_on or coverage.in_doubt(Doubt.STOP_UNSEEN, before.epoch, replica, run)
-
-
-def _may_have_led(history: History, before: RoleSpan, role_span: RoleSpan, epoch: Epoch) -> bool:
-    """Return whether a replica may have led an epoch between two of its roles that only others state.
-
-    It may if lines of its process may be missing. It may also if the later role began with a high watermark above the
-    offset at which another leader in between began.
-    """
-    if _may_lack_lines(history, before, epoch):
-        return True
-    starts = [
-        other.start
-        for number, other in history.epochs.items()
-        if before.epoch < number < epoch.epoch and other.leader_took_up and other.leader != role_span.replica
-    ]
-    known = [start for start in starts if start is not None]
-    return bool(known) and role_span.start_hw is not None and role_span.start_hw.value > min(known)
 
 
 def _leaders_ends(role_span: RoleSpan) -> list[tuple[int, Ref]]:
@@ -172,12 +31,6 @@ def _leaders_ends(role_span: RoleSpan) -> list[tuple[int, Ref]]:
         for step in role_span.steps
         if step.kind is StepKind.TRUNCATED and step.reason is TruncationReason.LEADER_END_OFFSET
     ]
-
-
-def unknown_from(history: History, before: RoleSpan, role_span: RoleSpan) -> int | None:
-    """Return the offset from which records between two roles may be of another epoch than the earlier role's."""
-    found = (passed_over(history, before, role_span), had_part(history, before, role_span))
-    return min((offset for offset in found if offset is not None), default=None)
 
 
 _Starts = Mapping[int, list[tuple[bool, int, "Ref | None"]]]
@@ -202,66 +55,23 @@ def _starts(disk: Disk, *, trusted: bool) -> _Starts:
 
 
 class EpochStart:
-    """State of replay that the start of an epoch depends on.
+    """The start of each leader epoch, and the log below it.
 
     Attributes:
-        history: what is known so far.
-        logs: log of each replica before the present epoch.
-        previous: role span of each replica before the present one.
+        logs: the log of each replica before the present epoch.
     """
 
-    def __init__(
-        self,
-        history: History,
-        role_spans: Mapping[int, list[RoleSpan]],
-        disks: Mapping[int, Disk],
-        facts: Mapping[int, BrokerFacts],
-    ) -> None:
-        self.history = history
-        self.facts = facts
-        self.role_spans = role_spans
-        self.disks = disks
-        self.logs: dict[int, Lineage] = {}
-        self.previous: dict[int, RoleSpan] = {}
+    def __init__(self, logs: ReplicaLogs) -> None:
+        self.logs = logs
+        self.history, self.role_spans, self.disks = logs.history, logs.role_spans, logs.disks
         self._starts: dict[tuple[int, bool], _Starts] = {}
         self._shortened: dict[int, tuple[list[int], list[int]]] = {}
-        self._position = {id(one): at for spans in role_spans.values() for at, one in enumerate(spans)}
-
-    def _neighbours(self, role_span: RoleSpan) -> tuple[RoleSpan | None, RoleSpan | None]:
-        """Return the role spans of a replica right before and right after one, in the order of its lines."""
-        spans = self.role_spans[role_span.replica]
-        at = self._position[id(role_span)]
-        return spans[at - 1] if at else None, spans[at + 1] if at + 1 < len(spans) else None
-
-    def _is_whole(self, broker: int) -> bool:
-        """Return whether the absence of a line of a replica is proof, within its lines."""
-        return self.history.coverage.whole(broker)
-
-    def _fenced(self, broker: int) -> bool:
-        return fences(self.facts, broker)
-
-    def _found(self, broker: int, role_span: RoleSpan) -> Lineage:
-        """Return the log that a role began with. Records of epochs that none of its lines name are unknown."""
-        log, before = self.logs.get(broker, Lineage.unknown()), self.previous.get(broker)
-        if before is None:
-            return log
-        leaderless = any(  # only files or partition epochs show it, no member logged it
-            epoch.leader is None for epoch in self.history.epochs.between(before.epoch, role_span.epoch)
-        ) or self.history.coverage.unnamed_between(before.epoch, role_span.epoch)
-        # It may have led in between, if its lines do not show its roles.
-        unseen = leaderless or not self.history.coverage.role_lines_complete(broker, before.epoch, before.run)
-        known = (unknown_from if unseen else passed_over)(self.history, before, role_span)
-        last = before.last_step
-        if last is not None and last.kind is StepKind.LOADED and (role_span.start_end or 0) > last.target:
-            # A role begins with the log that its process loaded. Anything above came in a role that no line names.
-            known = last.target if known is None else min(known, last.target)
-        return log if known is None else log.known_below(known)
 
     def begin(self, epoch: Epoch, leader: int, role_span: RoleSpan | None) -> None:
         """Determine where the epoch's leader began to write, and on top of which log."""
-        log = self.logs.get(leader, Lineage.unknown()) if role_span is None else self._found(leader, role_span)
-        before = self.previous.get(leader)
-        if not self._is_whole(leader) and before is not None and before.epoch < epoch.epoch - 1:
+        log = self.logs.of(leader) if role_span is None else self.logs.found(leader, role_span)
+        before = self.logs.previous.get(leader)
+        if not self.logs.is_whole(leader) and before is not None and before.epoch < epoch.epoch - 1:
             log = Lineage.unknown()  # no line states whom it followed in between, or its truncation
         epoch.begins = self._begins(epoch, leader, role_span)
         epoch.refs += epoch.begins.because
@@ -339,7 +149,7 @@ class EpochStart:
             return found
         found = found.at_least(self._agreed(epoch, leader))
         most, stated = (
-            follower_end(self.history, self.previous.get(leader)),
+            follower_end(self.history, self.logs.previous.get(leader)),
             self._stated_end(epoch, leader, role_span),
         )
         if most is not None and most <= found.low:  # it followed until it was elected
@@ -423,7 +233,7 @@ class EpochStart:
         return any(number == epoch for span in spans for epoch, _, _ in span.entries)
 
     def _led_on(self, leader: int, role_span: RoleSpan) -> bool:
-        before = self.previous.get(leader)
+        before = self.logs.previous.get(leader)
         if before is None or before.steps or not self.history.log_lines_complete(before):
             return False
         return before.role is Role.LEADER and before.run == role_span.run
@@ -474,10 +284,10 @@ class EpochStart:
     def _agreed_with(self, broker: int, epoch: Epoch, leader: int) -> int:
         """Return the offset up to which one replica shows that; 0 if it shows nothing."""
         pair = (min(broker, leader), max(broker, leader))
-        if broker == leader or pair not in self.history.facts.compared or self._fetches_ahead(broker, leader):
+        if broker == leader or pair not in self.history.facts.compared or self.logs.fetches_ahead(broker, leader):
             return 0
         role_span = next((t for t in self.role_spans.get(broker, ()) if t.epoch >= epoch.epoch), None)
-        before = self.previous.get(broker)
+        before = self.logs.previous.get(broker)
         if role_span is None or (before is not None and unknown_from(self.history, before, role_span) is not None):
             return 0  # it may have fetched that log in this epoch
         # A truncation only applies within the log, so everything below its target existed before.
@@ -495,13 +305,6 @@ class EpochStart:
             *(first for first, _ in self.history.facts.diverging_ranges(*pair)),
             *(end for end in ends if end is not None),
         ]
-
-    def _fetches_ahead(self, broker: int, leader: int) -> bool:
-        """Return whether a replica may have fetched from a leader in an epoch that it had not received yet."""
-        before = self.previous.get(broker)
-        if before is None or before.role is not Role.FOLLOWER or before.leader != leader:
-            return False
-        return not self._fenced(broker)
 
     def _lowest(self, broker: int, number: int) -> int | None:
         """Return the lowest offset to which a replica truncated in an epoch or later, until its files were copied.

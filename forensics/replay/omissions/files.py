@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.replay.coverage import LinesAtHand, MissingLines, Omission, Printed, Span
-from forensics.replay.facts.directory import Disk
+from forensics.replay.facts.directory import NO_DISK, Disk
 from forensics.replay.facts.events import Event
 from forensics.replay.history import History
 from forensics.replay.leader_epochs import Epoch
-from forensics.replay.leadership.epoch_start import NO_DISK
 from forensics.replay.lineage import Lineage, differences
 from forensics.replay.roles.steps import REMOVES, RoleSpan, StepKind
 from parsers.formats.trace_jsonl import NAME as TRACE

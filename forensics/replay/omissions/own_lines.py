@@ -11,11 +11,12 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from forensics.replay.broker_facts import BrokerFacts
 from forensics.replay.coverage import MissingLines, Omission
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import PROGRESS, Event
 from forensics.replay.facts.partition_lines import JUMPED
-from forensics.replay.history import BrokerFacts, Role
+from forensics.replay.history import Role
 from forensics.replay.omissions.own_line_pairs import (
     APPEND_JUMPED,
     APPENDED_BELOW_END,

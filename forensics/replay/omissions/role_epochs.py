@@ -6,13 +6,13 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from forensics.replay.broker_facts import NO_FACTS, BrokerFacts, fences, truncates_to_hw
 from forensics.replay.by_epoch import ByEpoch
 from forensics.replay.coverage import MissingLines, Omission, Printed, Span
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import isr_text
-from forensics.replay.history import BrokerFacts, Role
+from forensics.replay.history import Role
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
-from forensics.replay.leadership.epoch_start import NO_FACTS, fences, truncates_to_hw
 from forensics.replay.leadership.epochs import at_once
 from forensics.replay.leadership.isr_removal_epochs import unaccounted
 from forensics.replay.protocol import Answer, Protocol

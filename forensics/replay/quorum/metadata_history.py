@@ -14,6 +14,7 @@ from typing import Final
 
 from forensics.case import Case
 from forensics.case.order import METADATA_TOPIC
+from forensics.replay.broker_facts import NO_FACTS
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.events import PROGRESS, Event
 from forensics.replay.facts.partition_facts import PartitionFacts
@@ -31,7 +32,6 @@ from forensics.replay.history import (
 )
 from forensics.replay.interval import Interval
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
-from forensics.replay.leadership.epoch_start import NO_FACTS
 from forensics.replay.lineage import Lineage, apart, same
 from forensics.replay.quorum.copies import METADATA_PARTITION, Copies
 from forensics.replay.quorum.nodes import Marked, Nodes, Snapshot, Term, lines_of, snapshots_of, terms_of

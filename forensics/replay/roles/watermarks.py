@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from forensics.replay.broker_facts import BrokerFacts
 from forensics.replay.coverage import Place
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import broker_set
 from forensics.replay.facts.partition_lines import OWN
 from forensics.replay.history import (
-    BrokerFacts,
     HwAboveIsrMember,
     HwSource,
     OwnHw,
