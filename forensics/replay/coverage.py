@@ -383,7 +383,7 @@ class Coverage:
         """
         if replica is None:
             return False
-        if self._is_claimed(replica, what):
+        if self.claimed_partly and self._is_claimed(replica, what):
             return True
         there = what in self.printed.get(replica, NEITHER)
         if replica not in self.known_missing:  # as with most of very many partitions
@@ -395,6 +395,8 @@ class Coverage:
 
         It is asked of all given spans; if none is given, within the replica's lines.
         """
+        if replica not in self.known_missing and not self.claimed_partly:  # as with most of very many partitions
+            return replica is not None and self.printed.get(replica) == BOTH
         return self.has(replica, Printed.ROLES, *spans) and self.has(replica, Printed.LOG, *spans)
 
     def throughout(self, replica: int | None) -> bool:

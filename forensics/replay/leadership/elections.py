@@ -31,9 +31,8 @@ def states(events: Iterable[Event]) -> PartitionStates:
     """Return every state of a partition that any line states; each broker's events in its order."""
     found: dict[int, PartitionState] = {}
     for event, led in _with_epochs(events):
-        if event.partition_epoch is not None and event.partition_epoch >= 0:
-            # A leader that changes the ISR may log no leader epoch: then it is the epoch that it leads.
-            _add_state(found, event.partition_epoch, led if event.leader_epoch is None else event.leader_epoch, event)
+        # A leader that changes the ISR may log no leader epoch: then it is the epoch that it leads.
+        _add_state(found, event.partition_epoch or 0, led if event.leader_epoch is None else event.leader_epoch, event)
     return PartitionStates(found)
 
 
@@ -41,18 +40,19 @@ def isr_commits(events: Iterable[Event]) -> dict[int, list[int]]:
     """Return the partition epochs of the ISRs that leaders state as committed, by leader epoch, in their order."""
     found: dict[int, list[int]] = {}
     for event, led in _with_epochs(events):
-        if event.kind == Kind.ISR_COMMIT and event.partition_epoch is not None and led is not None:
-            found.setdefault(led, []).append(event.partition_epoch)
+        if event.kind == Kind.ISR_COMMIT and led is not None:
+            found.setdefault(led, []).append(event.partition_epoch or 0)
     return found
 
 
 def _with_epochs(events: Iterable[Event]) -> Iterator[tuple[Event, int | None]]:
-    """Yield each line with the leader epoch of its broker's last role, or None."""
+    """Yield each line that states a partition epoch, with the leader epoch of its broker's last role, or None."""
     serves: dict[int, int] = {}
     for event in events:
         if event.leader_epoch is not None and event.kind in ROLES:
             serves[event.broker] = event.leader_epoch
-        yield event, serves.get(event.broker)
+        if event.partition_epoch is not None and event.partition_epoch >= 0:
+            yield event, serves.get(event.broker)
 
 
 def _add_state(found: dict[int, PartitionState], at: int, number: int | None, event: Event) -> None:

@@ -63,7 +63,9 @@ def collect(
 
 
 def _at(epochs: dict[int, Epoch], number: int) -> Epoch:
-    return epochs.setdefault(number, Epoch(number))
+    if number not in epochs:
+        epochs[number] = Epoch(number)
+    return epochs[number]
 
 
 @dataclass(slots=True)
