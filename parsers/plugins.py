@@ -238,7 +238,8 @@ class Table(Sequence[T], Generic[T]):
     @property
     def added(self) -> tuple[T, ...]:
         """The entries of plugins."""
-        return self.entries[self._place : self._place + len(self.entries) - len(self.built_in)]
+        entries = self.entries
+        return entries[self._place : self._place + len(entries) - len(self.built_in)]
 
     def _joined(self) -> tuple[T, ...]:
         taken = {self._name(one): "forensics itself" for one in self.built_in}

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import PurePosixPath
 from typing import BinaryIO
 
 import polars as pl
@@ -77,7 +76,7 @@ def units(sources: Sequence[Source]) -> list[list[int]]:
     groups: dict[str | int, list[int]] = {}
     for number in in_reading_order(sources):
         source = sources[number]
-        key = str(PurePosixPath(source.path).parent) if metadata_files.belongs(source) else number
+        key = source.folder if metadata_files.belongs(source) else number
         groups.setdefault(key, []).append(number)
     return list(groups.values())
 

@@ -18,7 +18,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import count, pairwise
-from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 import polars as pl
@@ -254,7 +253,7 @@ _Group = tuple[str, int | None, bool]
 
 def _timeline(source: Source, broker: int | None, known: Mapping[_Group, list[Life]]) -> list[Life] | None:
     """Return the periods of a log's folder, or of its broker in it."""
-    folder = str(PurePosixPath(source.path).parent)
+    folder = source.folder
     return known.get((folder, None, False), known.get((folder, broker, True)))
 
 
@@ -290,7 +289,7 @@ def _of_several(
     """Return the logs of each folder in which several ids are printed."""
     members: dict[str, list[int]] = {}
     for number in spans:
-        members.setdefault(str(PurePosixPath(files[number][0].path).parent), []).append(number)
+        members.setdefault(files[number][0].folder, []).append(number)
     printed = {folder: {one for n in numbers for one in told.get(n, ())} for folder, numbers in members.items()}
     return {folder: numbers for folder, numbers in members.items() if len(printed[folder]) > 1}
 

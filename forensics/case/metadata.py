@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 import polars as pl
 
@@ -75,7 +74,7 @@ def _copies(
     voters: dict[str, frozenset[int]] = {}
     for number in mine:
         source, reading = files[number]
-        folder = str(PurePosixPath(source.path).parent)
+        folder = source.folder
         if reading.format == "quorum-state":
             voters[folder] = _voters(reading)
         if reading.format in FORMATS and reading.topic == TOPIC:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import polars as pl
@@ -16,7 +16,7 @@ from forensics.case.printers import printer
 from forensics.case.trace_clusters import OTHER_FILES, ToldApart, told_apart
 from parsers.encodings.checkpoint_file import INT32_MAX, integer
 from parsers.excerpts.pieces import is_piece
-from parsers.files.sources import Source
+from parsers.files.sources import Source, folder_of, folders_of, name_of
 from parsers.formats.dump_log_text import NAME as DUMP
 from parsers.read import FileReading
 from parsers.schema import Kind
@@ -217,20 +217,19 @@ def _of_log_directory(source: Source) -> int | None:
 
 def _of_pod(above: Sequence[str]) -> int | None:
     """Return the broker whose pod the nearest folder above a file is named after."""
-    pods = (_POD.match(PurePosixPath(folder).name) for folder in above)
+    pods = (_POD.match(name_of(folder)) for folder in above)
     return next((int(found[1].rpartition("-")[2]) for found in pods if found is not None), None)
 
 
 def by_folder(above: Sequence[str]) -> int | None:
     """Return the broker that the nearest folder above a file is named after."""
-    return next((int(m[1]) for f in above if (m := _FOLDER.search(PurePosixPath(f).name))), None)
+    return next((int(m[1]) for f in above if (m := _FOLDER.search(name_of(f)))), None)
 
 
 def _stem(source: Source) -> str:
     """Return the path without what distinguishes files of one pod, or of one log."""
-    path = PurePosixPath(source.path)
-    folder = path.parent.parent if path.parent.name in ("podlogs", "configs") else path.parent
-    return str(folder / _ENDINGS.sub("", source.name, count=1))
+    folder = folder_of(source.folder) if source.parent in ("podlogs", "configs") else source.folder
+    return f"{folder}/{_ENDINGS.sub('', source.name, count=1)}"
 
 
 def _named(source: Source) -> int | None:
@@ -254,7 +253,7 @@ def _of_dump(source: Source, reading: FileReading) -> int | None:
     """Return the broker that a text of kafka-dump-log is named after, as ``broker1-orders-0.txt``, or None."""
     if reading.format != DUMP:
         return None
-    name = PurePosixPath(source.path.rpartition("!/")[0] or source.path).name
+    name = name_of(source.path.rpartition("!/")[0] or source.path)
     if reading.topic is not None:  # a topic may be called so
         name = name.replace(f"{reading.topic}-{reading.partition}", "")
     return _only({int(number) for number in _DUMPED_ON.findall(name)})
@@ -277,7 +276,7 @@ def _misleading(files: Sequence[tuple[Source, FileReading]], words: Sequence[_Wo
         text = _container(source)
         if word.broker is None or text is None:
             continue
-        above = [str(folder) for folder in PurePosixPath(source.path).parents if "!" in str(folder)]
+        above = [folder for folder in _above(source) if "!" in folder]
         called = by_folder(above) if by_folder(above) is not None else _named(source)
         if called not in (None, word.broker):
             found.add(text)
@@ -291,20 +290,13 @@ def _hosts(source: Source) -> tuple[tuple[str, str], ...]:
 
 @functools.lru_cache(maxsize=1024)
 def _hosts_of(folder: str) -> tuple[tuple[str, str], ...]:
-    path = PurePosixPath(folder)
-    return tuple((str(above), below.name) for above, below in zip(path.parents, (path, *path.parents), strict=False))
+    folders = folders_of(folder)
+    return tuple((above, name_of(below)) for below, above in pairwise(folders))
 
 
 def _above(source: Source) -> tuple[str, ...]:
     """Return the folders above a file, the nearest first."""
-    folder, slash, _ = source.path.rpartition("/")
-    return _with_parents(folder or slash)
-
-
-@functools.lru_cache(maxsize=1024)
-def _with_parents(folder: str) -> tuple[str, ...]:
-    path = PurePosixPath(folder)
-    return (str(path), *map(str, path.parents))
+    return folders_of(source.folder)
 
 
 def _id(properties: dict[str, str]) -> int | None:

@@ -8,13 +8,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 import polars as pl
 
 from parsers.file_reading import FileReading, note
-from parsers.files.sources import Source
+from parsers.files.sources import Source, folder_of, folders_of
 from parsers.formats.trace_jsonl import BELOW_HEADER
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.takers.trace_files import CONTAINER as OF_FILES
@@ -73,7 +72,7 @@ def told_apart(
     """
     writers = _rotated(files, _writers(files, brokers))
     rivals = _Rivals.of(writers)
-    common = os.path.commonpath([f"/{PurePosixPath(source.path).parent}" for source, _ in files]) if files else ""
+    common = os.path.commonpath([f"/{source.folder}" for source, _ in files]) if files else ""
     result, named, alone = list(clusters), set(), set()
     nameless = {n: writer for n, writer in enumerate(writers) if writer.trace and clusters[n] is None}
     taken = {rivals.home(writer) for writer in nameless.values() if rivals.of_trace(writer) is not None}
@@ -137,7 +136,7 @@ class _Writer(NamedTuple):
     @property
     def folder(self) -> str:
         """The folder of the file."""
-        return str(PurePosixPath(self.path).parent)
+        return folder_of(self.path)
 
 
 def _writers(files: Sequence[tuple[Source, FileReading]], brokers: Sequence[int | None]) -> list[_Writer]:
@@ -250,16 +249,16 @@ class _Rivals:
         for one in writers:
             for broker in one.brokers & named:
                 (found.traces if one.trace else found.others).setdefault(broker, []).append(one.path)
-                for folder in map(str, PurePosixPath(one.path).parents):
+                for folder in folders_of(folder_of(one.path)):
                     found.within[broker, folder, one.trace] += 1
         for one in (one for one in writers if one.trace):
-            above = map(str, PurePosixPath(one.path).parents)
+            above = folders_of(folder_of(one.path))
             found.repeated.update(folder for folder in above if found._has_another(one, folder))
         return found
 
     def home(self, writer: _Writer) -> str | None:
         """Return the highest folder of a trace that is not ``repeated``; None if its own folder is."""
-        above = map(str, PurePosixPath(writer.path).parents)
+        above = folders_of(folder_of(writer.path))
         return next(reversed([*itertools.takewhile(lambda folder: folder not in self.repeated, above)]), None)
 
     def of_trace(self, writer: _Writer) -> tuple[int, str] | None:

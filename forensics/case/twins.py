@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 import polars as pl
@@ -19,7 +18,7 @@ import polars as pl
 from forensics.case.log_endings import Endings
 from forensics.case.owners import by_folder
 from parsers.file_reading import FileReading, note
-from parsers.files.sources import Source
+from parsers.files.sources import Source, folders_of
 from parsers.formats.log_directory import DELETED_SEGMENT, DELETED_SEGMENTS, split_segment_file
 from parsers.takers import log_files, trace_files
 
@@ -104,7 +103,7 @@ def _files_of_traces(sources: Sequence[Source], among: Sequence[int], opening: O
         if trace_files.begins_file(begin):
             alike.setdefault(trace_files.path_of(begin.partition(b"\n")[0]), []).append(number)
         elif (cluster := trace_files.cluster_of(begin)) is not None:
-            clusters[str(PurePosixPath(sources[number].path).parent)] = cluster
+            clusters[sources[number].folder] = cluster
     first: dict[tuple[str, str, str], int] = {}
     found: dict[int, Twin] = {}
     for path, number in ((path, n) for path, numbers in alike.items() if len(numbers) > 1 for n in numbers):
@@ -171,7 +170,7 @@ def _beginnings_of_others(sources: Sequence[Source], first: dict[tuple[int, str]
         first: different files by length and hash of their content.
     """
     left = sorted(first, reverse=True)  # the longest first: its beginning needs no other file
-    whose = {n: by_folder([str(folder) for folder in PurePosixPath(sources[n].path).parents]) for n in first.values()}
+    whose = {n: by_folder(folders_of(sources[n].folder)) for n in first.values()}
     endings = Endings.of(sources, first) if len(first) > _FEW else None
     parts: dict[int, int] = {}
     for at, content in enumerate(left):
@@ -236,7 +235,7 @@ def _folders(sources: Sequence[Source], among: Sequence[int]) -> dict[int, Twin]
     """Return the duplicate sources of folders that are copies: at the same place in equal log directories."""
     inside: dict[str, list[int]] = {}
     for number in among:
-        inside.setdefault(str(PurePosixPath(sources[number].path).parent), []).append(number)
+        inside.setdefault(sources[number].folder, []).append(number)
     roots = {
         folder: _digest(sources[number])
         for folder, numbers in inside.items()
@@ -263,8 +262,7 @@ def _place_in_directory(folder: str, roots: dict[str, str]) -> tuple[str, str] |
         folder: path of the folder.
         roots: hash of the ``meta.properties`` of each log directory, "" for one that cannot be read.
     """
-    above = (folder, *(str(parent) for parent in PurePosixPath(folder).parents))
-    root = next((parent for parent in above if parent in roots), None)
+    root = next((parent for parent in folders_of(folder) if parent in roots), None)
     return (roots[root], folder[len(root) :]) if root is not None and roots[root] else None
 
 

@@ -6,6 +6,7 @@ import contextlib
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -235,17 +236,45 @@ def read_sources(
     packing = Packing()
     pool = ThreadPoolExecutor(max_workers=jobs or cores())
     try:
-        results = pool.map(read.read_unit, [[sources[number] for number in unit] for unit in units])
-        for unit, readings, more in zip(units, results, sizes, strict=True):
-            found.update(zip(unit, readings, strict=True))
-            for reading in readings:
-                packing.add(reading)
-            size += more
+        tasks = _tasks(sizes)
+        results = pool.map(partial(_read_units, sources), [[units[number] for number in task] for task in tasks])
+        for task, several in zip(tasks, results, strict=True):
+            for number, readings in zip(task, several, strict=True):
+                found.update(zip(units[number], readings, strict=True))
+                for reading in readings:
+                    packing.add(reading)
+                size += sizes[number]
             say(Step(len(found), len(sources), size, whole))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # an interrupt does not wait for the remaining work
     packing.finish()
     return [(source, found[number]) for number, source in enumerate(sources)]
+
+
+def _read_units(sources: Sequence[Source], units: Sequence[Sequence[int]]) -> list[list[FileReading]]:
+    return [read.read_unit([sources[number] for number in unit]) for unit in units]
+
+
+def _tasks(sizes: Sequence[int]) -> list[list[int]]:
+    """Return the positions of groups in tasks of a thread: groups of a few bytes are read one after another by one.
+
+    >>> _tasks([5 << 20, 10, 20])
+    [[0], [1, 2]]
+    """
+    tasks: list[list[int]] = []
+    size = _TASK + 1
+    for number, more in enumerate(sizes):
+        if size + more > _TASK or len(tasks[-1]) == _MOST_IN_TASK:
+            tasks.append([])
+            size = 0
+        tasks[-1].append(number)
+        size += more
+    return tasks
+
+
+_TASK = 64 << 10
+"""Bytes of the groups of a task, about."""
+_MOST_IN_TASK = 64
 
 
 def _size(sources: Sequence[Source], unit: Sequence[int]) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+
 from forensics.case import Case
 from forensics.replay.confidence import Bearers
 from forensics.replay.coverage import Span
 from forensics.replay.history import History
 from forensics.rules.finding import HERE, Fact, Finding, Help, Judgement, Rule, Severity, Verdict, advised, place
 from forensics.rules.story import contradicted, missing_data, missing_logs, unstated_data
-from forensics.rules.wants import of_evidence
+from forensics.rules.wants import Want, of_evidence
 from forensics.rules.wording import want_texts
 
 ID = "evidence-gap"
@@ -58,16 +60,23 @@ def judge(history: History, case: Case) -> Judgement:
         missing = of_evidence(found, history.origin)
     if not missing:
         return Judgement(ID, Verdict.CLEAN)
+    wanted = _texts(missing)
     finding = Finding(
         rule=ID,
         severity=Severity.INFO,
         **place(history),
         replicas=tuple(sorted(history.members)),
-        summary=f"not in the evidence: {'; '.join(want_texts(missing, history.name))}",
+        summary=f"not in the evidence: {'; '.join(wanted)}".replace(HERE, history.name),
         facts=(*_contradiction(history), *_named(history), *_further(history)),
-        **advised(history.name, next_steps=(f"collect {item}" for item in want_texts(missing, HERE))),
+        **advised(history.name, next_steps=(f"collect {item}" for item in wanted)),
     )
     return Judgement(ID, Verdict.VIOLATED, (finding,), missing)
+
+
+@functools.lru_cache(maxsize=256)
+def _texts(missing: tuple[Want, ...]) -> tuple[str, ...]:
+    """Return what is missing in words, with ``HERE`` for the partition; cached, as many partitions lack the same."""
+    return want_texts(missing, HERE)
 
 
 def _contradiction(history: History) -> list[Fact]:
