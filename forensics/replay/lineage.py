@@ -129,13 +129,6 @@ class Lineage:
             found.extend(itertools.pairwise(bounds))
         return found
 
-    def from_start(self, log_start: int) -> Lineage:
-        """Return the log as known from ``log_start`` on: records that retention removed have no epoch."""
-        if not self.entries or self.entries[0][1] >= log_start:
-            return self
-        kept = [entry for entry in self.entries if entry[1] > log_start]
-        return Lineage(((self.epoch_at(log_start), log_start), *kept))
-
 
 MOST_UNNAMED = 1_000
 """Most epochs of one gap that are looked at one by one. No line names any of them, so the rest would add nothing."""

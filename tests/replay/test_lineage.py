@@ -95,20 +95,12 @@ def test_a_follower_holds_its_own_below_and_its_leaders_above(own: Lineage, lead
         assert spliced == own.truncated(at)
 
 
-@given(lineages(), points)
-def test_retention_keeps_what_is_not_removed(lineage: Lineage, log_start: int) -> None:
-    kept = lineage.from_start(log_start)
-    assert offsets(kept)[log_start:] == offsets(lineage)[log_start:]
-    assert kept.from_start(log_start) == kept
-
-
 @given(lineages(), lineages(), points, points)
 def test_starts_rise_whatever_is_done(one: Lineage, two: Lineage, at: int, end: int) -> None:
     for lineage in (
         one.truncated(at),
         one.begin(11, at),
         one.splice(two, at),
-        one.from_start(at),
         one.splice(two, at).truncated(end),
     ):
         starts = [start for _, start in lineage.entries]
