@@ -22,6 +22,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import google_crc32c
@@ -101,6 +102,28 @@ def _topics(folder: Path) -> None:
     _put(folder, "broker-1/data/replication-offset-checkpoint").write_text(f"0\n200000\n{body}\n")
 
 
+def _elections(folder: Path) -> None:
+    """State-change logs of three brokers that led one partition in turn, 2,000 times."""
+    for broker in (1, 2, 3):
+        with _put(folder, f"broker-{broker}/logs/state-change.log").open("w") as out:
+            for epoch in range(1, 2_001):
+                leader, before, end = epoch % 3 + 1, (epoch - 1) % 3 + 1, epoch * 10
+                role, reached, now = (
+                    "Follower orders-0",
+                    f" and high watermark {end - 5}",
+                    f"Current leader is {leader}. ",
+                )
+                if leader == broker:
+                    isr = "ISR [1,2,3], adding replicas [] and removing replicas [] "
+                    role, reached, now = "Leader orders-0 with topic id None", f", high watermark {end - 5}, {isr}", ""
+                at = datetime.fromtimestamp(WRITTEN / 1000 + epoch, UTC)
+                out.write(
+                    f"[{at:%Y-%m-%d %H:%M:%S},000] INFO [Broker id={broker}] {role} starts at leader epoch "
+                    f"{epoch} from offset {end} with partition epoch {epoch}{reached}. {now}"
+                    f"Previous leader Some({before}) and previous leader epoch was {epoch - 1}. (state.change.logger)\n"
+                )
+
+
 def _indexes(folder: Path) -> None:
     for number in range(200_000):
         _put(folder, f"broker-1/data/topic{number % 2000}-0/{number:020}.index").write_bytes(b"\0" * 8)
@@ -171,6 +194,7 @@ BOMBS = (
     Bomb("gz-lines", "gzip of 1 GB of lines that match", None, 6, _gz_lines),
     Bomb("zip-epochs", "zip of 100,000 epoch checkpoints", 240, 1, _zip_epochs),
     Bomb("topics", "checkpoint of 200,000 topics", 20, 1, _topics),
+    Bomb("elections", "logs of three brokers, 2,000 leader epochs of one partition", 10, 1, _elections),
     Bomb("indexes", "200,000 small index files", 20, 1, _indexes),
     Bomb("alike", "20,000 logs that differ in their last line alone", 60, 1, _alike),
     Bomb("batches", "600 compressed batches of 60 MB each, half of them of metadata", 100, 2, _batches),

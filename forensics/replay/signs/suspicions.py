@@ -67,7 +67,7 @@ def _began_below(history: History) -> Iterator[Suspicion]:
     """
     since = (-1, -1)
     for broker, at, role_span in _begun(history):
-        stated = _stated_before(history, history.role_spans[broker][:at], role_span, since)
+        stated = _stated_before(history, at, role_span, since)
         start = role_span.start_end
         if stated is None or start is None or role_span.start_ref is None:
             continue
@@ -105,7 +105,7 @@ def _begun(history: History) -> Sequence[tuple[int, int, RoleSpan]]:
 
 
 def _stated_before(
-    history: History, own: Sequence[RoleSpan], role_span: RoleSpan, since: tuple[int, int]
+    history: History, at: int, role_span: RoleSpan, since: tuple[int, int]
 ) -> tuple[RoleSpan, Sample] | None:
     """Return the highest high watermark that a leader stated before a role began.
 
@@ -113,30 +113,36 @@ def _stated_before(
 
     Args:
         history: the partition.
-        own: earlier role spans of the same broker.
+        at: position of the role among the role spans of its broker.
         role_span: the role.
         since: leader epoch, and position among the leader's spans, from which on statements count.
     """
-    earlier = [(at, one) for at, one in enumerate(own) if one.epoch == role_span.epoch and not one.replica_removed]
-    for spans in history.role_spans.values():
-        earlier += [(at, one) for at, one in enumerate(spans) if 0 <= one.epoch < role_span.epoch]
-    led = [
-        one
-        for at, one in earlier
-        if one.role is Role.LEADER and (one.epoch > since[0] or (one.epoch == since[0] and at >= since[1]))
-    ]
-    return _highest(history, led, role_span)
+    for place, one, sample in _stated_by_leaders(history):
+        counts = (one.epoch, place) >= since and (
+            0 <= one.epoch < role_span.epoch or _precedes(one, place, role_span, at)
+        )
+        if counts and (_stated_in_order(one, role_span) or _in_that_role(history, one, sample)):
+            return one, sample
+    return None
 
 
-def _highest(history: History, led: Sequence[RoleSpan], role_span: RoleSpan) -> tuple[RoleSpan, Sample] | None:
-    """Return the highest high watermark that is known to have been stated in some roles, before another."""
-    stated = [
-        (one, sample)
-        for one in led
+def _precedes(one: RoleSpan, place: int, role_span: RoleSpan, at: int) -> bool:
+    """Return whether a role is an earlier one of the same broker in the same leader epoch."""
+    same = one.replica == role_span.replica and one.epoch == role_span.epoch
+    return same and place < at and not one.replica_removed
+
+
+@once
+def _stated_by_leaders(history: History) -> Sequence[tuple[int, RoleSpan, Sample]]:
+    """Return the high watermarks of leaders, the highest first: position among the broker's spans, role, statement."""
+    found = [
+        (place, one, sample)
+        for spans in history.role_spans.values()
+        for place, one in enumerate(spans)
         for sample in (one.hw, one.start_hw)
-        if sample is not None and (_stated_in_order(one, role_span) or _in_that_role(history, one, sample))
+        if one.role is Role.LEADER and sample is not None
     ]
-    return max(stated, key=lambda found: (found[1].value, found[0].epoch), default=None)
+    return sorted(found, key=lambda stated: (-stated[2].value, -stated[1].epoch))
 
 
 def _stated_in_order(one: RoleSpan, role_span: RoleSpan) -> bool:
@@ -557,9 +563,9 @@ def _began_below_printed(history: History) -> Iterator[Suspicion]:
         start, ref = role_span.start_end, role_span.start_ref
         if start is None or ref is None:
             continue
-        above = [one for one in printed(history) if one[1] > start and _printed_before(one[0], role_span, led)]
-        kept = (one for one in above if not _deleted_since(history, one[0], ref.row))
-        known, value = max(kept, key=lambda one: one[1], default=(None, 0))
+        above = _printed_above(history, start, role_span.epoch)
+        before = (one for one in above if _printed_before(one[0], role_span, led))
+        known, value = next((one for one in before if not _deleted_since(history, one[0], ref.row)), (None, 0))
         if known is None or max(start, log_start_at(history.facts.log_starts, known.broker, known.row)) >= value:
             continue
         sample = Sample(value, Ref(row=known.row, note=f"high watermark {value}"), known.time)
@@ -568,6 +574,21 @@ def _began_below_printed(history: History) -> Iterator[Suspicion]:
             -1, _kept_from(history, known.broker, sample, start), value, role_span.time, (sample.ref, ref),
             moved(history, broker, known.time, role_span.time), _shortened(history, broker, role_span), start,
         )  # fmt: skip
+
+
+def _printed_above(history: History, offset: int, until: int) -> Iterator[tuple[PrintedHw, int]]:
+    """Yield lines that print a high watermark above an offset, in no later leader epoch, the highest first."""
+    for known, value in _highest_printed_first(history):
+        if value <= offset:
+            return
+        if known.leader_epoch is None or known.leader_epoch <= until:
+            yield known, value
+
+
+@once
+def _highest_printed_first(history: History) -> Sequence[tuple[PrintedHw, int]]:
+    """Return lines that print a high watermark, each with its value, the highest first."""
+    return sorted(printed(history), key=lambda one: -one[1])
 
 
 def _first_lines(history: History) -> dict[tuple[int, int | None], PrintedHw]:
