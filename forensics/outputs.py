@@ -244,11 +244,35 @@ def evidence_around(folder: Path, inputs: Iterable[str]) -> str | None:
     return next((path for path in inputs if not is_remote(path) and here.is_relative_to(_taken_in(path))), None)
 
 
+def outside(targets: Iterable[str | None], inputs: Iterable[str]) -> None:
+    """Make sure that no file is written into the folders of the evidence: the next scan would read it as evidence.
+
+    Args:
+        targets: files, made later; None and ``-`` (standard output) are passed over.
+        inputs: the evidence.
+
+    Raises:
+        UnwritableOutput: one of them is.
+    """
+    given = [*inputs]
+    for target in targets:
+        if target is None or target == "-":
+            continue
+        around = evidence_around(Path(target).absolute().parent, given)
+        if around is not None:
+            raise UnwritableOutput(
+                f"{target}: is inside the evidence ({around}), which is never written to; name a file outside of it"
+            )
+
+
 def _taken_in(path: str) -> Path:
     from parsers.formats.log_directory import split_directory  # with all formats, which the list of commands lacks
 
     real = Path(path).resolve()
-    is_of_partition = real.is_file() and split_directory(real.parent.name) is not None
+    try:
+        is_of_partition = real.is_file() and split_directory(real.parent.name) is not None
+    except PermissionError:  # an error of its reader
+        return real
     return real.parent if is_of_partition else real
 
 

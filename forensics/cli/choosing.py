@@ -29,11 +29,8 @@ class OneOf(click.ParamType[str]):
         """Return the name; ends with an error that suggests the nearest one."""
         if value in self.names:
             return value
-        return self.fail(
-            f"there is no {self.name} {value!r}{did_you_mean(value, self.names)}; `{self.listed_by}` lists them",
-            param,
-            ctx,
-        )
+        near = did_you_mean(value, self.names) or ";"
+        return self.fail(f"there is no {self.name} {value!r}{near} `{self.listed_by}` lists them", param, ctx)
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
         """Return the kind in capital letters."""

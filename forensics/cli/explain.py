@@ -47,4 +47,4 @@ def explain(rule: str) -> None:
         say(f"{told.rstrip()}\n")
         return
     asked = next(one for one in RULES if one.id == rule)
-    say(f"{asked.summary}\n\n{asked.help.text}\n")
+    say(f"{asked.summary}\n\n{asked.help.text}\n".replace("``", "`"))

@@ -100,6 +100,18 @@ since = click.option(
 until = click.option("--to", "until", type=Moment(), help="Leave out lines logged after this time.")
 """``--to``."""
 
+
+def in_order(since: datetime | None, until: datetime | None) -> None:
+    """Make sure that a span of time does not end before it begins, where both ends name a zone or neither does.
+
+    Raises:
+        click.BadParameter: it does.
+    """
+    if since is None or until is None or (since.tzinfo is None) != (until.tzinfo is None) or since <= until:
+        return
+    raise click.BadParameter(f"it ends before it begins: --from is {since}, --to is {until}", param_hint="--to")
+
+
 zone = click.option(
     "--tz",
     "zone",
@@ -132,9 +144,9 @@ def _limits(context: click.Context, _parameter: click.Parameter, values: tuple[s
 def _bytes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> int:
     if value is None:
         return half_of_memory()
-    found = re.fullmatch(r"([0-9]+)([kmgt]?)b?", value.strip().lower())
+    found = re.fullmatch(r"([0-9]+) ?([kmgt]?)(?:i?b)?", value.strip().lower())
     if not found:
-        raise click.BadParameter(f"{value!r} is not a size; use one like 512m or 2g")
+        raise click.BadParameter(f"{value!r} is not a size; use one like 512MiB or 2GiB")
     return int(found[1]) << 10 * "_kmgt".index(found[2] or "_")
 
 
@@ -142,7 +154,7 @@ memory = click.option(
     "--memory",
     callback=_bytes,
     metavar="SIZE",
-    help="Memory for all processes together, such as 2g. Rows of larger evidence wait on disk. Default: half of all.",
+    help="Memory for all processes together, such as 2GiB. Rows of larger evidence wait on disk. Default: half of all.",
 )
 """``--memory``, in bytes."""
 

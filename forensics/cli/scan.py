@@ -19,7 +19,7 @@ from forensics.cli.speaking import say, say_pieces, shows_style
 from forensics.cli.tuned import tuned
 from forensics.engines import local
 from forensics.errors import NothingMatched
-from forensics.outputs import put_text, writable
+from forensics.outputs import outside, put_text, writable
 from forensics.repaired.conditions import Met
 from forensics.reports import REPORTS, html, text
 from forensics.reports.redaction import redact
@@ -133,6 +133,8 @@ def scan(
     """
     report = next(report for report in REPORTS if report.name == format_name)
     writable(output, page)
+    outside((output, page), paths)
+    reading.in_order(since, until)
     if folder is not None:
         tables.usable(Path(folder))
     how = Reading(zone, skews, moment(since, zone), moment(until, zone))

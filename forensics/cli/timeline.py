@@ -76,6 +76,7 @@ def timeline(
     parts = [(history, _of(found, history)) for history in chosen]
     if around is not None:
         parts = _around(around, parts)
+    reading.in_order(since, until)
     span = (moment(since, zone), moment(until, zone))
     frames = [replay(case, history) for history, _ in parts]
     if redacted:

@@ -12,7 +12,7 @@ from forensics.cli import reading
 from forensics.cli.examples import example
 from forensics.cli.speaking import say_pieces
 from forensics.engines import local
-from forensics.outputs import put_text, writable
+from forensics.outputs import outside, put_text, writable
 from forensics.reports.redaction import Redactor
 from forensics.result import Result
 from forensics.rules.stated_problems import stated
@@ -77,6 +77,7 @@ def trace(
     each other, and a scan tells them apart.
     """
     writable(output)
+    outside((output,), paths)
     case = local.take_in(paths, reading=Reading(zone, skews))
     evidence, setting = case.files, None
     if redacted:

@@ -17,6 +17,10 @@ def nothing_understood(paths: Sequence[str], files: int, why: str = "") -> Nothi
         files: how many files it has.
         why: why the first of them were not understood.
     """
+    if not files:
+        named = ", ".join(paths)
+        raised = f"{named}: the folder is empty" if len(paths) == 1 else f"{named}: there is no file in any of these"
+        return NothingUnderstood(f"{raised}; give a folder with logs or data directories of brokers")
     count = f"{files:,} file{'' if files == 1 else 's'}"
     return NothingUnderstood(
         f"nothing in {', '.join(paths)} was understood ({count}){why}. Give logs or data directories of brokers, a "

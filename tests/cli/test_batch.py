@@ -84,7 +84,7 @@ def test_a_setting_has_a_value(tmp_path: Path, run: Run) -> None:
         (("full", "-o", "full/out"), "lies in the archive full, and evidence is never written to; name a folder"),
         (("full", "-o", "."), "holds code.txt, which no batch wrote; name a new folder"),
         (("full", "-o", "s3://bucket/out"), "s3://bucket/out: not a path; mount it"),
-        (("empty", "-o", "out"), "nothing in empty was understood (0 files). Give logs or data directories of brokers"),
+        (("empty", "-o", "out"), "empty: the folder is empty; give a folder with logs or data directories of brokers"),
         (("full", "-o", "out", "--master", "locl[2]"), "'locl[2]' is no master; use one like local[*]"),
         (("full", "-o", "out", "--conf", "executor.cores=2"), "no setting of Spark, whose names begin with spark."),
         (("full", "-o", "out", "--py-files", "code.txt"), "'code.txt' is no Python code that Spark ships; give a .zip"),

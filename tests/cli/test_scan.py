@@ -64,7 +64,7 @@ def test_a_page_and_tables_are_whole_with_little_memory(run: Run, sample_traces:
 def test_a_size_of_memory_that_is_none(size: str, run: Run, sample_traces: Path) -> None:
     ran = run("scan", sample_traces / "flap-3.9.1", "--memory", size)
     assert ran.code == 2
-    assert "is not a size; use one like 512m or 2g" in ran.err
+    assert "is not a size; use one like 512MiB or 2GiB" in ran.err
 
 
 # -- exit codes ------------------------------------------------------------------------------------
@@ -327,8 +327,23 @@ def test_a_path_behind_a_closed_folder_says_so(run: Run, tmp_path: Path, monkeyp
 def test_an_empty_folder_is_not_clean(run: Run, tmp_path: Path) -> None:
     ran = run("scan", tmp_path)
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("forensics: nothing in ")
-    assert "was understood (0 files). Give logs or data directories of brokers" in ran.err
+    expected = f"{tmp_path}: the folder is empty; give a folder with logs or data directories of brokers"
+    assert ran.err == f"forensics: {expected}\n"
+
+
+def test_no_report_is_written_into_the_evidence(run: Run, copied: Callable[[str], Path]) -> None:
+    trace = copied("kip101-0.10.2.2")
+    for option in ("-o", "--report"):
+        ran = run("scan", trace, option, trace / "report.html")
+        assert (ran.code, ran.out) == (2, "")
+        assert "which is never written to; name a file outside of it" in ran.err
+    assert not (trace / "report.html").exists()
+
+
+def test_a_time_that_ends_before_it_begins_is_refused(run: Run, sample_traces: Path) -> None:
+    ran = run("scan", sample_traces / "flap-3.9.1", "--from", "2026-11-22", "--to", "2026-11-21")
+    assert (ran.code, ran.out) == (2, "")
+    assert "it ends before it begins" in " ".join(ran.err.split())
 
 
 def test_a_folder_with_nothing_known_names_what_to_give(run: Run, tmp_path: Path) -> None:
@@ -489,7 +504,7 @@ def test_a_file_of_the_evidence_is_never_overwritten(option: str, run: Run, copi
     before = log.read_bytes()
     ran = run("scan", trace, option, log)
     assert ran.code == 2
-    assert "is part of the evidence, which is never written to" in " ".join(ran.err.split())
+    assert "which is never written to" in " ".join(ran.err.split())
     assert log.read_bytes() == before
 
 
