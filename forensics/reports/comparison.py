@@ -300,7 +300,11 @@ def render(case: Case, found: Sequence[Comparison], *, full: bool = False) -> st
     lines += _named([f"{called.of(one)}   REPLICAS DIFFER" for one in differ[FULL:]], "that differ")
     if not full:
         lines += _named([f"{called.of(one)}   {_quiet(one)}" for one in alike], "without a known difference")
-    lines += ["", _NEXT[bool(differ)]] if differ or any(map(_without_difference, alike)) else []
+    lines += (
+        [*([""] if lines and lines[-1] else []), _NEXT[bool(differ)]]
+        if differ or any(map(_without_difference, alike))
+        else []
+    )
     return "".join(f"{plain(line).rstrip()}\n" for line in lines)
 
 

@@ -64,7 +64,7 @@ def _paragraph(source: Source, found: FileReading, rows: int, records: int) -> I
     if found.first_time is not None:
         yield f"  from {_time(found.first_time)} to {_time(found.last_time)}"
     for key, value in sorted(found.properties.items()):
-        yield f"  {printable(key)} = {printable(value)}"
+        yield f"  {printable(key) if key != '#' else 'comment'} = {printable(value)}"
     yield from _batches(found, rows)
     yield from _listed(found.batches, records)
     yield from _observations(found.observations, rows)
@@ -98,9 +98,9 @@ def _batches(found: FileReading, rows: int) -> Iterator[str]:
         .sort("base_offset", "leader_epoch")
     )
     if lineage.height:
-        shown = [f"{epoch} from {start}" for epoch, start in lineage.head(max(rows, 1)).iter_rows()]
+        shown = [f"{epoch} from offset {start}" for epoch, start in lineage.head(max(rows, 1)).iter_rows()]
         more = f" and {lineage.height - len(shown)} more" if lineage.height > len(shown) else ""
-        yield f"  leader epochs {', '.join(shown)}{more}"
+        yield f"  leader epoch{'' if lineage.height == 1 else 's'} {', '.join(shown)}{more}"
     formats = sorted({f"v{magic}" for magic in table.get_column("magic").drop_nulls().unique().to_list()})
     codecs = [
         _CODECS[codec] if 0 <= codec < len(_CODECS) else str(codec)
@@ -159,7 +159,7 @@ def _observations(table: pl.DataFrame, rows: int) -> Iterator[str]:
     if table.is_empty():
         return
     kinds = table.group_by("kind").agg(pl.len()).sort("len", "kind", descending=[True, False])
-    yield "  states: " + ", ".join(f"{count:,} {kind}" for kind, count in kinds.iter_rows())
+    yield "  it states: " + ", ".join(f"{count:,} {kind}" for kind, count in kinds.iter_rows())
     columns = [name for name in OBSERVATIONS if name not in ("line", "byte", "kind", "time", "message")]
     for row in table.head(rows).iter_rows(named=True):
         place = f"line {row['line']}" if row["line"] is not None else f"byte {row['byte']}"
