@@ -466,6 +466,11 @@ class History:
         return self.coverage.log_lines_complete(role_span.replica, role_span.epoch, role_span.run)
 
     @property
+    def controllers(self) -> frozenset[int]:
+        """Nodes with a replica that are controllers and no brokers: there are some of the metadata log alone."""
+        return self.quorum.controllers if self.quorum is not None else frozenset()
+
+    @property
     def members(self) -> frozenset[int]:
         """Every broker that the evidence names as a replica: by its files or its roles, in an ISR, or as a leader.
 

@@ -107,8 +107,20 @@ def _open(result: Result, *, told: bool) -> list[Answer]:
     head = "Also: " if told or known else "INCONCLUSIVE: "
     others = [rule for rule in unanswered(result) if rule != first]
     more = f"; {_count(len(others), 'more rule')} could not be checked everywhere" if others else ""
-    text = f"{head}{what} cannot be ruled out in {len(places):,} of {existing(result)}{more}{_listed(result)}"
+    text = f"{head}{what} cannot be ruled out in {_of_clusters(result, places)}{more}{_listed(result)}"
     return [Answer(Tone.DOUBT, text)]
+
+
+def _of_clusters(result: Result, places: Sequence[Partition]) -> str:
+    """Return how many partitions of how many, for each cluster if there are several."""
+    names = list(dict.fromkeys(one.history.cluster for one in places))
+    if len(result.case.parts) < MANY or len(names) > NAMED:
+        return f"{len(places):,} of {existing(result)}"
+    return ", ".join(
+        f"{sum(one.history.cluster == name for one in places):,} of "
+        f"{_partitions(sum(one.history.cluster == name for one in present(result)))}{of_cluster(name)}"
+        for name in names
+    )
 
 
 def _listed(result: Result) -> str:

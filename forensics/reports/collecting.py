@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from forensics.case import Origin
 from forensics.case.trace_clusters import cluster_text
+from forensics.reports.titles import node_name
 from forensics.result import Partition, Result
-from forensics.rules.finding import Verdict
+from forensics.rules.finding import Verdict, brokers_text
 from forensics.rules.wants import Artefact, Want
 
 LOGS, DATA = "LOG_FOLDER", "DATA_FOLDER"
@@ -101,12 +102,20 @@ def commands(result: Result, found: Sequence[Wanted]) -> list[Command]:
     several = len({cluster for cluster, _ in paths}) > 1
     return [
         Command(
-            f"on broker {broker}{f' of {cluster_text(cluster)}' if several else ''}",
+            f"on {_node(result, cluster, broker)}{f' of {cluster_text(cluster)}' if several else ''}",
             f"tar czf broker-{broker}.tgz {' '.join(_shortened(tuple(named)))}",
         )
         for (cluster, broker), named in sorted(paths.items())
         if named
     ]
+
+
+def _node(result: Result, cluster: str, node: int) -> str:
+    """Return the name of a node: a controller of KRaft is no broker."""
+    return next(
+        (node_name(one) for one in result.case.everyone if one.id == node and (one.cluster or "") == cluster),
+        brokers_text([node]),
+    )
 
 
 _FOLDERS = (
@@ -119,12 +128,10 @@ _FOLDERS = (
 def where(shell: Sequence[Command]) -> str:
     """Return how to run commands that collect evidence, as a sentence."""
     one = len(shell) == 1
-    which = "This command collects" if one else "These commands collect"
-    whose = (
-        "a broker that it names. Run it on that broker" if one else "the brokers that it names. Run each on its broker"
-    )
+    which = "This command collects files of this list" if one else "These commands collect files of this list"
+    run = "Run it on the broker or controller that it names" if one else "Run each on the broker or controller named"
     folders = "; ".join(f"{name} is {what}" for name, what in _FOLDERS if any(name in one.line for one in shell))
-    return f"{which} what the list above asks of {whose}. {folders}:"
+    return f"{which}. {run}. {folders}:"
 
 
 def _paths(artefacts: Sequence[Artefact], partition: Partition) -> list[str]:

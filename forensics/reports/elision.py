@@ -56,7 +56,8 @@ def elided(text: str, values: Sequence[int], width: int, name: str = "") -> str:
     head = _head(pieces, width // 2)
     kept = set(range(head))
     for number in _by_worth(pieces, values, head, name):
-        more = kept | {number, *({number - 1} if "=" not in pieces[number] and number > head else set())}
+        names_value = "=" in pieces[number] or '":' in pieces[number]  # else the word before it does
+        more = kept | {number, *({number - 1} if not names_value and number > head else set())}
         if len(_joined(pieces, more)) <= width:
             kept = more
     longest = max(

@@ -6,13 +6,18 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from forensics.case.order import METADATA_TOPIC
 from forensics.replay.confidence import Confidence
 from forensics.rules import RULES
 from forensics.rules.committed_data_lost import ID as LOSS
-from forensics.rules.finding import Evidence, Fact, Finding, States
+from forensics.rules.finding import Evidence, Fact, Finding, States, brokers_text
 
 ON_DISK = frozenset({"segment", "offset-checkpoint", "epoch-checkpoint", "meta-properties", "dump-log", "log-dirs"})
 """Formats of evidence that show what a replica has on disk when it is copied."""
+_SECOND = 1_000_000
+
+ON_METADATA_DISK = ON_DISK | {"metadata-log"}
+"""The same for the metadata log, whose segments show of a partition of a topic what its controller decided."""
 
 
 @dataclass(slots=True)
@@ -87,6 +92,16 @@ class Step:
     on_disk: bool
     placed: tuple[int, int]
 
+    @property
+    def who(self) -> str:
+        """Return the broker or the controller that it happened on, in words; "" for none."""
+        return brokers_text([self.fact.broker], self.finding.controllers) if self.fact.broker is not None else ""
+
+    @property
+    def text(self) -> str:
+        """Return the fact with whom it happened on."""
+        return f"{self.who} {self.fact.text}".lstrip()
+
 
 @dataclass(frozen=True, slots=True)
 class Story:
@@ -158,7 +173,8 @@ def _steps(finding: Finding) -> list[Step]:
     steps = []
     for place, fact in enumerate(finding.facts):
         evidence = tuple(places[ref] for ref in fact.refs if ref in places)
-        files_alone = bool(evidence) and all(one.artefact in ON_DISK for one in evidence)
+        files = ON_METADATA_DISK if finding.topic == METADATA_TOPIC else ON_DISK
+        files_alone = bool(evidence) and all(one.artefact in files for one in evidence)
         steps.append(Step(fact, evidence, finding, files_alone and fact.time is None, _placed(finding.facts, place)))
     return steps
 
@@ -167,7 +183,10 @@ def _placed(facts: Sequence[Fact], place: int) -> tuple[int, int]:
     """Return where a fact is placed in time: at its own, else before the next fact with one, else after the last."""
     own = facts[place].time
     if own is not None:
-        return own, 0
+        # Facts are in causal order. A line may state a little later what was before; both show the same second.
+        sooner = [one.time for one in facts[place:] if one.time is not None and one.time < own]
+        same = [time for time in sooner if time // _SECOND == own // _SECOND]
+        return (min(same), -1) if same else (own, 0)
     after = [fact.time for fact in facts[place:] if fact.time is not None]
     if after:
         return after[0], -1

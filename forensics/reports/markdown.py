@@ -11,20 +11,21 @@ from forensics.repaired.conditions import Met
 from forensics.repaired.since import Point
 from forensics.reports import repair
 from forensics.reports.advice import advisers, each_first, kept_texts
-from forensics.reports.answer import answers
+from forensics.reports.answer import Tone, answers
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
 from forensics.reports.incidents import Incident, Step, grouped, incidents, story
-from forensics.reports.remarks import by_problem
+from forensics.reports.places import below
+from forensics.reports.remarks import by_problem, restarted
 from forensics.reports.titles import (
     causes_of,
     first_names,
     name_of,
     nodes_text,
     of_cluster,
+    open_texts,
+    others_texts,
     repeat_text,
-    rule_name,
     same_elsewhere,
-    times,
     title_of,
 )
 from forensics.result import Result
@@ -42,15 +43,16 @@ _SPECIAL = re.compile(r"[\\`*<>\[\]|]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
 
 def render(result: Result) -> str:
     """Return the summary, ending with a line end. It is made to be pasted: no colour, no width, no links."""
-    said = answers(result)
+    said, root = answers(result), below(result.case)
     several = len(result.case.parts) > 1
     lines = [f"# {escaped(sentence(said[0].text))}", ""]
-    for one in said[1:]:
-        lines += [escaped(sentence(one.text)), ""]
+    remarks = restarted(result) if said[0].tone is not Tone.CLEAN else []
+    for text in [*(one.text for one in said[1:]), *remarks]:
+        lines += [escaped(sentence(text)), ""]
     lines += _repair(result)
     groups = grouped(incidents(one for one in result.findings if one.severity is not Severity.INFO))
     for group in groups[:FULL]:
-        lines += [*_incident(group, _called(group[0].lead, several=several)), ""]
+        lines += [*_incident(group, _called(group[0].lead, several=several), root), ""]
     rest = groups[FULL:]
     names = [f"{_called(group[0].lead, several=several)}: {_title(group[0])}" for group in rest[:BRIEF]]
     lines += [f"- {escaped(one)}" for one in names]
@@ -113,25 +115,26 @@ def _title(incident: Incident) -> str:
     return ", ".join(title_of(incident))
 
 
-def _incident(group: Sequence[Incident], name: str) -> list[str]:
+def _incident(group: Sequence[Incident], name: str, root: str) -> list[str]:
     """Return one incident: what happened, step by step, why, and what to do."""
     incident = group[0]
     lead = incident.lead
     lines = [f"## {escaped(name)}: {escaped(_title(incident))}", "", escaped(sentence(lead.summary)), ""]
-    lines += [
-        f"- {rule_name(other)}"
-        + ("" if other.confidence is lead.confidence else f", {other.confidence.value}")
-        + f": {escaped(sentence(other.summary, capital=False))}{times(other)}"
-        for other in incident.others
-    ]
+    lines += [f"- {escaped(text)}" for text in others_texts(incident)]
     if same := same_elsewhere(group):
         lines += ["", f"{escaped(same)}."]
     found = story(incident.findings)
     lines += ["", "### What to do", "", *_advice(incident, len(group) - 1)]
-    lines += ["", "### What happened", "", *(_step(number, step) for number, step in enumerate(found.steps, 1)), ""]
+    lines += [
+        "",
+        "### What happened",
+        "",
+        *(_step(number, step, root) for number, step in enumerate(found.steps, 1)),
+        "",
+    ]
     facts = [("Note", step.fact.text) for step in found.notes]
     facts += [("Inferred", text) for text in _each(one.inferences for one in incident.findings)]
-    facts += [("Unknown", text) for text in _each(one.uncertain for one in incident.findings)]
+    facts += [(label, text) for label, texts in open_texts(incident) for text in texts]
     facts += [("Not proven", text) for text in _each(one.unproven for one in incident.findings)]
     for cause, prevention in causes_of(incident):
         facts += [("Cause", cause), *([("Prevent", prevention)] if prevention else [])]
@@ -139,16 +142,16 @@ def _incident(group: Sequence[Incident], name: str) -> list[str]:
     return [*lines, f"- More: {code(f'forensics explain {lead.rule}')}"]
 
 
-def _step(number: int, step: Step) -> str:
+def _step(number: int, step: Step, root: str) -> str:
     """Return one step with its time, its broker and the first place that shows it."""
     fact = step.fact
     when = "on disk" if step.on_disk else ""
     if fact.time is not None:
         when = f"{datetime.fromtimestamp(fact.time / 1e6, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    who = f"broker {fact.broker} {fact.text}" if fact.broker is not None else fact.text
-    text = f"{number}. {f'{when}: ' if when else ''}{escaped(who)}"
+    text = f"{number}. {f'{when}: ' if when else ''}{escaped(step.text)}"
     places = [
-        f"{piece.path}:{piece.line}" if piece.line is not None else f"{piece.path} byte {piece.byte or 0:,}"
+        f"{piece.path.removeprefix(root)}"
+        + (f":{piece.line}" if piece.line is not None else f" byte {piece.byte or 0:,}")
         for piece in step.evidence
     ]
     return " ".join([text, *(f"({code(place)})" for place in list(dict.fromkeys(places))[:PLACES])])

@@ -8,6 +8,8 @@ from typing import Any
 
 from forensics.case.dates import EpochDate
 from forensics.case.producers import asked
+from forensics.case.restarts import Together, together
+from forensics.case.trace_clusters import cluster_text
 from forensics.result import Result
 from forensics.rules.finding import brokers_text, sentence
 from forensics.rules.stated_problems import Problem
@@ -42,6 +44,30 @@ def added(result: Result) -> list[str]:
     """Return what plugins added, a sentence for each plugin, and one for each thing that could not be used."""
     texts = [f"plugin {plugin.title} adds {', '.join(plugin.adds)}" for plugin in result.plugins]
     return [*texts, *result.left_out]
+
+
+def restarted(result: Result) -> list[str]:
+    """Return a sentence for each cluster of which all brokers restarted together: no incident shows that alone."""
+    several = len(result.case.parts) > 1
+    return [
+        f"{_all(len(found[-1].brokers))}{f' of {cluster_text(case.cluster)}' if several else ''} restarted "
+        + (f"together {len(found):,} times, the last time " if len(found) > 1 else "")
+        + f"within {_seconds(found[-1])} s, {_utc(found[-1].first)} to {_utc(found[-1].last):%H:%M:%S} UTC"
+        for case in result.case.parts
+        if (found := together(case))
+    ]
+
+
+def _all(brokers: int) -> str:
+    return "both brokers" if brokers == 2 else f"all {brokers:,} brokers"
+
+
+def _seconds(one: Together) -> int:
+    return max(round((one.last - one.first) / 1e6), 1)
+
+
+def _utc(time: int) -> datetime:
+    return datetime.fromtimestamp(time // 1_000_000, UTC).replace(tzinfo=None)
 
 
 def one_folder(result: Result) -> list[str]:

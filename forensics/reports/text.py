@@ -12,7 +12,6 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import polars as pl
 
@@ -28,7 +27,8 @@ from forensics.reports.answer import Tone, answers, counted, period_text
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
 from forensics.reports.elision import elided, without_asides
 from forensics.reports.incidents import Incident, Step, grouped, incidents, story
-from forensics.reports.remarks import acknowledged, apart, by_problem, changed, one_folder
+from forensics.reports.places import below
+from forensics.reports.remarks import acknowledged, apart, by_problem, changed, one_folder, restarted
 from forensics.reports.terminal import LEAST, MOST, Page, Style, printed
 from forensics.reports.titles import (
     causes_of,
@@ -36,14 +36,17 @@ from forensics.reports.titles import (
     earlier,
     first_names,
     headline,
+    listed,
     name_of,
     node_name,
     nodes_text,
     of_cluster,
+    open_texts,
+    others_texts,
     repeat_text,
-    rule_name,
     same_elsewhere,
     times,
+    title_of,
 )
 from forensics.result import Partition, Result
 from forensics.rules.evidence_gap import ID as GAPS
@@ -64,6 +67,7 @@ from forensics.rules.wording import names_partition, want_text
 from parsers.formats.log_directory import DELETED_SEGMENT
 
 FULL = 12  # stories that are reported in full
+LISTED = 8  # that are listed before them
 BRIEF = 30  # that are named after these
 WISHES = 10  # of what would answer open questions; of more than these, the first
 FIRST_WISHES = 4
@@ -139,9 +143,7 @@ class _Page(Page):
         super().__init__(columns)
         self.result = result
         self.pasted = excerpts_alone(result.case)
-        # If everything is below one folder, its name is printed once, at the end.
-        one = len(result.inputs) == 1
-        self.root = result.inputs[0].rstrip("/") + "/" if one and Path(result.inputs[0]).is_dir() else ""
+        self.root = below(result.case)
         self.clusters = result.case.parts if len(result.case.parts) > 1 else ()
         self.dated = _dated(result)
         self.causes_of: dict[str, str] = {}  # the first partition with each cause
@@ -162,7 +164,7 @@ class _Page(Page):
     def _zone_assumed(self) -> str:
         """How times were read that name no zone; each time of a trace names one."""
         case = self.result.case
-        if case.traces_alone:
+        if case.traces_alone or not period_text(self.result):
             return ""
         read = f"{case.reading.assumed}{self.zones()}{_skews(case.reading.skew)}"
         return f" (timestamps without a zone were read as {read})"
@@ -175,8 +177,11 @@ class _Page(Page):
 
     def answer(self) -> None:
         """Print the answer: the first line."""
-        for one in answers(self.result):
+        said = answers(self.result)
+        for one in said:
             self.put("", sentence(one.text), indent=2, style=_TONES[one.tone], whole=True)
+        for remark in restarted(self.result) if said[0].tone is not Tone.CLEAN else []:
+            self.put("", sentence(remark), indent=2)
         if words := confidence_text(self.result):
             self.put("", words, indent=2, style=Style.DIM)
         self.blank()
@@ -214,33 +219,53 @@ class _Page(Page):
     def incidents(self) -> None:
         """Print the incidents, worst first, equal ones of several partitions once."""
         groups = grouped(incidents(f for f in self.result.findings if f.severity is not Severity.INFO))
+        self.overview(groups)
         for group in groups[:FULL]:
             self.incident(group)
             self.blank()
         rest = groups[FULL:]
         for group in rest[:BRIEF]:
-            also = f"   and {len(group) - 1:,} more like it" if len(group) > 1 else ""
-            self.put(f"{self.name(group[0].lead)}   ", f"{headline(group[0])}{also}", indent=2)
+            self.brief(group, "")
         if len(rest) > BRIEF:
             self.row(f"... and {len(rest) - BRIEF:,} more: --format json has them all")
         self.blank()
+
+    def overview(self, groups: Sequence[Sequence[Incident]]) -> None:
+        """Print a line for each incident if there are several: the first in full may fill a screen."""
+        if len(groups) <= 1:
+            return
+        everything = [incident for group in groups for incident in group]
+        rows = listed(everything, lambda incident: "   ".join(title_of(incident)[:-1]))
+        if len(rows) > LISTED:
+            rows = listed(everything, lambda incident: title_of(incident)[0])
+        self.row("In short, the worst first:", Style.BOLD)
+        for title, alike in rows.items():
+            names = list(dict.fromkeys(self.name(one.lead) for one in alike))
+            self.put("  ", f"{first_names(names, PROBLEMS)}   {title}", indent=4)
+        self.blank()
+
+    def brief(self, group: Sequence[Incident], margin: str) -> None:
+        """Print one incident in a line, with the number of partitions that have the same story."""
+        also = f" and {len(group) - 1:,} more" if len(group) > 1 else ""
+        self.put(f"{margin}{self.name(group[0].lead)}{also}   ", headline(group[0]), indent=len(margin) + 2)
 
     def incident(self, group: Sequence[Incident]) -> None:
         """One incident: what, how, why, and what to do."""
         incident = group[0]
         lead = incident.lead
+        known = any(cause in self.causes_of for cause, _ in causes_of(incident))
         style = Style.BAD if lead.severity is not Severity.WARNING else Style.DOUBT
         style = Style.DOUBT if lead.confidence is Confidence.SUSPECTED else style
         self.put(f"{self.name(lead)}   ", headline(incident), indent=2, style=style, whole=True)
         self.put("  ", sentence(lead.summary))
-        for other in incident.others:
-            doubt = "" if other.confidence is lead.confidence else f", {other.confidence.value}"
-            self.put("  + ", sentence(f"{rule_name(other)}{doubt}: {other.summary}{times(other)}", capital=False))
+        for text in others_texts(incident):
+            self.put("  + ", text)
         self.same_elsewhere(group)
         self.advice(group)
-        self.story(incident)
+        self.story(incident, 1 if known else PROOF)
         self.said("Inferred", (text for f in incident.findings for text in f.inferences))
-        self.said("Unknown", (text for f in incident.findings for text in f.uncertain))
+        for label, texts in open_texts(incident):
+            self.said(label, texts)
         of_rules = {f.rule: f.unproven for f in reversed(incident.findings) if f.unproven}
         self.said("Not proven", itertools.chain.from_iterable(reversed(of_rules.values())))
         self.causes(incident)
@@ -259,41 +284,52 @@ class _Page(Page):
         if said := same_elsewhere(group):
             self.put("  = ", said)
 
-    def story(self, incident: Incident) -> None:
-        """Print the steps of an incident in the order of time, each with what shows it."""
+    def story(self, incident: Incident, places: int) -> None:
+        """Print the steps of an incident in the order of time, each with what shows it.
+
+        Args:
+            incident: the incident.
+            places: cited for each step.
+        """
         found = story(incident.findings)
-        day = None
+        day, cited = None, set[str]()
         for number, step in enumerate(found.steps, 1):
             time = next((one.fact.time for one in found.steps[number - 1 :] if one.fact.time is not None), None)
             if time is not None and _day(time) != day and not step.on_disk:
                 day = _day(time)
                 self.row(f"  {_moment(time):%Y-%m-%d}, times in UTC", Style.DIM)
-            self.step(number, step)
+            pieces = list({self.located(piece): piece for piece in step.evidence}.items())[:places]
+            self.step(number, step, [] if pieces and {*dict(pieces)} <= cited else [piece for _, piece in pieces])
+            cited = {*dict(pieces)}
         self.said("Note", (step.fact.text for step in found.notes))
 
-    def step(self, number: int, step: Step) -> None:
-        """One step of the story and what shows it."""
+    def step(self, number: int, step: Step, evidence: Sequence[Evidence]) -> None:
+        """One step of the story and what shows it: nothing where that is the same as for the step before."""
         fact = step.fact
         when = clock(fact.time) if fact.time is not None else "on disk" if step.on_disk else ""
-        who = f"broker {fact.broker}  " if fact.broker is not None else ""
+        who = f"{step.who}  " if step.who else ""
         self.put(f"  {number:>2}  {when:<8}  {who}", fact.text, indent=16, style=Style.BOLD)
-        places = {(piece.path, piece.line, piece.byte): piece for piece in step.evidence}
-        for piece in list(places.values())[:PROOF]:
+        for piece in evidence:
             self.piece(16, piece, _values(step.finding), f"{step.finding.topic}-{step.finding.partition}")
+
+    def located(self, piece: Evidence) -> str:
+        """Return a place in the evidence."""
+        where = f":{piece.line}" if piece.line is not None else f" byte {piece.byte or 0:,}"
+        return f"{self.place(piece.path)}{where}"
 
     def piece(self, indent: int, piece: Evidence, values: Sequence[int], name: str = "") -> None:
         """Print a place in the evidence and what is there, in one line."""
-        where = f":{piece.line}" if piece.line is not None else f" byte {piece.byte or 0:,}"
-        place = f"{self.place(piece.path)}{where}"
+        place = self.located(piece)
         quote = _STAMP.sub("", piece.text)
         room, own = self.columns - indent - len(place) - 2, self.columns - indent - 2
         beside = elided(quote, values, room, name) if room >= QUOTED or len(quote) <= room else ""
-        whole = len(without_asides(quote, own)) <= own  # if a line of its own shows all of it
-        if beside and (beside == quote or not whole):
+        below = elided(quote, values, own, name)
+        whole = len(without_asides(quote, own)) <= own  # if a line of its own shows all of it, or its end
+        if beside and (beside == quote or (below.endswith("\u2026") and not whole)):
             self.cite(indent, place, piece.path, beside)
             return
         self.cite(indent, place, piece.path, "")
-        self.row(f"{' ' * (indent + 2)}{elided(quote, values, own, name)}")
+        self.row(f"{' ' * (indent + 2)}{below}")
 
     def causes(self, incident: Incident) -> None:
         """Print each cause, in full the first time."""
@@ -445,7 +481,7 @@ class _Page(Page):
         if not found or (self.pasted and self.advised()):
             return
         if self.pasted:
-            self.wished("Fetch next:", sorted(found, key=lambda one: one.by_use), NEXT)
+            self.wished("Collect next:", sorted(found, key=lambda one: one.by_use), NEXT)
         else:
             self.wished(COLLECT, [one for one in found if not only_if_saved(one.want)])
             self.commands(found)
@@ -526,12 +562,11 @@ class _Page(Page):
         stated = [time for row in there for time in (row["first_time"], row["last_time"])]  # lines may be out of order
         times = [time for time in stated if isinstance(time, datetime)]
         first, last = min(times, default=None), max(times, default=None)
-        span = (
-            f" {clock(_micros(first), dated=self.dated)} to {clock(_micros(last), dated=self.dated)}"
-            if first is not None and last is not None
-            else ""
-        )
-        return [f"logs{span} ({names})"]
+        if first is None or last is None:
+            return [f"logs ({names})"]
+        begin, end = clock(_micros(first), dated=self.dated), clock(_micros(last), dated=self.dated)
+        span = f"at {begin}" if begin == end else f"{begin} to {end}"
+        return [f"logs {span} ({names})"]
 
     def files(self, kinds: dict[str, dict[str, object]]) -> list[str]:
         """Files of the data directory, and settings."""
@@ -631,7 +666,7 @@ def _kinds(case: Case) -> dict[int | None, dict[str, dict[str, object]]]:
 def _called(case: Case, broker: int | None) -> str:
     """Return the name of a broker in the list of the evidence."""
     if broker is None:
-        return "of no known broker"
+        return "broker unknown"
     return next((node_name(one) for one in case.everyone if one.id == broker), f"broker {broker}")
 
 

@@ -42,8 +42,7 @@ class Mark:
     @property
     def text(self) -> str:
         """Return the step in words."""
-        who = f"broker {self.step.fact.broker} " if self.step.fact.broker is not None else ""
-        return f"{who}{self.step.fact.text}"
+        return self.step.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from forensics.replay.timeline import DELETED, LOADING, ON_DISK, SILENT, STOPPED
 from forensics.reports.remarks import dated
 from forensics.reports.timeline_steps import Mark, Shown, micros_of
 from forensics.reports.titles import earlier
+from forensics.rules.finding import brokers_text
 from parsers.schema import Kind
 
 _LEAST = 15
@@ -76,7 +77,7 @@ def render(
     lines = [title]
     if len(rows) < len(every):
         lines.append(f"{len(rows):,} of {len(every):,} rows, in the time that was asked for")
-    lines += ["", _line("", [f"broker {broker}" for broker in brokers], each)]
+    lines += ["", _line("", [brokers_text([broker], history.controllers) for broker in brokers], each)]
     lines += _table(rows, brokers, each, _found(case, rows) if cite else {}, _Steps(shown.steps, columns))
     if not history.incarnation:  # files are of the present incarnation
         lines += _dates(case, history, brokers)
@@ -316,5 +317,5 @@ def _values(state: dict[str, Any], before: dict[str, Any] | None, *, end: bool =
                 f"{short} {value:,}" if state[exact] or name == "high_watermark" else f"{short} \u2265 {value:,}"
             )
     if state["isr"] is not None and (before is None or before["isr"] != state["isr"]):
-        parts.append(f"ISR {state['isr']}")
+        parts.append(f"ISR {state['isr'] or 'empty'}")
     return " ".join(parts)

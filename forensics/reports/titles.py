@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from forensics.case.brokers import Broker
 from forensics.case.trace_clusters import cluster_text
@@ -11,7 +11,7 @@ from forensics.reports.incidents import Incident
 from forensics.result import Result
 from forensics.rules import RULES, rule_of
 from forensics.rules.causes import Cause, CauseId
-from forensics.rules.finding import Finding, Severity, count_text, offsets_text, records_text
+from forensics.rules.finding import Finding, Severity, brokers_text, count_text, offsets_text, records_text, sentence
 
 RANGES = 3  # of offsets in a headline
 OTHERS = 4  # partitions with the same story that are named with their offsets
@@ -54,17 +54,30 @@ def title_of(incident: Incident) -> list[str]:
     titles = [rule.title for rule in RULES if rule.id == lead.rule]
     offsets = []
     if lead.offsets:
-        counted, perhaps = count_text(lead.offsets), ""
-        if lead.records is not None:
-            least, most = lead.records
-            counted, perhaps = records_text(least, most or least), "" if most is not None else ", perhaps more"
         rest = f" and {len(lead.offsets) - RANGES:,} more ranges" if len(lead.offsets) > RANGES else ""
-        offsets = [f"{offsets_text(lead.offsets[:RANGES])}{rest} ({counted}{perhaps})"]
+        offsets = [f"{offsets_text(lead.offsets[:RANGES])}{rest} ({_how_many(lead)})"]
     elif lead.open_from is not None:
         offsets = [f"from offset {lead.open_from} on"]
     doubt = "SUSPECTED: " if lead.confidence is Confidence.SUSPECTED else ""
     first = [f"{doubt}{titles[0]}", *offsets]
     return [*first[:-1], f"{first[-1]}{times(lead)}", f"{lead.severity.value}, {lead.confidence.value}"]
+
+
+def listed(found: Iterable[Incident], title: Callable[[Incident], str]) -> dict[str, list[Incident]]:
+    """Return incidents by their title, in the order of the first of each."""
+    rows: dict[str, list[Incident]] = {}
+    for one in found:
+        rows.setdefault(title(one), []).append(one)
+    return rows
+
+
+def _how_many(lead: Finding) -> str:
+    """Return how many records, or how many offsets if it is not known that they hold any."""
+    if lead.records is None:
+        return count_text(lead.offsets)
+    least, most = lead.records
+    perhaps = "" if most is not None else ", perhaps more"
+    return f"{records_text(least, most or least) if least or most == 0 else count_text(lead.offsets)}{perhaps}"
 
 
 _MEANS = {
@@ -90,7 +103,7 @@ def confidence_text(result: Result) -> str:
 
 def node_name(node: Broker) -> str:
     """Return the name of a broker; a controller of KRaft is no broker."""
-    return f"node {node.id} (controller)" if node.only_controls else f"broker {node.id}"
+    return brokers_text([node.id], [node.id] if node.only_controls else [])
 
 
 def nodes_text(everyone: Sequence[Broker]) -> str:
@@ -98,7 +111,7 @@ def nodes_text(everyone: Sequence[Broker]) -> str:
 
     >>> from forensics.case.brokers import Broker
     >>> nodes_text([Broker(1), Broker(2), Broker(100, settings={"process.roles": "controller"})])
-    '2 brokers, 1 controller (node 100)'
+    '2 brokers, 1 controller (100)'
     """
     return " ".join(counted_nodes(everyone))
 
@@ -111,7 +124,7 @@ def counted_nodes(everyone: Sequence[Broker]) -> tuple[str, str]:
     if controllers:
         many = len(controllers) > 1
         named = first_names([str(one) for one in controllers], NODES)
-        beside = f", {len(controllers):,} controller{'s' if many else ''} (node{'s' if many else ''} {named})"
+        beside = f", {len(controllers):,} controller{'s' if many else ''} ({named})"
     return f"{count:,}", f"broker{'' if count == 1 else 's'}{beside}"
 
 
@@ -137,6 +150,8 @@ def same_elsewhere(group: Sequence[Incident]) -> str:
     if counts:
         exact = len(tops) == len(counts)
         total = f" ({records_text(least, sum(tops)) if exact else f'at least {records_text(least, least)}'})"
+    if not least:  # there may be none
+        total = ""
     named = runs(others)
     if len(others) <= OTHERS and any(one.offsets != group[0].lead.offsets for one in others):
         return f"The same in {where}{total}: {', '.join(map(_with_offsets, others))}"
@@ -167,10 +182,47 @@ def repeat_text(others: int) -> str:
     return f"do the same for {whom} named above"
 
 
+def others_texts(incident: Incident) -> list[str]:
+    """Return a sentence for each further finding; one for all replicas that did the same."""
+    lead, alike = incident.lead, dict[tuple[object, ...], list[Finding]]()
+    for one in incident.others:
+        key = (one.rule, one.confidence, one.did) if one.did else (one.fingerprint,)
+        alike.setdefault(key, []).append(one)
+    return [_other_text(lead, same) for same in alike.values()]
+
+
+def _other_text(lead: Finding, same: Sequence[Finding]) -> str:
+    first = same[0]
+    doubt = "" if first.confidence is lead.confidence else f", {first.confidence.value}"
+    replicas = sorted({replica for one in same for replica in one.replicas})
+    summary = f"{brokers_text(replicas, first.controllers)} {first.did}" if len(same) > 1 else first.summary
+    return sentence(f"{rule_name(first)}{doubt}: {summary}{times(first)}", capital=False)
+
+
+def open_texts(incident: Incident) -> list[tuple[str, list[str]]]:
+    """Return what the findings of an incident leave open, and what else would explain those that are suspected.
+
+    Each comes with its label.
+    """
+    labels = ("Unknown", False), ("Otherwise", True)
+    return [
+        (label, list(dict.fromkeys(text for f in incident.findings if _is_suspected(f) is of for text in f.uncertain)))
+        for label, of in labels
+    ]
+
+
+def _is_suspected(finding: Finding) -> bool:
+    return finding.confidence is Confidence.SUSPECTED
+
+
 def causes_of(incident: Incident) -> list[tuple[str, str]]:
-    """Return each cause of an incident once, with what prevents it."""
+    """Return each cause of an incident once, with what prevents it.
+
+    A suspected one without a known cause gives none: ``open_texts`` has what else would explain it.
+    """
     named = [cause for f in incident.findings if (cause := f.known_cause) is not None]
-    known = [cause for cause in named if cause.id is not CauseId.UNKNOWN] or named[:1]
+    known = [cause for cause in named if cause.id is not CauseId.UNKNOWN]
+    known = known or ([] if _is_suspected(incident.lead) else named[:1])
     found = []
     for cause in dict.fromkeys(known):
         found.append((f"{cause.text}. {source}" if (source := source_of(cause)) else cause.text, cause.prevention))

@@ -150,7 +150,7 @@ CAUSES: tuple[Cause, ...] = (
         "all versions",
         "do not restore ZooKeeper or the metadata log from an older copy while the brokers keep newer data",
     ),
-    Cause(CauseId.UNKNOWN, "the evidence does not show the cause", "", "", ""),
+    Cause(CauseId.UNKNOWN, "the evidence proves no cause", "", "", ""),
 )
 """Every cause a finding may name."""
 
@@ -219,7 +219,7 @@ _OF_OTHER: Mapping[CauseId, tuple[str, str]] = MappingProxyType(
             "a voter lost what it had of the log: most likely its disk was wiped or put back from an older copy",
             "replace the disk of one voter at a time, and wait until it has the whole log again",
         ),
-        CauseId.UNKNOWN: ("the evidence does not show the cause", ""),
+        CauseId.UNKNOWN: ("the evidence proves no cause", ""),
     }
 )
 """Text and prevention of each cause in a system that is not Kafka."""

@@ -34,6 +34,7 @@ from forensics.rules.acks import acks_facts
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import (
     HERE,
+    LOG,
     Fact,
     Finding,
     GroupReset,
@@ -52,7 +53,7 @@ from forensics.rules.finding import (
     records_text,
     sentence,
 )
-from forensics.rules.quorum_advice import metadata_advice
+from forensics.rules.quorum_advice import METADATA, metadata_advice
 from forensics.rules.rescue import advice, copies_text, on_disk, outside_text
 from forensics.rules.story import (
     BOTH_LOGS,
@@ -185,8 +186,8 @@ def _served_again(history: History, finding: Finding, loss: Loss, served: Served
         finding,
         severity=Severity.WARNING,
         summary=(
-            f"{until}, the partition could not serve committed {offsets} ({count_text(loss.ranges)}): {_how(loss)}. "
-            f"{has}"
+            f"{until}, the partition could not serve committed {offsets} ({count_text(loss.ranges)}): "
+            f"{_how(history, loss)}. {has}"
         ),
         **advised(history.name, keep=keep, next_steps=(check,)),
     )
@@ -218,7 +219,7 @@ def _lost_everywhere(history: History, case: Case) -> Iterator[Finding]:
         case,
         loss,
         "each replica that had them truncated its log or lost its end",
-        [*map(truncation_fact, cut), *map(shortened_fact, shortened)],
+        [*(truncation_fact(history, one) for one in cut), *map(shortened_fact, shortened)],
         subject="log",
         not_because=("the trace states each change of every replica",),
         cause=CAUSE_OF[shortened[-1].cause] if shortened else CauseId.UNKNOWN,
@@ -397,10 +398,10 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         for s in history.shortened_logs
         if s.replica == epoch.leader and since <= s.epoch <= epoch.epoch and s.target <= first < s.end
     ]
-    facts += [truncation_fact(one) for one in truncated_before(history, epoch, first, since)]
+    facts += [truncation_fact(history, one) for one in truncated_before(history, epoch, first, since)]
     facts.append(leader_fact(epoch, () if loss.while_leading else loss.ranges))
     facts += [
-        truncation_fact(c)
+        truncation_fact(history, c)
         for c in history.truncations
         if c.replica != epoch.leader and c.epoch >= epoch.epoch and c.target <= first < c.end
     ]
@@ -415,7 +416,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     }
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     facts += acks_facts(history, case, written, loss.statements)
-    facts += allowed_facts(history, cause)
+    facts += [*allowed_facts(history, cause), *_at_stake(history)]
     affected = affected_groups(history, loss)
     facts = [*facts, *_affected_facts(affected, facts)]
     more = more_lost(history, loss)
@@ -431,9 +432,10 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         offsets=loss.ranges,
         records=(least, None if more.any_near else most),
         summary=(
-            f"the partition lost committed {offsets_text(loss.ranges)} ({_count(loss, least, most)}{perhaps}) of "
-            f"{_written_text(history, loss, written)}: {_how(loss)}. "
-            + sentence(copies_text(loss) if holders else outside_text(history, case, loss))
+            f"{LOG[history.quorum is not None]} lost committed {offsets_text(loss.ranges)} "
+            f"({_count(loss, least, most)}{perhaps}) of {_written_text(history, loss, written)}: "
+            f"{_how(history, loss)}. "
+            + sentence(copies_text(history, loss) if holders else outside_text(history, case, loss))
         ),
         facts=tuple(facts),
         before={"high_watermark": statement.high_watermark},
@@ -444,8 +446,8 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
             *([explained(epoch.leader, changed)] if epoch.leader is not None and changed is not None else []),
         ),
         uncertain=(
-            *_uncertain(loss, more),
-            *([_later(more.later)] if last and more.later is not None else []),
+            *_uncertain(history, loss, more),
+            *([_later(history, more.later)] if last and more.later is not None else []),
             *_no_records(unknown),
             *([_maybe_unflushed(loss)] if more.unflushed and cause is CauseId.UNKNOWN else []),
         ),
@@ -459,6 +461,10 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         groups=_resets(affected),
         **(metadata_advice(history, loss) if history.quorum else advice(history, case, loss, groups=affected)),
     )
+
+
+def _at_stake(history: History) -> list[Fact]:
+    return [Fact(METADATA, states=States.CONTEXT)] if history.quorum is not None else []
 
 
 def _affected_facts(affected: Sequence[AffectedGroup], facts: Sequence[Fact]) -> Iterator[Fact]:
@@ -565,7 +571,7 @@ def _served_no_more(
     facts += acks_facts(history, case, written, loss.statements)
     affected = affected_groups(history, loss)
     facts = [*facts, *_affected_facts(affected, facts)]
-    held = copies_text(loss) if holders else outside_text(history, case, loss)
+    held = copies_text(history, loss) if holders else outside_text(history, case, loss)
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
@@ -602,6 +608,8 @@ def _count(loss: Loss, least: int, most: int) -> str:
     """Return how many offsets are gone, and how many records if some offsets held none or may have held none."""
     if least == size(loss.ranges):
         return records_text(least, most)
+    if not least and most:  # ``_no_records`` says why the number of records is unknown
+        return count_text(loss.ranges)
     return f"{count_text(loss.ranges)}, {records_text(least, most)}"
 
 
@@ -613,30 +621,30 @@ def _no_records(ranges: list[Range]) -> tuple[str, ...]:
     return (f"how many of the {offsets_text(ranges)} were records is unknown: {why}",)
 
 
-def _how(loss: Loss) -> str:
+def _how(history: History, loss: Loss) -> str:
     """Return which leader began without the records, in words."""
     statement, epoch = loss.statements[0], loss.epoch
+    who = brokers_text([epoch.leader], history.controllers) if epoch.leader is not None else "an unknown broker"
     if loss.while_leading:
-        return f"the log of broker {epoch.leader} became shorter while it led (leader epoch {epoch.epoch})"
+        return f"the log of {who} became shorter while it led (leader epoch {epoch.epoch})"
     if epoch.epoch <= statement.epoch and not loss.became_leader:
         return (
-            f"broker {statement.replica} led then, and later followed broker {epoch.leader} (leader epoch "
-            f"{epoch.epoch}), which holds other records there"
+            f"{brokers_text([statement.replica], history.controllers)} wrote them as leader, and later followed {who} "
+            f"(leader epoch {epoch.epoch}), which has other records at these offsets"
         )
     begun = f" at offset {epoch.start}" if epoch.start is not None else ""
-    who = f"broker {epoch.leader}" if epoch.leader is not None else "an unknown broker"
     return f"{who} became leader (epoch {epoch.epoch}){begun} without them"
 
 
-def _uncertain(loss: Loss, more: MoreLost) -> tuple[str, ...]:
+def _uncertain(history: History, loss: Loss, more: MoreLost) -> tuple[str, ...]:
     """Return why more may be lost than is proven, in words."""
     if more.unordered:
         return ("more may be lost: the leader epochs do not show the order of the leaders",)
     unknown, last = "more may be lost: the evidence does not show", loss.ranges[-1][1] - 1
     beyond = f"{unknown} how far {{}} had committed beyond offset {last}{_truncated_too(more)}"
     return (
-        *([beyond.format(leader_text(more.beyond))] if more.beyond is not None else []),
-        *(f"{unknown} whether {leader_text(loss.epoch)} had {offsets_text([piece])}" for piece in more.below),
+        *([beyond.format(leader_text(history, more.beyond))] if more.beyond is not None else []),
+        *(f"{unknown} whether {leader_text(history, loss.epoch)} had {offsets_text([piece])}" for piece in more.below),
     )
 
 
@@ -651,17 +659,17 @@ def _truncated_too(more: MoreLost) -> str:
 def _maybe_unflushed(loss: Loss) -> str:
     """Return that an unclean stop may be the cause."""
     return (
-        f"perhaps a crash or a power failure is the cause: broker {loss.epoch.leader} had not stopped cleanly before "
-        "it led. Records that it had not flushed may be gone"
+        f"the cause may be a crash or a power failure: broker {loss.epoch.leader} had not stopped cleanly before it "
+        "led, so records that it had not flushed may be gone"
     )
 
 
-def _later(one: PossibleLoss) -> str:
+def _later(history: History, one: PossibleLoss) -> str:
     """Return which later records may be lost too, without proof."""
     begun = f" at offset {one.after.start}" if one.after.start is not None else ""
     return (
-        f"other records may be lost too: the evidence does not show how far {leader_text(one.before)} had "
-        f"committed when {leader_text(one.after)} began{begun}"
+        f"other records may be lost too: the evidence does not show how far {leader_text(history, one.before)} had "
+        f"committed when {leader_text(history, one.after)} began{begun}"
     )
 
 
@@ -675,8 +683,11 @@ def _holder_fact(history: History, broker: int, ranges: tuple[tuple[int, int], .
     refs = tuple(dict.fromkeys(f.left_ref if broker == f.left else f.right_ref for f in forks))
     others = tuple(sorted({f.right if broker == f.left else f.left for f in forks}))
     have = "has" if len(others) == 1 else "have"
-    differs = f"; {brokers_text(others)} {have} other records there" if others else ""
-    return Fact(f"still has {offsets_text(ranges)}{differs}", broker=broker, refs=refs)
+    differs = f"; {brokers_text(others, history.controllers)} {have} other records there" if others else ""
+    text, disk = f"still has {offsets_text(ranges)}{differs}", history.facts.disks.get(broker)
+    if not refs and disk is not None and disk.end_ref is not None:
+        return Fact(text, broker=broker, refs=(disk.end_ref,), states=States.CONTEXT)
+    return Fact(text, broker=broker, refs=refs)
 
 
 RULE = Rule(

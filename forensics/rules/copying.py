@@ -10,8 +10,8 @@ from forensics.rules.finding import HERE, brokers_text
 
 _EVERY: Mapping[bool, str] = MappingProxyType(
     {
-        True: f"copy the directory {HERE} of every replica to another disk before any broker is started again",
-        False: f"copy the log of {HERE} of every replica to another disk before any of them is started again",
+        True: f"before any broker is started again, copy the directory {HERE} of every replica to another disk",
+        False: f"before anything is started again, copy the log of {HERE} of every replica to another disk",
     }
 )
 _OF: Mapping[bool, str] = MappingProxyType(
@@ -28,8 +28,8 @@ _FROM: Mapping[bool, str] = MappingProxyType(
 )
 _BEFORE_START: Mapping[bool, str] = MappingProxyType(
     {
-        True: f"copy the directory {HERE} of {{whose}} to another disk before any of them is started again",
-        False: f"copy the log of {HERE} of {{whose}} to another disk before any of them is started again",
+        True: f"before any broker is started again, copy the directory {HERE} of {{whose}} to another disk",
+        False: f"before anything is started again, copy the log of {HERE} of {{whose}} to another disk",
     }
 )
 """Each step for brokers of Kafka, and for another system."""

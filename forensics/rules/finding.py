@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final, TypedDict
 
 from forensics.case import Case, Origin
@@ -213,6 +214,7 @@ class Place(TypedDict):
     cluster: str | None
     incarnation: int
     origin: Origin
+    controllers: tuple[int, ...]
 
 
 def sourced(text: str, source: str, origin: Origin) -> str:
@@ -233,6 +235,7 @@ def place(history: History) -> Place:
         cluster=history.cluster,
         incarnation=history.incarnation,
         origin=history.origin,
+        controllers=tuple(sorted(history.controllers)),
     )
 
 
@@ -260,12 +263,14 @@ class Finding:
         severity: how bad.
         topic, partition, topic_id, cluster: where.
         origin: where the evidence of it comes from, which decides the words for causes and advice.
+        controllers: nodes with a replica that are controllers and no brokers.
         replicas: brokers it concerns.
         epochs: leader epochs it concerns.
         offsets: half-open ranges.
         open_from: first offset that it is about, where it names no offsets because their end is unknown; or None.
         records: least and greatest number of records, the latter None if unknown; None if it does not apply.
         summary: one sentence.
+        did: the summary without the replica that it begins with, where several replicas may have done the same; or "".
         facts: the story, in causal order.
         before, after: values that changed, by name.
         inferences: conclusions from the protocol that were not read from evidence.
@@ -295,11 +300,13 @@ class Finding:
     cluster: str | None = None
     incarnation: int = 0
     origin: Origin = Origin.FILES
+    controllers: tuple[int, ...] = ()
     replicas: tuple[int, ...] = ()
     epochs: tuple[int, ...] = ()
     offsets: tuple[Range, ...] = ()
     open_from: int | None = None
     records: tuple[int, int | None] | None = None
+    did: str = ""
     facts: tuple[Fact, ...] = ()
     before: dict[str, int] = field(default_factory=dict)
     after: dict[str, int] = field(default_factory=dict)
@@ -563,16 +570,28 @@ def epoch_text(number: int) -> str:
     return f"leader epoch {number}" if number >= 0 else "an unknown leader epoch (no log line names it)"
 
 
-def brokers_text(brokers: tuple[int, ...] | list[int]) -> str:
-    """Brokers in words.
+LOG: Final[Mapping[bool, str]] = MappingProxyType({False: "the partition", True: "the metadata log"})
+"""Names of what lost records: of a partition of a topic, and of the metadata log."""
+
+
+def brokers_text(nodes: Sequence[int], controllers: Collection[int] = ()) -> str:
+    """Brokers in words, and controllers beside them.
+
+    Args:
+        nodes: their ids.
+        controllers: nodes that are controllers and no brokers; see ``History.controllers``.
 
     >>> brokers_text([1]), brokers_text([2, 3]), brokers_text([1, 2, 3])
     ('broker 1', 'brokers 2 and 3', 'brokers 1, 2 and 3')
+    >>> brokers_text([1, 2, 101], {101, 102})
+    'brokers 1 and 2 and controller 101'
     """
-    names = [str(b) for b in brokers]
-    if len(names) == 1:
-        return f"broker {names[0]}"
-    return f"brokers {', '.join(names[:-1])} and {names[-1]}"
+    kinds = {
+        "broker": [str(node) for node in nodes if node not in controllers],
+        "controller": [str(node) for node in nodes if node in controllers],
+    }
+    named = [f"{kind}{'' if len(ids) == 1 else 's'} {all_of(ids)}" for kind, ids in kinds.items() if ids]
+    return " and ".join(named)
 
 
 def all_of(things: Sequence[str]) -> str:

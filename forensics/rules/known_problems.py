@@ -204,8 +204,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="the high watermark of {where} on {who} fell from {hw_before} to {hw}",
         records=Records.AT_STAKE,
         means=(
-            "{stake} counted as committed on {who}. Its new leader has a lower high watermark. Records are lost only "
-            "if the log of that leader lacks them."
+            "Offsets {stake} counted as committed on {who}. Its new leader has a lower high watermark. Records are "
+            "lost only if the log of that leader lacks them."
         ),
         fetch=(
             "collect server.log and state-change.log of the leader: the offset at which it began its leader epoch",
@@ -229,8 +229,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="{who} truncates {where} to offset {offset}, below its high watermark {hw}",
         records=Records.AT_STAKE,
         means=(
-            "{stake} counted as committed on {who}. It truncates them because the log of its leader ends earlier. "
-            "Records are lost if no replica in the ISR has them."
+            "Offsets {stake} counted as committed on {who}. It truncates them because the log of its leader ends "
+            "earlier. Records are lost if no replica in the ISR has them."
         ),
         fetch=(
             "collect server.log and state-change.log of the leader: the offset at which it began its leader epoch",

@@ -52,8 +52,9 @@ HELP = Help(
     finds=(
         """\
 A broker loads or recovers a log with a lower log end offset than the replica is known to have
-reached. Or it finds an empty log where there were records. In a trace, also a leader's log end
-offset that falls while it leads. If the trace states each change, this holds for any replica.""",
+reached. Or it finds an empty log where there were records. In a trace,
+a leader's log end offset falls while it leads, or that of any replica if the trace states each
+change.""",
     ),
     matters=(
         """\
@@ -105,22 +106,22 @@ _HOW = {
 }
 
 
-_HARDWARE = "check broker {broker}'s host for a power failure, a kernel crash or a disk error at that time"
+_HARDWARE = "check {broker}'s host for a power failure, a kernel crash or a disk error at that time"
 
 _HOST: Mapping[ShortenedBy, str] = MappingProxyType(
     {
         ShortenedBy.CLEAN_RESTART: (
-            "find out who restored, remounted or copied broker {broker}'s data directory while it was stopped: the "
+            "find out who restored, remounted or copied {broker}'s data directory while it was stopped: the "
             "clean stop had flushed its whole log"
         ),
         ShortenedBy.UNCLEAN_RESTART: _HARDWARE,
         ShortenedBy.RECOVERY: _HARDWARE,
-        ShortenedBy.NEW_LOG: "find out who wiped, replaced or unmounted the disk of broker {broker}",
+        ShortenedBy.NEW_LOG: "find out who wiped, replaced or unmounted the disk of {broker}",
         ShortenedBy.LATER_LOOK: _HARDWARE,
         ShortenedBy.DIR_FAILURE: (
-            "find out whether broker {broker}'s failed log directory can be read, before its disk is discarded"
+            "find out whether {broker}'s failed log directory can be read, before its disk is discarded"
         ),
-        ShortenedBy.NO_LINE: "find out what removed the end of broker {broker}'s log, and why no line states it",
+        ShortenedBy.NO_LINE: "find out what removed the end of {broker}'s log, and why no line states it",
     }
 )
 """Words for where to look for the reason, for each event after which a log is shorter."""
@@ -128,8 +129,8 @@ _HOST: Mapping[ShortenedBy, str] = MappingProxyType(
 _HOST_OF_OTHER: Mapping[ShortenedBy, str] = MappingProxyType(
     {
         **_HOST,
-        ShortenedBy.CLEAN_RESTART: "find out who replaced the log of broker {broker} while it was stopped",
-        ShortenedBy.DIR_FAILURE: "find out whether broker {broker}'s failed disk can be read, before it is discarded",
+        ShortenedBy.CLEAN_RESTART: "find out who replaced the log of {broker} while it was stopped",
+        ShortenedBy.DIR_FAILURE: "find out whether {broker}'s failed disk can be read, before it is discarded",
     }
 )
 """The same for another system than Kafka."""
@@ -207,24 +208,21 @@ def _unknown_ends(history: History) -> list[Want]:
 
 def _check(history: History, one: Aftermath) -> str:
     """Return what to do first about a shorter log."""
-    host = (_HOST if history.origin.of_kafka else _HOST_OF_OTHER)[one.shortened.cause].format(
-        broker=one.shortened.replica
-    )
+    broker = brokers_text([one.shortened.replica], history.controllers)
+    host = (_HOST if history.origin.of_kafka else _HOST_OF_OTHER)[one.shortened.cause].format(broker=broker)
     if not one.others or one.shortened.cause not in _EMPTY:
         return host
     what = "partition's directory" if history.origin.of_kafka else "log"
-    return (
-        f"copy the {what} from a replica that still has the records before broker {one.shortened.replica} leads, and "
-        f"{host}"
-    )
+    return f"copy the {what} from a replica that still has the records before {broker} leads, and {host}"
 
 
-def _never(shortened: ShortenedLog, others: tuple[int, ...]) -> str:
+def _never(history: History, shortened: ShortenedLog, others: tuple[int, ...]) -> str:
+    broker = brokers_text([shortened.replica], history.controllers)
     if not others:
-        return f"start broker {shortened.replica} first: it would lead without the records"
+        return f"start {broker} first: it would lead without the records"
     return (
-        f"let broker {shortened.replica} lead without the records, or start {brokers_text(others)} while it leads: its "
-        "followers truncate them"
+        f"let {broker} lead without the records, or start {brokers_text(others, history.controllers)} while it leads: "
+        "its followers truncate them"
     )
 
 
@@ -245,6 +243,7 @@ def _finding(history: History, one: Aftermath) -> Finding:
     shortened, others, again = one.shortened, one.others, one.regained is not Regained.NOT
     regained = _REGAINED[one.regained] + ("; whether it had more is unknown" if again and not one.measured else "")
     moved = moved_before(history, shortened) if shortened.cause is ShortenedBy.NEW_LOG else None
+    whose = brokers_text([shortened.replica], history.controllers)
     return Finding(
         rule=ID,
         severity=Severity.WARNING if again else Severity.ERROR,
@@ -260,24 +259,26 @@ def _finding(history: History, one: Aftermath) -> Finding:
         offsets=((one.first, shortened.end),),
         records=(shortened.end - one.first, shortened.end - one.first if shortened.before.is_exact else None),
         summary=(
-            f"broker {shortened.replica}'s log was {_HOW[shortened.cause]} with log end offset {shortened.target}; "
+            f"{whose}'s log was {_HOW[shortened.cause]} with log end offset {shortened.target}; "
             f"before, it was {bound_text(shortened.before)}; {_why(shortened, moved)}{regained}"
         ),
         facts=shortened_facts(shortened),
         before={"log_end_offset": shortened.end},
         after={"log_end_offset": shortened.target},
-        inferences=held_texts(shortened),
+        inferences=held_texts(history, shortened),
         rests_on=shortened.before.by,
         cause=shortened_cause(history, shortened),
         **advised(
             history.name,
-            keep=f"{brokers_text(others)}'s {'copy' if len(others) == 1 else 'copies'} of {HERE}" if others else None,
+            keep=f"{brokers_text(others, history.controllers)}'s {'copy' if len(others) == 1 else 'copies'} of {HERE}"
+            if others
+            else None,
             next_steps=(
                 _check(history, one),
                 *((look_in(shortened.replica, moved),) if moved is not None else ()),
             ),
             do_not=(
-                *((_never(shortened, others),) if shortened.cause in _EMPTY and not again else ()),
+                *((_never(history, shortened, others),) if shortened.cause in _EMPTY and not again else ()),
                 *(
                     (f"format or discard the failed disk of broker {shortened.replica} before that",)
                     if _failed(shortened)

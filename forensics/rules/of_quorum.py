@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -85,4 +86,6 @@ def judged(history: History, case: Case, quorum: Quorum, rule: Rule) -> Judgemen
     open_ = _ASKED.get(rule.id)
     if open_ is None:
         return Judgement(rule.id, Verdict.NOT_APPLICABLE)
-    return judgement(rule.id, rule.judge(history, case).findings, [*open_(history, quorum)])
+    controllers = tuple(sorted(history.controllers))
+    missing = [replace(want, controllers=controllers) for want in open_(history, quorum)]
+    return judgement(rule.id, rule.judge(history, case).findings, missing)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from forensics.replay.confidence import Bearer, Bearers, Weakness, borne
 from forensics.replay.facts.directory import Ref
 from forensics.rules import rule_of
-from forensics.rules.finding import Evidence, Finding, States, all_of
+from forensics.rules.finding import Evidence, Finding, States, all_of, brokers_text
 
 VALUES = frozenset({States.COMMITTED, States.TRUNCATION, States.LOG_END, States.EPOCH_START})
 """Values of which each needs its own bearers."""
@@ -43,11 +43,11 @@ def proved(finding: Finding, evidence: Mapping[Ref, Evidence]) -> Finding:
     )
 
 
-def _alone(alone: Mapping[States, Sequence[Bearer]]) -> str:
+def _alone(alone: Mapping[States, Sequence[Bearer]], controllers: Sequence[int]) -> str:
     """Return which file alone shows which values, in words."""
     by_file: dict[str, list[str]] = {}
     for states, bearers in alone.items():
-        by_file.setdefault(_file(bearers[0]) if bearers else "one file", []).append(f"the {states.value}")
+        by_file.setdefault(_file(bearers[0], controllers) if bearers else "one file", []).append(f"the {states.value}")
     return "; ".join(f"only {file} shows {all_of(values)}" for file, values in by_file.items())
 
 
@@ -55,10 +55,12 @@ _FILES = {"segment": "segments", "epoch-checkpoint": "leader-epoch-checkpoint", 
 """Names of files by their format, where a bearer does not name the part of its broker."""
 
 
-def _file(bearer: Bearer) -> str:
+def _file(bearer: Bearer, controllers: Sequence[int]) -> str:
     """Return the file that shows a value, in words; its path may be that of a copy."""
     name = bearer.part or _FILES.get(bearer.artefact, "")
-    return f"broker {bearer.broker}'s {name}" if bearer.broker is not None and name else "one file"
+    if bearer.broker is None or not name:
+        return "one file"
+    return f"{brokers_text([bearer.broker], controllers)}'s {name}"
 
 
 def _stated(finding: Finding, evidence: Mapping[Ref, Evidence]) -> dict[States, tuple[Evidence, ...]]:
@@ -87,6 +89,6 @@ def shown(
         return found
     why = [f"{found.rule}: {one.value}" for one in weak]
     if alone:
-        why = [f"{found.rule}: {_alone(alone)}"]
+        why = [f"{found.rule}: {_alone(alone, found.controllers)}"]
     open_ = () if Weakness.OTHERWISE_EXPLAINED in found.weak else tuple(why)
     return replace(found, weak=(*found.weak, *weak), unproven=open_)

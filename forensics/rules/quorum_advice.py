@@ -5,17 +5,23 @@ from __future__ import annotations
 from forensics.replay.committed.proof import Loss
 from forensics.replay.committed.surviving_copies import needed_copies
 from forensics.replay.history import History
-from forensics.rules.finding import HERE, Action, Advised, advised, all_of
-from forensics.rules.rescue import copies
+from forensics.rules.finding import HERE, Action, Advised, advised
+from forensics.rules.rescue import copies, kept_text
 
-_STOP = f"stop every controller, and each broker that still has the lost records, and copy its {HERE} to another disk"
+_STOP = f"stop every controller{{and_brokers}}, and copy the directory {HERE} of each to another disk"
+_HOLDERS = ", and each broker that still has the lost records"
+METADATA = (
+    "the metadata log holds the topics, partition leaders, ISRs and settings of the cluster, and no records of users"
+)
+"""A note for a reader who does not know what is at stake."""
+
 _DECIDE = "decide with that which copy the cluster is to continue with. An older copy takes back what was decided since"
 _CHECK = (
     "check the partitions of which the copies state other leaders or ISRs: their leaders may lack committed records"
 )
 _NOT = (
-    f"format, wipe or start a controller or broker before its directory {HERE} is copied: it truncates what the leader "
-    "of the quorum lacks"
+    f"format, wipe or start a controller or broker before its directory {HERE} is copied: when it starts, it truncates "
+    "what the quorum's leader lacks"
 )
 
 
@@ -24,9 +30,9 @@ def metadata_advice(history: History, loss: Loss) -> Advised:
     held = needed_copies(copies(loss)) if loss.holders else ()
     return advised(
         history.name,
-        keep=all_of([f"broker {node}'s copy of {HERE}" for node in held]) if held else None,
+        keep=kept_text(history, copies(loss), held) if held else None,
         next_steps=(
-            _STOP,
+            _STOP.format(and_brokers=_HOLDERS if loss.holders else ""),
             Action(
                 "see which changes of topics, leaders and ISRs each copy has:",
                 f"kafka-dump-log.sh --cluster-metadata-decoder --files /path/to/copy/{HERE}/00000000000000000000.log",

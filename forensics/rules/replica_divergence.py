@@ -30,6 +30,7 @@ from forensics.rules.finding import (
     judgement,
     offsets_text,
     place,
+    sentence,
 )
 from forensics.rules.story import fork_cause, missing_data, replicas_not_named
 from forensics.rules.wants import Artefact, Question, Reason, Shows, Want, of, offsets_of
@@ -183,9 +184,9 @@ def _batch_fact(divergence: Divergence, broker: int) -> Fact:
 
 def _finding(history: History, divergence: Divergence, leader: int | None) -> Finding:
     """Return a finding for two groups of replicas; the current leader, if it is known, is in the second one."""
-    ranges, brokers = divergence.ranges, divergence.brokers
+    ranges, brokers, nodes = divergence.ranges, divergence.brokers, history.controllers
     even, odd = divergence.sides if leader not in divergence.sides[1] else divergence.sides[::-1]
-    follows = f". {brokers_text(even).capitalize()} {_have(even)} the records of the current leader"
+    follows = f". {sentence(brokers_text(even, nodes))[:-1]} {_have(even)} the records of the current leader"
     epochs = {epoch for fork in divergence.forks for _, _, epoch in (fork.left_batch, fork.right_batch)}
     return Finding(
         rule=ID,
@@ -196,7 +197,7 @@ def _finding(history: History, divergence: Divergence, leader: int | None) -> Fi
         offsets=ranges,
         records=(size(ranges), size(ranges)),
         summary=(
-            f"{brokers_text(odd)} {_have(odd)} other records than {brokers_text(even)} at committed "
+            f"{brokers_text(odd, nodes)} {_have(odd)} other records than {brokers_text(even, nodes)} at committed "
             f"{offsets_text(ranges)} ({count_text(ranges)}){follows if leader in even else ''}"
         ),
         facts=tuple(_batch_fact(divergence, broker) for broker in brokers),
@@ -208,7 +209,7 @@ def _finding(history: History, divergence: Divergence, leader: int | None) -> Fi
         cause=fork_cause(history, ranges),
         **advised(
             history.name,
-            keep=f"both versions of {HERE}: {brokers_text(odd)}, and {brokers_text(even)}",
+            keep=f"both versions of {HERE}: {brokers_text(odd, nodes)}, and {brokers_text(even, nodes)}",
             next_steps=(copy_from(brokers, history.origin),),
             do_not=(KEEP_BOTH,),
         ),

@@ -34,8 +34,8 @@ REPLICAS: tuple[KnownProblem, ...] = (
         states="{who} truncated {where} to offset {offset}, and its high watermark fell from {hw_before} to {hw}",
         records=Records.AT_STAKE,
         means=(
-            "{stake} counted as committed on {who}, and its log lacks them now. They are lost if the log of its leader "
-            "lacks them too."
+            "Offsets {stake} counted as committed on {who}, and its log lacks them now. They are lost if the log of "
+            "its leader lacks them too."
         ),
         fetch=(
             "collect server.log and state-change.log of the leader: the offset at which it began its leader epoch",

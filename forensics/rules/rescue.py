@@ -108,7 +108,7 @@ def _with_copy(history: History, case: Case, loss: Loss) -> Advice:
     live = [span for spans in holders.values() for span in spans]
     deleted = [left for left in _deleted(history, loss) if left[2] or subtract(left[1], live)]
     return (
-        _kept(holders, needed) + (_only(loss, unseen, parts) if len(holders) == 1 and not deleted else ""),
+        kept_text(history, holders, needed) + (_only(loss, unseen, parts) if len(holders) == 1 and not deleted else ""),
         (
             *(
                 f"stop broker {broker} and copy its directory {HERE} to another disk{_in_evidence(history, broker)}"
@@ -135,16 +135,17 @@ def copies(loss: Loss) -> dict[int, tuple[Range, ...]]:
     return dict(sorted(loss.holders.items(), key=lambda held: (-size(held[1]), held[0])))
 
 
-def copies_text(loss: Loss) -> str:
+def copies_text(history: History, loss: Loss) -> str:
     """Return which replica still has which lost records, in words."""
     groups: dict[tuple[Range, ...], list[int]] = {}
     for broker, ranges in copies(loss).items():
         groups.setdefault(ranges, []).append(broker)
     (most, first), *others = groups.items()
     whole = most == loss.ranges
-    text = f"{brokers_text(first)} still {_have(first)} {'them' if whole else f'only {offsets_text(most)} of them'}"
-    return text + "".join(
-        f", {brokers_text(b)} {_have(b)} {'also ' if whole else ''}{offsets_text(r)}" for r, b in others
+    what = "them" if whole else f"only {offsets_text(most)} of them"
+    return f"{brokers_text(first, history.controllers)} still {_have(first)} {what}" + "".join(
+        f", {brokers_text(b, history.controllers)} {_have(b)} {'also ' if whole else ''}{offsets_text(r)}"
+        for r, b in others
     )
 
 
@@ -152,14 +153,17 @@ def _have(brokers: Sequence[int]) -> str:
     return "has" if len(brokers) == 1 else "have"
 
 
-def _kept(holders: dict[int, tuple[Range, ...]], needed: tuple[int, ...]) -> str:
+def kept_text(history: History, holders: dict[int, tuple[Range, ...]], needed: tuple[int, ...]) -> str:
+    """Return which copies to keep, in words, and which others have the same records or some of them."""
+    nodes = history.controllers
     if len(needed) > 1:
-        return " and ".join(f"broker {b}'s copy of {HERE} with {offsets_text(holders[b])}" for b in needed)
+        kept = (f"{brokers_text([b], nodes)}'s copy of {HERE} with {offsets_text(holders[b])}" for b in needed)
+        return " and ".join(kept)
     alike = [b for b, ranges in holders.items() if b not in needed and ranges == holders[needed[0]]]
-    also = f" (also on {brokers_text(alike)})" if alike else ""
+    also = f" ({brokers_text(alike, nodes)} {_have(alike)} the same records)" if alike else ""
     parts = [b for b in holders if b not in (*needed, *alike)]
-    less = f" ({brokers_text(parts)} {'has' if len(parts) == 1 else 'have'} a part of the records)" if parts else ""
-    return f"broker {needed[0]}'s copy of {HERE}{also}{less}"
+    less = f" ({brokers_text(parts, nodes)} {_have(parts)} a part of the records)" if parts else ""
+    return f"{brokers_text(needed, nodes)}'s copy of {HERE}{also}{less}"
 
 
 def _in_evidence(history: History, broker: int) -> str:

@@ -371,7 +371,7 @@ def _words(row: Row, stake: Iterable[Range]) -> dict[str, Any]:
         for name in (*_VALUES, "topic_id", "isr", "isr_before", "log_dir", "detail", "shares")
     }
     words |= {
-        "who": f"broker {row['broker']}" if row["broker"] is not None else "the broker (no line names it)",
+        "who": f"broker {row['broker']}" if row["broker"] is not None else "the broker that logged this",
         "where": f"{row['topic']}-{row['partition']}" if named else "a partition (not named in full)",
         "directory": f"the directory {row['topic']}-{row['partition']}" if named else "the directory of the partition",
         "leader": f"leader {row['leader']}" if row["leader"] is not None else "its leader",

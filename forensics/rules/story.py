@@ -31,7 +31,7 @@ from forensics.replay.omissions.files import NOT_READ
 from forensics.replay.roles.steps import StepKind
 from forensics.replay.truncations.removals import beyond_committed, open_truncation, removals
 from forensics.rules.causes import CauseId
-from forensics.rules.finding import Fact, States, epoch_text, offsets_text
+from forensics.rules.finding import Fact, States, brokers_text, epoch_text, offsets_text
 from forensics.rules.wants import (
     Artefact,
     Collect,
@@ -60,7 +60,7 @@ def statement_fact(statement: HwStatement) -> Fact:
     )
 
 
-def held_texts(removal: Truncation | ShortenedLog) -> tuple[str, ...]:
+def held_texts(history: History, removal: Truncation | ShortenedLog) -> tuple[str, ...]:
     """Return why a replica held the records that it lost, where the protocol alone implies it."""
     fetched_by = removal.fetched_by if isinstance(removal, ShortenedLog) else None
     why = {
@@ -69,7 +69,7 @@ def held_texts(removal: Truncation | ShortenedLog) -> tuple[str, ...]:
         Inferred.LEADER_HAS_WHAT_WAS_FETCHED: f"broker {fetched_by} had fetched that from it",
         Inferred.SCRAPED_LOG_END: "its exporter of metrics printed that log end offset",
     }
-    held = f"broker {removal.replica} held everything below {removal.end}"
+    held = f"{brokers_text([removal.replica], history.controllers)} held everything below {removal.end}"
     return tuple(f"{held}: {text}" for one, text in why.items() if one in removal.before.by)
 
 
@@ -95,12 +95,13 @@ def committed_facts(statements: Sequence[HwStatement], end: int) -> list[Fact]:
     return [statement_fact(one) for one in sorted(found, key=lambda one: (one.time is None, one.time or 0))]
 
 
-def truncation_fact(truncation: Truncation) -> Fact:
+def truncation_fact(history: History, truncation: Truncation) -> Fact:
     """A truncation."""
     least = "" if truncation.before.is_exact else " at least"
     answer = truncation.answer
-    known = truncation.leader is not None and truncation.leader >= 0
-    leader = f"broker {truncation.leader}'s log" if known else "its leader's log"
+    known = [truncation.leader] if truncation.leader is not None and truncation.leader >= 0 else []
+    whom = brokers_text(known, history.controllers)
+    leader = f"{whom}'s log" if known else "its leader's log"
     reason = {
         TruncationReason.HIGH_WATERMARK: ", its own high watermark",
         TruncationReason.LEADER_EPOCH: f", up to where it agreed with {leader}",
@@ -108,7 +109,7 @@ def truncation_fact(truncation: Truncation) -> Fact:
     }.get(truncation.reason, "")
     if answer is not None and truncation.target < answer.end:
         reason = f", although its leader answered that leader epoch {answer.epoch} ends at {answer.end}"
-    following = f"followed broker {truncation.leader}" if known else "was a follower"
+    following = f"followed {whom}" if known else "was a follower"
     repeats = f" ({truncation.repeats + 1:,} times)" if truncation.repeats else ""
     return Fact(
         f"{following} in {epoch_text(truncation.epoch)} and truncated its log from{least} {truncation.end} to "
@@ -270,10 +271,10 @@ def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
     )
 
 
-def leader_text(epoch: Epoch) -> str:
+def leader_text(history: History, epoch: Epoch) -> str:
     """A leader by broker and epoch, as far as it is known."""
     return (
-        f"broker {epoch.leader} (leader of epoch {epoch.epoch})"
+        f"{brokers_text([epoch.leader], history.controllers)} (leader of epoch {epoch.epoch})"
         if epoch.leader is not None
         else f"the leader of epoch {epoch.epoch}"
     )

@@ -66,8 +66,8 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.EPOCH_BELOW_HIGH_WATERMARK,
         "committed-data-lost",
-        "broker {replica} became leader ({role}) at offset {target}, but broker {witness} had stated high watermark "
-        "{end} before: committed {offsets} may be lost",
+        "broker {replica} became leader ({role}) at offset {target}, but {stater} had stated high watermark {end} "
+        "before: committed {offsets} may be lost",
         "became leader ({role}) at offset {target}",
         (REMADE, REPLACED),
     ),
@@ -288,8 +288,8 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.FELL_TO_UNCLEAN_LEADER,
         "committed-data-lost",
-        "broker {replica} was elected leader ({role}) from outside the ISR, and the high watermark of {other} fell "
-        "from {end} to {first}, where it began: committed {offsets} may be lost",
+        "broker {replica} was elected leader ({role}) from outside the ISR and began at offset {first}. The high "
+        "watermark of {other} fell from {end} to {first}: committed {offsets} may be lost",
         "became leader ({role}) at offset {first}",
         (
             TAKEN_OVER,
@@ -655,7 +655,10 @@ def _values(history: History, one: Suspicion) -> dict[str, object]:
         "witness": one.witness,
         "since": one.since,
         "leader": f"broker {leader}" if leader is not None else "its leader",
-        "other": f"broker {one.witness}" if one.witness is not None else "a replica that no line names",
+        "other": f"broker {one.witness}"
+        if one.witness is not None
+        else "a replica (the line does not name its broker)",
+        "stater": f"broker {one.witness}" if one.witness != one.replica else "it",
         "in_epoch": f" (leader epoch {one.epoch})" if one.epoch >= 0 else "",
         "written": epoch_text(one.since),
         "asked": f"broker {one.replica}" if one.replica is not None else "the leader",

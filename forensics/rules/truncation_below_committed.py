@@ -19,6 +19,7 @@ from forensics.replay.truncations.removals import SETTLED, Fate, Outcome, Remova
 from forensics.rules.copying import copy_all
 from forensics.rules.finding import (
     HERE,
+    LOG,
     Fact,
     Finding,
     Help,
@@ -26,6 +27,7 @@ from forensics.rules.finding import (
     Rule,
     Severity,
     advised,
+    brokers_text,
     count_text,
     epoch_text,
     judgement,
@@ -139,23 +141,30 @@ def _untruncated(history: History) -> list[Want]:
 
 _OUTCOMES: Mapping[Fate, str] = MappingProxyType(
     {
-        Fate.LOST: "the partition has lost them",
+        Fate.LOST: "{log} has lost them",
         Fate.THERE_AGAIN: "the broker has them again",
         Fate.FETCHED_AGAIN: "{leader} still had them, and they were fetched again",
         Fate.LEADER_HAD: "{leader} still had them",
-        Fate.KEPT: "the partition kept them",
-        Fate.LEADER_HAD_THEN: "{leader} still had them then; whether the partition kept them is unknown",
-        Fate.UNKNOWN: "whether the partition kept them is unknown",
+        Fate.KEPT: "{log} kept them",
+        Fate.LEADER_HAD_THEN: "{leader} still had them then; whether {log} kept them is unknown",
+        Fate.UNKNOWN: "whether {log} kept them is unknown",
     }
 )
 """Words for what became of the records."""
+
+_OF_THE_LOG = frozenset({Fate.LOST, Fate.KEPT, Fate.UNKNOWN})
+"""Outcomes that are alike for all replicas that truncated the records."""
 
 
 def _facts(history: History, removed: Removal, became: Outcome) -> tuple[Fact, ...]:
     """The facts in order: a leader without the records began before this truncation of its follower, or after it."""
     truncation = removed.truncation
     known = committed_facts(removed.statements, removed.ranges[-1][1])
-    cut = (*held_facts(truncation), truncation_fact(truncation), *repeats_facts(history, truncation, committed=True))
+    cut = (
+        *held_facts(truncation),
+        truncation_fact(history, truncation),
+        *repeats_facts(history, truncation, committed=True),
+    )
     if became.loss is None:
         return (*known, *cut)
     leads = leader_fact(became.loss.epoch, became.lost)
@@ -183,6 +192,7 @@ def _next(history: History, became: Outcome) -> tuple[str, ...]:
 
 def _finding(history: History, removed: Removal, became: Outcome) -> Finding:
     truncation, ranges, statement = removed.truncation, removed.ranges, removed.statements[0]
+    replicas = (truncation.replica,)
     times = times_stated(history, truncation, committed=True)
     again = f" (logged {times:,} times)" if times > 1 else ""
     weak = {
@@ -195,26 +205,28 @@ def _finding(history: History, removed: Removal, became: Outcome) -> Finding:
         Weakness.MAYBE_DELETED: may_be_deleted(history, truncation.lineage, ranges, truncation.epoch),
     }
     written = truncation.lineage.epoch_at(ranges[0][0])
+    outcome_text = _OUTCOMES[became.fate].format(
+        leader=_leader_of(history, truncation), log=LOG[history.quorum is not None]
+    )
+    cut = f"truncated committed {offsets_text(ranges)} ({count_text(ranges)})"
+    outcome_text = f"in {epoch_text(truncation.epoch)}{again}: {outcome_text}"
     return Finding(
         rule=ID,
         severity=_severity(truncation, became.fate),
         weak=weak_points(weak),
         **place(history),
-        replicas=(truncation.replica,),
+        replicas=replicas,
         epochs=tuple(sorted({e for e in (written, truncation.epoch) if e >= 0})),
         offsets=ranges,
         records=(size(ranges), size(ranges)),
-        summary=(
-            f"broker {truncation.replica} truncated committed {offsets_text(ranges)} ({count_text(ranges)}) from "
-            f"its log in {epoch_text(truncation.epoch)}{again}: "
-            f"{_OUTCOMES[became.fate].format(leader=_leader_of(truncation))}"
-        ),
+        summary=f"{brokers_text(replicas, history.controllers)} {cut} from its log {outcome_text}",
+        did=f"{cut} {outcome_text}" if times == 1 and became.fate in _OF_THE_LOG else "",
         facts=_facts(history, removed, became),
         before={"log_end_offset": truncation.end},
         after={"log_end_offset": truncation.target},
-        inferences=(*held_texts(truncation), *_below_answer(truncation, history.origin)),
+        inferences=(*held_texts(history, truncation), *_below_answer(truncation, history.origin)),
         rests_on=joined(statement.by, truncation.before.by),
-        uncertain=_why_below_answer(truncation, history.origin),
+        uncertain=_why_below_answer(history, truncation),
         not_because=(
             "the leader epochs show that the removed records are the committed ones, not others at the same offsets",
         ),
@@ -245,7 +257,7 @@ _EPOCH_FILE: Mapping[bool, str] = MappingProxyType({True: "leader-epoch-checkpoi
 """The place where a broker notes which leader epoch begins where: one of Kafka, and one of another system."""
 
 
-def _why_below_answer(truncation: Truncation, origin: Origin) -> tuple[str, ...]:
+def _why_below_answer(history: History, truncation: Truncation) -> tuple[str, ...]:
     """Return the two possible causes of a truncation below the leader's answer."""
     answer = truncation.answer
     if answer is None or not _is_below_answer(truncation):
@@ -253,12 +265,12 @@ def _why_below_answer(truncation: Truncation, origin: Origin) -> tuple[str, ...]
     replica, target = truncation.replica, truncation.target
     return (
         (
-            f"the {_EPOCH_FILE[origin.of_kafka]} of broker {replica} may be wrong: leader epoch {answer.epoch} did "
-            f"not end at {target} there"
+            f"the {_EPOCH_FILE[history.origin.of_kafka]} of broker {replica} may be wrong: leader epoch "
+            f"{answer.epoch} did not end at {target} there"
         ),
         (
             f"broker {replica} may have had records of a later leader epoch from offset {target} on, which "
-            f"{_leader_of(truncation)} does not have"
+            f"{_leader_of(history, truncation)} does not have"
         ),
     )
 
@@ -276,15 +288,15 @@ def _what_shows(history: History, truncation: Truncation) -> tuple[str, ...]:
             "name their leader epoch, and leader-epoch-checkpoint may name another"
         ),
         (
-            f"read the leader epochs from offset {target} on in the segments of {_leader_of(truncation)} and of the "
-            "other replicas: forensics inspect shows them"
+            f"read the leader epochs from offset {target} on in the segments of {_leader_of(history, truncation)} "
+            "and of the other replicas: forensics inspect shows them"
         ),
     )
 
 
-def _leader_of(truncation: Truncation) -> str:
+def _leader_of(history: History, truncation: Truncation) -> str:
     """Return the leader that a replica followed, in words."""
-    return f"broker {truncation.leader}" if truncation.leader is not None else "its leader"
+    return brokers_text([truncation.leader], history.controllers) if truncation.leader is not None else "its leader"
 
 
 def _bounded(truncation: Truncation) -> bool:

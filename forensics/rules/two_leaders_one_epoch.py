@@ -145,7 +145,7 @@ def _finding(history: History, one: ContestedEpoch) -> Finding:
     named = {leader: tuple(epoch.refs), **{other: (ref,) for other, ref in sorted(epoch.other_leaders.items())}}
     facts = [
         Fact(
-            f"was leader in epoch {number}{'' if broker == leader else ' too'}",
+            f"was leader in epoch {number}",
             broker=broker,
             refs=tuple(dict.fromkeys((*refs, *epoch.leader_lines.get(broker, ()))))[:_LINES],
         )
@@ -157,17 +157,17 @@ def _finding(history: History, one: ContestedEpoch) -> Finding:
         **place(history),
         replicas=leaders,
         epochs=(number,),
-        summary=f"leader epoch {number} has {len(leaders)} leaders: {brokers_text(leaders)}",
+        summary=f"leader epoch {number} has {len(leaders)} leaders: {brokers_text(leaders, history.controllers)}",
         facts=tuple(facts),
         cause=CauseId.EPOCHS_PUT_BACK if history.epoch_rollbacks else CauseId.UNKNOWN,
         **advised(
             history.name,
-            keep=f"the copies of {HERE} on {brokers_text(leaders)}",
+            keep=f"the copies of {HERE} on {brokers_text(leaders, history.controllers)}",
             next_steps=(stop_and_copy(leaders, history.origin),),
             do_not=(
                 (
-                    f"restart, reassign or wipe {brokers_text(leaders)} before that: a leader that becomes a follower "
-                    "truncates its own records"
+                    f"restart, reassign or wipe {brokers_text(leaders, history.controllers)} before that: a leader "
+                    "that becomes a follower truncates its own records"
                 ),
             ),
         ),

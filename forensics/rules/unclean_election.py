@@ -79,8 +79,8 @@ reassignment, which the controller also logs as UNCLEAN (PartitionChangeBuilder)
 the controller's lines or the leader's lines decide this: an uncleanly elected leader is
 RECOVERING.""",
         """\
-The last ISR is not known, or leader epochs ran backwards: a leader that is alone in the ISR may
-have been the last member in sync.""",
+The last ISR before the election is not known, or leader epochs decreased. A leader that is alone
+in the ISR may have been its last member then.""",
         """\
 Up to 1.0, a controller that allows unclean elections empties the ISR when its last member
 stops. It warns of data loss when that replica returns, although the replica has all committed
@@ -237,7 +237,7 @@ def _isr_facts(last: LastIsr) -> list[Fact]:
     refs = tuple(ref for isr, ref in last.epoch.isr if isr == last.isr)[-1:]
     how = "" if refs else ", by the partition epoch"
     if leader is not None and leader >= 0:
-        return [Fact(f"was leader of epoch {number}, whose last ISR was {members}{how}", broker=leader, refs=refs)]
+        return [Fact(f"led epoch {number}; the last ISR of that epoch was {members}{how}", broker=leader, refs=refs)]
     whose = f"of leader epoch {number}"
     text = f"the last ISR {whose} was {members}" if last.isr else f"the ISR {whose} was empty, so no broker led"
     return [Fact(f"{text}{how}", refs=refs)]
@@ -246,7 +246,7 @@ def _isr_facts(last: LastIsr) -> list[Fact]:
 _IMPLIED: tuple[tuple[Callable[[Epoch], bool], str], ...] = (
     (
         lambda epoch: not epoch.unclean and not epoch.asked,
-        "no log line names the election unclean, but the new leader was not in the last ISR",
+        "no log line calls the election unclean, but the new leader was not in the last ISR",
     ),
     (
         lambda epoch: epoch.forced and not epoch.asked,
@@ -264,16 +264,18 @@ def _named_unclean(epoch: Epoch) -> list[Fact]:
     if epoch.recovering is not None and epoch.unclean[0] == epoch.recovering:
         text = "was marked as recovering from an unclean election"
         return [Fact(text, broker=epoch.leader, refs=(epoch.recovering,))]
-    return [Fact("the controller logged this election as unclean", refs=(ref,)) for ref in epoch.unclean[:1]]
+    whom = f"broker {epoch.leader}" if epoch.leader is not None else "a leader"
+    text = f"the controller elected {whom} (leader epoch {epoch.epoch}) and logged the election as unclean"
+    return [Fact(text, refs=(ref,)) for ref in epoch.unclean[:1]]
 
 
 def _finding(history: History, case: Case, epoch: Epoch) -> Finding:
     last = last_isr(history, epoch)
     facts = [
         *_isr_facts(last),
-        leader_fact(epoch),
+        *(Fact("a command requested an unclean election", refs=(ref,)) for ref in epoch.asked[:1]),
         *_named_unclean(epoch),
-        *(Fact("a command requested this election", refs=(ref,)) for ref in epoch.asked[:1]),
+        leader_fact(epoch),
     ]
     if is_last_member_again(history, epoch):
         return _last_known(history, epoch, facts)

@@ -182,6 +182,7 @@ class Want:
         epochs: leader epochs that it is about, each with its leader, if known.
         topic: the topic, if the question is about the whole topic.
         because: what shows that something is missing, if anything does.
+        controllers: nodes that are controllers and no brokers, if the question is about the metadata log.
         origin: where the evidence of the partition comes from: if from traces alone, lines of a trace would answer.
     """
 
@@ -192,6 +193,7 @@ class Want:
     epochs: tuple[tuple[int, int | None], ...] = ()
     topic: str = ""
     because: Reason | None = None
+    controllers: tuple[int, ...] = ()
     origin: Origin = Origin.FILES
 
     @property
@@ -207,6 +209,7 @@ class Want:
             self.topic,
             (reason.shows, reason.which, reason.text) if reason is not None else (),
             list(Origin).index(self.origin),
+            self.controllers,
         )
 
     @property

@@ -169,15 +169,14 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "{offsets}, where their segments differ and neither of them will truncate"
         ),
         Question.HIGH_WATERMARK_BEFORE: (
-            "{witnesses}: whether {leader} had committed records from offset {first} on, which {replicas} truncated "
+            "{witnesses} whether {leader} had committed records from offset {first} on, which {replicas} truncated "
             "later"
         ),
         Question.COMMITTED_BEFORE: (
-            "{witnesses}: whether {leader} had committed records from offset {first} on, before {last_leader} began "
-            "there"
+            "{witnesses} whether {leader} had committed records from offset {first} on, before {next_began}"
         ),
         Question.COMMITTED_BEFORE_NEW_LOG: (
-            "{witnesses}: how far {leader} had committed before its log was created again"
+            "{witnesses} how far {leader} had committed before its log was created again"
         ),
         Question.COMMITTED_APART: (
             "server.log and replication-offset-checkpoint of that time: how far {leader} had committed, because its "
@@ -342,6 +341,13 @@ def _leader(role: tuple[int, int | None]) -> str:
     return f"broker {leader} (leader of epoch {number})" if leader is not None else f"the leader of epoch {number}"
 
 
+def _next_began(want: Want) -> str:
+    (_, leader), (number, later) = want.epochs[0], want.epochs[-1]
+    if leader is not None and leader == later:
+        return f"it began leader epoch {number} there"
+    return f"{_leader(want.epochs[-1])} began there"
+
+
 def _numbers(roles: Sequence[tuple[int, int | None]]) -> str:
     return ", ".join(str(number) for number, _ in roles)
 
@@ -362,10 +368,12 @@ _PARTS: Mapping[str, Callable[[Want], str]] = MappingProxyType(
         "because": _reason,
         "bracketed_because": lambda want: f" ({_reason(want)})" if want.because else "",
         "colon_because": lambda want: f": {_reason(want)}" if want.because else "",
-        "brokers": lambda want: brokers_text(want.brokers),
+        "brokers": lambda want: brokers_text(want.brokers, want.controllers),
         "broker_id": lambda want: str(want.brokers[0]),
-        "brokers_or_replicas": lambda want: brokers_text(want.brokers) if want.brokers else "the replicas",
-        "replicas": lambda want: brokers_text(want.replicas),
+        "brokers_or_replicas": lambda want: (
+            brokers_text(want.brokers, want.controllers) if want.brokers else "the replicas"
+        ),
+        "replicas": lambda want: brokers_text(want.replicas, want.controllers),
         "replica": lambda want: str(want.replicas[0]),
         "artefacts": lambda want: " and ".join(want.artefacts),
         "its_kinds": lambda want: trace_wording.its_kinds(want.artefacts),
@@ -380,6 +388,7 @@ _PARTS: Mapping[str, Callable[[Want], str]] = MappingProxyType(
         "leaders": lambda want: str(len(want.epochs)),
         "leader": lambda want: _leader(want.epochs[0]),
         "leader_id": lambda want: str(want.epochs[0][1]),
+        "next_began": _next_began,
         "last_leader": lambda want: _leader(want.epochs[-1]),
         "owner": lambda want: f"{brokers_text(want.brokers)}'s" if want.brokers else "the replicas' earlier",
     }
@@ -389,11 +398,11 @@ _PARTS: Mapping[str, Callable[[Want], str]] = MappingProxyType(
 
 def _witnesses(want: Want) -> str:
     if Artefact.PARTITION_LOGGER not in want.artefacts:
-        return f"{{owner}} {all_of(want.artefacts)}"
-    where = " in its log directory that failed" if Artefact.FAILED_LOG_DIRECTORY in want.artefacts else ""
+        return f"{{owner}} {all_of(want.artefacts)}:"
+    where = ", or in its log directory that failed" if Artefact.FAILED_LOG_DIRECTORY in want.artefacts else ""
     return (
-        f"one of (a) {{owner}} replication-offset-checkpoint or (b) its segments, copied before its next start{where}, "
-        "(c) its log of that time with kafka.cluster.Partition at DEBUG, (d) {clients} of {partition}"
+        f"any one of these: {{owner}} replication-offset-checkpoint or segments, copied before its next start{where}; "
+        "its log of that time with kafka.cluster.Partition at DEBUG; {clients} of {partition}. It shows"
     )
 
 

@@ -38,7 +38,7 @@ def test_the_checkpoint_of_a_dead_leader_tells_what_its_successor_lacks() -> Non
     assert {*found} == {LOSS, CUT}
     assert {finding.offsets for finding in found.values()} == {((86, 137),)}
     assert (found[LOSS].replicas, found[LOSS].cause) == ((11, 12), "hw-truncation")
-    assert (found[LOSS].keep or "").startswith("broker 11's copy of pay.v1_x-0 (also on broker 12)")
+    assert (found[LOSS].keep or "").startswith("broker 11's copy of pay.v1_x-0 (broker 12 has the same records)")
     assert "restart or wipe broker 11" in found[LOSS].do_not[0]
     assert not unknown(result)
 

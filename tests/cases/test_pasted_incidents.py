@@ -98,7 +98,7 @@ ANSWERS: dict[str, Answer] = {
         f"{SUSPECTED}COMMITTED DATA LOST   offsets 0 to 640",
         found((LOSS, 4, (0, 641))),
         ("all-log-dirs-failed", "isr-shrunk-to-one", "truncation"),
-        never=("the evidence does not show the cause", "show no lost record"),
+        never=("the evidence proves no cause", "show no lost record"),
     ),
     "all-dirs-failed-then-whole": Answer(
         "ERROR stated by a log line: Broker stopped: all log directories failed. ",
@@ -317,7 +317,7 @@ def test_a_ticket_is_answered(name: str) -> None:
     assert tuple(one.known.id for one in result.problems) == expected.stated
     assert not [words for words in expected.never if words in page]
     assert "Collect this" not in page, "of an excerpt a few things to fetch are enough"
-    nexts = page.partition("Fetch next:\n")[2].partition("\n\n")[0]
+    nexts = page.partition("Collect next:\n")[2].partition("\n\n")[0]
     assert nexts.count("  - ") <= 3
     of_loss = {one.judgements[LOSS].verdict for one in result.partitions if not one.history.incarnation}
     assert of_loss <= {Verdict.UNKNOWN}

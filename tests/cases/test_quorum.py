@@ -18,6 +18,7 @@ import pytest
 
 from forensics.engines import large
 from forensics.engines.local import scan
+from forensics.reports import text
 from forensics.reports.json_report import render
 from forensics.result import Partition, Result
 from forensics.rules.wants import Artefact
@@ -174,3 +175,21 @@ def test_the_name_of_a_snapshot_alone_shows_nothing(content: bytes, counts: bool
     found = told(of_log(scan([str(folder)])))
     assert found - before == ({(LOSS, ((106, 107),))} if counts else set())
     assert not before - found
+
+
+def test_controllers_are_not_called_brokers(tmp_path: Path) -> None:
+    result = scan([str(unpacked("quorumforked-3.9.1", tmp_path))])
+    page = text.render(result, width=200)
+    assert "The metadata log lost committed offsets 0 to 20 (21 offsets, perhaps more)" in page
+    assert "controller 101 became leader (epoch 3) at offset 0 without them" in page
+    assert "controller 101's server.log" in page  # why it is not proven
+    assert "older copies of __cluster_metadata-0 of controllers 101, 102 and 103" in page  # what is to be collected
+    assert not re.search("brokers? 10[123]", page)
+    assert "0 records" not in page  # of which no copy is left to count them
+
+
+def test_files_of_the_metadata_log_are_the_last_steps(tmp_path: Path) -> None:
+    result = scan([str(unpacked("quorumwiped-3.9.1", tmp_path))])
+    steps = re.findall(r"(?m)^   \d  (\S+(?: disk)?) +(\w+ \d+)", text.render(result, width=200))[:6]
+    assert [when for when, _ in steps[3:]] == ["on disk"] * 3
+    assert [who for _, who in steps[3:]] == ["controller 101", "broker 1", "broker 2"]

@@ -286,7 +286,7 @@ def test_a_leader_may_lack_records_of_two_logs() -> None:
     ]
     lost = {(f.offsets, f.epochs[0], (f.keep or "").partition(".")[0]) for f in found if f.rule == LOSS}
     assert lost == {
-        (((27, 36),), 5, "broker 2's copy of orders-0 (also on broker 3)"),
+        (((27, 36),), 5, "broker 2's copy of orders-0 (broker 3 has the same records)"),
         (((69, 126),), 9, "broker 3's copy of orders-0"),
         (((116, 195),), 5, "broker 2's copy of orders-0"),
     }
@@ -381,7 +381,7 @@ def test_who_kept_a_tail_and_fetched_on_behind_it_holds_the_tail() -> None:
     result = scan([str(DATA / "chaos32-1.1.1.tar.xz")])
     found = [f for f in result.findings if (f.topic, f.partition) == ("orders", 0)]
     (loss,) = (f for f in found if f.rule == LOSS)
-    assert (loss.offsets, loss.keep) == (((42, 63),), "broker 2's copy of orders-0 (also on broker 3)")
+    assert (loss.offsets, loss.keep) == (((42, 63),), "broker 2's copy of orders-0 (broker 3 has the same records)")
     epochs = {(f.subject, f.cause) for f in found if f.rule == "epoch-divergence"}
     assert {("fall", "unclean-election")} <= epochs
     assert "damaged-epoch-file" not in {f.cause for f in result.findings}

@@ -48,7 +48,7 @@ def test_a_ticket_is_judged(run: Run) -> None:
 @pytest.mark.usefixtures("pasted")
 def test_the_summary_says_what_it_rests_on(run: Run) -> None:
     ran = run("scan", "-")
-    assert "broker 2  logs 09:13:11 to 09:13:11 (excerpt); release unknown" in ran.out
+    assert "broker 2  logs at 09:13:11 (excerpt); release unknown" in ran.out
     assert "0 notices" in ran.out
 
 

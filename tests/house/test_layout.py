@@ -84,6 +84,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "tally": "counts of rules, for several reports",
             "titles": "names of partitions and titles of findings, for several reports",
             "elision": "long lines made short",
+            "places": "what the paths of all evidence begin with",
             "terminal": "lines for a terminal",
             "redaction": "takes names out of a result before any report",
             "evidence_redaction": "takes names out of the evidence itself",

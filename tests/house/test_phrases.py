@@ -31,7 +31,7 @@ PHRASES = {
     "printed times read as": "timestamps without a zone were read as",
     "silent: no line": "(no log lines until restart)",
     "do not keep one distance": "broker 2's log times are 9 h 0 m off: wrong --tz?",
-    "the election is called unclean": "the controller logged this election as unclean",
+    "the election is called unclean": "the controller elected broker N and logged the election as unclean",
     "so a leader alone answers them": "acks=all gave no protection",
     "of the epochs before are not in its log": "became leader at offset 50, without offsets 50 to 79",
     "consumers that read them": "downstream systems that consumed these records",

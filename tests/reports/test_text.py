@@ -14,10 +14,13 @@ import pytest
 from forensics.case import Reading
 from forensics.engines.local import scan
 from forensics.outputs import plain
+from forensics.replay.confidence import Weakness
+from forensics.replay.facts.directory import Ref
 from forensics.reports.incidents import Incident, incidents
 from forensics.reports.text import BRIEF, FULL, clock, render
 from forensics.result import Result
-from forensics.rules.finding import Action, Finding, Severity
+from forensics.rules.causes import CauseId
+from forensics.rules.finding import Action, Evidence, Fact, Finding, Severity
 
 Scanned = Callable[[Path], Result]
 
@@ -46,6 +49,45 @@ def lost(sample_traces: Path, scanned: Scanned) -> Result:
 
 
 # -- incidents -------------------------------------------------------------------------------------
+
+
+def test_several_incidents_are_listed_before_the_first(lost: Result) -> None:
+    one, other = finding(), finding(partition=1, summary="others are gone", replicas=(2,), cause=CauseId.WIPED_DISK)
+    third = finding(rule="segment-damage", partition=2, offsets=((1, 2),), severity=Severity.ERROR)
+    page = render(with_findings(lost, one, other, third), width=120)
+    listed = page.partition("In short, the worst first:\n")[2].partition("\n\n")[0].splitlines()
+    assert listed == [
+        "  orders-0, orders-1   COMMITTED DATA LOST   offsets 50 to 79 (30 offsets)",
+        "  orders-2   SEGMENT DAMAGE   offset 1 (1 offset)",
+    ]
+    assert "In short" not in render(with_findings(lost, one), width=120)
+
+
+def test_what_several_replicas_did_is_one_sentence(lost: Result) -> None:
+    did = "truncated committed offsets 50 to 79 (30 offsets) in leader epoch 2: the partition has lost them"
+    cut = [
+        finding(rule="truncation-below-committed", replicas=(broker,), summary=f"broker {broker} {did}", did=did)
+        for broker in (3, 2)
+    ]
+    page = render(with_findings(lost, finding(), *cut), width=200)
+    assert f"+ truncation-below-committed: brokers 2 and 3 {did}." in page
+
+
+def test_what_else_explains_a_suspicion_stands_in_place_of_an_unknown_cause(lost: Result) -> None:
+    unsure = finding(
+        weak=(Weakness.OTHERWISE_EXPLAINED,), uncertain=("perhaps the clock was set",), cause=CauseId.UNKNOWN
+    )
+    page = render(with_findings(lost, unsure), width=120)
+    assert "  Otherwise   perhaps the clock was set\n" in page
+    assert "  Cause" not in page
+
+
+def test_the_same_line_is_cited_once(lost: Result) -> None:
+    cited = Evidence("a/server.log", "0" * 64, 7, None, "the line")
+    ref = Ref(row=1)
+    facts = tuple(Fact(text, broker=1, time=1, refs=(ref,)) for text in ("had one thing", "had another"))
+    page = render(with_findings(lost, finding(facts=facts, evidence=(cited, cited))), width=120)
+    assert page.count("a/server.log:7") == 1
 
 
 @pytest.mark.parametrize(

@@ -365,5 +365,5 @@ def test_what_the_list_asks_of_a_broker_is_in_its_command(name: str, case: Calla
 
 def test_a_controller_is_no_broker(case: Callable[[str], Result]) -> None:
     result = case("rackloss-3.9.1")
-    assert "\n3 brokers, 1 controller (node 100), " in render(result, width=200)
-    assert [one.name for one in brokers(result, {})] == ["Broker 1", "Broker 2", "Broker 3", "Node 100 (controller)"]
+    assert "\n3 brokers, 1 controller (100), " in render(result, width=200)
+    assert [one.name for one in brokers(result, {})] == ["Broker 1", "Broker 2", "Broker 3", "Controller 100"]

@@ -52,7 +52,7 @@ def test_an_isr_that_only_others_state_counts_too(sample_traces: Path, tmp_path:
     texts = [fact.text for fact in found["committed-data-lost"].facts]
     (acks,) = (text for text in texts if "acks=all" in text)
     assert acks.endswith("The ISR was [1,2,3], then [1,3], then [1]")
-    last = "was leader of epoch 0, whose last ISR was [1], by the partition epoch"
+    last = "led epoch 0; the last ISR of that epoch was [1], by the partition epoch"
     assert [fact.text for fact in found["unclean-election"].facts if "last ISR" in fact.text] == [last]
 
 

@@ -97,7 +97,7 @@ def test_an_exception_speaks_of_the_partition_of_its_event(tmp_path: Path) -> No
 def test_an_error_is_the_headline_where_nothing_is_found(tmp_path: Path) -> None:
     shown = text.render(pasted(tmp_path, SHOWN["all-log-dirs-failed"].lines), width=200).splitlines()
     assert shown[0] == (
-        "ERROR stated by a log line: Broker stopped: all log directories failed. The broker (no line names it) "
+        "ERROR stated by a log line: Broker stopped: all log directories failed. The broker that logged this "
         "stopped, because all its log directories have failed: /srv/kafka/data."
     )
     assert shown[2:4] == ["What the lines say:", "  error     Broker stopped: all log directories failed"]

@@ -36,7 +36,7 @@ def lost(**holders: tuple[Range, ...]) -> Loss:
         (
             lost(b1=WHOLE, b2=WHOLE),
             "brokers 1 and 2 still have them",
-            "broker 1's copy of orders-0 (also on broker 2)",
+            "broker 1's copy of orders-0 (broker 2 has the same records)",
             [1],
         ),
         (
@@ -63,7 +63,7 @@ def test_the_copies_to_keep_are_those_with_the_most(
         PartitionFacts("orders", 0), replicas={broker: Replica(broker, on_disk=True) for broker in loss.holders}
     )
     found = advice(history, take_in([str(sample_traces / "unclean-0.10.2.2")]), loss)
-    assert copies_text(loss) == said
+    assert copies_text(history, loss) == said
     assert found["keep"] == kept
     assert [step.text.split()[2] for step in found["next_steps"] if step.text.startswith("stop")] == [
         str(broker) for broker in stopped

@@ -77,7 +77,9 @@ def metadata_history(case: Case) -> History | None:
         extents.append(one)
     history.shortened_logs = [*_shortened(nodes, history.epochs)]
     history.epoch_rollbacks = [*_rolled_back(nodes)]
-    history.quorum = Quorum.of(nodes, history, _replaced(nodes, history.epochs), older)
+    quorum = Quorum.of(nodes, history, _replaced(nodes, history.epochs), older)
+    controllers = frozenset(node.id for node in case.brokers.values() if node.only_controls)
+    history.quorum = replace(quorum, controllers=controllers)
     history.origin = case.origin
     return history if len(nodes.voters) >= MANY or _differs(history) else None
 

@@ -32,6 +32,7 @@ class Quorum:
         whole: nodes whose lines show no truncation and no shorter log, and whose copy is in the evidence: it has each
             record that was in their log since.
         older: nodes whose copy ends below what their lines show, so that it does not count.
+        controllers: nodes that are controllers and no brokers.
     """
 
     voters: frozenset[int]
@@ -40,6 +41,7 @@ class Quorum:
     shortened: frozenset[tuple[int, int]] = frozenset()
     whole: frozenset[int] = frozenset()
     older: frozenset[int] = frozenset()
+    controllers: frozenset[int] = frozenset()
 
     @staticmethod
     def of(nodes: Nodes, history: History, replaced: Iterable[tuple[int, int]], older: Iterable[int] = ()) -> Quorum:

@@ -152,7 +152,7 @@ def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
     return Answer(
         tone,
         headline,
-        lead,
+        lead + _restarts(result, tone),
         _tiles(found, result, len(parts)),
         tuple(listed[:LISTED]) if len(listed) > 1 else (),
         max(len(listed) - LISTED, 0),
@@ -492,6 +492,11 @@ def _open_tile(result: Result) -> Tile:
     return Tile(number(clean), f"of {total} without {' or '.join(what[rule] for rule in asked)}")
 
 
+def _restarts(result: Result, tone: str) -> str:
+    """Return that all brokers restarted together, unless nothing is wrong."""
+    return "" if tone == "good" else "".join(f" {sentence(plain(one))}" for one in remarks.restarted(result))
+
+
 def _card(partition: Partition, anchor: str, called: Namer) -> Card:
     findings = _shown(partition)
     head, told = findings[0], advisers(findings)
@@ -583,8 +588,11 @@ def _records(findings: Sequence[Finding]) -> str:
     if len(counts) < len(findings):
         return ""
     low, tops = sum(least for least, _ in counts), [most for _, most in counts if most is not None]
-    if len(tops) < len(counts):
-        return f"{plural(low, 'record')}, perhaps more"
+    more = ", perhaps more" if len(tops) < len(counts) else ""
+    if not low:  # there may be none
+        return f"{plural(sum(size(f.offsets) for f in findings), 'offset')}{more}"
+    if more:
+        return f"{plural(low, 'record')}{more}"
     return plural(low, "record") if low == sum(tops) else f"{number(low)} to {plural(sum(tops), 'record')}"
 
 

@@ -168,7 +168,7 @@ def epoch_text(reign: Reign) -> str:
     if reign.leader is None:
         leader = "leader unknown"
     else:
-        leader = f"broker {reign.leader} leads" if reign.leader >= 0 else "no leader"
+        leader = f"{reign.name} leads" if reign.leader >= 0 else "no leader"
     return f"epoch {reign.epoch}, {leader}"
 
 
@@ -361,7 +361,7 @@ class _Figure:
         } | ({"dtick": 1} if high - low < 6 else {})
         self.layout[f"yaxis{place + 2 + len(self.chart.lanes)}"] = self._flat(*domain, overlaying=y)
         self.layout["annotations"].append(
-            {"x": 0, "y": domain[1], "xref": "paper", "yref": "paper", "text": f"<b>broker {lane.replica}</b>"}
+            {"x": 0, "y": domain[1], "xref": "paper", "yref": "paper", "text": f"<b>{lane.name}</b>"}
             | {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "yshift": -5}
             | {"font": {"size": 12, "color": "var(--ink)"}}
         )
@@ -411,7 +411,7 @@ class _Figure:
         pattern = {"shape": "/", "fgcolor": "var(--hatch)", "bgcolor": "rgba(0,0,0,0)", "size": 12, "solidity": 0.06}
         self._polygons(
             flat, "silent", boxes, fillpattern=pattern, hoveron="fills", hoverinfo="text",
-            text=f"broker {lane.replica} logged nothing about its replica here",
+            text=f"{lane.name} logged nothing about its replica here",
         )  # fmt: skip
 
     def _boxes(self, lane: Lane, y: str) -> None:
@@ -433,7 +433,7 @@ class _Figure:
         edge = {"color": "var(--end-soft)", "width": 1, "dash": "dot"}
         self._polygons(
             y, "box", boxes, fillcolor="var(--end-wash)", line=edge, only="offsets", hoveron="fills", hoverinfo="text",
-            text=f"broker {lane.replica}: the log end offset rose somewhere in here; no line says when",
+            text=f"{lane.name}: the log end offset rose somewhere in here; no line says when",
         )  # fmt: skip
 
     def _members(self, lane: Lane, flat: str) -> None:
@@ -480,7 +480,7 @@ class _Figure:
                 offsets=True, hoverinfo="text", customdata=[ref for _, _, ref, _ in marks],
                 marker={"size": size if len(marks) < 120 else 3, "symbol": symbol, "color": colour},
                 text=[
-                    f"broker {lane.replica}: {noun} {'' if exact else 'at least '}{number(value)}"
+                    f"{lane.name}: {noun} {'' if exact else 'at least '}{number(value)}"
                     for _, value, _, exact in marks
                 ],
             )  # fmt: skip
@@ -560,7 +560,7 @@ class _Figure:
         self._add(
             y, group, [mark.time for mark in marks], values, **({"mode": "markers"} | more),
             marker={"symbol": symbol, "size": size, "color": colour, "line": {"color": "var(--card)", "width": 1}},
-            hoverinfo="text", text=[escaped(f"broker {lane.replica}: {mark.text}") for mark in marks],
+            hoverinfo="text", text=[escaped(f"{lane.name}: {mark.text}") for mark in marks],
             customdata=[mark.ref for mark in marks],
         )  # fmt: skip
 
@@ -573,5 +573,5 @@ class _Figure:
                 self._add(
                     y, group, [self.at_disk], [value], mode="markers", offsets=True,
                     marker={"symbol": symbol, "size": 8, "color": colour}, hoverinfo="text",
-                    text=f"broker {lane.replica}: {noun}: {number(value)}",
+                    text=f"{lane.name}: {noun}: {number(value)}",
                 )  # fmt: skip

@@ -23,7 +23,7 @@ from forensics.reports.html.story import step_anchor, steps_of, tone_of
 from forensics.reports.html.thinning import thin
 from forensics.reports.html.wording import micros, plain
 from forensics.result import Partition
-from forensics.rules.finding import Finding, Severity
+from forensics.rules.finding import Finding, Severity, brokers_text
 from parsers.schema import Kind
 
 Quote = Callable[[Case, Iterable[Place]], dict[Place, str]]
@@ -91,6 +91,7 @@ class Step:
 
     Attributes:
         time: milliseconds since the start of the chart, or None.
+        who: the broker or the controller, in words.
         anchor: id of the step in the story.
         on_disk: files show it, as they were when they were copied.
     """
@@ -98,6 +99,7 @@ class Step:
     number: int
     time: int | None
     broker: int | None
+    who: str
     text: str
     anchor: str
     ref: int = -1
@@ -106,9 +108,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One replica."""
+    """One replica; ``name`` is its broker or controller in words."""
 
     replica: int
+    name: str
     states: tuple[State, ...]
     marks: tuple[Mark, ...]
     dated: tuple[tuple[int, int], ...]  # (time stamp, last offset + 1) of record batches on disk
@@ -119,10 +122,11 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Reign:
-    """A leader epoch; its leader is -1 for none, and None if unknown."""
+    """A leader epoch; its leader is -1 for none, and None if unknown, and ``name`` the same in words."""
 
     epoch: int
     leader: int | None
+    name: str
     start: int
     end: int
 
@@ -372,7 +376,10 @@ def _reigns(history: History, drawn: Chart) -> list[Reign]:
     for position in range(1, len(starts)):
         starts[position] = max(starts[position], starts[position - 1])
     ends = [*starts[1:], drawn.length][: len(starts)]
-    return [Reign(e.epoch, e.leader, start, end) for e, start, end in zip(dated, starts, ends, strict=True)]
+    return [
+        Reign(e.epoch, e.leader, brokers_text([] if e.leader is None else [e.leader], history.controllers), start, end)
+        for e, start, end in zip(dated, starts, ends, strict=True)
+    ]
 
 
 def _bands(findings: list[Finding]) -> list[Band]:
@@ -403,6 +410,7 @@ def _steps(findings: list[Finding], drawn: Chart, refs: dict[int, int]) -> list[
             place,
             _ms(drawn, one.fact.time) if one.fact.time is not None else None,
             one.fact.broker,
+            one.who,
             plain(one.fact.text),
             step_anchor(incident.lead, place),
             next((refs[ref.row] for ref in one.fact.refs if ref.row in refs), -1),
@@ -427,6 +435,7 @@ def _lane(drawing: _Drawing, broker: int, members: Iterable[tuple[int, int, bool
     rows = drawing.kept.filter(pl.col("replica") == broker)
     return Lane(
         broker,
+        brokers_text([broker], drawing.history.controllers),
         tuple(_state(row, drawing.chart, drawing.refs) for row in rows.iter_rows(named=True)),
         tuple(_marks(drawing, broker, rows)),
         tuple(_dated(drawing.case, drawing.history, broker, drawing.chart)),

@@ -103,7 +103,7 @@
         make("text", { x: x(moment.fork) + (late ? -6 : 6), y: height - 1, "text-anchor": late ? "end" : "start", class: "fork-text" }, svg, "fork at offset " + report.number(moment.fork));
       }
       this.bars.replaceChildren(svg);
-      const words = moment.bars.map((bar) => `broker ${bar.replica}: ${this.spell(bar)}`).join(". ");
+      const words = moment.bars.map((bar) => `${bar.name}: ${this.spell(bar)}`).join(". ");
       this.bars.setAttribute("aria-label", `${this.when(moment)}. ${words}.` + (moment.fork === null ? "" : ` Fork at offset ${moment.fork}.`));
       this.output.textContent = this.when(moment);
       this.slider.setAttribute("aria-valuetext", this.when(moment));
@@ -122,7 +122,7 @@
 
     bar(svg, bar, y, tall, x, narrow, first, left, room) {
       const group = make("g", { class: bar.known ? "" : "ghost" }, svg);
-      make("text", { x: 0, y: narrow ? y - 7 : y + 15, class: "who" }, svg, "broker " + bar.replica);
+      make("text", { x: 0, y: narrow ? y - 7 : y + 15, class: "who" }, svg, bar.name);
       const role = bar.end === null ? "nothing known" : bar.known ? bar.role : `${bar.role || "silent"}: last known`;
       make("text", { x: narrow ? 72 : 0, y: narrow ? y - 7 : y + 31 }, svg, role === "on disk" ? "" : role);
       if (bar.end === null) {
@@ -175,7 +175,7 @@
             row.append(made);
             return made;
           };
-          cell("th", "broker " + bar.replica).scope = "row";
+          cell("th", bar.name).scope = "row";
           cell("td", bar.known ? bar.role : (bar.role || "silent") + ", last known");
           cell("td", bar.pieces.map(([epoch, from, to]) => `${epoch < 0 ? "epoch unknown" : "epoch " + epoch}: ${report.number(from)} to ${report.number(to - 1)}`).join("; "), "num");
           cell("td", bar.end === null ? "" : (bar.exact ? "" : "≥ ") + report.number(bar.end), "num r");

@@ -7,6 +7,7 @@
   const WORDS = { v: ["✕", "violated"], w: ["!", "warning"], n: ["i", "info"], u: ["?", "unknown"], c: ["·", "clean"], x: ["–", "not applicable"] };
   const RANK = { v: 0, w: 1, u: 2, n: 3, c: 4, x: 5 };
   const rows = report.data.map.map(([name, letters, panel], place) => ({ name, letters, panel, place, key: name.toLowerCase() }));
+  const rules = [...grid.querySelectorAll(".rule span")].map((one) => one.textContent);
   const body = grid.tBodies[0];
   const find = document.getElementById("find"), show = document.getElementById("show");
   const status = document.getElementById("shown"), more = document.getElementById("more-rows");
@@ -26,15 +27,22 @@
       th.append(link);
     } else th.textContent = row.name;
     tr.append(th);
-    for (const letter of row.letters) {
+    [...row.letters].forEach((letter, column) => {
       const td = document.createElement("td");
       td.className = letter;
       const word = document.createElement("span");
       word.className = "vh";
       word.textContent = WORDS[letter][1];
-      td.append(WORDS[letter][0], word);
+      const wanted = letter === "u" && document.getElementById("missing-" + rules[column]);
+      if (wanted) {
+        const link = document.createElement("a");
+        link.href = "#" + wanted.id;
+        link.tabIndex = -1; // the sums above have the same links
+        link.append(WORDS[letter][0], word);
+        td.append(link);
+      } else td.append(WORDS[letter][0], word);
       tr.append(td);
-    }
+    });
     return tr;
   };
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from forensics.case import Origin
 from forensics.case.trace_clusters import cluster_text
@@ -43,6 +44,7 @@ class Row:
         spans: offsets and leader epochs that it must cover, or "" for all it has.
         partitions: who needs it, and ``more`` of them that are not named.
         rules: the questions, by the rules that ask them.
+        first_of: the rules that no row before asks: links from the table of rules lead here.
     """
 
     broker: str
@@ -52,6 +54,7 @@ class Row:
     partitions: tuple[str, ...]
     more: int
     rules: tuple[str, ...]
+    first_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ def missing(result: Result) -> Missing:
     ordered = sorted(rows.items(), key=lambda item: (item[1].saved, -len(item[1].partitions)))
     asked = _asked(result, called)
     return Missing(
-        tuple(_row(key, row) for key, row in ordered[:ROWS]),
+        _linked(_row(key, row) for key, row in ordered[:ROWS]),
         max(len(ordered) - ROWS, 0),
         tuple(asked[:SENTENCES]),
         max(len(asked) - SENTENCES, 0),
@@ -114,6 +117,16 @@ def missing(result: Result) -> Missing:
             for one in collecting.commands(result, collecting.wanted(result))[:COMMANDS]
         ),
     )
+
+
+def _linked(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """Return the rows, each with the rules that it is the first to name."""
+    found: list[Row] = []
+    known: set[str] = set()
+    for row in rows:
+        found.append(replace(row, first_of=tuple(rule for rule in row.rules if rule not in known)))
+        known.update(row.rules)
+    return tuple(found)
 
 
 def _gathered(result: Result, called: Namer) -> dict[tuple[object, ...], _Gathered]:

@@ -12,6 +12,7 @@ from forensics.replay.history import History
 from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.roles.steps import RoleSpan, StepKind
 from forensics.replay.timeline import ON_DISK, SILENT, STOPPED
+from forensics.rules.finding import brokers_text
 
 MOMENTS = 96
 """Moments that can be chosen: changes of a role or a log first, then progress in between."""
@@ -22,12 +23,14 @@ class Bar:
     """One replica's log.
 
     Attributes:
+        name: its broker or controller in words.
         pieces: (leader epoch, first offset, end); -1 if the epoch of the records is unknown.
         exact: the end is known; else it is a lower bound.
         known: false if the replica had no line at that moment and its last known log is shown.
     """
 
     replica: int
+    name: str
     role: str
     pieces: tuple[tuple[int, int, int], ...]
     end: int | None
@@ -162,11 +165,13 @@ def _states(frame: pl.DataFrame, brokers: Sequence[int], times: list[int]) -> di
 
 def _bar(history: History, broker: int, state: _State, time: int) -> Bar:
     role, known = state.role or "", bool(state.known)
+    name = brokers_text([broker], history.controllers)
     if state.end is None:
-        return Bar(broker, role, (), None, False, known, None)
+        return Bar(broker, name, role, (), None, False, known, None)
     log = _log(history.role_spans.get(broker, []), time)
     return Bar(
         broker,
+        name,
         role,
         _pieces(log, state.start or 0, state.end),
         state.end,
@@ -207,13 +212,14 @@ def _pieces(log: Lineage, start: int, end: int) -> tuple[tuple[int, int, int], .
 def _on_disk(history: History, brokers: Sequence[int]) -> Moment:
     bars = []
     for broker in brokers:
-        replica = history.replicas.get(broker)
+        replica, name = history.replicas.get(broker), brokers_text([broker], history.controllers)
         if replica is None or not replica.on_disk or replica.end is None:
-            bars.append(Bar(broker, "", (), None, False, False, None))
+            bars.append(Bar(broker, name, "", (), None, False, False, None))
             continue
         bars.append(
             Bar(
                 broker,
+                name,
                 ON_DISK,
                 _pieces(replica.lineage, replica.log_start, replica.end),
                 replica.end,

@@ -54,7 +54,7 @@
       if (!step) return;
       this.at = at;
       const when = step.time !== null ? ", " + report.clock(panel.told.zero + step.time) + " " + report.zoneName() : step.on_disk ? ", on disk" : "";
-      const who = step.broker === null ? "" : `broker ${step.broker} `;
+      const who = step.who ? step.who + " " : "";
       const text = document.createElement("span");
       text.textContent = `Step ${step.number} of ${this.steps.length}${when}: ${who}${step.text}`;
       this.said.replaceChildren(text);
@@ -104,10 +104,10 @@
     const box = element("div", undefined, undefined, "scroll");
     box.tabIndex = 0;
     box.setAttribute("role", "region");
-    box.setAttribute("aria-label", "States of broker " + told.replica);
+    box.setAttribute("aria-label", "States of " + told.name);
     const made = element("table", box, undefined, "plain small states");
-    element("caption", made, "Broker " + told.replica);
-    if (!told.rows.length) element("td", element("tr", element("tbody", made)), "no line of this broker about its replica is in the evidence");
+    element("caption", made, told.name[0].toUpperCase() + told.name.slice(1));
+    if (!told.rows.length) element("td", element("tr", element("tbody", made)), "no line of it about its replica is in the evidence");
     else {
       const head = element("tr", element("thead", made));
       for (const [text, kind] of HEADS) element("th", head, text, kind).scope = "col";
@@ -122,7 +122,7 @@
     rows.replaceChildren(...told.tables.map(table));
     told.tables.forEach((one, place) => {
       if (!one.more) return;
-      const more = element("p", undefined, `${report.number(one.more)} rows of broker ${one.replica} left out, spread evenly.`, "more");
+      const more = element("p", undefined, `${report.number(one.more)} rows of ${one.name} left out, spread evenly.`, "more");
       rows.children[place].after(more);
     });
     report.writeTimes();

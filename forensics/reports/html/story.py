@@ -59,6 +59,7 @@ class Step:
         anchor: id of its element.
         text: what happened.
         broker, time: where and when; time in microseconds since 1970 UTC, or None.
+        who: the broker or the controller, in words.
         lane: column of its broker in the rail, or -1.
         previous: column of the step before, or -1.
         proofs: the evidence; ``more`` is how many pieces are left out.
@@ -69,6 +70,7 @@ class Step:
     anchor: str
     text: str
     broker: int | None
+    who: str
     time: int | None
     lane: int
     previous: int
@@ -115,6 +117,7 @@ class Tale:
     Attributes:
         name, partition: the partition and its anchor.
         findings: the worst one first; it gives the story its title.
+        nodes: the lanes are of brokers and controllers.
         notes: facts of no broker and no time, such as settings.
         others: further partitions with the same story; ``more`` is how many are not listed.
     """
@@ -125,6 +128,7 @@ class Tale:
     findings: tuple[Told, ...]
     count: str
     lanes: tuple[int, ...]
+    nodes: bool
     steps: tuple[Step, ...]
     notes: tuple[Step, ...]
     cause: Cause | None
@@ -212,6 +216,7 @@ class _Teller:
             tuple(self._told(finding) for finding in first.findings),
             _count(lead),
             lanes,
+            bool(lead.controllers),
             self._steps(lead, found.steps, lanes),
             tuple(self._step(lead, 0, one, lanes, -1) for one in found.notes),
             lead.known_cause,
@@ -236,6 +241,7 @@ class _Teller:
             step_anchor(lead, place) if place else "",
             plain(one.fact.text),
             broker,
+            one.who,
             one.fact.time,
             lanes.index(broker) if broker is not None and broker in lanes else -1,
             previous,
@@ -251,7 +257,7 @@ class _Teller:
             finding_anchor(finding),
             rule.label if decides(finding.confidence) else f"Suspected: {rule.phrase}",
             rule.phrase,
-            brokers_text(finding.replicas) if finding.replicas else "",
+            brokers_text(finding.replicas, finding.controllers) if finding.replicas else "",
             finding.rule,
             tone_of(finding),
             finding.severity.value,

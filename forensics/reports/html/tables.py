@@ -41,6 +41,7 @@ class Table:
     """The rows of one lane, and how many were left out."""
 
     replica: int
+    name: str
     rows: tuple[Row, ...]
     more: int
 
@@ -66,7 +67,7 @@ def _table(chart: Chart, lane: Lane, most: int) -> Table:
         told.append(
             Row(None, ON_DISK, log_end=_exactly(lane.disk_end), high_watermark=_exactly(lane.disk_high_watermark))
         )
-    return Table(lane.replica, tuple(told), len(lane.states) + len(marks) - len(rows))
+    return Table(lane.replica, lane.name, tuple(told), len(lane.states) + len(marks) - len(rows))
 
 
 def _spread(states: Sequence[State], most: int) -> list[State]:
@@ -87,7 +88,7 @@ def _state(chart: Chart, state: State) -> Row:
         epoch=state.epoch,
         log_end=(state.log_end, state.exact) if state.log_end is not None else None,
         high_watermark=(state.high_watermark, state.high_watermark_exact) if state.high_watermark is not None else None,
-        isr=state.isr or "",
+        isr="" if state.isr is None else state.isr or "empty",
         evidence=_evidence(chart, state.ref),
     )
 

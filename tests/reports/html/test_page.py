@@ -533,3 +533,13 @@ def test_any_file_alone_makes_a_page(name: str, sample_traces: Path, tmp_path: P
     page = render(result)
     assert "was lost" not in title(page)
     assert len(page.encode()) <= LARGEST
+
+
+@pytest.mark.parametrize("name", [SUSPECTED, MISSING])
+def test_what_is_unknown_links_to_what_would_show_it(name: str, results: Callable[[str], Result]) -> None:
+    page = render(results(name))
+    places = re.findall(r'id="(missing-[a-z-]+)"', page)
+    links = re.findall(r'href="#(missing-[a-z-]+)"', page)
+    assert len(places) == len({*places})
+    assert links
+    assert {*links} <= {*places}

@@ -1,0 +1,42 @@
+"""Restarts of all brokers within half a minute."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forensics.case import Case
+from forensics.case.restarts import SPAN, together
+from forensics.engines.local import take_in
+
+SOON = SPAN
+
+
+@pytest.fixture(scope="module")
+def case(sample_traces: Path) -> Case:
+    return take_in([str(sample_traces / "unclean-3.9.1")])
+
+
+def started(case: Case, starts: dict[int, list[int]]) -> list[tuple[int, int]]:
+    """The first and last of the restarts, where the brokers started at these times."""
+    for broker, times in starts.items():
+        case.brokers[broker].starts[:] = times
+    return [(one.first, one.last) for one in together(case)]
+
+
+def test_restarts_of_all_brokers_of_a_recorded_cluster(case: Case) -> None:
+    (one,) = together(case)
+    assert one.brokers == (1, 2, 3)
+    assert round((one.last - one.first) / 1e6) == 9
+
+
+def test_only_restarts_of_all_soon_after_each_other_count(case: Case) -> None:
+    begun = {1: [0], 2: [1], 3: [2]}
+    hour = 120 * SOON
+    assert started(case, begun) == []  # nothing shows that they ran before
+    assert started(case, {1: [0, hour], 2: [1, hour + SOON], 3: [2, hour + 5]}) == [(hour, hour + SOON)]
+    assert started(case, {1: [0, hour], 2: [1, hour + SOON + 1], 3: [2, hour + 5]}) == []
+    assert started(case, {1: [0, hour], 2: [1, hour], 3: [2]}) == []
+    twice = {broker: [0, hour + broker, 2 * hour + broker] for broker in (1, 2, 3)}
+    assert started(case, twice) == [(hour + 1, hour + 3), (2 * hour + 1, 2 * hour + 3)]
