@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -117,3 +118,14 @@ def test_the_next_batch_names_it_or_does_without(place: str, folder: Path, sampl
         step.unlink() if step.is_file() else shutil.rmtree(step)
     assert [one.rule for one in again().findings]
     assert Output(folder).open()["topics"] == ["orders*"]
+
+
+@pytest.mark.parametrize("name", ["partitions", "observations"])
+def test_a_pipe_in_place_of_a_table_is_not_waited_for(name: str, folder: Path, run: Run) -> None:
+    (generation,) = folder.glob("tables-*")
+    path = next((generation / name).rglob("*.parquet"))
+    path.unlink()
+    os.mkfifo(path)
+    ran = run("report", folder)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert f"{path}: is " in ran.err

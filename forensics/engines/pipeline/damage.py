@@ -14,6 +14,7 @@ import polars as pl
 
 from forensics.engines.pipeline.output import MANIFEST, READS, Output
 from forensics.errors import ForensicsError, UnusableOutput
+from forensics.named_files import no_file
 from parsers.containment import Contained, Defect, contained
 
 T = TypeVar("T")
@@ -51,9 +52,24 @@ def refuse_damaged(output: Output) -> None:
     _refuse(reads, f"delete {output.folder / READS}", "everything is read again")
 
 
+def refuse_no_files(output: Output, files: Iterable[Path]) -> None:
+    """Make sure that tables are files: reading a pipe may wait for ever.
+
+    Raises:
+        UnusableOutput: one is not.
+    """
+    for path in files:
+        if why := no_file(path):
+            raise UnusableOutput(
+                f"{path}: {why}; delete {output.folder / MANIFEST} and run forensics batch into the folder again"
+            )
+
+
 def _refuse(files: Iterable[Path], step: str, then: str) -> None:
     for path in sorted(files):
-        if not path.name.startswith((".", "_")) and isinstance(contained(lambda: _read(path)), Defect):  # noqa: B023
+        if path.name.startswith((".", "_")):
+            continue
+        if no_file(path) or isinstance(contained(lambda: _read(path)), Defect):  # noqa: B023
             raise UnusableOutput(f"{path}: is damaged; {step} and run forensics batch into the folder again: {then}")
 
 

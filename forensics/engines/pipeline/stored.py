@@ -20,7 +20,7 @@ from forensics.case.partial import excerpts_alone
 from forensics.engines import codec, local
 from forensics.engines.left_out import Judged
 from forensics.engines.pipeline.clocks import skew
-from forensics.engines.pipeline.damage import reading
+from forensics.engines.pipeline.damage import reading, refuse_no_files
 from forensics.engines.pipeline.finishing import judged_of
 from forensics.engines.pipeline.output import FORMAT, MANIFEST, Output
 from forensics.engines.stages import answers
@@ -202,6 +202,7 @@ class Stored:
         window = (self.manifest.get("since"), self.manifest.get("until"))
         self.reading = Reading(self.manifest["zone"], skew, *window)
         self._rows = LargeTables(self.output.tables(self.generation))
+        refuse_no_files(self.output, (path for name in TABLES for path in table(name, self._rows.folder).files()))
 
     @_naming_damage
     def result(self, *, whole: bool = False) -> Result:
