@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -116,7 +117,7 @@ def _closed(error: OSError, root: Path, prefix: PurePosixPath) -> Source:
     """A folder whose files cannot be listed."""
     folder = Path(error.filename or root)
     shown = prefix / _shown(folder.relative_to(root).as_posix()) if folder != root else prefix
-    return Source(str(shown), 0, _opener(str(folder)), f"a folder that cannot be listed: {error.strerror}")
+    return _left_out(str(shown), f"a folder that cannot be listed: {error.strerror}")
 
 
 def _shown(path: str) -> str:
@@ -127,11 +128,16 @@ def _shown(path: str) -> str:
 def _link(path: str, shown: str, roots: list[str]) -> Iterator[Source]:
     target = os.path.realpath(path)
     if not any(target == root or target.startswith(root.rstrip("/") + "/") for root in roots):
-        yield Source(shown, 0, _opener(target), "a link that leads elsewhere, not followed; give its target as well")
+        yield _left_out(shown, "a link that leads elsewhere, not followed; give its target as well")
 
 
-def _opener(path: str) -> Callable[[], BinaryIO]:
-    return lambda: Path(path).open("rb")
+def _left_out(shown: str, problem: str) -> Source:
+    """Return a source that nothing opens: a pipe would wait for its writer, and a link leads out of the evidence."""
+
+    def refused() -> BinaryIO:
+        raise OSError(errno.EINVAL, problem, shown)
+
+    return Source(shown, 0, refused, problem)
 
 
 def _one(path: str, shown: str, real: str, seen: set[str]) -> Iterator[Source]:
@@ -141,10 +147,10 @@ def _one(path: str, shown: str, real: str, seen: set[str]) -> Iterator[Source]:
     try:
         state = Path(path).stat()
     except OSError as error:
-        yield Source(shown, 0, _opener(real), f"cannot be read: {error.strerror}")
+        yield _left_out(shown, f"cannot be read: {error.strerror}")
         return
     if not stat.S_ISREG(state.st_mode):
-        yield Source(shown, 0, _opener(real), "not a regular file")
+        yield _left_out(shown, "not a regular file")
         return
     problem = "" if os.access(real, os.R_OK) else "cannot be read: permission denied"
     size = state.st_size

@@ -14,6 +14,9 @@ from forensics.engines import local
 from forensics.outputs import as_json
 from forensics.reports import inspect_text
 
+MOST_ROWS = (1 << 31) - 1
+"""More statements than any file has."""
+
 
 @click.command(epilog=example("forensics inspect broker-1/data/orders-0/ --records 10"))
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
@@ -23,10 +26,12 @@ from forensics.reports import inspect_text
     help="Print one line per file: relevant lines, understood lines, and what became of its bytes.",
 )
 @formats("text", "json", help="Format of --coverage.")
-@click.option("--rows", type=click.IntRange(0), default=20, show_default=True, help="Statements to show of each file.")
+@click.option(
+    "--rows", type=click.IntRange(0, MOST_ROWS), default=20, show_default=True, help="Statements to show of each file."
+)
 @click.option(
     "--records",
-    type=click.IntRange(0),
+    type=click.IntRange(0, MOST_ROWS),
     default=0,
     metavar="N",
     help="List the first N record batches of each segment, and every batch with a wrong checksum.",

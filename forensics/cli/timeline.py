@@ -48,7 +48,7 @@ Part = tuple[History, list[Finding]]
 @reading.skews
 @reading.limits
 @reading.redacted
-@click.option("--width", type=click.IntRange(60), help="Columns of the output. Default: those of the terminal.")
+@click.option("--width", type=click.IntRange(60, 10_000), help="Columns of the output. Default: those of the terminal.")
 def timeline(
     paths: tuple[str, ...],
     name: str,
@@ -71,7 +71,7 @@ def timeline(
     if tables is not None and (zone or skews):
         raise click.UsageError("--tz and --skew have no effect on tables, whose times are UTC: give them to the batch")
     case = local.take_in(paths, reading=Reading(zone, skews)) if tables is None else tables.case(name)
-    chosen = _chosen(name, case, tables)
+    chosen = _chosen(name, case, tables, hinted=not redacted)
     found = _findings(paths, case, chosen) if tables is None else tables.result().findings
     parts = [(history, _of(found, history)) for history in chosen]
     if around is not None:
@@ -103,8 +103,14 @@ def _redacted(paths: Sequence[str], case: Case, parts: Sequence[Part]) -> tuple[
     ]
 
 
-def _chosen(name: str, case: Case, tables: Stored | None) -> list[History]:
+def _chosen(name: str, case: Case, tables: Stored | None, *, hinted: bool) -> list[History]:
     """Return the incarnations of a partition, in every cluster that has it.
+
+    Args:
+        name: topic and partition.
+        case: the evidence.
+        tables: those of a batch, or None.
+        hinted: the error may name partitions of the evidence.
 
     Raises:
         UnreadableInput: there is none.
@@ -114,7 +120,7 @@ def _chosen(name: str, case: Case, tables: Stored | None) -> list[History]:
     chosen = sorted((h for h in every if h.name == name), key=lambda h: (h.cluster or "", -h.incarnation))
     if not chosen:
         names = sorted({history.name for history in every}) if tables is None else tables.names()
-        near = difflib.get_close_matches(name, names, n=5, cutoff=0.3) or names[:5]
+        near = (difflib.get_close_matches(name, names, n=5, cutoff=0.3) or names[:5]) if hinted else []
         hint = f"; there is {', '.join(near)}" if near else ""
         raise UnreadableInput(f"no partition {name} in the evidence{hint}")
     return chosen

@@ -522,7 +522,7 @@ def _lacking(history: History, case: Case, loss: Loss) -> Finding:
         case,
         loss,
         f"broker {leader}, the current leader, has no {'batch' if disk.lacking else 'segment'} with them",
-        [Fact(damage.text, broker=leader, refs=(damage.ref,))] if damage is not None else [],
+        [Fact(damage.text, broker=leader, refs=(damage.ref,), states=States.HOLE)] if damage is not None else [],
         subject="segment",
         not_because=tuple(not_because),
     )

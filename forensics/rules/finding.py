@@ -91,6 +91,7 @@ class States(StrEnum):
     TRUNCATION = "truncation point"
     LOG_END = "log end offset"
     EPOCH_START = "start of a leader epoch"
+    HOLE = "hole in a log"
     CONTEXT = "context"  # nothing that the finding rests on: what else follows for the reader
 
 

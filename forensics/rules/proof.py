@@ -11,7 +11,7 @@ from forensics.replay.facts.directory import Ref
 from forensics.rules import rule_of
 from forensics.rules.finding import Evidence, Finding, States, all_of, brokers_text
 
-VALUES = frozenset({States.COMMITTED, States.TRUNCATION, States.LOG_END, States.EPOCH_START})
+VALUES = frozenset({States.COMMITTED, States.TRUNCATION, States.LOG_END, States.EPOCH_START, States.HOLE})
 """Values of which each needs its own bearers."""
 
 

@@ -9,9 +9,11 @@ from forensics.replay.committed.divergence import (
     Divergence,
     WeighedFork,
     divergences,
+    is_in_garbled_log,
     possibly_committed,
     weighed_forks,
 )
+from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.history import History
 from forensics.replay.lineage import intersect, size
 from forensics.replay.omissions.last_leader import last_leader
@@ -191,6 +193,7 @@ def _finding(history: History, divergence: Divergence, leader: int | None) -> Fi
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
+        weak=weak_points({Weakness.DAMAGED: is_in_garbled_log(history, divergence)}),
         **place(history),
         replicas=brokers,
         epochs=tuple(sorted(epoch for epoch in epochs if epoch is not None and epoch >= 0)),

@@ -401,6 +401,9 @@ def test_a_pipe_is_not_waited_for(run: Run, copied: Callable[[str], Path]) -> No
     os.mkfifo(pipe)
     (notice,) = notices(run("scan", trace, "--format", "json").document, pipe)
     assert notice["reason"] == "not a regular file"
+    # The page shows the hash of each file that was read.
+    command = [sys.executable, "-m", "forensics", "scan", str(trace), "--format", "html"]
+    assert b"not a regular file" in subprocess.run(command, capture_output=True, timeout=600, check=False).stdout
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,15 @@ class Divergence:
         return (fork.left_batch, fork.left_ref) if broker == fork.left else (fork.right_batch, fork.right_ref)
 
 
+def is_in_garbled_log(history: History, divergence: Divergence) -> bool:
+    """Return whether the segments of any replica of a divergence hold what no broker writes.
+
+    No checksum covers base offsets. Where they contradict each other in one segment, its records may be at other ones.
+    """
+    disks = (history.facts.disks.get(broker) for broker in divergence.brokers)
+    return any(disk is not None and disk.garbled for disk in disks)
+
+
 def weighed_forks(history: History) -> list[WeighedFork]:
     """Return each difference between the segments of two replicas with what is known of both high watermarks."""
     return [_weighed(history, fork) for fork in history.facts.forks]
