@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 
@@ -72,12 +71,7 @@ def ranks() -> dict[str, int]:
 
 def rule_of(name: str) -> Rule:
     """Return the rule with an id."""
-    return _by_id(RULES.entries)[name]
-
-
-@functools.lru_cache(maxsize=4)
-def _by_id(rules: tuple[Rule, ...]) -> dict[str, Rule]:
-    return {rule.id: rule for rule in rules}
+    return next(rule for rule in RULES if rule.id == name)
 
 
 READ_AS = (

@@ -72,7 +72,7 @@ def test_nothing_differs_where_nothing_changed(
 def test_a_rule_that_words_a_finding_otherwise_is_seen(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, lines = compared(monkeypatch, tmp_path, capsys, "the partition lost", "the partition gave up")
+    code, lines = compared(monkeypatch, tmp_path, capsys, "} lost committed {", "} gave up committed {")
     assert code == 1
     before, after = (
         f"the partition {word} committed offsets 50 to 79 (30 records) of leader epoch 0: broker 3 became leader "

@@ -132,7 +132,8 @@ def test_traces_of_two_clusters_beside_their_evidence_are_left_out(sample_traces
     for name in ("kip101-0.10.2.2", "unclean-3.9.1"):
         shutil.copytree(sample_traces / name, tmp_path / "both" / name)
     expected = of_clusters(scan([str(tmp_path / "both")]))
-    written(tmp_path / "both", tmp_path / "both" / "t" / "all.jsonl")
+    trace = written(tmp_path / "both", tmp_path / "t" / "all.jsonl")
+    shutil.move(trace.parent, tmp_path / "both" / "t")
     assert of_clusters(scan([str(tmp_path / "both")])) == expected
 
 

@@ -32,7 +32,7 @@ def test_a_checkpoint_is_spelled_out(sample_traces: Path) -> None:
 def test_a_segment_shows_its_epochs(sample_traces: Path) -> None:
     (path,) = (sample_traces / "unclean-3.9.1" / "broker-1" / "data" / "orders-0").glob("*.log")
     output = run(path).output
-    assert "leader epochs 0 from 0, 2 from 30" in output
+    assert "leader epochs 0 from offset 0, 2 from offset 30" in output
     assert "offsets from 0, log end offset 45, 45 batches" in output
 
 

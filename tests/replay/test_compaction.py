@@ -35,7 +35,7 @@ def skipping(
 def test_a_leader_that_skips_committed_records_has_lost_them(tmp_path: Path) -> None:
     incident = skipping(tmp_path, 1)
     (found,) = incident.findings("committed-data-lost")
-    assert (found.offsets, found.replicas, found.confidence.value) == (((10, 20),), (2, 3), "proven")
+    assert (found.offsets, found.replicas, found.confidence.value) == (((10, 20),), (2, 3), "inferred")
     assert "broker 1, the current leader, has no batch with them. Brokers 2 and 3 still have them." in found.summary
     assert "no cleaner took them" in found.not_because[0]
     (damage,) = incident.findings("segment-damage")

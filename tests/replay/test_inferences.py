@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.history import ShortenedLog
+from forensics.replay.facts.partition_facts import PartitionFacts
+from forensics.replay.history import History, ShortenedLog
 from forensics.replay.inferences import INFERENCES, Inference, Inferred, joined
 from forensics.replay.interval import Interval
 from forensics.replay.lineage import Lineage
@@ -91,14 +92,17 @@ def test_the_worked_case_is_judged_as_the_page_says(sample_traces: Path, tmp_pat
 def test_why_a_replica_held_what_it_lost_is_said_as_it_was_inferred(by: tuple[Inferred, ...], why: list[str]) -> None:
     log = Lineage(((0, 0),))
     shortened = ShortenedLog(1, 0, Interval(80, by=by), 50, log, None, (), fetched_by=3)
-    assert [*held_texts(shortened)] == [f"broker 1 held everything below 80: {text}" for text in why]
+    assert [*held_texts(History(PartitionFacts("orders", 0)), shortened)] == [
+        f"broker 1 held everything below 80: {text}" for text in why
+    ]
 
 
 def test_each_inference_about_a_log_that_was_shortened_has_words() -> None:
     about = [one.id for one in INFERENCES if one.function.startswith(("truncations.", "roles."))]
     assert len(about) >= 4
+    history = History(PartitionFacts("orders", 0))
     for one in about:
-        assert [*held_texts(ShortenedLog(1, 0, Interval(80, by=(one,)), 50, Lineage(), None, ()))]
+        assert [*held_texts(history, ShortenedLog(1, 0, Interval(80, by=(one,)), 50, Lineage(), None, ()))]
 
 
 @pytest.mark.parametrize(
