@@ -109,14 +109,12 @@ def _of_its_leader(history: History, statement: HwStatement, epoch: Epoch, *, fe
     They are those before its next role. If lines of the leader are in the evidence, there are none in two cases: the
     high watermark was read back, or the replica's fetches are fenced.
     """
-    until = None
+    later = history.epochs.after(epoch.epoch)
     if history.role_spans.get(epoch.leader if epoch.leader is not None else -1):
         if statement.earlier or fenced:
             return []
-        roles = (one.epoch for one in history.role_spans.get(statement.replica, ()) if one.epoch > epoch.epoch)
-        until = min(roles, default=None)
-    later = history.epochs.after(epoch.epoch)
-    later = later if until is None else history.epochs.between(epoch.epoch, until + 1)
+        roles = [one.epoch for one in history.role_spans.get(statement.replica, ()) if one.epoch > epoch.epoch]
+        later = history.epochs.between(epoch.epoch, min(roles) + 1) if roles else later
     again = (one for one in later if one.leader == epoch.leader and one.leader_took_up)
     return _that_reached(history, again, statement.high_watermark)
 
