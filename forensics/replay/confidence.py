@@ -42,6 +42,7 @@ class Weakness(StrEnum):
     TORN = "the log ends within a batch or in zeros: what followed may have been lost as it was copied"
     MAYBE_CHANGED = "the value may have changed since the line that states it"
     MAYBE_RUNNING = "the broker may have run while its files were copied"
+    ORDER_BY_CLOCK = "only the times of two files of one broker show which of their lines came first"
     LINES_BETWEEN = "lines may be missing between the two that are compared"
     MAYBE_NOT_COPIED = "a file may be missing from the copy alone"
     MAYBE_DELETED = "records may have been deleted from the start of the log before, in lines that are missing"

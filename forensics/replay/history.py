@@ -112,6 +112,8 @@ class Regression:
         kind: in which way it went back.
         time: microseconds since 1970 UTC, or None.
         refs: evidence.
+        role_by_clock: the lines of the values do not state the role. That the replica led then follows from the times
+            of another file.
     """
 
     replica: int
@@ -121,6 +123,7 @@ class Regression:
     kind: RegressionKind
     time: int | None
     refs: tuple[Ref, ...]
+    role_by_clock: bool = False
 
 
 @dataclass(frozen=True, slots=True)

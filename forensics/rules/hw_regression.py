@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from forensics.case import Case
+from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Span
 from forensics.replay.high_watermarks.regressions import may_have_followed
 from forensics.replay.history import History, Regression, RegressionKind
@@ -213,6 +214,7 @@ def _finding(history: History, group: list[Regression]) -> Finding:
     return Finding(
         rule=ID,
         severity=words.severity,
+        weak=weak_points({Weakness.ORDER_BY_CLOCK: first.role_by_clock}),
         **place(history),
         replicas=(first.replica,),
         epochs=(first.epoch,) if first.epoch >= 0 else (),

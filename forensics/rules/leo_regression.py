@@ -235,6 +235,15 @@ def _why(shortened: ShortenedLog, moved: Moved | None) -> str:
     return "its log directory held no log" if shortened.dir_empty else "no log line explains the difference"
 
 
+def _rests_on_clocks(history: History, one: Aftermath) -> bool:
+    """Return whether only the times of two files show that the new log followed what is known of the former one.
+
+    A process that found its log directory empty, or a node of the quorum, states both in one file.
+    """
+    in_one_file = history.quorum is not None or one.shortened.dir_empty is not None
+    return one.shortened.cause is ShortenedBy.NEW_LOG and not in_one_file and not one.stated_twice
+
+
 def _failed(shortened: ShortenedLog) -> bool:
     return shortened.cause is ShortenedBy.DIR_FAILURE
 
@@ -250,6 +259,7 @@ def _finding(history: History, one: Aftermath) -> Finding:
         weak=weak_points(
             {
                 Weakness.END_IMPLIED: shortened.before.implied,
+                Weakness.ORDER_BY_CLOCK: _rests_on_clocks(history, one),
                 Weakness.LINES_BETWEEN: not history.coverage.whole(shortened.replica),
             }
         ),

@@ -37,6 +37,8 @@ class Aftermath:
         holders: replicas that hold everything that it lacked; the replica itself, if it has fetched it again.
         regained: whether the replica has it again.
         measured: it is known to have had no committed records beyond its known end.
+        stated_twice: a line on a later role states that the log begins there too. A new log that no such line confirms
+            rests on the order of two files of its broker, hence on their clocks.
     """
 
     shortened: ShortenedLog
@@ -44,6 +46,7 @@ class Aftermath:
     holders: tuple[int, ...]
     regained: Regained
     measured: bool
+    stated_twice: bool
 
     @property
     def others(self) -> tuple[int, ...]:
@@ -70,7 +73,27 @@ def aftermath(history: History, shortened: ShortenedLog) -> Aftermath:
         regained = Regained.AS_LONG
     start = log_start_at(history.facts.log_starts, shortened.replica, shortened.refs[0].row)
     first = start if 0 == shortened.target < start < shortened.end else shortened.target
-    return Aftermath(shortened, first, whole, regained, _measured(history, shortened))
+    return Aftermath(
+        shortened, first, whole, regained, _measured(history, shortened), _is_stated_twice(history, shortened)
+    )
+
+
+def _is_stated_twice(history: History, shortened: ShortenedLog) -> bool:
+    """Return whether a role that follows states the log end offset that was found, in its own line.
+
+    A broker takes a role as soon as it has created the log for it (``Partition.makeLeader``, ``makeFollower``), so the
+    line on the role follows the one on the new log. A line on a new log that comes after the role for which the log
+    was made has the time of another clock, or is repeated.
+    """
+    known_before = max((ref.row for ref in shortened.before.because if ref.row is not None), default=None)
+    found = shortened.refs[0].row
+    since = min((row for row in (found, known_before) if row is not None), default=0)
+    return any(
+        role_span.start_end == shortened.target
+        and role_span.start_ref in role_span.refs
+        and (role_span.refs[0].row or 0) >= since
+        for role_span in history.role_spans.get(shortened.replica, ())
+    )
 
 
 def _holders(history: History, shortened: ShortenedLog) -> tuple[int, ...]:

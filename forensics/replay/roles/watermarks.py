@@ -180,11 +180,13 @@ class Watermarks:
         self.stated_hw = event.hw
         if self.now.role is Role.LEADER and event.hw is not None and event.hw_before is not None:
             ref = Ref(row=event.row, note=f"high watermark from {event.hw_before} to {event.hw}")
-            self.regressions.append(
-                Regression(
-                    self.replica, self.now.epoch, event.hw_before, event.hw, RegressionKind.LEADER, event.time, (ref,)
-                )
-            )
+            self._fell(event.hw_before, event.hw, event, (ref,))
+
+    def _fell(self, before: int, after: int, event: Event, refs: tuple[Ref, ...]) -> None:
+        """Note that the high watermark of a leader fell. A trace states the role beside the value; a log does not."""
+        by_clock = event.message != TRACE
+        values = self.replica, self.now.epoch, before, after, RegressionKind.LEADER
+        self.regressions.append(Regression(*values, event.time, refs, by_clock))
 
     def _lagging(self, event: Event) -> None:
         """The log end offset of a follower, in the line that takes it out of the ISR."""
@@ -206,9 +208,7 @@ class Watermarks:
         if stated is not None and event.kind == Kind.HW and event.hw < stated.value:
             ref = Ref(row=event.row, note=f"high watermark {event.hw}")
             refs = (stated.ref, ref)
-            self.regressions.append(
-                Regression(self.replica, now.epoch, stated.value, event.hw, RegressionKind.LEADER, event.time, refs)
-            )
+            self._fell(stated.value, event.hw, event, refs)
         if now.role is Role.LEADER:
             # A leader's high watermark is within its log.
             self._reaches(event.hw, event)
