@@ -9,7 +9,7 @@ from forensics.replay.committed.divergence import (
     Divergence,
     WeighedFork,
     divergences,
-    is_in_garbled_log,
+    is_maybe_replaced,
     possibly_committed,
     weighed_forks,
 )
@@ -193,7 +193,7 @@ def _finding(history: History, divergence: Divergence, leader: int | None) -> Fi
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
-        weak=weak_points({Weakness.DAMAGED: is_in_garbled_log(history, divergence)}),
+        weak=weak_points({Weakness.DAMAGED: is_maybe_replaced(history, divergence.forks)}),
         **place(history),
         replicas=brokers,
         epochs=tuple(sorted(epoch for epoch in epochs if epoch is not None and epoch >= 0)),

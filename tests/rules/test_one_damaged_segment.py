@@ -7,6 +7,7 @@ import struct
 from collections.abc import Callable
 from pathlib import Path
 
+import google_crc32c
 import pytest
 
 from forensics.engines.local import scan
@@ -46,7 +47,27 @@ def moved(by: int, count: int) -> Callable[[Batches], Batches]:
     return change
 
 
-DAMAGES = (swapped, headless, without_one, *(moved(by, count) for by in (-5, -1, 5) for count in (1, 2, 3)))
+def shifted(batches: Batches) -> Batches:
+    """The base offsets of all batches from one on are changed by the same number."""
+    return moved(10, len(batches))(batches)
+
+
+def foreign(batches: Batches) -> Batches:
+    """A batch is another one, with a right checksum and at the right offset, as after a write to a wrong place."""
+    other = bytearray(batches[AT])
+    other[-3] ^= 1
+    struct.pack_into(">I", other, 17, google_crc32c.value(bytes(other[21:])))
+    return [*batches[:AT], bytes(other), *batches[AT + 1 :]]
+
+
+DAMAGES = (
+    swapped,
+    headless,
+    without_one,
+    shifted,
+    foreign,
+    *(moved(by, count) for by in (-5, -1, 5) for count in (1, 2, 3)),
+)
 
 
 @pytest.fixture(scope="module")

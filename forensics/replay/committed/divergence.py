@@ -10,6 +10,7 @@ from forensics.replay.committed.proof import PossibleLoss, committed, possible_l
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import Fork, ForkPart
 from forensics.replay.history import History, HwSource, HwStatement, Replica
+from forensics.replay.leadership.epoch_file import refuted_entry
 from forensics.replay.lineage import Range, apart, intersect, subtract
 from forensics.replay.roles.steps import RoleSpan, StepKind
 from forensics.replay.traces.unlike_logs import Apart
@@ -62,13 +63,23 @@ class Divergence:
         return (fork.left_batch, fork.left_ref) if broker == fork.left else (fork.right_batch, fork.right_ref)
 
 
-def is_in_garbled_log(history: History, divergence: Divergence) -> bool:
-    """Return whether the segments of any replica of a divergence hold what no broker writes.
+def is_maybe_replaced(history: History, forks: Iterable[Fork]) -> bool:
+    """Return whether bytes of one file may have been replaced, so that replication may not have forked the records.
 
-    No checksum covers base offsets. Where they contradict each other in one segment, its records may be at other ones.
+    A batch with a right checksum may be at a place where its broker did not write it. Then it contradicts its
+    neighbours (no checksum covers base offsets), the epoch file beside it, or the protocol. The leader of an epoch
+    gives each batch one offset, and two replicas that have the next batch of an epoch in common have those before it
+    in common too. That does not hold where an epoch was given out twice.
     """
-    disks = (history.facts.disks.get(broker) for broker in divergence.brokers)
-    return any(disk is not None and disk.garbled for disk in disks)
+    return any(_is_contradicted(history, fork) for fork in forks)
+
+
+def _is_contradicted(history: History, fork: Fork) -> bool:
+    disks = [history.facts.disks[broker] for broker in (fork.left, fork.right) if broker in history.facts.disks]
+    if any(disk.garbled or refuted_entry(disk) is not None for disk in disks):
+        return True
+    once = not history.epoch_rollbacks and not history.contested
+    return once and (fork.in_one_epoch_enclosed or fork.moved)
 
 
 def weighed_forks(history: History) -> list[WeighedFork]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import polars as pl
 
@@ -74,6 +75,7 @@ def forks(
         _crossing(rows, same_span, found).select(*_FORK),
     ]
     table = pl.concat(parts).sort("topic", "partition", "broker_left", "broker_right", "base_offset", "base_right")
+    moved = _moved(*(side.join(table, on=["topic", "partition"], how="semi") for side in (left, right)))
     for (topic, partition, one, two), group in table.group_by(
         ["topic", "partition", "broker_left", "broker_right"], maintain_order=True
     ):
@@ -84,40 +86,71 @@ def forks(
         if group.is_empty():
             continue
         pair = (str(topic), int(partition), int(one), int(two))
-        result.setdefault(pair[:2], []).append(_fork(group, start, shared.get(pair, start)))
+        fork = _fork(group, start, shared.get(pair, {}))
+        result.setdefault(pair[:2], []).append(replace(fork, moved=pair in moved))
     return result, compared
 
 
-def _shared(same_span: pl.DataFrame, unlike: pl.Expr) -> dict[tuple[str, int, int, int], int]:
-    """Return the base offset of the last batch that two replicas both have, by topic, partition and the two."""
+def _shared(same_span: pl.DataFrame, unlike: pl.Expr) -> dict[tuple[str, int, int, int], dict[int | None, int]]:
+    """Return the base offset of the last batch that two replicas both have.
+
+    Returns:
+        By topic, partition and the two; then by the leader epoch of the batch, None if they do not have the same.
+    """
     # Messages of v0 have no time, so that two records of the same text have one checksum.
     checked = (pl.col("crc_left") == pl.col("crc_right")) & (pl.col("magic_left") > 0)
     same = (pl.col("leader_epoch_left") == pl.col("leader_epoch_right")).fill_null(False) | checked
     pair = ("topic", "partition", "broker_left", "broker_right")
+    one_epoch = pl.col("leader_epoch_left") == pl.col("leader_epoch_right")
     found = same_span.filter(~unlike.fill_null(False) & same.fill_null(False))
-    return {
-        (topic, partition, one, two): base
-        for topic, partition, one, two, base in found.group_by(pair).agg(pl.col("base_offset").max()).iter_rows()
-    }
+    last = found.group_by(*pair, epoch=pl.when(one_epoch).then("leader_epoch_left")).agg(pl.col("base_offset").max())
+    shared: dict[tuple[str, int, int, int], dict[int | None, int]] = {}
+    for topic, partition, one, two, epoch, base in last.iter_rows():
+        shared.setdefault((topic, partition, one, two), {})[epoch] = base
+    return shared
 
 
-def _fork(rows: pl.DataFrame, start: int, shared: int) -> Fork:
+def _moved(left: pl.DataFrame, right: pl.DataFrame) -> set[tuple[str, int, int, int]]:
+    """Return the pairs of replicas (topic, partition, the two) that hold one batch of a leader epoch at two offsets.
+
+    Args:
+        left, right: batches of all replicas; the columns of ``_OF_BATCH`` end in ``_left`` and in ``_right``.
+    """
+    of_batch = ["topic", "partition", "leader_epoch", "crc", "records"]
+    sides = [
+        one.filter((pl.col(f"magic_{side}") >= 2) & (pl.col(f"leader_epoch_{side}") >= 0)).rename(
+            {f"{name}_{side}": name for name in of_batch[2:]}
+        )
+        for one, side in ((left, "left"), (right, "right"))
+    ]
+    pair = ["topic", "partition", "broker_left", "broker_right"]
+    twins = sides[0].join(sides[1], on=of_batch, how="inner").filter(pl.col("broker_left") < pl.col("broker_right"))
+    apart = pl.col("base_offset") != pl.col("base_offset_right")
+    # A producer that sends again makes a leader write a batch twice. Then both replicas have both.
+    found = twins.group_by(*pair, *of_batch[2:]).agg(apart.all().alias("apart")).filter("apart")
+    return set(found.select(pair).unique().iter_rows())
+
+
+def _fork(rows: pl.DataFrame, start: int, shared: Mapping[int | None, int]) -> Fork:
     """Return the difference between two replicas.
 
     Args:
         rows: pairs of differing batches, with the columns of ``_FORK``, in order.
         start: log start offset of both.
-        shared: base offset of the last batch that both have.
+        shared: base offset of the last batch that both have, by its leader epoch.
     """
     whole = _part(rows, start)
     one_epoch = (pl.col("leader_epoch_left") == pl.col("leader_epoch_right")).fill_null(False)
-    closed = max((end for _, end in whole.ranges if end <= shared), default=start)
+    last = max(shared.values(), default=start)
+    closed = max((end for _, end in whole.ranges if end <= last), default=start)
     inside = pl.max_horizontal("last_offset", "last_right") < closed
     parts = [rows.filter(one_epoch), rows.filter(~one_epoch & inside)]
     in_one_epoch, enclosed = (_part(part, start) if part.height else None for part in parts)
     left, right = (int(rows.item(0, f"broker_{side}")) for side in ("left", "right"))
     batches = (whole.left_ref, whole.right_ref, whole.left_batch, whole.right_batch)
-    return Fork(left, right, whole.ranges, *batches, in_one_epoch, enclosed)
+    bases = parts[0].select("leader_epoch_left", "base_offset").iter_rows()
+    within = any(epoch >= 0 and base < shared.get(epoch, base) for epoch, base in bases)
+    return Fork(left, right, whole.ranges, *batches, in_one_epoch, enclosed, within)
 
 
 def _part(rows: pl.DataFrame, start: int) -> ForkPart:

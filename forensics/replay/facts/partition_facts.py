@@ -44,6 +44,8 @@ class Fork:
             writes each offset once, so this is no tail that one of them has yet to truncate.
         enclosed: the rest of it as far as both have the same batch behind it, or None. A follower that truncated to
             follow would not have the one without the other.
+        in_one_epoch_enclosed: both have a same batch of that leader epoch behind a part of ``in_one_epoch``.
+        moved: they hold one batch of a leader epoch at two offsets. Its leader gave it one.
     """
 
     left: int
@@ -55,6 +57,8 @@ class Fork:
     right_batch: tuple[int, int, int | None]
     in_one_epoch: ForkPart | None = None
     enclosed: ForkPart | None = None
+    in_one_epoch_enclosed: bool = False
+    moved: bool = False
 
     @property
     def lasting(self) -> list[Range]:
