@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -166,7 +167,10 @@ def _dates(case: Case, history: History, brokers: list[int]) -> list[str]:
     return (
         [
             "",
-            "start of leader epochs, by times in records, which are of the clocks of producers and may be wrong",
+            (
+                "start of leader epochs, by the timestamps of records: producers set them, unless the topic has "
+                "message.timestamp.type=LogAppendTime"
+            ),
             *said,
         ]
         if said
@@ -250,7 +254,7 @@ def _fold(rows: list[_Row], progress: dict[int, list[dict[str, Any]]], before: d
         return
     row = _Row(min(states[0]["from"] for states in progress.values()))
     for broker, states in sorted(progress.items()):
-        words = _values(states[-1], before.get(broker))
+        words = _values(states[-1], before.get(broker), taken=_taken(states))
         if words:
             many = len(states) > 2
             until = f", until {states[-1]['to'].strftime('%H:%M:%S')}" if many and states[-1]["to"] is not None else ""
@@ -269,7 +273,7 @@ def _words(state: dict[str, Any], before: dict[str, Any] | None) -> str:
         return _STATES[role]
     shortened = event in _CUTS and _shortened(state, before)
     log = _truncation(state, before) if shortened else "log loaded" if event == Kind.LOG_LOADED.value else ""
-    parts = (_role(state, before), log, _values(state, before, end=not shortened))
+    parts = (_role(state, before), log, _values(state, before, end=not shortened, taken=_taken([state])))
     return "  ".join(part for part in parts if part)
 
 
@@ -281,7 +285,7 @@ def _role(state: dict[str, Any], before: dict[str, Any] | None) -> str:
     roles = {
         "leader": f"leads epoch {epoch}",
         "follower": f"follows{'' if leader is None else f' {leader}'}, epoch {epoch}",
-        "offline": f"epoch {epoch} without a leader",
+        "offline": f"leader epoch {epoch}, no leader",
     }
     return roles.get(state["role"], "")
 
@@ -302,20 +306,36 @@ def _shortened(state: dict[str, Any], before: dict[str, Any] | None) -> bool:
     return bool(state["log_end_offset"] < before["log_end_offset"])
 
 
-def _values(state: dict[str, Any], before: dict[str, Any] | None, *, end: bool = True) -> str:
-    """Offsets and ISR where they differ from the state before."""
+def _taken(states: Sequence[dict[str, Any]]) -> bool:
+    """Return whether the last high watermark of a follower is no statement of a line, but the least of its leader.
+
+    A follower takes over what its leader sends, so its own may fall when it begins to fetch; no line prints it.
+    """
+    last = states[-1]["high_watermark"]
+    *_, since = itertools.takewhile(lambda state: state["high_watermark"] == last, reversed(states))
+    began = since["event"] == Kind.FETCHER_ADDED.value
+    return began and not since["high_watermark_exact"] and since["high_watermark_row"] != since["row"]
+
+
+def _values(state: dict[str, Any], before: dict[str, Any] | None, *, end: bool = True, taken: bool = False) -> str:
+    """Offsets and ISR where they differ from the state before.
+
+    Args:
+        state: the state.
+        before: the state before it.
+        end: show the log end offset too.
+        taken: the high watermark is the least of the leader; see ``_taken``.
+    """
     parts = []
-    for name, short, exact in (
-        ("log_end_offset", "LEO", "log_end_exact"),
-        ("high_watermark", "HW", "high_watermark_exact"),
+    for name, short, exact, whose in (
+        ("log_end_offset", "LEO", state["log_end_exact"], ""),
+        ("high_watermark", "HW", not taken, " (its leader's)"),
     ):
         value = state[name]
         if name == "log_end_offset" and not end:
             continue
         if value is not None and (before is None or before[name] != value or before["run"] != state["run"]):
-            parts.append(
-                f"{short} {value:,}" if state[exact] or name == "high_watermark" else f"{short} \u2265 {value:,}"
-            )
+            parts.append(f"{short} {value:,}" if exact else f"{short} \u2265 {value:,}{whose}")
     if state["isr"] is not None and (before is None or before["isr"] != state["isr"]):
         parts.append(f"ISR {state['isr'] or 'empty'}")
     return " ".join(parts)
