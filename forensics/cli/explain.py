@@ -1,6 +1,9 @@
-"""``forensics rules`` and ``forensics explain``: the rules in their own words, words of Kafka, and pages."""
+"""``forensics rules`` and ``forensics explain``: the rules in their own words, words that reports use, and pages."""
 
 from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
 
 import click
 
@@ -9,16 +12,21 @@ from forensics.cli.examples import example
 from forensics.cli.speaking import say, say_pieces
 from forensics.pages import PAGES, page
 from forensics.rules import RULES
-from forensics.rules.glossary import explained
+from forensics.rules.glossary import GLOSSARY, SHORT, explained
+
+_COLUMNS = 100
 
 
 class RuleOrWord(OneOf):
-    """A rule, a word of the glossary, or a page."""
+    """A rule by its id or its words, a word of the glossary, or a page."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name of the rule or page, or the word; ends with an error that suggests the nearest rule."""
-        known = explained(value) is not None or value in PAGES
-        return value if known else super().convert(value, param, ctx)
+        """Return the id of the rule, the word or the page; ends with an error that suggests the nearest."""
+        if explained(value) is not None or value in PAGES:
+            return value
+        said = " ".join(value.casefold().split())
+        titled = {name: rule.id for rule in RULES for name in (rule.phrase.casefold(), rule.id.replace("-", " "))}
+        return super().convert(titled.get(said, value), param, ctx)
 
 
 @click.command(epilog=example("forensics rules"))
@@ -32,19 +40,40 @@ _PAGES = ", ".join(PAGES)
 
 @click.command(
     epilog=example("forensics explain committed-data-lost"),
-    help=f"""Explain a rule: what it finds, why it matters, what evidence shows it, and what to do.
+    help=f"""Explain a rule or a word, such as ISR or "high watermark".
 
-    RULE is a name that `forensics scan` prints; `forensics rules` lists all. A word of Kafka is explained too, such as
-    ISR or "high watermark".
+    NAME is a rule that `forensics scan` prints, or a word of its text. A rule is explained by what it finds, why it
+    matters, what evidence shows it, and what to do. Without NAME, all rules and words are listed.
 
     The name of a page of the documentation prints it: {_PAGES}.
     """,
 )
-@click.argument("rule", type=RuleOrWord("rule", [rule.id for rule in RULES], "forensics rules"))
-def explain(rule: str) -> None:
-    """Print what the name or word means."""
-    if (told := explained(rule) or page(rule)) is not None:
+@click.argument(
+    "name",
+    required=False,
+    type=RuleOrWord("name", [*(rule.id for rule in RULES), *GLOSSARY, *SHORT], "forensics explain"),
+)
+def explain(name: str | None) -> None:
+    """Print what the name or word means, or the names and words that there are."""
+    if name is None:
+        say(_listed())
+        return
+    if (told := explained(name) or page(name)) is not None:
         say(f"{told.rstrip()}\n")
         return
-    asked = next(one for one in RULES if one.id == rule)
+    asked = next(one for one in RULES if one.id == name)
     say(f"{asked.summary}\n\n{asked.help.text}\n".replace("``", "`"))
+
+
+def _listed() -> str:
+    """Return what can be explained: rules, words and pages."""
+    width = max(len(rule.id) for rule in RULES) + 2
+    found = "".join(f"  {rule.id:{width}}{rule.summary}\n" for rule in RULES)
+    return f"Rules:\n{found}\nWords:\n{_wrapped([*GLOSSARY, *SHORT])}\nPages:\n{_wrapped(PAGES)}"
+
+
+def _wrapped(names: Iterable[str]) -> str:
+    """Return names in lines, none of them broken at a space or hyphen."""
+    joined = ", ".join(name.replace(" ", "\u00a0") for name in names)
+    lines = textwrap.wrap(joined, _COLUMNS - 2, break_on_hyphens=False)
+    return "".join(f"  {line}\n" for line in lines).replace("\u00a0", " ")

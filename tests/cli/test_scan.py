@@ -114,7 +114,7 @@ def test_findings_decide_the_exit_code(
         (["scan", ".", "--tpoic", "a"], "No such option '--tpoic'. (Did you mean"),
         (["scna"], "No such command 'scna'; did you mean scan?"),
         (["nosuch"], "No such command 'nosuch'"),
-        (["explain", "nosuch"], "there is no rule 'nosuch'; `forensics rules` lists them"),
+        (["explain", "nosuch"], "there is no name 'nosuch'; `forensics explain` lists them"),
         (["explain", "comited-data-lost"], "'comited-data-lost'; did you mean committed-data-lost?"),
         (["explain", "data-lost"], "'data-lost'; did you mean committed-data-lost?"),
         (["simulate", "frok"], "there is no scenario 'frok'; did you mean fork?"),

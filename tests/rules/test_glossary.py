@@ -22,6 +22,26 @@ def test_another_word_is_answered_with_the_nearest_rule() -> None:
     assert "did you mean committed-data-lost?" in shown.output
 
 
+def test_a_near_word_is_suggested_and_the_list_is_named() -> None:
+    shown = CliRunner().invoke(cli, ["explain", "folower"])
+    assert shown.exit_code == 2
+    assert "did you mean follower? `forensics explain` lists them" in shown.output
+
+
+def test_without_a_name_rules_and_words_are_listed() -> None:
+    shown = CliRunner().invoke(cli, ["explain"])
+    assert shown.exit_code == 0
+    assert "  leo-regression              A replica's log became shorter" in shown.stdout
+    words = shown.stdout.partition("Words:\n")[2].partition("\n\n")[0]
+    assert {" ".join(word.split()) for word in words.split(",")} == {*GLOSSARY, *SHORT}
+
+
+@pytest.mark.parametrize("said", ["COMMITTED DATA LOST", "committed-data-lost", " Committed  data lost"])
+def test_a_rule_is_found_by_the_words_of_its_headline(said: str) -> None:
+    shown = CliRunner().invoke(cli, ["explain", said])
+    assert shown.stdout.startswith("The log of the partition's current leader lacks records")
+
+
 def test_other_names_lead_to_a_word() -> None:
     assert {*SHORT.values()} <= {*GLOSSARY}
     assert not {*SHORT} & {*GLOSSARY}
