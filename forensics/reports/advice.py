@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain, zip_longest
-from typing import TypeVar
+from types import MappingProxyType
+from typing import Final, TypeVar
 
 from forensics.replay.confidence import decides
 from forensics.replay.lineage import Range, merge, subtract
@@ -45,22 +46,29 @@ def copies(findings: Sequence[Finding]) -> list[tuple[str, list[Range]]]:
     return [(text, merged(of)) for text, of in found.items()]
 
 
-NOTHING, NO_COPY = "nothing", "no copy in the evidence has these records"
-"""The words under Keep, for a loss without any copy. The steps name what else may have the records."""
+NO_COPY: Final = MappingProxyType(
+    {
+        True: "no copy is left: no replica in the evidence has these records",
+        False: "no copy is left: if there were such records, no replica in the evidence has them",
+    }
+)
+"""The words under Keep, for a loss without any copy, by whether one is shown. The steps name what else may have the
+records."""
 
 
-def none_left(findings: Sequence[Finding]) -> bool:
-    """Return whether records are lost and no finding names a copy of them."""
-    lost = (one for one in findings if one.rule == LOST)
-    gone = any(one.no_copy or decides(one.confidence) for one in lost)
-    return gone and not any(finding.keep for finding in findings)
+def none_left(findings: Sequence[Finding]) -> str:
+    """Return that no copy is left, if records are lost and no finding names a copy of them; else ""."""
+    lost = [one for one in findings if one.rule == LOST]
+    shown = any(decides(one.confidence) for one in lost)
+    gone = shown or any(one.no_copy for one in lost)
+    return NO_COPY[shown] if gone and not any(finding.keep for finding in findings) else ""
 
 
 def kept_texts(findings: Sequence[Finding]) -> list[str]:
     """Return what to keep, each copy once, with its offsets if there are several; or that no copy is left."""
     found = copies(findings)
-    if none_left(findings):
-        return [f"{NOTHING}: {NO_COPY}"]
+    if gone := none_left(findings):
+        return [gone]
     return [f"{span_text(at)}: {text}" if len(found) > 1 else text for text, at in found]
 
 

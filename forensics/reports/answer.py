@@ -18,7 +18,7 @@ from forensics.reports.remarks import headline_of
 from forensics.reports.tally import unanswered, without_violation
 from forensics.reports.titles import first_names, name_of, of_cluster
 from forensics.result import Partition, Result
-from forensics.rules import RULES
+from forensics.rules import RULES, rule_of
 from forensics.rules.committed_data_lost import ID as LOSS
 from forensics.rules.finding import Finding, Rule, Severity, Verdict
 from forensics.rules.replica_divergence import ID as FORK
@@ -70,7 +70,8 @@ def _violated_in(result: Result, loud: Sequence[Finding]) -> list[Answer]:
         said = f"VIOLATED in {_where(result, grave)}: {_rules(grave)}{_of_loss(result, grave)}"
         found.append(Answer(Tone.VIOLATED, said))
     if mild:
-        found.append(Answer(Tone.DOUBT, f"WARNING in {_where(result, mild)}: {_rules(mild)}"))
+        known = "" if {LOSS, FORK}.intersection(one.rule for one in mild) else ". No loss is known from this"
+        found.append(Answer(Tone.DOUBT, f"WARNING in {_where(result, mild)}: {_rules(mild)}{known}"))
     return found
 
 
@@ -80,7 +81,7 @@ def _of_loss(result: Result, grave: Sequence[Finding]) -> str:
         return ""
     places = present(result) or result.partitions
     if any(_is(one, rule, Verdict.UNKNOWN) for one in places for rule in (LOSS, FORK)):
-        return ". No loss and no fork of committed data is proven"
+        return ". Whether committed data was lost or forked is unknown"
     return ". No committed data was lost or forked so far"
 
 
@@ -107,15 +108,31 @@ def _open(result: Result, *, told: bool) -> list[Answer]:
     head = "Also: " if told or known else "INCONCLUSIVE: "
     others = [rule for rule in unanswered(result) if rule != first]
     more = f"; {_count(len(others), 'more rule')} could not be checked everywhere" if others else ""
-    text = f"{head}{what} cannot be ruled out in {_of_clusters(result, places)}{more}{_listed(result)}"
+    more_of = any(one.rule == first.id and one.severity is not Severity.INFO for one in result.findings)
+    where = _of_clusters(result, places, more=more_of)
+    text = f"{head}{what} cannot be ruled out in {where}{more}{_listed(result)}"
     return [Answer(Tone.DOUBT, text)]
 
 
-def _of_clusters(result: Result, places: Sequence[Partition]) -> str:
-    """Return how many partitions of how many, for each cluster if there are several."""
+def caution(result: Result) -> str:
+    """Return what not to do before anything else, if committed data is lost or forked, or may be; else ""."""
+    asked = [one for one in result.findings if one.rule in (LOSS, FORK)]
+    if all(one.severity.rank >= Severity.WARNING.rank for one in asked):
+        return ""
+    return "before anything else: do not restart brokers, and do not delete or move their data, before you have a copy"
+
+
+def _of_clusters(result: Result, places: Sequence[Partition], *, more: bool) -> str:
+    """Return how many partitions of how many, for each cluster if there are several.
+
+    Args:
+        result: a finished scan.
+        places: the partitions.
+        more: there are others, in which something was found.
+    """
     names = list(dict.fromkeys(one.history.cluster for one in places))
     if len(result.case.parts) < MANY or len(names) > NAMED:
-        return f"{len(places):,} of {existing(result)}"
+        return f"{len(places):,}{' more' if more else ''} of {existing(result)}"
     return ", ".join(
         f"{sum(one.history.cluster == name for one in places):,} of "
         f"{_partitions(sum(one.history.cluster == name for one in present(result)))}{of_cluster(name)}"
@@ -129,15 +146,15 @@ def _listed(result: Result) -> str:
 
 
 def counted(result: Result) -> str:
-    """Return how many partitions were judged, those of topics that were deleted since apart."""
+    """Return how many partitions were judged, those of topics that were deleted and created again apart."""
     gone = len(result.partitions) - len(present(result))
     if not gone:
         return _partitions(len(result.partitions))
-    return f"{existing(result)} and {gone:,} of {'a topic' if gone == 1 else 'topics'} deleted since"
+    return f"{existing(result)} and {gone:,} of earlier topics of the same name, which were deleted"
 
 
 def existing(result: Result) -> str:
-    """Return how many partitions exist, without those of topics that were deleted since."""
+    """Return how many partitions exist, without those of topics that were deleted and created again."""
     count = len(present(result))
     return _partitions(count) if count == len(result.partitions) else f"{_partitions(count)} that exist now"
 
@@ -263,7 +280,10 @@ def _rules(findings: Collection[Finding]) -> str:
         found.setdefault(names, []).append(one)
     rest = len(ids) - NAMED
     several = len(found) > 1
-    said = [f"{', '.join(rules)} in {_places(names, several=several)}" for names, rules in found.items()]
+    said = [
+        f"{', '.join(rule_of(rule).name for rule in rules)} in {_places(names, several=several)}"
+        for names, rules in found.items()
+    ]
     return "; ".join(said) + (f"; and {_count(rest, 'more rule')}" if rest > 0 else "")
 
 

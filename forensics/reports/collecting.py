@@ -36,8 +36,11 @@ _OF_PARTITION = frozenset({Artefact.SEGMENTS, Artefact.DATA_DIRECTORY, Artefact.
 _OF_THEN = frozenset({Artefact.PARTITION_LOGGER, Artefact.FETCHER_LOGGER})
 """Lines that a broker logs only if somebody had set the level before. What else would answer is gone too."""
 
-COLLECT, SAVED = "Collect this to get an answer:", "This too, but it exists only if somebody saved it then:"
-"""Headings of what can still be collected, and of what cannot."""
+COLLECT, SAVED = (
+    "Collect this to get an answer:",
+    "This helps too, if it exists: copies and logs that somebody saved then, or what clients noted:",
+)
+"""Headings of what can still be collected, and of what may not exist."""
 
 
 def only_if_saved(want: Want) -> bool:
@@ -128,7 +131,7 @@ _FOLDERS = (
 def where(shell: Sequence[Command]) -> str:
     """Return how to run commands that collect evidence, as a sentence."""
     one = len(shell) == 1
-    which = "This command collects files of this list" if one else "These commands collect files of this list"
+    which = f"{'This command collects' if one else 'These commands collect'} the files above that are on brokers"
     run = "Run it on the broker or controller that it names" if one else "Run each on the broker or controller named"
     folders = "; ".join(f"{name} is {what}" for name, what in _FOLDERS if any(name in one.line for one in shell))
     return f"{which}. {run}. {folders}:"

@@ -27,6 +27,7 @@ from forensics.reports.titles import (
     repeat_text,
     same_elsewhere,
     title_of,
+    why_inferred,
 )
 from forensics.result import Result
 from forensics.rules.finding import Action, Finding, Severity, sentence
@@ -133,9 +134,8 @@ def _incident(group: Sequence[Incident], name: str, root: str) -> list[str]:
         "",
     ]
     facts = [("Note", step.fact.text) for step in found.notes]
-    facts += [("Inferred", text) for text in _each(one.inferences for one in incident.findings)]
+    facts += [("Inferred", text) for text in why_inferred(incident)]
     facts += [(label, text) for label, texts in open_texts(incident) for text in texts]
-    facts += [("Not proven", text) for text in _each(one.unproven for one in incident.findings)]
     for cause, prevention in causes_of(incident):
         facts += [("Cause", cause), *([("Prevent", prevention)] if prevention else [])]
     lines += [f"- **{label}:** {escaped(text)}" for label, text in dict.fromkeys(facts)]

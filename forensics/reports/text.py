@@ -23,7 +23,7 @@ from forensics.repaired.since import Checked
 from forensics.replay.confidence import Confidence
 from forensics.reports import repair, tally
 from forensics.reports.advice import advisers, each_first, kept_texts
-from forensics.reports.answer import Tone, answers, counted, period_text
+from forensics.reports.answer import Tone, answers, caution, counted, period_text
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
 from forensics.reports.elision import elided, without_asides
 from forensics.reports.incidents import Incident, Step, grouped, incidents, story
@@ -47,6 +47,7 @@ from forensics.reports.titles import (
     same_elsewhere,
     times,
     title_of,
+    why_inferred,
 )
 from forensics.result import Partition, Result
 from forensics.rules.evidence_gap import ID as GAPS
@@ -77,7 +78,9 @@ PROBLEMS = 6  # partitions of one known problem
 PLACES = 2  # of one known problem
 PROOF = 2  # places cited for one fact
 QUOTED = 66  # columns for the beginning of a quote beside its place; with less it has a line of its own
-LABEL = 12  # columns of "Not proven"
+EXPLAIN = "What a word or a rule means: forensics explain NAME, such as forensics explain ISR."
+WARNED = "Warnings, from which no loss is known:"
+LABEL = 12  # columns of "Otherwise", and a little more
 VERDICT = 19  # columns of "unknown in 14 of 15"
 
 _TONES = {Tone.VIOLATED: Style.BAD, Tone.DOUBT: Style.DOUBT, Tone.CLEAN: Style.GOOD}
@@ -180,10 +183,14 @@ class _Page(Page):
         said = answers(self.result)
         for one in said:
             self.put("", sentence(one.text), indent=2, style=_TONES[one.tone], whole=True)
+        if first := caution(self.result):
+            self.put("", sentence(first), indent=2, style=Style.BOLD)
         for remark in restarted(self.result) if said[0].tone is not Tone.CLEAN else []:
             self.put("", sentence(remark), indent=2)
         if words := confidence_text(self.result):
             self.put("", words, indent=2, style=Style.DIM)
+        if any(finding.severity is not Severity.INFO for finding in self.result.findings) and not self.pasted:
+            self.put("", EXPLAIN, indent=2, style=Style.DIM)
         self.blank()
 
     def repair(self) -> None:
@@ -239,9 +246,14 @@ class _Page(Page):
         if len(rows) > LISTED:
             rows = listed(everything, lambda incident: title_of(incident)[0])
         self.row("In short, the worst first:", Style.BOLD)
+        warned = False
         for title, alike in rows.items():
+            if not warned and alike[0].lead.severity is Severity.WARNING:
+                self.row(WARNED)
+                warned = True
             names = list(dict.fromkeys(self.name(one.lead) for one in alike))
-            self.put("  ", f"{first_names(names, PROBLEMS)}   {title}", indent=4)
+            each = " each" if len(names) > 1 and title.endswith(")") else ""
+            self.put("  ", f"{first_names(names, PROBLEMS)}   {title}{each}", indent=4)
         self.blank()
 
     def brief(self, group: Sequence[Incident], margin: str) -> None:
@@ -263,11 +275,9 @@ class _Page(Page):
         self.same_elsewhere(group)
         self.advice(group)
         self.story(incident, 1 if known else PROOF)
-        self.said("Inferred", (text for f in incident.findings for text in f.inferences))
+        self.said("Inferred", why_inferred(incident))
         for label, texts in open_texts(incident):
             self.said(label, texts)
-        of_rules = {f.rule: f.unproven for f in reversed(incident.findings) if f.unproven}
-        self.said("Not proven", itertools.chain.from_iterable(reversed(of_rules.values())))
         self.causes(incident)
 
     def advice(self, group: Sequence[Incident]) -> None:

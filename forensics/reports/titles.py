@@ -30,12 +30,12 @@ def earlier(incarnation: int) -> str:
 
 
 def deleted(incarnation: int) -> str:
-    """Return which deleted topic of its name it was.
+    """Return which deleted topic of its name it was: there is a new one since.
 
     >>> deleted(1), deleted(2)
-    ('topic deleted since', 'topic deleted since, 2 topics ago')
+    ('earlier topic of this name', 'earlier topic of this name, 2 topics ago')
     """
-    return f"topic deleted since{'' if incarnation == 1 else f', {incarnation} topics ago'}"
+    return f"earlier topic of this name{'' if incarnation == 1 else f', {incarnation} topics ago'}"
 
 
 def rule_name(finding: Finding) -> str:
@@ -82,7 +82,7 @@ def _how_many(lead: Finding) -> str:
 
 _MEANS = {
     Confidence.PROVEN: "two independent files show each fact",
-    Confidence.INFERRED: "the protocol implies it, or only one file shows it",
+    Confidence.INFERRED: "a fact follows from the protocol, or only one file shows it. Act on it as if it were proven",
 }
 """The meaning of a confidence, for a reader who meets the word first; the answer itself explains a suspicion."""
 
@@ -97,8 +97,7 @@ def confidence_text(result: Result) -> str:
     named = {finding.confidence for finding in loud}
     alone = any(rule_of(one.rule).bearers is Bearers.ONE and one.confidence is Confidence.PROVEN for one in loud)
     means = _OF_TRACES if result.case.traces_alone else _OF_DAMAGE if alone else _MEANS
-    said = " ".join(f"{one.value.capitalize()}: {text}." for one, text in means.items() if one in named)
-    return f"{said} Act on both." if {*means} <= named else said
+    return " ".join(f"{one.value.capitalize()}: {text}." for one, text in means.items() if one in named)
 
 
 def node_name(node: Broker) -> str:
@@ -153,6 +152,8 @@ def same_elsewhere(group: Sequence[Incident]) -> str:
     if not least:  # there may be none
         total = ""
     named = runs(others)
+    if any(one.epochs != group[0].lead.epochs for one in others):
+        where = f"{where}, in other leader epochs"
     if len(others) <= OTHERS and any(one.offsets != group[0].lead.offsets for one in others):
         return f"The same in {where}{total}: {', '.join(map(_with_offsets, others))}"
     return f"The same in {where}{_offsets_of(group)}{total}: {named}{earlier(others[0].incarnation)}"
@@ -194,9 +195,10 @@ def others_texts(incident: Incident) -> list[str]:
 def _other_text(lead: Finding, same: Sequence[Finding]) -> str:
     first = same[0]
     doubt = "" if first.confidence is lead.confidence else f", {first.confidence.value}"
+    alike = ", of the same offsets" if first.offsets and all(one.offsets == lead.offsets for one in same) else ""
     replicas = sorted({replica for one in same for replica in one.replicas})
     summary = f"{brokers_text(replicas, first.controllers)} {first.did}" if len(same) > 1 else first.summary
-    return sentence(f"{rule_name(first)}{doubt}: {summary}{times(first)}", capital=False)
+    return sentence(f"{rule_name(first)}{doubt}{alike}: {summary}{times(first)}", capital=False)
 
 
 def open_texts(incident: Incident) -> list[tuple[str, list[str]]]:
@@ -213,6 +215,14 @@ def open_texts(incident: Incident) -> list[tuple[str, list[str]]]:
 
 def _is_suspected(finding: Finding) -> bool:
     return finding.confidence is Confidence.SUSPECTED
+
+
+def why_inferred(incident: Incident) -> list[str]:
+    """Return why the findings of an incident are inferred: what the protocol implies, and what one file alone shows."""
+    implied = [text for finding in incident.findings for text in finding.inferences]
+    of_rules = {finding.rule: finding.unproven for finding in reversed(incident.findings) if finding.unproven}
+    alone = [text for texts in reversed(of_rules.values()) for text in texts]
+    return list(dict.fromkeys((*implied, *alone)))
 
 
 def causes_of(incident: Incident) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from parsers.encodings.checkpoint_file import INT32_MAX, integer
 
 _SETTING = "min.insync.replicas"
 _ISRS = 3  # in one sentence, the last ones
+_ACKNOWLEDGED = "the leader acknowledged these records, even to producers with acks=all, so they do not send them again"
 
 
 def acks_facts(
@@ -46,7 +47,7 @@ def acks_fact(history: History, case: Case, written: Sequence[int], statements: 
     answered = next((s for s in statements if s.how is HwSource.ACKNOWLEDGED), None)
     if answered is not None:
         return Fact(
-            "producers with acks=all are affected: they received an acknowledgement",
+            _ACKNOWLEDGED,
             refs=answered.refs,
             states=States.COMMITTED,
         )
@@ -67,15 +68,15 @@ def _by_isr(history: History, written: Sequence[int], least: int, needs: str, re
         return _alone(needs, refs, isrs)
     if isrs and min(sizes) >= least:
         smallest = min((isr for isr, _ in isrs if isr), key=len)
-        refs += _line_of(isrs, smallest)
-        text = f"are affected: {needs} and the ISR was {isr_text(smallest)}, so they received an acknowledgement"
-    elif isrs and max(sizes) < least and _stated_by_leaders(history, written):
+        text = f"{_ACKNOWLEDGED}. The ISR was {_in_order(isrs)}, and {needs}"
+        return Fact(text, refs=(*refs, *_line_of(isrs, smallest)), states=States.CONTEXT)
+    if isrs and max(sizes) < least and _stated_by_leaders(history, written):
         refs += _line_of(isrs)
         text = f"are not affected: {needs} and the ISR was smaller, so they received an error"
     else:
         unknown = "the evidence does not show the ISR at that time"
         which = "for part of that time the ISR was smaller" if isrs else unknown
-        text = f"may be affected: {needs}, and {which}"
+        text = f"may have received an acknowledgement for these records: {needs}, and {which}"
     return Fact(f"producers with acks=all {text}", refs=refs, states=States.CONTEXT)
 
 
@@ -106,22 +107,25 @@ def _alone(needs: str, refs: tuple[Ref, ...], isrs: Sequence[tuple[frozenset[int
         refs: where it is stated.
         isrs: each ISR of that time, in order; empty if not all are known.
     """
-    ordered = [isr for isr, _ in itertools.groupby(isr for isr, _ in isrs if isr)]
+    ordered = _changes(isrs)
     if not ordered:
-        text = (
-            f"producers with acks=all are affected: {needs}, so they received an acknowledgement. The ISR "
-            "at that time is unknown: the leader may have acknowledged alone"
-        )
+        text = f"{_ACKNOWLEDGED}: {needs}. The ISR at that time is unknown, so the leader may have acknowledged alone"
     elif len(ordered) == 1:
         isr = isr_text(ordered[0])
         text = f"acks=all gave no protection: {needs} and the ISR was {isr}: the leader acknowledged alone"
     else:
-        named = ", then ".join(map(isr_text, ordered[-_ISRS:]))
-        text = (
-            f"producers with acks=all are affected: {needs}, so they received an acknowledgement. The ISR was {named}"
-        )
+        text = f"{_ACKNOWLEDGED}. The ISR was {_in_order(isrs)}, and {needs}"
         refs += _line_of(isrs, ordered[-1])
     return Fact(text, refs=refs, states=States.CONTEXT)
+
+
+def _changes(isrs: Sequence[tuple[frozenset[int], Ref | None]]) -> list[frozenset[int]]:
+    return [isr for isr, _ in itertools.groupby(isr for isr, _ in isrs if isr)]
+
+
+def _in_order(isrs: Sequence[tuple[frozenset[int], Ref | None]]) -> str:
+    """Return the last ISRs of several, one after the other, in words."""
+    return ", then ".join(map(isr_text, _changes(isrs)[-_ISRS:]))
 
 
 def _least(history: History, case: Case, written: Sequence[int]) -> tuple[int, str, tuple[Ref, ...]]:

@@ -105,28 +105,30 @@ Producers with acks=all received an acknowledgement for these records, and consu
 read them. No consumer can read them while this leader leads, even if a copy is left on a disk.""",
         """\
 From 0.11 on, a replica that still has the records truncates them when it follows the current
-leader. In all versions, retention, a wipe or a reassignment deletes them. Save its copy before you
-start anything.""",
+leader. In all versions they are gone if retention or an operator deletes them, or a move of the
+partition. Save the copy before you start anything.""",
     ),
     evidence=(
         """\
-A high watermark in a log line or a checkpoint file shows what was committed. Role lines, epoch
-entries and the first batch of an epoch show the log end offset with which a leader began.
+A high watermark in a log line or a checkpoint file shows what was committed. Lines of
+state-change.log about a new leader show its log end offset at that time. So do entries of
+leader-epoch-checkpoint, and the first batch of a leader epoch.
 Before 0.11, the offset at which the leader's segments differ from an older log implies it.""",
         """\
-If leader epochs were used a second time, they give no order. This happens when ZooKeeper or the
-metadata log was restored from an older copy. The rule then reports only what a leader truncated
+If a leader epoch was used twice, epochs do not show the order of leaders. This happens when
+ZooKeeper or the metadata log was restored from an older copy. The rule then reports only what a leader truncated
 when it followed another leader: its own log lines and both segments show it.""",
         """\
 The number of records comes from the batch headers of a copy that still has them. Transaction
 markers and offsets that compaction emptied do not count. Without such a copy, each offset counts as one
-record. With transactions or compaction, the number may be lower, down to none.""",
+record. With transactions or compaction, the true number may be lower, even 0.""",
         """\
-Producers with acks=all are affected if the ISR then had at least min.insync.replicas members.""",
+Even producers with acks=all got an acknowledgement if the ISR then had at least
+min.insync.replicas members.""",
         """\
 Consumers get only what is below the high watermark. A group's position in `__consumer_offsets`
 shows that the records before it were committed, if the commit states a leader epoch (KIP-320,
-Kafka 2.1 and later). A position that somebody sets by hand states none, so it counts for nothing.
+Kafka 2.1 and later). A position that somebody sets by hand states none, so it shows nothing.
 A loss that only such a commit shows is inferred.""",
     ),
     not_when=(
@@ -137,16 +139,20 @@ delete-records or the deletion of the topic removed the records.""",
     ),
     versions=(
         """\
-All. Before 0.11 a clean election can lose committed records (KIP-101). In later versions an
+All. Before 0.11 a clean election can lose committed records (KIP-101). In all versions an
 unclean election, a lost disk or a power failure can lose them.""",
         """\
-Up to 2.0, a broker can be elected that joined the ISR before it had all committed records
-(KAFKA-7128). The rule assumes that this may have happened if the version is not known.""",
+From 0.11 to 1.1, two changes of leader in quick succession can leave other records on a follower
+than on its leader (KIP-279). If that follower leads later, committed records may be lost.""",
+        """\
+Before 2.0.1, a replica could join the ISR before it had all committed records, and be elected
+(KAFKA-7128). If the version is not known, the rule does not exclude that.""",
     ),
     to_do=(
         """\
-Do not start, restart or reassign a broker before the copy is made. To stop a broker is safe: its
-log stays as it is. Copy the directory that the finding names under Keep.""",
+Do not start or restart a broker, or move a partition, before the copy is made. A broker that you
+stop keeps its own log. But others become leader of what it leads, and then replicas may truncate.
+Copy the directory that the finding names under Keep.""",
         """\
 If the finding names none, no copy in the evidence has the records: look in backups, mirrored
 clusters and the systems that consumed them.""",

@@ -90,7 +90,7 @@ class States(StrEnum):
     COMMITTED = "committed offset"
     TRUNCATION = "truncation point"
     LOG_END = "log end offset"
-    EPOCH_START = "start of a leader epoch"
+    EPOCH_START = "log end offset with which the leader began"
     HOLE = "hole in a log"
     CONTEXT = "context"  # nothing that the finding rests on: what else follows for the reader
 

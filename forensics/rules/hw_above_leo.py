@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -20,6 +21,7 @@ from forensics.rules.causes import CauseId
 from forensics.rules.copying import copy_all
 from forensics.rules.finding import (
     HERE,
+    Action,
     Fact,
     Finding,
     Help,
@@ -60,8 +62,8 @@ directory. If this file is missing or incomplete, the answer is unknown.""",
 The answer is also unknown if a segment file may be missing from the copy. This is the case if
 log lines, an index or a recovery point show a later segment.""",
         """\
-A trace is testimony: a statement about one replica at one moment decides by itself. If the
-trace claims to state every change of a replica, a value holds until the next one.""",
+In a trace, one line that states both values of a replica at one moment is enough. If the trace
+claims to state every change of a replica, a value holds until the next one.""",
     ),
     not_when=(
         """\
@@ -82,8 +84,8 @@ So only the files of a stopped broker show it, before it restarts.""",
     ),
     to_do=(
         """\
-Copy the directories of the replicas first. Then start a replica that has the records and is in the
-last ISR, and wait until it leads. Start this replica after that.""",
+Copy the directories of the replicas first. Then start a replica that has the records. Wait until
+``kafka-topics.sh --describe`` lists it behind Isr and Leader. Start this replica after that.""",
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""
@@ -204,28 +206,41 @@ def _facts(history: History, below: LogBelowCheckpoint) -> list[Fact]:
     ]
 
 
-def _first_steps(below: LogBelowCheckpoint) -> tuple[str, ...]:
+def _first_steps(history: History, below: LogBelowCheckpoint) -> tuple[str | Action, ...]:
     """Return what to do first: copy what is there, then let a replica lead that has the records."""
     broker, whole = below.replica, below.holders
     both = brokers_text(tuple(sorted((broker, *whole))))
     copied = (
-        f"stop broker {broker} if it runs, and copy the directory {HERE} of {both} to another disk, with the "
-        "checkpoint files beside it"
+        f"stop broker {broker} if it runs, and copy the directory {HERE} of {both} to another disk, with the files "
+        "*-checkpoint from the folder above it"
     )
     ran = (
-        f"scan the new copy if broker {broker} ran while this evidence was copied: its checkpoint may just be newer "
-        "than its segments"
+        f"if broker {broker} ran while this evidence was copied, scan the new copy: this may be a false alarm, because "
+        "its checkpoint can be newer than its segments"
     )
     unsure = () if below.stopped else (ran,)
     if not whole:
         return (copied, *unsure, f"look for another copy of {HERE} before broker {broker} is started")
-    one, it = (f"broker {whole[0]}", "it") if len(whole) == 1 else (f"one of {brokers_text(whole)}", "that one")
+    one = brokers_text(whole) if len(whole) == 1 else f"one of {brokers_text(whole)}"
     return (
         copied,
         *unsure,
-        f"check that {one} is in the last ISR. If not, only an unclean election can make it leader",
-        f"start {it}, and wait until kafka-topics.sh --describe shows it as leader of {HERE}",
+        _describe(history, one),
+        (
+            f"if {one} is not behind Isr, only an unclean election makes it leader: leave broker {broker} stopped, and "
+            "get the records out of the copy with forensics salvage"
+        ),
+        f"else start {one}, if it is stopped, and wait until the same command lists it behind Leader",
         f"start broker {broker} after that",
+    )
+
+
+def _describe(history: History, one: str) -> Action:
+    """Return the step that shows whether a replica with the records can lead."""
+    return Action(
+        f"check that {one} is listed behind Isr of {HERE} (before Kafka 2.2: --zookeeper HOST:2181 in place of "
+        "--bootstrap-server HOST:9092):",
+        f"kafka-topics.sh --bootstrap-server HOST:9092 --describe --topic {shlex.quote(history.topic)}",
     )
 
 
@@ -233,7 +248,7 @@ _ASSUMED: tuple[tuple[Callable[[LogBelowCheckpoint], bool], str], ...] = (
     (lambda below: not below.proven, "the checkpoint belongs to the log beside it"),
     (
         lambda below: not below.stopped,
-        "the broker was stopped while its directory was copied. If not, copy it again",
+        "this assumes that the broker was stopped while its directory was copied",
     ),
 )
 """Assumptions on which a finding rests, and when."""
@@ -272,7 +287,7 @@ def _finding(history: History, below: LogBelowCheckpoint) -> Finding:
         **advised(
             history.name,
             keep=f"{brokers_text(whole)}'s copy of {HERE}" if whole else None,
-            next_steps=_first_steps(below),
+            next_steps=_first_steps(history, below),
             do_not=(f"start broker {broker} first: it may lead without the records",),
         ),
     )

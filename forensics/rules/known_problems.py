@@ -44,7 +44,7 @@ from parsers.details import (
 )
 from parsers.schema import Kind
 
-_COPY = "copy {directory} of {who} to another disk before you start, wipe or reassign anything"
+_COPY = "copy {directory} of {who} to another disk before you start or wipe a broker, or move a partition"
 _LEADER_LOG = "collect server.log and the segments of {where} from {leader}: they show why its log ends there"
 _ELECTION = "collect controller.log and state-change.log around that time: they show how {leader} was elected"
 _CAUSE = "collect the 50 lines before the first of these: they hold the exception that names the cause"

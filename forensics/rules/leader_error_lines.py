@@ -22,7 +22,7 @@ from parsers.schema import Kind
 
 _ANSWERS = (Kind.FETCH_REFUSED, Kind.FETCH_ERROR)
 _NAMED_BY_OTHERS = (*STORAGE_ERRORS, *CORRUPT_ERRORS, *DENIED_ERRORS, *MOVED_ERRORS)
-_COPIES = "copy {directory} of {leader} and of its followers before you restart, wipe or reassign anything"
+_COPIES = "copy {directory} of {leader} and of its followers before you restart or wipe a broker, or move a partition"
 _LEADER_LINES = "collect server.log of {leader} at that time: it has the error with its cause"
 
 

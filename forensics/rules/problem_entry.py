@@ -28,9 +28,13 @@ class Records(StrEnum):
     @property
     def meaning(self) -> str:
         """The same as a sentence."""
-        return (
-            "whether records are lost does not follow from this line alone" if self is Records.UNKNOWN else self.value
-        )
+        return _MEANINGS.get(self, self.value)
+
+
+_MEANINGS = {
+    Records.UNKNOWN: "whether records are lost does not follow from this line alone",
+    Records.UNREADABLE: "these records cannot be read while the damaged bytes are there",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from parsers.details import (
 )
 from parsers.schema import Kind
 
-_COPY = "copy {directory} of {who} to another disk before you start, wipe or reassign anything"
+_COPY = "copy {directory} of {who} to another disk before you start or wipe a broker, or move a partition"
 _DUMP = "run kafka-dump-log on the segment of every replica of {where}: it names batches that are not valid"
 
 
@@ -70,15 +70,19 @@ REPLICAS: tuple[KnownProblem, ...] = (
         title="Corrupt record",
         severity=Severity.ERROR,
         kinds=(Kind.RECORD_CORRUPT,),
-        states="a record of {where} at {at} is damaged: {detail}",
+        states="a record of {where}{at_offset} is damaged: {detail}",
         records=Records.UNREADABLE,
         means=(
-            "The bytes changed after they were written: on disk, in memory or on the way. If log recovery found this, "
-            "the broker truncated its log there. Otherwise consumers and followers stop there. A replica with other "
-            "bytes there may have the undamaged record; if all have the same bytes, the leader stored them so."
+            "The bytes do not match their checksum: a crash in the middle of a write, or a faulty disk or memory. If "
+            "log recovery found this, the broker truncated its log there, and a follower fetches the records again. "
+            "Otherwise consumers and followers stop there. If all replicas have the same bytes, the leader wrote them "
+            "that way."
         ),
         fetch=(
-            _COPY,
+            (
+                'if "Corruption found" follows the line, the broker has truncated its log already, and its directory '
+                f"has nothing more to save. If not, {_COPY}"
+            ),
             _DUMP,
             "skip the offset in the consumer only if no replica has the undamaged record",
         ),

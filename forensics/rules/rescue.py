@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 from forensics.case import Case, Origin
 from forensics.replay.committed.affected_groups import AffectedGroup
 from forensics.replay.committed.failed_directories import failed_logs
+from forensics.replay.committed.open_losses import more_lost
 from forensics.replay.committed.proof import Loss
 from forensics.replay.committed.surviving_copies import last_had, may_lack_segments, needed_copies
 from forensics.replay.facts.deleted_segments import DeletedSegment, kept_in
 from forensics.replay.facts.directory import StaleDir
 from forensics.replay.facts.stale_dirs import left_behind, reaching
-from forensics.replay.history import History
+from forensics.replay.history import History, HwSource
 from forensics.replay.lineage import Range, merge, size, subtract
 from forensics.rules.copying import stop_and_copy
 from forensics.rules.finding import EVIDENCE, HERE, LOST, WHEN, Action, Advised, advised, brokers_text, offsets_text
@@ -292,10 +293,7 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
                 f"look for other copies of {HERE}: backups, disk snapshots, mirrored clusters, or downstream systems "
                 "that consumed these records"
             ),
-            (
-                f"ask the owners of the applications that write to {HERE} to send again what they wrote "
-                f"{WHEN if _written_between(history, loss) else 'then'}"
-            ),
+            _send_again(history, loss),
         ),
         (
             *discard,
@@ -306,8 +304,22 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
                 f"{'it has' if holding else 'it may have'} the last copy"
                 for place in places
             ),
-            "delete the evidence: nothing else shows what was lost",
+            "delete this evidence, which was scanned: nothing else shows what was lost",
         ),
+    )
+
+
+def _send_again(history: History, loss: Loss) -> str:
+    """Return the step that gets lost records from the applications that wrote them."""
+    if history.incarnation:
+        return (
+            f"ask who deleted the topic of {HERE}, and whether its data is still wanted: applications that send it "
+            "again write to the new topic of this name"
+        )
+    return (
+        f"ask the owners of the applications that write to {HERE} to send again what they wrote "
+        f"{WHEN if _written_between(history, loss) else 'then'}. Records of that time that are not lost will be there "
+        "twice"
     )
 
 
@@ -330,12 +342,29 @@ def _disks(failed: Mapping[int, int]) -> str:
 def _written_between(history: History, loss: Loss) -> str | None:
     """Return in which time the lost records were written, in words; None if the evidence does not show it."""
     written = history.epochs.get(loss.lineage.epoch_at(loss.ranges[0][0]))
-    first, last = written.time if written is not None else None, loss.epoch.time
+    first = written.time if written is not None else None
+    last = _written_before(history, loss) if first is not None else None
     if first is None or last is None or first > last:
         return None
     since, until = (datetime.fromtimestamp(time / 1e6, UTC) for time in (first, last))
     day = "" if since.date() == until.date() else f"{until:%Y-%m-%d} "
     return f"between {since:%Y-%m-%d %H:%M:%S} and {day}{until:%H:%M:%S} UTC"
+
+
+def _written_before(history: History, loss: Loss) -> int | None:
+    """Return a time before which the lost records were written: a line printed then that they were committed, or a
+    leader began without them, which is all that holds if more may be lost.
+    """
+    if more_lost(history, loss).any_near:
+        return loss.epoch.time
+    stated = [
+        one.time for one in loss.statements if one.how in _OF_THE_TIME and one.high_watermark >= loss.ranges[-1][1]
+    ]
+    return min((time for time in (loss.epoch.time, *stated) if time is not None), default=None)
+
+
+_OF_THE_TIME = frozenset({HwSource.PRINTED, HwSource.PRINTED_BY_LEADER})
+"""Statements of high watermarks at the time at which they were reached, or soon after."""
 
 
 def _held_text(loss: Loss, found: Iterable[Sequence[Range]]) -> str:

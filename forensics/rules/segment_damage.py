@@ -163,13 +163,13 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
         cause=CauseId.UNKNOWN,
         **advised(
             history.name,
-            keep=f"the copies of {HERE} on {brokers_text(whole)}: their segments have no damage and reach as far"
+            keep=f"the copies of {HERE} on {brokers_text(whole)}: their segments have no damage and end no earlier"
             if whole
             else None,
             next_steps=(*(_first_steps(broker, whole) if severity is Severity.ERROR else ()),),
             do_not=(
                 f"let broker {broker} lead {HERE} while its segments are damaged",
-                f"wipe or reassign {brokers_text(whole)}: the only good copy of the damaged records may be there",
+                f"delete or move {HERE} on {brokers_text(whole)}: the only good copy of these records may be there",
             )
             if whole
             else (),

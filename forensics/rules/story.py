@@ -325,7 +325,9 @@ def committed_ways(history: History, leader: int | None) -> tuple[Collect, ...]:
     if not history.whole_with_files(leader):
         own = leader is not None and history.coverage.whole(leader)
         log = () if own else (Artefact.SERVER_LOG,)
-        return (of([leader], *log, Artefact.HW_CHECKPOINT, Artefact.SEGMENTS),)
+        replica = history.replicas.get(leader) if leader is not None else None
+        checkpoint = () if replica is not None and replica.checkpoint is not None else (Artefact.HW_CHECKPOINT,)
+        return (of([leader], *log, *checkpoint, Artefact.SEGMENTS),)
     failed = (Artefact.FAILED_LOG_DIRECTORY,) if leader in failed_directories(history) else ()
     return (
         of([leader], Artefact.HW_CHECKPOINT, *failed),

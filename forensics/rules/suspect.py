@@ -11,7 +11,8 @@ HW, LEO, LSO = "high_watermark", "log_end_offset", "last_stable_offset"
 OWN_COPY = "copy broker {witness}'s directory of {name}: it may have the only copy of these records"
 ELECTION = "collect controller.log around that time, and server.log of broker {witness} up to then: they show the ISR"
 KEEP = (
-    "start, wipe or reassign broker {witness} before its directory is copied: it truncates to follow broker {replica}"
+    "start or wipe broker {witness}, or move {name} away from it, before you have a copy of its directory: it "
+    "truncates to follow broker {replica}"
 )
 COMPARE = "compare the segments of all replicas of {name} from offset {first} on: forensics compare shows differences"
 

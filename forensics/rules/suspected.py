@@ -59,8 +59,8 @@ from forensics.rules.suspect import (
 )
 from forensics.rules.suspected_by_copies import OF_COPIES
 from forensics.rules.suspected_by_readers import OF_READERS
-from forensics.rules.wants import Want
-from forensics.rules.wording import want_texts
+from forensics.rules.wants import Artefact, Want
+from forensics.rules.wording import want_text
 
 SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
@@ -748,6 +748,11 @@ def _cause(history: History, suspect: Suspect, one: Suspicion) -> CauseId:
     return CAUSE_OF[one.shortened.cause] if one.shortened is not None else suspect.cause
 
 
+def _get(want: Want) -> str:
+    """Return the verb for what would settle a suspicion: what somebody may have saved then need not exist."""
+    return "look for" if Artefact.PARTITION_LOGGER in want.artefacts else "collect"
+
+
 def _finding(
     history: History, suspect: Suspect, one: Suspicion, severity: Severity, missing: Sequence[Want]
 ) -> Finding:
@@ -780,7 +785,7 @@ def _finding(
                 *(() if gone else (copy_before_start(held or (), history.origin),)),
                 *((look_in(one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()),
                 *(_worded(step, history).format_map(values) for step in suspect.settle),
-                *(f"collect {item}" for item in want_texts(missing[:3], HERE)),
+                *(f"{_get(want)} {want_text(want, HERE)}" for want in missing[:3]),
             ),
             do_not=tuple(_worded(what, history).format_map(values) for what in suspect.do_not),
         ),

@@ -348,7 +348,7 @@ def _last_known(history: History, epoch: Epoch, facts: list[Fact]) -> Finding:
         epochs=(epoch.epoch,),
         summary=(
             f"broker {epoch.leader} was elected leader of epoch {epoch.epoch} after it had stopped uncleanly: the ISR "
-            "was empty, and it had been the last member"
+            "was empty, and it was the last known leader"
         ),
         facts=tuple(facts),
         not_because=(

@@ -89,8 +89,8 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "{segments_again}: whether the leader, broker {replica}, can still read its damaged segments ({because})"
         ),
         Question.SAME_RECORDS: (
-            "a new copy of {brokers}'s segments of {partition}: whether it has the records of the other replicas "
-            "({because}). If its disk has the same bytes, it has not"
+            "a new copy of {brokers}'s segments of {partition}, to see whether it has the records of the other "
+            "replicas ({because}). If the new copy is equally bad, the disk of {brokers} does not have them"
         ),
         Question.CHECKPOINT: "{brokers}'s {artefacts} from the directory of {partition}",
         Question.CHECKPOINT_AND_LOG: "{artefacts} of {partition} from one directory",
@@ -204,8 +204,8 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "kafka.server.ReplicaFetcherThread at TRACE on {brokers}: its log end offset before it truncated to {first}"
         ),
         Question.END_BEFORE_LEADING: (
-            "{brokers}'s segments, copied before it restarted and led epoch {epoch}, or its log of that time with "
-            "kafka.cluster.Partition at DEBUG: its log end offset before that restart{after_first}"
+            "a copy of {brokers}'s segments that somebody made before it restarted and led epoch {epoch}, or its log "
+            "of that time with kafka.cluster.Partition at DEBUG: its log end offset before that restart{after_first}"
         ),
         Question.HELD_BEFORE_NEW_LOG: (
             "{brokers}'s server.log at TRACE, or its segments of that time: how much of {partition} it had before it "
@@ -401,8 +401,8 @@ def _witnesses(want: Want) -> str:
         return f"{{owner}} {all_of(want.artefacts)}:"
     where = ", or in its log directory that failed" if Artefact.FAILED_LOG_DIRECTORY in want.artefacts else ""
     return (
-        f"any one of these: {{owner}} replication-offset-checkpoint or segments, copied before its next start{where}; "
-        "its log of that time with kafka.cluster.Partition at DEBUG; {clients} of {partition}. It shows"
+        "any one of these: {clients} of {partition}; a copy of {owner} replication-offset-checkpoint or segments that "
+        f"somebody made at that time{where}; its log of that time with kafka.cluster.Partition at DEBUG. It shows"
     )
 
 

@@ -26,7 +26,7 @@ def test_the_last_member_of_the_isr_is_no_leader_from_outside(result: Result) ->
     found = [finding for finding in result.findings if finding.rule == "unclean-election"]
     assert len(found) == 6
     assert {finding.severity.value for finding in found} == {"warning"}
-    assert all("the ISR was empty, and it had been the last member" in finding.summary for finding in found)
+    assert all("the ISR was empty, and it was the last known leader" in finding.summary for finding in found)
 
 
 def test_what_it_lost_is_told_with_its_cause(result: Result) -> None:

@@ -57,7 +57,7 @@ def test_several_incidents_are_listed_before_the_first(lost: Result) -> None:
     page = render(with_findings(lost, one, other, third), width=120)
     listed = page.partition("In short, the worst first:\n")[2].partition("\n\n")[0].splitlines()
     assert listed == [
-        "  orders-0, orders-1   COMMITTED DATA LOST   offsets 50 to 79 (30 offsets)",
+        "  orders-0, orders-1   COMMITTED DATA LOST   offsets 50 to 79 (30 offsets) each",
         "  orders-2   SEGMENT DAMAGE   offset 1 (1 offset)",
     ]
     assert "In short" not in render(with_findings(lost, one), width=120)
@@ -70,7 +70,7 @@ def test_what_several_replicas_did_is_one_sentence(lost: Result) -> None:
         for broker in (3, 2)
     ]
     page = render(with_findings(lost, finding(), *cut), width=200)
-    assert f"+ truncation-below-committed: brokers 2 and 3 {did}." in page
+    assert f"+ truncation-below-committed, of the same offsets: brokers 2 and 3 {did}." in page
 
 
 def test_what_else_explains_a_suspicion_stands_in_place_of_an_unknown_cause(lost: Result) -> None:
@@ -139,7 +139,7 @@ def test_a_loss_of_many_partitions_stays_readable(lost: Result) -> None:
 
 def test_many_ranges_are_counted_and_not_listed(lost: Result) -> None:
     ranges = tuple((10 * n, 10 * n + 5) for n in range(50))
-    headline = render(with_findings(lost, finding(offsets=ranges)), width=120).splitlines()[3]
+    headline = render(with_findings(lost, finding(offsets=ranges)), width=120).splitlines()[5]
     assert "offsets 0 to 4, 10 to 14, 20 to 24 and 47 more ranges" in headline
 
 
@@ -214,14 +214,14 @@ def test_each_cluster_has_an_answer_of_its_own(sample_traces: Path) -> None:
 
 def test_an_earlier_life_is_named_and_asks_for_nothing(sample_traces: Path, scanned: Scanned) -> None:
     text = render(scanned(sample_traces / "traps-0.10.2.2"), width=120)
-    assert "orders-0 (topic deleted since)" in text
+    assert "orders-0 (earlier topic of this name)" in text
     assert "Collect this" not in text
     assert "MISSING" not in text
 
 
 def test_a_finding_of_an_earlier_life_says_so(lost: Result) -> None:
     text = render(with_findings(lost, finding(incarnation=2)), width=140)
-    assert "\norders-0 (topic deleted since, 2 topics ago)   COMMITTED DATA LOST" in text
+    assert "\norders-0 (earlier topic of this name, 2 topics ago)   COMMITTED DATA LOST" in text
 
 
 def test_a_broker_that_left_nothing_is_missed(sample_traces: Path) -> None:

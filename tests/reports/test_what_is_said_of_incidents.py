@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.reports import html
+from forensics.replay.timeline import timeline
+from forensics.reports import html, timeline_text
 from forensics.reports.answer import Tone, answers
 from forensics.reports.collecting import commands, only_if_saved, wanted
 from forensics.reports.html import figures, lanes
@@ -69,7 +70,9 @@ def test_the_page_and_the_terminal_have_one_verdict(name: str, case: Callable[[s
 def test_a_topic_that_was_deleted_is_counted_apart(case: Callable[[str], Result]) -> None:
     text = render(case("traps-3.9.1"), width=150)
     assert text.startswith("CLEAN: 15 rules found no violation in 4 partitions that exist now: no committed")
-    assert "\n4 partitions that exist now and 1 of a topic deleted since, 16 rules" in text
+    assert (
+        "\n4 partitions that exist now and 1 of earlier topics of the same name, which were deleted, 16 rules" in text
+    )
 
 
 @pytest.mark.parametrize("name", ["solo-0", "solo-3"])
@@ -116,14 +119,16 @@ def test_the_failed_disk_of_the_leader_before_is_kept_while_a_loss_is_open(case:
         (
             "powerloss-3.9.1-replication",
             "orders-0",
-            "min.insync.replicas was 1 and the ISR was [1,2], so they received",
+            "The ISR was [1,2], and min.insync.replicas was 1",
         ),
-        ("jbod-3.9.1", "ack1-0", "so they received an acknowledgement. The ISR was [1,2,3], then [1,3], then [1]"),
+        ("jbod-3.9.1", "ack1-0", "so they do not send them again. The ISR was [1,2,3], then [1,3], then [1], and"),
         (
             "jbod-3.9.1",
             "ack1-1",
-            "min.insync.replicas was 1 and the ISR was [1,3], so they received an acknowledgement",
+            "The ISR was [1,2,3], then [1,3], then [1,2,3], and min.insync.replicas was 1",
         ),
+        ("incarn-4.1.1", "sess-0", "The ISR was [1,2,3], then [1,3], then [1], and min.insync.replicas was 1"),
+        ("rackloss-3.9.1", "audit-2", "The ISR was [1,2,3], then [2,3], and min.insync.replicas was 1"),
     ],
 )
 def test_acks_are_told_by_the_isr_of_that_time(name: str, where: str, said: str, case: Callable[[str], Result]) -> None:
@@ -146,7 +151,7 @@ def test_partitions_with_other_notes_are_not_the_same(case: Callable[[str], Resu
 def test_findings_without_offsets_have_none_in_common(case: Callable[[str], Result]) -> None:
     result = case("incarn-4.1.1")
     text = render(result, width=150)
-    assert "= The same in 5 other partitions: __consumer_offsets-1" in text
+    assert "= The same in 5 other partitions, in other leader epochs: __consumer_offsets-1" in text
     card = next(one for one in answer(result, {}).cards if "__consumer" in one.name)
     assert {(one.offsets, one.records, one.count) for one in card.others} == {("", "", 0)}
     assert "0 offsets" not in html.render(result)
@@ -219,7 +224,7 @@ def test_many_partitions_are_listed_first(case: Callable[[str], Result]) -> None
     assert len(listed) == 9
     where = {one.name: one.keep[0][1] for one in listed}
     assert where["ack1-1"].startswith("the failed disk of broker 1")
-    assert where["solo-0"].startswith("no copy in the evidence has these records")
+    assert where["solo-0"].startswith("no copy is left: no replica in the evidence has these records")
     text = " ".join(render(result, width=150).split())
     assert text.count("a member of the ISR is elected by its broker id") == 1
     assert "Cause the same as for ack1-0, see above" in text
@@ -228,7 +233,7 @@ def test_many_partitions_are_listed_first(case: Callable[[str], Result]) -> None
 def test_what_nobody_can_collect_any_more_stands_apart(case: Callable[[str], Result]) -> None:
     """A level of a logger that was not set then, and a checkpoint file as it was before a restart."""
     text = render(case("jbod-3.9.1"), width=200)
-    can, _, cannot = text.partition("Collect this to get an answer:")[2].partition("only if somebody saved it then:")
+    can, _, cannot = text.partition("Collect this to get an answer:")[2].partition("if it exists:")
     assert cannot
     assert "at DEBUG" not in can
     assert "tar czf" in can
@@ -271,7 +276,7 @@ def pasted(folder: Path, **files: list[str]) -> Result:
 
 def test_an_excerpt_is_told_what_it_shows(lines: dict[str, list[str]], tmp_path: Path) -> None:
     text = render(pasted(tmp_path, paste=lines["server"]), width=200)
-    assert text.startswith("SUSPECTED in 1 of 1 partition: leo-regression in orders-0. Not proven")
+    assert text.startswith("SUSPECTED in 1 of 1 partition: log became shorter (leo-regression) in orders-0. Not proven")
     assert "Broker 2 had log end offset 15, and later loaded its log with 10. No line in the excerpt shows" in text
     assert "0.0 MB" not in text
     assert "listed below" not in text
@@ -328,11 +333,11 @@ def test_no_copy_is_asked_for_where_none_can_have_the_records(case: Callable[[st
 def test_the_first_line_names_the_partitions(case: Callable[[str], Result]) -> None:
     lines = render(case("rackloss-3.9.1"), width=200).splitlines()
     assert lines[0] == (
-        "VIOLATED in 2 of 15 partitions: committed-data-lost, truncation-below-committed in audit-2; leo-regression in "
-        "audit-2, orders-1."
+        "VIOLATED in 2 of 15 partitions: committed-data-lost, truncation-below-committed in audit-2; log became "
+        "shorter (leo-regression) in audit-2, orders-1."
     )
     damaged = render(case("bitrot-3.9.1"), width=200).splitlines()[0]
-    assert damaged.endswith("segment-damage in pay-1, web-1. No loss and no fork of committed data is proven.")
+    assert damaged.endswith("segment-damage in pay-1, web-1. Whether committed data was lost or forked is unknown.")
 
 
 @pytest.mark.parametrize("name", ["rackloss-3.9.1", "bitrot-3.9.1"])
@@ -367,3 +372,42 @@ def test_a_controller_is_no_broker(case: Callable[[str], Result]) -> None:
     result = case("rackloss-3.9.1")
     assert "\n3 brokers, 1 controller (100), " in render(result, width=200)
     assert [one.name for one in brokers(result, {})] == ["Broker 1", "Broker 2", "Broker 3", "Controller 100"]
+
+
+def test_a_high_watermark_that_no_line_prints_is_a_bound(case: Callable[[str], Result]) -> None:
+    """Broker 1 read back 204 and then followed broker 2, which began with 159: the line prints neither."""
+    result = case("rackloss-3.9.1")
+    (history,) = (one.history for one in result.partitions if one.history.name == "audit-2")
+    shown = timeline_text.render(result.case, history, timeline(result.case, history), width=120)
+    assert "HW 204" in shown
+    assert "HW \u2265 159 (its leader's)" in shown
+    assert shown.count("HW 159") == 1  # as broker 2 printed it
+
+
+def test_nobody_is_asked_to_write_to_the_new_topic_of_a_name(case: Callable[[str], Result]) -> None:
+    result = case("incarn-4.1.1")
+    old, new = (advice(of(result, name, LOST, incarnation=n)) for name, n in (("cart-0", 1), ("sess-0", 0)))
+    assert "to send again" not in old
+    assert "ask who deleted the topic of cart-0" in old
+    assert "to send again what they wrote between 2026-11-24 17:04:50 and 17:05:26 UTC" in new
+
+
+def test_a_span_of_lost_records_ends_when_they_were_committed(case: Callable[[str], Result]) -> None:
+    """Both brokers printed high watermark 15 at 05:31:16; a leader began without 10 to 14 at 05:31:32."""
+    said = advice(of(case("powerloss-2.8.2-replication"), "orders-0", LOST))
+    assert "wrote between 2026-11-21 05:31:07 and 05:31:16 UTC. Records of that time that are not lost" in said
+
+
+def test_good_copies_of_damaged_partitions_are_in_the_first_table(case: Callable[[str], Result]) -> None:
+    listed = {one.name: one.keep for one in answer(case("bitrot-3.9.1"), {}).listed}
+    assert sorted(listed) == ["pay-1", "web-0", "web-1", "web-2"]
+    assert listed["web-1"][0][1].startswith("the copies of web-1 on brokers 1 and 3")
+
+
+def test_a_warning_is_listed_apart_from_losses(case: Callable[[str], Result]) -> None:
+    text = render(case("rackloss-3.9.1"), width=200)
+    worst, _, mild = text.partition("In short, the worst first:\n")[2].partition(
+        "Warnings, from which no loss is known:\n"
+    )
+    assert [line.split()[0] for line in worst.splitlines()] == ["audit-2", "orders-1"]
+    assert [line.split()[0] for line in mild.partition("\n\n")[0].splitlines()] == ["audit-0", "click-2"]

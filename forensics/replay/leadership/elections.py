@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 
 from forensics.replay.coverage import Doubt, Printed, Span
 from forensics.replay.facts.directory import Ref
@@ -83,14 +84,19 @@ def isr_before(history: History, epoch: Epoch) -> frozenset[int] | None:
 
 
 def isrs_stated(history: History, epoch: Epoch) -> list[tuple[frozenset[int], Ref | None]]:
-    """Return each ISR of an epoch that its leader states, with the line, and then each that only others state.
+    """Return each ISR of an epoch, in the order of the partition epochs, with the line if its leader states it.
 
-    The latter are in the order of their partition epochs. Where lines of the leader are missing, metadata and the lines
-    of other brokers may still show what it changed.
+    Where lines of the leader are missing, metadata and the lines of other brokers may still show what it changed.
     """
     own = {isr for isr, _ in epoch.isr}
-    stated = (history.states[number].isr for number in history.states.of(epoch.epoch))
-    return [*epoch.isr, *((isr, None) for isr in stated if isr and isr not in own)]
+    stated = [(number, isr) for number in history.states.of(epoch.epoch) if (isr := history.states[number].isr)]
+    found: list[tuple[int, frozenset[int], Ref | None]] = []
+    at = -1
+    for isr, ref in epoch.isr:
+        at = min((number for number, other in stated if other == isr and number > at), default=at)
+        found.append((at, isr, ref))
+    found += [(number, isr, None) for number, isr in stated if isr not in own]
+    return [(isr, ref) for _, isr, ref in sorted(found, key=itemgetter(0))]
 
 
 def latest_isr_stated(history: History, epoch: Epoch, otherwise: frozenset[int]) -> frozenset[int]:

@@ -9,7 +9,7 @@ from typing import TypeGuard
 from forensics.replay.confidence import decides
 from forensics.replay.lineage import Range, size
 from forensics.reports import remarks, repair
-from forensics.reports.advice import FORKED, LOST, NO_COPY, NOTHING, advisers, copies, each_first, merged, none_left
+from forensics.reports.advice import FORKED, LOST, advisers, copies, each_first, merged, none_left
 from forensics.reports.answer import existing, open_rules, present
 from forensics.reports.html.missing import Missing, missing
 from forensics.reports.html.story import tone_of
@@ -108,8 +108,8 @@ class Answer:
     """The top of the page.
 
     Attributes:
-        listed: the partitions that lost or forked committed data, a line each if there are several; ``unlisted`` is how
-            many are left out.
+        listed: the partitions that lost or forked committed data or have a copy to keep, a line each if there are
+            several; ``unlisted`` is how many are left out.
         clusters: the answer of each cluster, if the evidence has several; ``clusters_more`` is how many are left out.
         span: first and last time of the evidence.
     """
@@ -146,7 +146,7 @@ def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
         if partition.worst <= Severity.WARNING.rank or _judged_bad(partition)
     ]
     cards = _grouped([_card(partition, anchors.get(position, ""), called) for position, partition in loud])
-    listed = [one for card in cards for one in (card, *card.others) if _ASKED.intersection(one.rules)]
+    listed = _listed(cards)
     sources = result.case.sources
     first, last = sources.get_column("first_time").min(), sources.get_column("last_time").max()
     return Answer(
@@ -166,6 +166,11 @@ def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
 
 
 _ASKED = frozenset({LOST, FORKED})
+
+
+def _listed(cards: Sequence[Card]) -> list[Card]:
+    """Return the partitions that lost or forked committed data, and those of which a copy is to be kept."""
+    return [one for card in cards for one in (card, *card.others) if _ASKED.intersection(one.rules) or one.keep]
 
 
 @dataclass(frozen=True, slots=True)
@@ -598,8 +603,8 @@ def _records(findings: Sequence[Finding]) -> str:
 
 def _keep(findings: Sequence[Finding]) -> tuple[tuple[str, str], ...]:
     """Each copy to keep, with the offsets that are in it where there is more than one."""
-    if none_left(findings):
-        return ((NOTHING, NO_COPY),)
+    if gone := none_left(findings):
+        return (("", gone),)
     found = copies(findings)
     return tuple((offsets(ranges) if len(found) > 1 else "", plain(text)) for text, ranges in found)
 

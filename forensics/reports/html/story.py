@@ -264,7 +264,7 @@ class _Teller:
             finding.confidence.value,
             offsets(finding.offsets) or open_offsets(finding),
             sentence(plain(finding.summary) + times),
-            tuple(plain(text) for text in finding.inferences),
+            tuple(map(plain, dict.fromkeys((*finding.inferences, *_why_inferred(finding), *finding.unproven)))),
             tuple(plain(text) for text in finding.not_because),
             tuple(plain(text) for text in dict.fromkeys(self._doubts(finding))),
         )
@@ -272,7 +272,7 @@ class _Teller:
     def _doubts(self, finding: Finding) -> list[str]:
         partition = self.partitions[incidents.incarnation_of(finding)]
         missing: Sequence[Want] = partition.judgements[finding.rule].missing
-        doubts = [*_why_inferred(finding), *finding.doubts, *want_texts(missing, partition.history.name)]
+        doubts = [*finding.uncertain, *want_texts(missing, partition.history.name)]
         others = [
             rule
             for rule, other in partition.judgements.items()
