@@ -59,6 +59,8 @@ def files(paths: Sequence[str]) -> Iterator[Source]:
             yield _standard_input()
         elif remote.is_remote(given):
             yield from remote.files(given)
+        elif not given:  # Path would take it for this folder
+            raise FileNotFoundError("an empty path")
         elif not _exists(Path(given)):
             raise FileNotFoundError(given)
         elif Path(given).is_dir():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
 import click
@@ -16,6 +17,12 @@ from forensics.reports import inspect_text
 
 MOST_ROWS = (1 << 31) - 1
 """More statements than any file has."""
+
+
+def _percent(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and math.isnan(value):  # which is outside of no range
+        raise click.BadParameter(f"{value} is not in the range 0<=x<=100.")
+    return value
 
 
 @click.command(epilog=example("forensics inspect broker-1/data/orders-0/ --records 10"))
@@ -39,6 +46,7 @@ MOST_ROWS = (1 << 31) - 1
 @click.option(
     "--at-least",
     type=click.FloatRange(0, 100),
+    callback=_percent,
     metavar="PERCENT",
     help="With --coverage: exit with code 1 if less than this share of the relevant lines was understood.",
 )

@@ -145,7 +145,7 @@ def _bytes(_context: click.Context, _parameter: click.Parameter, value: str | No
     if value is None:
         return half_of_memory()
     found = re.fullmatch(r"([0-9]+) ?([kmgt]?)(?:i?b)?", value.strip().lower())
-    if not found:
+    if not found or not int(found[1]):
         raise click.BadParameter(f"{value!r} is not a size; use one like 512MiB or 2GiB")
     return int(found[1]) << 10 * "_kmgt".index(found[2] or "_")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -29,6 +30,15 @@ from forensics.tuning import Tuning, tune, with_repair
 _SHOWN = 12
 """Topics named where a filter fits none."""
 
+LONGEST_TOPIC = 249
+"""Characters that the name of a topic may have (``Topic.MAX_NAME_LENGTH``)."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first of some names, each as far as a topic's name can be long."""
+    shown = [name if len(name) <= LONGEST_TOPIC else f"{name[:LONGEST_TOPIC]}..." for name in names[:_SHOWN]]
+    return ", ".join([*shown, *(["..."] if len(names) > _SHOWN else [])])
+
 
 def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
     """A mistyped filter must not pass for a clean answer."""
@@ -39,12 +49,12 @@ def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
         raise NothingMatched(f"--skew: no broker {strangers[0]} in the evidence; there are: {there}")
     if (tuning.topics or tuning.skip_topics) and not result.partitions:
         topics = result.case.observations.get_column("topic").drop_nulls().unique().sort().to_list()
-        there = ", ".join(topics[:_SHOWN]) + (", ..." if len(topics) > _SHOWN else "") or "none"
+        there = listed(topics) or "none"
         if tuning.topics:
-            asked = ", ".join(tuning.topics)
+            asked = listed(tuning.topics)
             raise NothingMatched(f"no topic in the evidence matches {asked}; there are: {there}")
         if set(topics) - {METADATA_TOPIC}:
-            skipped = ", ".join(tuning.skip_topics)
+            skipped = listed(tuning.skip_topics)
             raise NothingMatched(f"every topic in the evidence is left out by {skipped}; there are: {there}")
 
 

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
 import click
@@ -24,6 +25,7 @@ from forensics.cli.speaking import say, shows_style
 from forensics.cli.tuned import tuned
 from forensics.engines import local
 from forensics.errors import UnreadableInput
+from forensics.named_files import no_file
 from forensics.outputs import plain
 from forensics.reports import jsonl, text
 from forensics.result import Result
@@ -122,6 +124,9 @@ def _on_disk(paths: Sequence[str]) -> None:
     for path in paths:
         if path == STDIN or remote.is_remote(path):
             raise UnreadableInput(f"{path}: only files on this machine can be watched; scan reads others once")
+        what = no_file(path)
+        if what and not Path(path).is_dir():
+            raise UnreadableInput(f"{path}: {what}; give folders, or logs and data of brokers")
 
 
 def _command(command: str | None) -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from forensics.cli import cli
+from tests.cli.conftest import Run
 from tests.conftest import evidence_root
 
 
@@ -122,3 +123,9 @@ def test_a_path_that_does_not_exist() -> None:
 @pytest.mark.parametrize("arguments", [[], ["--rows", "-1", "."], ["--at-least", "101", "."]])
 def test_usage(arguments: list[str]) -> None:
     run(*arguments, code=2)
+
+
+def test_a_share_that_is_no_number(run: Run, sample_traces: Path) -> None:
+    ran = run("inspect", sample_traces / "flap-3.9.1", "--coverage", "--at-least", "nan")
+    assert (ran.code, ran.out) == (2, "")
+    assert "nan is not in the range 0<=x<=100" in ran.err

@@ -70,3 +70,18 @@ def test_a_file_that_grows_while_it_is_read_is_not_read_to_its_end(tmp_path: Pat
     with pytest.raises(OSError, match="is larger"):
         contents(whole, 10)
     assert contents(whole, 1 << 20)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket", "device"])
+def test_what_is_no_file_cannot_be_watched(kind: str, strange: Path, run: Run) -> None:
+    ran = run("watch", strange / kind, "--for", "1s")
+    assert (ran.code, ran.out) == (2, "")
+    assert f"is a {kind}, not a regular file; give folders" in ran.err
+
+
+@pytest.mark.parametrize("command", ["scan", "inspect", "trace"])
+def test_an_empty_path_is_not_this_folder(command: str, run: Run) -> None:
+    """As an unset variable of a shell gives it."""
+    ran = run(command, "")
+    assert (ran.code, ran.out) == (2, "")
+    assert "an empty path: no such file or directory" in ran.err

@@ -60,7 +60,7 @@ def test_a_page_and_tables_are_whole_with_little_memory(run: Run, sample_traces:
         assert (tmp_path / "little" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
 
 
-@pytest.mark.parametrize("size", ["3x", "", "-1g", "1.5g"])
+@pytest.mark.parametrize("size", ["3x", "", "-1g", "1.5g", "0", "00 GiB"])
 def test_a_size_of_memory_that_is_none(size: str, run: Run, sample_traces: Path) -> None:
     ran = run("scan", sample_traces / "flap-3.9.1", "--memory", size)
     assert ran.code == 2
