@@ -34,6 +34,7 @@ REPEATED: Final = "{} lines are there again, with the same times: each counts on
 STAMP: Final = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?")
 """A time of a log line. A text without one in its first bytes need not be looked at."""
 _SECOND: Final = 19  # bytes of a time up to its second
+_LONGEST: Final = 29  # bytes of a whole time
 _BEGINNING: Final = 120  # bytes of a line in which an event has its time
 _SAMPLES: Final = 2000
 _APART: Final = 64  # bytes between two of them: no line with a time is much shorter
@@ -122,10 +123,25 @@ class _Text(BytesIO):
 
 def _goes_back(data: bytes) -> bool:
     """Return whether times go back, by some of them: most logs are told apart without looking at each line."""
+    return any(later < earlier for earlier, later in itertools.pairwise(_sampled(data)))
+
+
+def _sampled(data: bytes) -> Iterator[bytes]:
+    """Yield the seconds of the first times behind places that are evenly apart, each time once.
+
+    No byte is searched twice: what a place has found, or has not, holds for the places that follow it.
+    """
     step = max(len(data) // _SAMPLES, _APART)
-    found = (STAMP.search(data, at, at + _NEAR) for at in range(0, len(data), step))
-    seconds = [_second(stamp[0]) for stamp in found if stamp is not None]
-    return any(later < earlier for earlier, later in itertools.pairwise(seconds))
+    searched = next_time = 0  # where the next search begins; no time begins between a place and the next one
+    for at in range(0, len(data), step):
+        if at < next_time:
+            continue
+        stamp = STAMP.search(data, max(at, searched), at + _NEAR)
+        if stamp is None:
+            searched = max(at, at + _NEAR - _LONGEST)
+        else:
+            searched = next_time = stamp.start() + 1
+            yield _second(stamp[0])
 
 
 def _second(time: bytes) -> bytes:

@@ -182,3 +182,22 @@ def test_what_is_left_of_a_doubled_log_is_the_log(seconds: list[int], first: int
     # A few are kept if nothing shows that the times went back: within one second, they need not have.
     goes_back = len(again) >= 3 and again[0][:25] < lines[-1][:25]
     assert not goes_back or all(line[:25] == lines[-1][:25] for line in kept[len(lines) :])
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 59),
+            st.sampled_from([b"", b",123", b".123456789"]),
+            st.sampled_from([0, 1, 30, 200, 3_950, 3_981, 4_000, 9_000]),
+        ),
+        max_size=12,
+    )
+)
+def test_no_time_is_overlooked_that_a_search_from_each_place_finds(pieces: list[tuple[int, bytes, int]]) -> None:
+    data = b"".join(b"2026-11-21 04:11:%02d%s%s" % (second, rest, b"x" * apart) for second, rest, apart in pieces)
+    places = range(0, len(data), max(len(data) // reordered._SAMPLES, reordered._APART))
+    found = (reordered.STAMP.search(data, at, at + reordered._NEAR) for at in places)
+    seconds = [one[0][:19] for one in found if one is not None]
+    once = [second for second, _ in itertools.groupby(seconds)]
+    assert [second for second, _ in itertools.groupby(reordered._sampled(data))] == once
