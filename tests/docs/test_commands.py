@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Ran, Run
 from tests.conftest import EVERYTHING
 from tests.docs.pages import Command, alike, commands, pages
 
@@ -51,6 +54,9 @@ STANDS_FOR = (
 FOLDERS = ("evidence", "incident", "after", "archive", "cluster")
 """Names of evidence in the pages: the sample stands for each."""
 
+PLAIN = re.compile(r"forensics(?! watch)(?: [\w./:=-]+)+")
+"""Commands in which the shell has nothing to do: with CI=1 a shell runs them too, else this process."""
+
 FINDINGS = (0, 1)
 """Exit codes of a command that did what the page says; 1 is a finding or a difference."""
 
@@ -89,42 +95,50 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ran(text: str, folder: Path, width: int) -> subprocess.CompletedProcess[str]:
-    for written in re.findall(r"(?: -o| --save) (\S+)", text):  # the same name in two examples of a page
-        shutil.rmtree(folder / written, ignore_errors=True)
+Told = Callable[[str, int], Ran]
+
+
+@pytest.fixture
+def told(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
+    """Runs a command in the working folder, in a terminal of a width: by a shell where it needs one."""
     path = os.pathsep.join([str(folder / ".bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = os.environ | {
-        "PATH": path,
-        "PYTHONPATH": str(ROOT),
-        "COLUMNS": str(width),
-        "NO_COLOR": "1",
-        "LC_ALL": "C.UTF-8",
-    }
-    return subprocess.run(
-        ["bash", "-c", text], cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=300
-    )
+    environment = {"PATH": path, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(folder)
+
+    def tells(text: str, width: int) -> Ran:
+        for written in re.findall(r"(?: -o| --save) (\S+)", text):  # the same name in two examples of a page
+            shutil.rmtree(folder / written, ignore_errors=True)
+        monkeypatch.setenv("COLUMNS", str(width))
+        if PLAIN.fullmatch(text) and not EVERYTHING:
+            return run(*shlex.split(text)[1:])
+        done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=False, timeout=300)
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    return tells
 
 
-def prepared(page: str, folder: Path, width: int) -> None:
+def prepared(page: str, told: Told, width: int) -> None:
     """Makes what a page takes for granted: an earlier output, as a baseline."""
     if "--baseline before.json" in "".join(one.text for one in PAGES[page]):
-        ran("forensics scan incident/ --format json -o before.json", folder, width)
+        told("forensics scan incident/ --format json -o before.json", width)
 
 
 @pytest.mark.parametrize("page", SOME)
-def test_commands_of_a_page_run_in_their_order(page: str, folder: Path) -> None:
+def test_commands_of_a_page_run_in_their_order(page: str, told: Told) -> None:
     width = 120 if page == "README.md" else 100
-    prepared(page, folder, width)
+    prepared(page, told, width)
     wrong = []
     printed: dict[str, str] = {}
     for one in PAGES[page]:
         if why_not(one.text):
             continue
         if one.output is None or one.text not in printed:
-            done = ran(to_run(one.text), folder, width)
-            printed[one.text] = done.stdout
-            if done.returncode not in FINDINGS:
-                wrong.append(f"{page}:{one.line}: `{one.text}` ends with {done.returncode}: {done.stderr[-500:]}")
+            done = told(to_run(one.text), width)
+            printed[one.text] = done.out
+            if done.code not in FINDINGS:
+                wrong.append(f"{page}:{one.line}: `{one.text}` ends with {done.code}: {done.err[-500:]}")
         if one.output is not None and not alike(one.output, printed[one.text]):
             wrong.append(f"{page}:{one.line}: `{one.text}` prints something else now:\n{printed[one.text]}")
     assert wrong == []
@@ -138,7 +152,7 @@ PYTHON = {
 
 
 @pytest.mark.parametrize("page", PYTHON)
-def test_python_of_a_page_runs_in_its_order(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_of_a_page_runs_in_its_order(page: str, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     from plotly.graph_objects import Figure
 
     shown: list[Figure] = []
@@ -147,8 +161,7 @@ def test_python_of_a_page_runs_in_its_order(page: str, folder: Path, monkeypatch
         shown.append(figure)
 
     monkeypatch.setattr(Figure, "show", show)
-    monkeypatch.chdir(folder)
-    ran("forensics scan evidence/ --save tables/", folder, 100)
+    told("forensics scan evidence/ --save tables/", 100)
     names: dict[str, object] = {}
     for block in PYTHON[page]:
         exec(compile(block, page, "exec"), names)
@@ -194,6 +207,16 @@ def test_an_output_may_leave_out_lines() -> None:
     assert not alike("a\n", "a\nb\n")
 
 
-def test_a_wrong_command_fails(folder: Path) -> None:
-    assert ran("forensics scam evidence/", folder, 100).returncode not in FINDINGS
-    assert ran("forensics scan nowhere/", folder, 100).returncode not in FINDINGS
+@pytest.mark.parametrize("end", ["", "; exit $?"], ids=["here", "by a shell"])
+def test_a_wrong_command_fails(end: str, told: Told) -> None:
+    assert told(f"forensics scam evidence/{end}", 100).code not in FINDINGS
+    assert told(f"forensics scan nowhere/{end}", 100).code not in FINDINGS
+
+
+def test_a_command_prints_the_same_here_and_by_a_shell(told: Told) -> None:
+    """Of a scan of each width: what the terminal is told reaches both."""
+    for width in (80, 100):
+        here, by_shell = (
+            told(f"forensics scan evidence/{end}", width) for end in ("", " | cat; exit ${PIPESTATUS[0]}")
+        )
+        assert (here.code, here.out) == (by_shell.code, by_shell.out)

@@ -1,0 +1,7 @@
+"""Commands of the pages run as those of the command line do."""
+
+from __future__ import annotations
+
+from tests.cli.conftest import run
+
+__all__ = ["run"]
