@@ -12,9 +12,10 @@ import pytest
 from benchmarks.fuzz.__main__ import said
 from benchmarks.fuzz.mutations import MUTATIONS, TEXT
 from benchmarks.fuzz.trial import Subject, TooSlow, limited, trial
+from tests.conftest import EVERYTHING
 from tests.parsers.formats.building import batch
 
-SECONDS = 15
+SECONDS = 15 if EVERYTHING else 5
 
 
 @pytest.mark.parametrize("name", ["rotated-2.8.2", "zombie-1.1.1"])

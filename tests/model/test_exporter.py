@@ -18,7 +18,7 @@ from parsers.read import read
 from tests.conftest import EVERYTHING
 from tests.model import batches
 
-SEEDS = (*range(9000, 9024),) if EVERYTHING else (*range(9000, 9006),)
+SEEDS = (*range(9000, 9024),) if EVERYTHING else (*range(9000, 9003),)
 
 
 @pytest.mark.parametrize("protocol", ["fetch", "epoch-279-2.0", "hw"])

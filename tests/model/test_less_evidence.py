@@ -224,7 +224,7 @@ def _whole(lines: list[bytes]) -> bytes:
     return b"".join(lines[first:])
 
 
-RUNS = max(50 if EVERYTHING else 6, int(os.environ.get("FORENSICS_ORACLE_RUNS", "0")) // 5)
+RUNS = max(50 if EVERYTHING else 4, int(os.environ.get("FORENSICS_ORACLE_RUNS", "0")) // 5)
 """Under each protocol at each logging level; CI asks for more."""
 TOGETHER = 100
 TIMES = 2

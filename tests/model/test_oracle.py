@@ -28,7 +28,7 @@ from tests.model import batches
 from tests.model.batches import QUESTIONS, Answer, Schedule, answers, compared, drawn
 
 ALL = (*PROTOCOLS, *VARIANTS)
-RUNS = int(os.environ.get("FORENSICS_ORACLE_RUNS", "125" if EVERYTHING else "12"))
+RUNS = int(os.environ.get("FORENSICS_ORACLE_RUNS", "125" if EVERYTHING else "8"))
 """For each of eight combinations: CI asks for 10,000 in all."""
 TOGETHER = 125
 STORIES = [story.name for story in SCENARIOS if story.name != "random"]

@@ -32,7 +32,7 @@ from forensics.model.random_runs import (
 )
 from tests.conftest import EVERYTHING
 
-RUNS = 3_000 if EVERYTHING else 500
+RUNS = 3_000 if EVERYTHING else 250
 ALL_FIXED = replace(
     EPOCH,
     truncates_by="epoch-279",
@@ -70,7 +70,7 @@ def test_older_protocols_break_their_word(protocol: Protocol) -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: p.name)
 def test_no_schedule_breaks_the_machine(protocol: Protocol, weights: dict[str, int]) -> None:
     """Cruel faults: whatever is lost, offsets stay in order, an ISR holds its leader, epochs only rise."""
-    for seed in range(400 if EVERYTHING else 200):
+    for seed in range(400 if EVERYTHING else 100):
         cluster = random_cluster(protocol, seed, 60, weights)
         for node in cluster.brokers.values():
             log = node.replica.log

@@ -45,7 +45,7 @@ TOGETHER = 50
 SOME = range(len(PROTOCOLS)) if EVERYTHING else [len(PROTOCOLS) - 1]
 """Protocols whose runs take long: all with CI=1, else the last one."""
 
-LESS_RUNS = max(10, RUNS // 20)
+LESS_RUNS = max(10 if EVERYTHING else 5, RUNS // 20)
 """Runs of each protocol that are judged with lines dropped."""
 
 
@@ -114,7 +114,7 @@ def changing(seed: int) -> Schedule:
 def test_what_of_a_loss_is_over_is_told(number: int) -> None:
     """In one run of six a later leader has what one before it lacked, mostly a part of it."""
     first = 1_000_000 + 1_000 * number
-    schedules = [changing(seed) for seed in range(first, first + max(50, RUNS // 5))]
+    schedules = [changing(seed) for seed in range(first, first + max(50 if EVERYTHING else 25, RUNS // 5))]
     found = compare(PROTOCOLS[number], schedules, [WHOLE, LESS])
     assert {one.kind for one in found[WHOLE] if one.rule == "committed-data-lost"} == {"right"}
     assert {"missed", "wrong"}.isdisjoint(one.kind for one in found[LESS] if one.rule == "committed-data-lost")

@@ -6,6 +6,7 @@ import cProfile
 import json
 import pstats
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,16 +35,19 @@ def restarted(leader: int, following: int) -> list[Step]:
     ]
 
 
+@cache
 def left(folder: Path, changes: int, change: Callable[[int, int], Sequence[Step]]) -> Path:
-    """What three brokers leave behind whose leader changed so often."""
+    """What three brokers leave behind whose leader changed so often: written once."""
     steps: list[Step] = [{"produce": {"count": 3}}, {"catch-up": {}}]
     for at in range(changes):
         leader = at % 3 + 1
         steps += change(leader, leader % 3 + 1)
-    file = folder / f"{changes}.json"
+    place = folder / change.__name__ / str(changes)
+    file = place.with_suffix(".json")
+    file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps({"brokers": [1, 2, 3], "steps": steps}))
-    schedule(file).scenario().run("fetch").write(folder / str(changes))
-    return folder / str(changes)
+    schedule(file).scenario().run("fetch").write(place)
+    return place
 
 
 def calls(paths: Sequence[Path]) -> int:
@@ -58,13 +62,18 @@ def calls(paths: Sequence[Path]) -> int:
     return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("many-epochs")
+
+
 @pytest.mark.parametrize("change", [elected, restarted], ids=lambda change: change.__name__)
 @pytest.mark.parametrize("part", ["*", "broker-2", "broker-2/logs/server.log*"])
 def test_each_leader_epoch_costs_the_same(
-    change: Callable[[int, int], Sequence[Step]], part: str, tmp_path: Path
+    change: Callable[[int, int], Sequence[Step]], part: str, folder: Path
 ) -> None:
     few, more, most = (
-        calls(sorted(path for path in left(tmp_path, number, change).glob(part) if path.name != "trace.jsonl"))
+        calls(sorted(path for path in left(folder, number, change).glob(part) if path.name != "trace.jsonl"))
         for number in NUMBERS
     )
     assert most - more < 2.6 * (more - few)
