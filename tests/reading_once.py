@@ -1,26 +1,33 @@
 """What tests of all that comes after reading share: a file with the same bytes under the same name is read once.
 
+What is asked of the bytes of a text alone, to tell how it is read, is answered once too.
 The samples are scanned by hundreds of tests, and most of a scan is reading. Tests of the parsers and of the engines
 themselves read everything anew.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import wraps
 from pathlib import PurePosixPath
 from threading import Lock
+from typing import TypeVar
 
 from parsers import limits, read
+from parsers.excerpts import gate
 from parsers.file_reading import FileReading
 from parsers.files.sources import Source
 from parsers.takers import metadata_files
+from parsers.text import reordered, shared_output
 
-FOLDERS = ("case", "cases", "cli", "replay", "reports", "rules")
+FOLDERS = ("case", "cases", "cli", "repaired", "replay", "reports", "rules")
 """Below ``tests``."""
 
 Key = tuple[object, ...]
+_T = TypeVar("_T")
 
 _KEPT = 2_000
 _read_unit = read.read_unit
@@ -30,7 +37,11 @@ _turn = Lock()
 
 def remember(folder: str) -> None:
     """Scans of the tests in a folder share what they read, or each reads by itself."""
-    read.read_unit = _remembered if folder in FOLDERS else _read_unit
+    shared = folder in FOLDERS
+    read.read_unit = _remembered if shared else _read_unit
+    gate.may_be_excerpt = _MAY_BE_EXCERPT[shared]
+    reordered._goes_back = _GOES_BACK[shared]
+    shared_output.mark_of = _MARK_OF[shared]
 
 
 def _remembered(sources: Sequence[Source]) -> list[FileReading]:
@@ -60,3 +71,31 @@ def _remembered(sources: Sequence[Source]) -> list[FileReading]:
 def _key(source: Source) -> Key:
     ends = PurePosixPath(source.path).parts[-3:]
     return (ends, source.called, source.notes, source.stored, source.sha256(), limits.said())
+
+
+# -- what is asked of bytes alone --------------------------------------------------------------------------------------
+
+
+def _asked_once(ask: Callable[[bytes], _T]) -> tuple[Callable[[bytes], _T], Callable[[bytes], _T]]:
+    """Return a function of bytes, and one that remembers its answers: to some thousand texts, by their hashes."""
+    known: OrderedDict[bytes, _T] = OrderedDict()
+
+    @wraps(ask)
+    def asked(data: bytes) -> _T:
+        key = hashlib.sha1(data, usedforsecurity=False).digest()
+        with _turn:
+            if key in known:
+                return known[key]
+        answer = ask(data)
+        with _turn:
+            known[key] = answer
+            while len(known) > _KEPT:
+                known.popitem(last=False)
+        return answer
+
+    return ask, asked
+
+
+_MAY_BE_EXCERPT = _asked_once(gate.may_be_excerpt)
+_GOES_BACK = _asked_once(reordered._goes_back)
+_MARK_OF = _asked_once(shared_output.mark_of)
