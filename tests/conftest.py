@@ -39,9 +39,13 @@ def alike(cases: Iterable[_T], one_in: int = 3) -> list[_T]:
     return [*cases][:: 1 if EVERYTHING else one_in]
 
 
-ALIKE = re.compile(r"tests/(?:case|cases|cli|docs|engines|parsers|reports(?:/html)?)/test_\w+[.]py::")
-"""Tests whose variants are scans of one kind of another evidence: one in three of a test's, if it has many."""
-MANY = 6
+ALIKE = re.compile(
+    r"tests/(?:case|cases|cli|docs|engines|model|parsers|repaired|replay|reports(?:/html)?)/test_\w+[.]py::"
+)
+"""Tests whose variants are scans of one kind of another evidence, or runs of it under another protocol: one in three of
+a test's, if it has many.
+"""
+MANY = 4
 
 SPARK = tuple(f"tests/engines/test_spark{name}.py" for name in ("", "_connect", "_source"))
 """Files with tests that start Spark."""
