@@ -6,10 +6,12 @@ nothing to change in that way.
 
 from __future__ import annotations
 
+import itertools
 import re
 import struct
 import zlib
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from random import Random
 from typing import NamedTuple
 
@@ -38,6 +40,8 @@ class Mutation(NamedTuple):
 ANY = re.compile(r"")
 SEGMENT = re.compile(r"/[0-9]{20}\.log$|\.checkpoint$")
 TEXT = re.compile(r"(?:^|/)(?!0{10})[^/]*(?:log|checkpoint|properties|metadata|state|txt|json)$")
+LOG = re.compile(r"(?:^|/)[a-z][^/]*\.log[^/]*$")
+_TIME = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
 NUMBER = re.compile(rb"[0-9]+")
 BLOCK = 512
 
@@ -160,6 +164,34 @@ def moved_lines(data: bytes, chance: Random) -> bytes | None:
     return b"".join([*lines[:one], *lines[two:three], *lines[one:two], *lines[three:]])
 
 
+def clock_moved(data: bytes, chance: Random) -> bytes | None:
+    """The times of a log, or of its later part, are ahead or behind, as if it were read in another time zone."""
+    lines = data.splitlines(keepends=True)
+    begin = chance.choice((0, chance.randrange(max(len(lines), 1))))
+    by = timedelta(seconds=chance.choice((-43_200, -3600, -10, 10, 60, 3600, 43_200)))
+    later = [_TIME.sub(lambda found: _moved(found[0], by), line, count=1) for line in lines[begin:]]
+    return b"".join([*lines[:begin], *later])
+
+
+def _moved(time: bytes, by: timedelta) -> bytes:
+    try:
+        return (datetime.fromisoformat(time.decode()) + by).isoformat(sep=" ").encode()
+    except ValueError:  # digits that are no time
+        return time
+
+
+def line_elsewhere(data: bytes, chance: Random) -> bytes | None:
+    """A line of a log comes again at another place, at the time of that place."""
+    lines = data.splitlines(keepends=True)
+    if len(lines) < 2:
+        return None
+    at, line = chance.randrange(len(lines)), chance.choice(lines)
+    there = _TIME.search(lines[at])
+    if there is not None:
+        line = _TIME.sub(there[0], line, count=1)
+    return b"".join([*lines[: at + 1], line, *lines[at + 1 :]])
+
+
 # -- segments ----------------------------------------------------------------------------------------------------------
 
 _FIELDS = (
@@ -280,6 +312,52 @@ def lost_batch(data: bytes, chance: Random) -> bytes | None:
     return data[:at] + data[at + 12 + int(struct.unpack_from(">i", data, at + 8)[0]) :]
 
 
+def exchanged_batches(data: bytes, chance: Random) -> bytes | None:
+    """Two batches are in each other's place."""
+    places = [*_places(data), len(data)]
+    if len(places) < 3:
+        return None
+    one = chance.randrange(len(places) - 2)
+    two = chance.choice((one + 1, chance.randrange(one + 1, len(places) - 1)))
+    batches = [data[begin:end] for begin, end in itertools.pairwise(places)]
+    batches[one], batches[two] = batches[two], batches[one]
+    return b"".join(batches)
+
+
+def moved_offsets(data: bytes, chance: Random) -> bytes | None:
+    """The base offsets of some batches in a row, or of all from one on, are changed by the same number."""
+    places = _places(data)
+    if not places:
+        return None
+    first, by = chance.randrange(len(places)), chance.choice((-5, -1, 1, 5, 30, 256))
+    changed = bytearray(data)
+    for at in places[first : first + chance.choice((1, 2, 3, 6, len(places)))]:
+        struct.pack_into(">q", changed, at, max(struct.unpack_from(">q", data, at)[0] + by, 0))
+    return bytes(changed)
+
+
+def moved_epochs(data: bytes, chance: Random) -> bytes | None:
+    """Some batches in a row have another leader epoch."""
+    places = [at for at in _places(data) if data[at + 16] == 2]
+    if not places:
+        return None
+    first, epoch = chance.randrange(len(places)), chance.randrange(9)
+    changed = bytearray(data)
+    for at in places[first : first + chance.choice((1, 2, 3, 6))]:
+        struct.pack_into(">i", changed, at + 12, epoch)
+    return bytes(changed)
+
+
+def overwritten_batches(data: bytes, chance: Random) -> bytes | None:
+    """Batches are overwritten by as many others of the same segment."""
+    places = [*_places(data), len(data)]
+    many = chance.randrange(1, 5)
+    if len(places) < many + 2:
+        return None
+    here, there = (chance.randrange(len(places) - many) for _ in range(2))
+    return data[: places[here]] + data[places[there] : places[there + many]] + data[places[here + many] :]
+
+
 MUTATIONS: tuple[Mutation, ...] = (
     Mutation("bit", ANY, flipped_bit),
     Mutation("bytes", ANY, random_bytes),
@@ -295,9 +373,15 @@ MUTATIONS: tuple[Mutation, ...] = (
     Mutation("lines twice", TEXT, doubled_lines),
     Mutation("lines gone", TEXT, lost_lines),
     Mutation("lines moved", TEXT, moved_lines),
+    Mutation("clock moved", LOG, clock_moved),
+    Mutation("line elsewhere", LOG, line_elsewhere),
     Mutation("header bit", SEGMENT, header_bit),
     Mutation("unchecked bit", SEGMENT, unchecked_bit),
     Mutation("batch twice", SEGMENT, doubled_batch),
+    Mutation("batches exchanged", SEGMENT, exchanged_batches),
+    Mutation("offsets moved", SEGMENT, moved_offsets),
+    Mutation("epochs moved", SEGMENT, moved_epochs),
+    Mutation("batches overwritten", SEGMENT, overwritten_batches),
     Mutation("batch gone", SEGMENT, lost_batch, forged=True),
     Mutation("forged header", SEGMENT, forged_header, forged=True),
     Mutation("forged payload", SEGMENT, forged_payload, forged=True),

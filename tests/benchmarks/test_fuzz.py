@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from benchmarks.fuzz.__main__ import said
-from benchmarks.fuzz.mutations import MUTATIONS, TEXT
+from benchmarks.fuzz.mutations import LOG, MUTATIONS, TEXT
 from benchmarks.fuzz.trial import Subject, TooSlow, limited, trial
 from tests.conftest import EVERYTHING
 from tests.parsers.formats.building import batch
@@ -38,7 +38,7 @@ def test_damaged_evidence_raises_nothing_and_proves_nothing(name: str, sample_tr
 def test_each_mutation_changes_something_and_is_made_again_by_its_seed(mutation) -> None:  # type: ignore[no-untyped-def]
     text = b"".join(b"[2026-11-21 04:11:%02d,000] INFO line %d\n" % (n, n) for n in range(50))
     segment = b"".join(batch(n, [b"value"]) for n in range(20))
-    data = text if mutation.fits is TEXT else segment
+    data = text if mutation.fits in (TEXT, LOG) else segment
     made = [mutation.change(data, Random(seed)) for seed in range(20)]
     assert any(one is not None and one != data for one in made)
     assert made == [mutation.change(data, Random(seed)) for seed in range(20)]
