@@ -31,10 +31,10 @@ COMMANDS = {
     "produce": ("forensics.cli.produce", "Write salvaged records to a new topic of a running cluster."),
     "collect": ("forensics.cli.collect", "Pack the evidence of a host, or print a script for a cluster."),
     "inspect": ("forensics.cli.inspect", "Show the format and the contents of each file."),
-    "trace": ("forensics.cli.trace", "Write what the evidence states as a trace (JSON lines)."),
+    "trace": ("forensics.cli.trace", "Write the events that the evidence shows as JSON lines."),
     "rules": ("forensics.cli.explain", "List the rules, with the severity of a violation."),
-    "explain": ("forensics.cli.explain", "Explain a rule: what it finds, why it matters, what to do."),
-    "simulate": ("forensics.cli.simulate", "Run a story of the reference model, or one of your own."),
+    "explain": ("forensics.cli.explain", "Explain a rule, or a word such as ISR; list them all."),
+    "simulate": ("forensics.cli.simulate", "Play a failure through in a model of Kafka's replication."),
     "batch": ("forensics.cli.batch", "Scan a large archive on Spark; same results as scan."),
     "report": ("forensics.cli.report", "Report the result of forensics batch from its tables."),
 }

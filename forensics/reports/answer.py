@@ -210,7 +210,7 @@ def _clean(result: Result) -> str:
 def _covered(result: Result) -> str:
     """Return the time that the lines of the evidence cover, as the end of a sentence; "" without any."""
     covered = period_text(result)
-    return f". The lines cover {covered}" if covered else ""
+    return f". The log lines cover {covered}, nothing before and nothing after" if covered else ""
 
 
 def period_text(result: Result) -> str:

@@ -128,7 +128,7 @@ def _listed(table: pl.DataFrame, most: int) -> Iterator[str]:
         cells = " ".join(f"{value:>{width}}" for value, width in zip(values, columns, strict=True))
         yield f"    {cells}  {_crc(row):<17}  {_marks(row)}".rstrip()
     if shown.height < table.height:
-        yield f"    {table.height - shown.height:,} more; --records shows them"
+        yield f"    {table.height - shown.height:,} more; --records {table.height} shows all"
 
 
 def _some(shown: int, total: int) -> str:
@@ -142,7 +142,7 @@ def _cell(value: int | None) -> str:
 def _crc(row: dict[str, Any]) -> str:
     if row["crc"] is None:
         return ""
-    return f"{row['crc']:08x}" + {True: " right", False: " WRONG", None: ""}[row["crc_ok"]]
+    return f"{row['crc']:08x}" + {True: " ok", False: " WRONG", None: ""}[row["crc_ok"]]
 
 
 def _marks(row: dict[str, Any]) -> str:
@@ -166,7 +166,7 @@ def _observations(table: pl.DataFrame, rows: int) -> Iterator[str]:
         values = " ".join(f"{name}={printable(str(row[name]))}" for name in columns if row[name] is not None)
         yield f"    {place:>12}  {row['kind']} {values}".rstrip()
     if table.height > rows:
-        yield f"    {table.height - rows:,} more; --rows shows them"
+        yield f"    {table.height - rows:,} more; --rows {table.height} shows all"
 
 
 def _notices(table: pl.DataFrame) -> Iterator[str]:

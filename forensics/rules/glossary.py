@@ -60,6 +60,11 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         "unclean election": (
             "The election of a replica from outside the ISR. What it had not copied is lost, also if it was committed."
         ),
+        "flush": (
+            "To write data from memory to the disk (fsync). Kafka acknowledges records before that and relies on the "
+            "other replicas: a power failure takes what was not flushed."
+        ),
+        "CRC": "The checksum of a record batch. If it is wrong, the bytes are not those that were written.",
         "compaction": (
             "The log cleaner removes records of which a later one has the same key (cleanup.policy=compact). Offsets "
             "are missing then, and nothing is lost."
@@ -98,6 +103,8 @@ SHORT: Mapping[str, str] = MappingProxyType(
         "unknown": "inconclusive",
         "replication-offset-checkpoint": "checkpoint",
         "log cleaner": "compaction",
+        "fsync": "flush",
+        "checksum": "CRC",
         "epoch": "leader epoch",
         "min.insync.replicas": "ISR",
         "fork": "forked",
