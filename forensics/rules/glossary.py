@@ -8,7 +8,7 @@ from types import MappingProxyType
 GLOSSARY: Mapping[str, str] = MappingProxyType(
     {
         "partition": (
-            "One of the logs of a topic, such as orders-0. Its records have one order, and several brokers have a copy."
+            "One of the logs of a topic: TOPIC-0 is the first. Its records have one order. Several brokers have copies."
         ),
         "replica": "The copy of a partition on one broker.",
         "offset": "The number of a record in its partition: 0 for the first one, and one more for each one after it.",

@@ -365,8 +365,10 @@ def _inconclusive(result: Result, found: _Found, called: Namer) -> tuple[str, st
         if left == total == 1
         else f"{'all' if left == total else number(left) + ' of'} {plural(total, 'partition')}"
     )
+    if suspected:
+        share = f"{number(left)} more"
     known = f" Whether data was lost or forked is unknown for {share}." if left else ""
-    return words, f"No loss and no fork is proven.{known} Collect the evidence named below."
+    return words, f"It is not proven that data was lost or forked.{known} Collect the evidence named below."
 
 
 def _doubted(suspected: Sequence[Partition]) -> str:

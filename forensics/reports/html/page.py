@@ -21,6 +21,7 @@ from forensics.reports.titles import first_names, nodes_text, repeat_text, sourc
 from forensics.result import Partition, Result
 from forensics.rules import ranks
 from forensics.rules.finding import Severity, Verdict
+from forensics.rules.glossary import GLOSSARY
 from forensics.rules.stated_problems import Problem
 from forensics.version import __version__
 
@@ -116,6 +117,7 @@ def _page(result: Result, panels: dict[int, Panel], said: tuple[str, ...]) -> st
         "settings": overview.settings(result),
         "method": overview.method(result),
         "keys": figures.KEYS,
+        "words": list(GLOSSARY.items()),
         "policy": policy,
         "style": _asset("style.css"),
         "dark": _asset("dark.css"),
