@@ -346,7 +346,8 @@ def _written_between(history: History, loss: Loss) -> str | None:
     last = _written_before(history, loss) if first is not None else None
     if first is None or last is None or first > last:
         return None
-    since, until = (datetime.fromtimestamp(time / 1e6, UTC) for time in (first, last))
+    whole = (first // 1_000_000, -(-last // 1_000_000))  # both ends are within the span: it is printed in seconds
+    since, until = (datetime.fromtimestamp(time, UTC) for time in whole)
     day = "" if since.date() == until.date() else f"{until:%Y-%m-%d} "
     return f"between {since:%Y-%m-%d %H:%M:%S} and {day}{until:%H:%M:%S} UTC"
 
