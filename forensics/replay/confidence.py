@@ -39,6 +39,7 @@ class Weakness(StrEnum):
     NOT_KNOWN_AS_COMMITTED = "nothing else shows that the records were committed"
     ONE_BATCH = "one batch alone states the leader epoch, and no checksum covers it"
     DAMAGED = "the log holds bytes that cannot be what the broker wrote"
+    STRANGERS = "the two logs have no batch in common: one of them may be the log of another partition"
     TORN = "the log ends within a batch or in zeros: what followed may have been lost as it was copied"
     MAYBE_CHANGED = "the value may have changed since the line that states it"
     MAYBE_RUNNING = "the broker may have run while its files were copied"

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from forensics.case import Case
 from forensics.replay.committed.affected_groups import AffectedGroup, affected_groups
+from forensics.replay.committed.divergence import have_nothing_in_common
 from forensics.replay.committed.lost_by import truncated_before
 from forensics.replay.committed.new_logs import last_leader_replaced_log
 from forensics.replay.committed.open_losses import MoreLost, may_have_committed_unseen, more_lost
@@ -419,6 +420,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         Weakness.SCRAPED_ALONE: statement.how is HwSource.SCRAPED,
         Weakness.EPOCH_START_IMPLIED: epoch.begins.implied,
         Weakness.MAYBE_DELETED: may_be_deleted(history, loss.lineage, loss.ranges, epoch.epoch),
+        Weakness.STRANGERS: have_nothing_in_common(history.facts.forks),
     }
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     facts += acks_facts(history, case, written, loss.statements)

@@ -9,6 +9,7 @@ from forensics.replay.committed.divergence import (
     Divergence,
     WeighedFork,
     divergences,
+    have_nothing_in_common,
     is_maybe_replaced,
     possibly_committed,
     weighed_forks,
@@ -193,7 +194,12 @@ def _finding(history: History, divergence: Divergence, leader: int | None) -> Fi
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
-        weak=weak_points({Weakness.DAMAGED: is_maybe_replaced(history, divergence.forks)}),
+        weak=weak_points(
+            {
+                Weakness.DAMAGED: is_maybe_replaced(history, divergence.forks),
+                Weakness.STRANGERS: have_nothing_in_common(divergence.forks),
+            }
+        ),
         **place(history),
         replicas=brokers,
         epochs=tuple(sorted(epoch for epoch in epochs if epoch is not None and epoch >= 0)),

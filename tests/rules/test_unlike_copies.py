@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import google_crc32c
@@ -124,6 +124,31 @@ def test_below_high_watermarks_it_is_shown(
     (partition,) = scan([str(tmp_path)]).partitions
     (one,) = partition.judgements[RULE].findings
     assert (one.confidence, one.offsets) == (confidence, (offsets,))
+
+
+@pytest.mark.parametrize("shared", [0, 1])
+def test_two_logs_with_nothing_in_common_are_no_proof(shared: int, tmp_path: Path) -> None:
+    """One may be the log of another partition, copied to a wrong directory."""
+    spans = [*OLD, *LED_1]
+    copy(tmp_path, 1, spans, hw=80)
+    copy(tmp_path, 2, [*spans[:shared], *((at, at, 1) for at in range(shared, 80))], hw=80)
+    (partition,) = scan([str(tmp_path)]).partitions
+    (one,) = partition.judgements[RULE].findings
+    assert one.confidence is (Confidence.PROVEN if shared else Confidence.INFERRED)
+    assert one.offsets == ((shared, 80),)
+
+
+@pytest.mark.parametrize(("moved", "confidence"), [(range(40, 80), Confidence.INFERRED), ((), Confidence.PROVEN)])
+def test_messages_that_are_all_moved_are_no_proof(moved: Sequence[int], confidence: Confidence, tmp_path: Path) -> None:
+    """Messages of format v1 have no leader epoch. All of one replica from one on are at other offsets of the other."""
+    for broker in (1, 2):
+        offsets = [at + (5 if broker == 2 and at in moved else 0) for at in range(80)]
+        other = b"other" if broker == 2 and not moved else b""
+        data = [message(to, b"%d" % at + other * (at >= 40), time=1_000 + at) for at, to in enumerate(offsets)]
+        copy(tmp_path, broker, (), hw=80).write_bytes(b"".join(data))
+    (partition,) = scan([str(tmp_path)]).partitions
+    (one,) = partition.judgements[RULE].findings
+    assert one.confidence is confidence
 
 
 @pytest.mark.parametrize(("middle", "epochs"), [([*LED_1], (0,)), ([*LED_2, *NEW], (0, 1))])

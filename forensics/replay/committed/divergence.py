@@ -63,6 +63,11 @@ class Divergence:
         return (fork.left_batch, fork.left_ref) if broker == fork.left else (fork.right_batch, fork.right_ref)
 
 
+def have_nothing_in_common(forks: Iterable[Fork]) -> bool:
+    """Return whether two replicas have no batch in common, so that one may be the log of another partition."""
+    return any(fork.strangers for fork in forks)
+
+
 def is_maybe_replaced(history: History, forks: Iterable[Fork]) -> bool:
     """Return whether bytes of one file may have been replaced, so that replication may not have forked the records.
 

@@ -69,7 +69,7 @@ def forks(
     differ = same_span.filter(unlike).with_columns(
         pl.col("base_offset").alias("base_right"), pl.col("last_offset").alias("last_right")
     )
-    shared = _shared(same_span, unlike)
+    shared, common = _shared(same_span, unlike), _with_common_batches(same_span, unlike)
     parts = [
         differ.select(*_FORK),
         _crossing(rows, same_span, found).select(*_FORK),
@@ -87,7 +87,7 @@ def forks(
             continue
         pair = (str(topic), int(partition), int(one), int(two))
         fork = _fork(group, start, shared.get(pair, {}))
-        result.setdefault(pair[:2], []).append(replace(fork, moved=pair in moved))
+        result.setdefault(pair[:2], []).append(replace(fork, moved=pair in moved, strangers=pair not in common))
     return result, compared
 
 
@@ -110,25 +110,54 @@ def _shared(same_span: pl.DataFrame, unlike: pl.Expr) -> dict[tuple[str, int, in
     return shared
 
 
+def _with_common_batches(same_span: pl.DataFrame, unlike: pl.Expr) -> set[tuple[str, int, int, int]]:
+    """Return the pairs of replicas (topic, partition, the two) that have any batch in common, as far as can be seen."""
+    found = same_span.filter(~unlike.fill_null(False))
+    return set(found.select("topic", "partition", "broker_left", "broker_right").unique().iter_rows())
+
+
+_PAIR = ("topic", "partition", "broker_left", "broker_right")
+_SAME_BATCH = ("leader_epoch", "crc", "records", "magic")
+
+
 def _moved(left: pl.DataFrame, right: pl.DataFrame) -> set[tuple[str, int, int, int]]:
-    """Return the pairs of replicas (topic, partition, the two) that hold one batch of a leader epoch at two offsets.
+    """Return the pairs of replicas (topic, partition, the two) of which one has batches at offsets that are not theirs.
+
+    The leader of an epoch gives each batch one offset. Without an epoch (v1), a producer that sends again to the next
+    leader puts the same message at another offset. Then the old leader's log ends with it, or continues with batches
+    that both have.
 
     Args:
         left, right: batches of all replicas; the columns of ``_OF_BATCH`` end in ``_left`` and in ``_right``.
     """
-    of_batch = ["topic", "partition", "leader_epoch", "crc", "records"]
     sides = [
-        one.filter((pl.col(f"magic_{side}") >= 2) & (pl.col(f"leader_epoch_{side}") >= 0)).rename(
-            {f"{name}_{side}": name for name in of_batch[2:]}
-        )
-        for one, side in ((left, "left"), (right, "right"))
+        one.rename({f"{name}_{side}": name for name in _SAME_BATCH}) for one, side in ((left, "left"), (right, "right"))
     ]
-    pair = ["topic", "partition", "broker_left", "broker_right"]
-    twins = sides[0].join(sides[1], on=of_batch, how="inner").filter(pl.col("broker_left") < pl.col("broker_right"))
-    apart = pl.col("base_offset") != pl.col("base_offset_right")
+    twins = sides[0].join(sides[1], on=["topic", "partition", *_SAME_BATCH], how="inner", nulls_equal=True)
+    by = pl.col("base_offset_right") - pl.col("base_offset")
     # A producer that sends again makes a leader write a batch twice. Then both replicas have both.
-    found = twins.group_by(*pair, *of_batch[2:]).agg(apart.all().alias("apart")).filter("apart")
-    return set(found.select(pair).unique().iter_rows())
+    twins = (
+        twins.filter((pl.col("broker_left") < pl.col("broker_right")) & (pl.col("magic") >= 1))
+        .with_columns(by=by)
+        .filter((pl.col("by") != 0).all().over(*_PAIR, *_SAME_BATCH))
+    )
+    dated = twins.filter((pl.col("magic") >= 2) & (pl.col("leader_epoch") >= 0))
+    found = {*dated.select(_PAIR).unique().iter_rows()}
+    rest = twins.join(dated, on=_PAIR, how="anti").group_by(*_PAIR, "by", maintain_order=True)
+    for (topic, partition, one, two, _), group in rest:
+        if any(_go_to_the_end(group, *side) for side in (("left", one, sides[0]), ("right", two, sides[1]))):
+            found.add((str(topic), int(partition), int(one), int(two)))
+    return found
+
+
+def _go_to_the_end(twins: pl.DataFrame, side: str, broker: int, batches: pl.DataFrame) -> bool:
+    """Return whether all batches of a replica from the first of some on are among them, and there are several."""
+    base = "base_offset" if side == "left" else "base_offset_right"
+    place = twins.row(0, named=True)
+    own = (pl.col("topic") == place["topic"]) & (pl.col("partition") == place["partition"])
+    own &= (pl.col(f"broker_{side}") == broker) & (pl.col("base_offset") >= twins.get_column(base).min())
+    offsets = batches.filter(own).get_column("base_offset")
+    return 1 < offsets.n_unique() == twins.get_column(base).n_unique()
 
 
 def _fork(rows: pl.DataFrame, start: int, shared: Mapping[int | None, int]) -> Fork:

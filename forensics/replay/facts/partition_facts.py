@@ -46,6 +46,8 @@ class Fork:
             follow would not have the one without the other.
         in_one_epoch_enclosed: both have a same batch of that leader epoch behind a part of ``in_one_epoch``.
         moved: they hold one batch of a leader epoch at two offsets. Its leader gave it one.
+        strangers: they have no batch in common. One of them may be the log of another partition, copied to a wrong
+            directory.
     """
 
     left: int
@@ -59,6 +61,7 @@ class Fork:
     enclosed: ForkPart | None = None
     in_one_epoch_enclosed: bool = False
     moved: bool = False
+    strangers: bool = False
 
     @property
     def lasting(self) -> list[Range]:

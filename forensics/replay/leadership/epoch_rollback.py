@@ -84,9 +84,10 @@ def begun_twice(history: History) -> list[EpochRollback]:
     if not history.members <= history.coverage.replicas_with(Printed.LOG):
         return []
     first: dict[int, tuple[int, int, Ref]] = {}
+    strangers = {(fork.left, fork.right) for fork in history.facts.forks if fork.strangers}
     for broker, number, start, ref in _beginnings(history):
         other, at, earlier = first.setdefault(number, (broker, start, ref))
-        if at != start:
+        if at != start and (other, broker) not in strangers:
             text = f"leader epoch {number} begins at offset {at} on broker {other}, at {start} on broker {broker}"
             return [EpochRollback(text, number, None, (earlier, ref))]
     return []
