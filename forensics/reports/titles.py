@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from forensics.case.brokers import Broker
+from forensics.case.brokers import Broker, version_of
 from forensics.case.trace_clusters import cluster_text
 from forensics.replay.confidence import Bearers, Confidence
 from forensics.reports.incidents import Incident
 from forensics.result import Result
 from forensics.rules import RULES, rule_of
 from forensics.rules.causes import Cause, CauseId
-from forensics.rules.finding import Finding, Severity, brokers_text, count_text, offsets_text, records_text, sentence
+from forensics.rules.finding import (
+    Finding,
+    Severity,
+    all_of,
+    brokers_text,
+    count_text,
+    offsets_text,
+    records_text,
+    sentence,
+)
 
 RANGES = 3  # of offsets in a headline
 OTHERS = 4  # partitions with the same story that are named with their offsets
@@ -106,13 +115,16 @@ def node_name(node: Broker) -> str:
 
 
 def nodes_text(everyone: Sequence[Broker]) -> str:
-    """Return how many brokers there are, and the controllers beside them.
+    """Return how many brokers there are, the controllers beside them, and the versions of Kafka that they printed.
 
     >>> from forensics.case.brokers import Broker
     >>> nodes_text([Broker(1), Broker(2), Broker(100, settings={"process.roles": "controller"})])
     '2 brokers, 1 controller (100)'
+    >>> nodes_text([Broker(1, version="2.8.2"), Broker(2, version="3.9.1"), Broker(3, version="2.8.2")])
+    '3 brokers, Kafka 2.8.2 and 3.9.1'
     """
-    return " ".join(counted_nodes(everyone))
+    printed = sorted({node.version for node in everyone if node.version}, key=lambda one: (version_of(one) or (), one))
+    return ", ".join([" ".join(counted_nodes(everyone)), *([f"Kafka {all_of(printed)}"] if printed else [])])
 
 
 def counted_nodes(everyone: Sequence[Broker]) -> tuple[str, str]:
