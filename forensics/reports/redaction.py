@@ -71,8 +71,9 @@ _HOSTS = (
 )
 _CLIENTS = re.compile(
     r"""\b(clientId|client\.id|clientName|principal|groupId|group\.id|transactionalId|transactional\.id|username|user)"""
-    r"""("?\s*[=:]\s*"?)((?:User:)?[^\s,;"'()\[\]{}]+)"""
+    r"""("?\s*[=:]\s*"?)((?:User:)?(?:[^,"'()\[\]{}=]+(?=,\s\w+=|[\])])|[^\s,;"'()\[\]{}]+))"""
 )
+"""A name may have spaces where another key, or the end of a list, follows it: Kafka allows any client id."""
 # "Initialized transactionalId payments-1 with producerId 2000"
 _CALLED = re.compile(r"""\b(clientId|groupId|transactionalId)(\s+)((?!is\b|was\b|with\b)[^\s,;"'()\[\]{}=:]+)""")
 # "[GroupCoordinator 1]: Preparing to rebalance group payroll in state Empty"; members are named after clients.
@@ -88,6 +89,14 @@ _SUBJECT = re.compile(
     r"""(?:,\s*(?:CN|OU|O|L|ST|C|DC|UID)=[^\s,;"'()\[\]{}]+)*"""
 )
 _PEOPLE = re.compile(r"\bUser:[^\s,;\"'()\[\]{}]+")
+_LISTENERS = re.compile(
+    r"""\b(ListenerName\(|listenerName=|listener\.name\s*=\s*)([A-Za-z0-9_-]+)|(?<![\w./:-])()([A-Z][A-Z0-9_-]*)(?=://)"""
+)
+_PLAIN_LISTENER = re.compile(
+    r"(?:SASL_)?(?:PLAINTEXT|SSL)|(?:IN|EX)TERNAL|CONTROLLER|REPLICATION|CLIENTS?|BROKER|LOCAL|PUBLIC|PRIVATE",
+    re.IGNORECASE,
+)
+"""Names of listeners that many houses have."""
 _FULL = re.compile(r"(?=.*[A-Za-z])[^.]+(?:\.[^.]+){2,}")
 _ENDPOINTS = re.compile(r"listeners|zookeeper\.connect|bootstrap|quorum\.voters|host")
 
@@ -171,6 +180,7 @@ class Redactor:
         self._bare: dict[str, str] = {}  # what machines are called without their domain
         self._parts: dict[str, str] = {}
         self._clients: dict[str, str] = {}
+        self._listeners: dict[str, str] = {}
         # A topic may be as short as a letter: whole words only, or before a partition's number.
         names = sorted(self._topics, key=lambda name: (-len(name), name))
         self._topic_words = _words(names, r"(?=-[0-9]+(?![A-Za-z0-9_-])|(?![A-Za-z0-9_-]))")
@@ -215,6 +225,7 @@ class Redactor:
         text = _SUBJECT.sub(lambda m: self._client(m[0]), text)
         for pattern in (_CLIENTS, _CALLED, *((_MEMBERS,) if _OF_GROUPS_LOG.search(text) else ())):
             text = pattern.sub(lambda m: m[1] + m[2] + self._client(m[3]), text)
+        text = _LISTENERS.sub(self._listener, text)
         text = _PEOPLE.sub(lambda m: "User:" + self._client(m[0]), text)
         for pattern in (*_HOSTS, self._neighbours):
             for found in pattern.finditer(text):
@@ -263,6 +274,12 @@ class Redactor:
         if _FULL.fullmatch(name) and re.search("[0-9-]", bare) and not _PLAIN_PART.fullmatch(bare):
             self._bare.setdefault(bare, made)
         return made
+
+    def _listener(self, found: re.Match[str]) -> str:
+        before, name = found[1] or "", found[2] or found[4]
+        if _PLAIN_LISTENER.fullmatch(name):
+            return found[0]
+        return before + self._listeners.setdefault(name, f"LISTENER{len(self._listeners) + 1}")
 
     def _client(self, name: str) -> str:
         if name in ("null", "None", "-", ""):
