@@ -38,7 +38,7 @@ _OF_THEN = frozenset({Artefact.PARTITION_LOGGER, Artefact.FETCHER_LOGGER})
 
 COLLECT, SAVED = (
     "Collect this to get an answer:",
-    "This helps too, if it exists: copies and logs that somebody saved then, or what clients noted:",
+    "This helps too, if somebody saved it then:",
 )
 """Headings of what can still be collected, and of what may not exist."""
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from forensics.case import Case
 from forensics.replay.committed.affected_groups import AffectedGroup, affected_groups
-from forensics.replay.committed.divergence import have_nothing_in_common
+from forensics.replay.committed.divergence import have_nothing_in_common, is_maybe_replaced
 from forensics.replay.committed.lost_by import truncated_before
 from forensics.replay.committed.new_logs import last_leader_replaced_log
 from forensics.replay.committed.open_losses import MoreLost, may_have_committed_unseen, more_lost
@@ -392,6 +392,22 @@ _WANTS: tuple[Callable[[History, Case], list[Want]], ...] = (
 """Everything that may leave the answer open, in the order in which reports name it."""
 
 
+def _weak(history: History, loss: Loss) -> tuple[Weakness, ...]:
+    """Return why a loss is not proven."""
+    statement, epoch = loss.statements[0], loss.epoch
+    of_leader = [one for one in history.facts.forks if epoch.leader in one.brokers]
+    weak = {
+        Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
+        Weakness.READ_BY_GROUP_ALONE: statement.group is not None,
+        Weakness.SCRAPED_ALONE: statement.how is HwSource.SCRAPED,
+        Weakness.EPOCH_START_IMPLIED: epoch.begins.implied,
+        Weakness.MAYBE_DELETED: may_be_deleted(history, loss.lineage, loss.ranges, epoch.epoch),
+        Weakness.DAMAGED: is_maybe_replaced(history, of_leader),
+        Weakness.STRANGERS: have_nothing_in_common(history.facts.forks),
+    }
+    return weak_points(weak)
+
+
 def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding:
     statement, epoch = loss.statements[0], loss.epoch
     first = loss.ranges[0][0]
@@ -414,14 +430,6 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     ]
     for broker, ranges in loss.holders.items():
         facts.append(_holder_fact(history, broker, ranges))
-    weak = {
-        Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
-        Weakness.READ_BY_GROUP_ALONE: statement.group is not None,
-        Weakness.SCRAPED_ALONE: statement.how is HwSource.SCRAPED,
-        Weakness.EPOCH_START_IMPLIED: epoch.begins.implied,
-        Weakness.MAYBE_DELETED: may_be_deleted(history, loss.lineage, loss.ranges, epoch.epoch),
-        Weakness.STRANGERS: have_nothing_in_common(history.facts.forks),
-    }
     least, most, unknown = records_lost(history, case, loss.ranges, loss.holders)
     facts += acks_facts(history, case, written, loss.statements)
     facts += [*allowed_facts(history, cause), *_at_stake(history)]
@@ -433,7 +441,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
-        weak=weak_points(weak),
+        weak=_weak(history, loss),
         **place(history),
         replicas=holders,
         epochs=tuple(sorted({*written, epoch.epoch})),

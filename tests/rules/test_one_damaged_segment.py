@@ -52,12 +52,22 @@ def shifted(batches: Batches) -> Batches:
     return moved(10, len(batches))(batches)
 
 
+def other(batch: bytes) -> bytes:
+    """Another batch with a right checksum and at the right offset, as after a write to a wrong place."""
+    changed = bytearray(batch)
+    changed[-3] ^= 1
+    struct.pack_into(">I", changed, 17, google_crc32c.value(bytes(changed[21:])))
+    return bytes(changed)
+
+
 def foreign(batches: Batches) -> Batches:
-    """A batch is another one, with a right checksum and at the right offset, as after a write to a wrong place."""
-    other = bytearray(batches[AT])
-    other[-3] ^= 1
-    struct.pack_into(">I", other, 17, google_crc32c.value(bytes(other[21:])))
-    return [*batches[:AT], bytes(other), *batches[AT + 1 :]]
+    """A batch is another one."""
+    return [*batches[:AT], other(batches[AT]), *batches[AT + 1 :]]
+
+
+def foreign_tail(batches: Batches) -> Batches:
+    """The last batches are others: no equal one follows."""
+    return [*batches[:AT], *map(other, batches[AT:])]
 
 
 DAMAGES = (
@@ -66,6 +76,7 @@ DAMAGES = (
     without_one,
     shifted,
     foreign,
+    foreign_tail,
     *(moved(by, count) for by in (-5, -1, 5) for count in (1, 2, 3)),
 )
 

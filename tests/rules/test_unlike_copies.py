@@ -110,7 +110,7 @@ def test_a_delete_horizon_is_no_other_record(known: bool, tmp_path: Path) -> Non
     ("middle", "other", "confidence", "offsets"),
     [
         (LED_1, LED_1[10:20], Confidence.INFERRED, (60, 70)),
-        (LED_1, LED_1[10:], Confidence.PROVEN, (60, 80)),
+        (LED_1, LED_1[10:], Confidence.INFERRED, (60, 80)),
         (LED_2, (), Confidence.PROVEN, (50, 80)),
     ],
     ids=["of one epoch, before equal ones", "of one epoch, at the end", "of two epochs"],
@@ -118,7 +118,7 @@ def test_a_delete_horizon_is_no_other_record(known: bool, tmp_path: Path) -> Non
 def test_below_high_watermarks_it_is_shown(
     middle: list[Span], other: list[Span], confidence: Confidence, offsets: tuple[int, int], tmp_path: Path
 ) -> None:
-    """Between equal batches of one leader epoch, replication leaves no other records: one file may hold wrong bytes."""
+    """Within one leader epoch, replication leaves no other records: one file may hold wrong bytes."""
     copy(tmp_path, 1, [*OLD, *LED_1], hw=80)
     copy(tmp_path, 2, [*OLD, *middle], other, hw=80)
     (partition,) = scan([str(tmp_path)]).partitions

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.replay.committed.proof import PossibleLoss, committed, possible_losses
-from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import Fork, ForkPart
 from forensics.replay.history import History, HwSource, HwStatement, Replica
 from forensics.replay.leadership.epoch_file import refuted_entry
 from forensics.replay.lineage import Range, apart, intersect, subtract
 from forensics.replay.roles.steps import RoleSpan, StepKind
 from forensics.replay.traces.unlike_logs import Apart
+from parsers.schema import DamageKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +74,26 @@ def is_maybe_replaced(history: History, forks: Iterable[Fork]) -> bool:
 
     A batch with a right checksum may be at a place where its broker did not write it. Then it contradicts its
     neighbours (no checksum covers base offsets), the epoch file beside it, or the protocol. The leader of an epoch
-    gives each batch one offset, and two replicas that have the next batch of an epoch in common have those before it
-    in common too. That does not hold where an epoch was given out twice.
+    writes each offset once, and gives each batch one offset. That does not hold where an epoch was given out twice.
     """
     return any(_is_contradicted(history, fork) for fork in forks)
 
 
 def _is_contradicted(history: History, fork: Fork) -> bool:
     disks = [history.facts.disks[broker] for broker in (fork.left, fork.right) if broker in history.facts.disks]
-    if any(disk.garbled or refuted_entry(disk) is not None for disk in disks):
+    if any(_contradicts_itself(disk) for disk in disks):
         return True
     once = not history.epoch_rollbacks and not history.contested
-    return once and (fork.in_one_epoch_enclosed or fork.moved)
+    return once and (fork.within_one_epoch or fork.moved)
+
+
+def _contradicts_itself(disk: Disk) -> bool:
+    """Return whether the files of a replica show by themselves that bytes of its segments are not what it wrote.
+
+    Leader epochs that fall along a log are KIP-279 up to 1.1, or a block of another file: one log does not show which.
+    """
+    bad = any(one.kind is DamageKind.BAD_CRC for one in disk.damage)
+    return bad or disk.garbled or bool(disk.falls) or refuted_entry(disk) is not None
 
 
 def weighed_forks(history: History) -> list[WeighedFork]:

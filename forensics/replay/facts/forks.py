@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 import polars as pl
@@ -86,28 +86,22 @@ def forks(
         if group.is_empty():
             continue
         pair = (str(topic), int(partition), int(one), int(two))
-        fork = _fork(group, start, shared.get(pair, {}))
+        fork = _fork(group, start, shared.get(pair, start))
         result.setdefault(pair[:2], []).append(replace(fork, moved=pair in moved, strangers=pair not in common))
     return result, compared
 
 
-def _shared(same_span: pl.DataFrame, unlike: pl.Expr) -> dict[tuple[str, int, int, int], dict[int | None, int]]:
-    """Return the base offset of the last batch that two replicas both have.
-
-    Returns:
-        By topic, partition and the two; then by the leader epoch of the batch, None if they do not have the same.
-    """
+def _shared(same_span: pl.DataFrame, unlike: pl.Expr) -> dict[tuple[str, int, int, int], int]:
+    """Return the base offset of the last batch that two replicas both have, by topic, partition and the two."""
     # Messages of v0 have no time, so that two records of the same text have one checksum.
     checked = (pl.col("crc_left") == pl.col("crc_right")) & (pl.col("magic_left") > 0)
     same = (pl.col("leader_epoch_left") == pl.col("leader_epoch_right")).fill_null(False) | checked
     pair = ("topic", "partition", "broker_left", "broker_right")
-    one_epoch = pl.col("leader_epoch_left") == pl.col("leader_epoch_right")
     found = same_span.filter(~unlike.fill_null(False) & same.fill_null(False))
-    last = found.group_by(*pair, epoch=pl.when(one_epoch).then("leader_epoch_left")).agg(pl.col("base_offset").max())
-    shared: dict[tuple[str, int, int, int], dict[int | None, int]] = {}
-    for topic, partition, one, two, epoch, base in last.iter_rows():
-        shared.setdefault((topic, partition, one, two), {})[epoch] = base
-    return shared
+    return {
+        (topic, partition, one, two): base
+        for topic, partition, one, two, base in found.group_by(pair).agg(pl.col("base_offset").max()).iter_rows()
+    }
 
 
 def _with_common_batches(same_span: pl.DataFrame, unlike: pl.Expr) -> set[tuple[str, int, int, int]]:
@@ -160,25 +154,23 @@ def _go_to_the_end(twins: pl.DataFrame, side: str, broker: int, batches: pl.Data
     return 1 < offsets.n_unique() == twins.get_column(base).n_unique()
 
 
-def _fork(rows: pl.DataFrame, start: int, shared: Mapping[int | None, int]) -> Fork:
+def _fork(rows: pl.DataFrame, start: int, shared: int) -> Fork:
     """Return the difference between two replicas.
 
     Args:
         rows: pairs of differing batches, with the columns of ``_FORK``, in order.
         start: log start offset of both.
-        shared: base offset of the last batch that both have, by its leader epoch.
+        shared: base offset of the last batch that both have.
     """
     whole = _part(rows, start)
     one_epoch = (pl.col("leader_epoch_left") == pl.col("leader_epoch_right")).fill_null(False)
-    last = max(shared.values(), default=start)
-    closed = max((end for _, end in whole.ranges if end <= last), default=start)
+    closed = max((end for _, end in whole.ranges if end <= shared), default=start)
     inside = pl.max_horizontal("last_offset", "last_right") < closed
     parts = [rows.filter(one_epoch), rows.filter(~one_epoch & inside)]
     in_one_epoch, enclosed = (_part(part, start) if part.height else None for part in parts)
     left, right = (int(rows.item(0, f"broker_{side}")) for side in ("left", "right"))
     batches = (whole.left_ref, whole.right_ref, whole.left_batch, whole.right_batch)
-    bases = parts[0].select("leader_epoch_left", "base_offset").iter_rows()
-    within = any(epoch >= 0 and base < shared.get(epoch, base) for epoch, base in bases)
+    within = bool((parts[0].get_column("leader_epoch_left") >= 0).any())
     return Fork(left, right, whole.ranges, *batches, in_one_epoch, enclosed, within)
 
 

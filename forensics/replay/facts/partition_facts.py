@@ -44,7 +44,7 @@ class Fork:
             writes each offset once, so this is no tail that one of them has yet to truncate.
         enclosed: the rest of it as far as both have the same batch behind it, or None. A follower that truncated to
             follow would not have the one without the other.
-        in_one_epoch_enclosed: both have a same batch of that leader epoch behind a part of ``in_one_epoch``.
+        within_one_epoch: the leader epoch of ``in_one_epoch`` is known at some of its offsets.
         moved: they hold one batch of a leader epoch at two offsets. Its leader gave it one.
         strangers: they have no batch in common. One of them may be the log of another partition, copied to a wrong
             directory.
@@ -59,9 +59,14 @@ class Fork:
     right_batch: tuple[int, int, int | None]
     in_one_epoch: ForkPart | None = None
     enclosed: ForkPart | None = None
-    in_one_epoch_enclosed: bool = False
+    within_one_epoch: bool = False
     moved: bool = False
     strangers: bool = False
+
+    @property
+    def brokers(self) -> tuple[int, int]:
+        """The two replicas."""
+        return self.left, self.right
 
     @property
     def lasting(self) -> list[Range]:
