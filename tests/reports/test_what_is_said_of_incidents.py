@@ -233,7 +233,7 @@ def test_many_partitions_are_listed_first(case: Callable[[str], Result]) -> None
 def test_what_nobody_can_collect_any_more_stands_apart(case: Callable[[str], Result]) -> None:
     """A level of a logger that was not set then, and a checkpoint file as it was before a restart."""
     text = render(case("jbod-3.9.1"), width=200)
-    can, _, cannot = text.partition("Collect this to get an answer:")[2].partition("if it exists:")
+    can, _, cannot = text.partition("Collect this to get an answer:")[2].partition("if somebody saved it then:")
     assert cannot
     assert "at DEBUG" not in can
     assert "tar czf" in can
