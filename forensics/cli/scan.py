@@ -24,20 +24,21 @@ from forensics.outputs import outside, put_text, writable
 from forensics.repaired.conditions import Met
 from forensics.reports import REPORTS, html, text
 from forensics.reports.redaction import redact
+from forensics.reports.titles import first_names
 from forensics.result import Result
 from forensics.tuning import Tuning, tune, with_repair
 
 _SHOWN = 12
 """Topics named where a filter fits none."""
 
-LONGEST_TOPIC = 249
+_LONGEST = 249
 """Characters that the name of a topic may have (``Topic.MAX_NAME_LENGTH``)."""
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return the first of some names, each as far as a topic's name can be long."""
-    shown = [name if len(name) <= LONGEST_TOPIC else f"{name[:LONGEST_TOPIC]}..." for name in names[:_SHOWN]]
-    return ", ".join([*shown, *(["..."] if len(names) > _SHOWN else [])])
+def _listed(names: Sequence[str]) -> str:
+    """Return the first of some names; a filter that is longer than a topic's name can be is cut off."""
+    shown = [name if len(name) <= _LONGEST else f"{name[:_LONGEST]}..." for name in names]
+    return first_names(shown, _SHOWN)
 
 
 def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
@@ -49,12 +50,12 @@ def _named(result: Result, skews: dict[int, int], tuning: Tuning) -> None:
         raise NothingMatched(f"--skew: no broker {strangers[0]} in the evidence; there are: {there}")
     if (tuning.topics or tuning.skip_topics) and not result.partitions:
         topics = result.case.observations.get_column("topic").drop_nulls().unique().sort().to_list()
-        there = listed(topics) or "none"
+        there = _listed(topics) or "none"
         if tuning.topics:
-            asked = listed(tuning.topics)
+            asked = _listed(tuning.topics)
             raise NothingMatched(f"no topic in the evidence matches {asked}; there are: {there}")
         if set(topics) - {METADATA_TOPIC}:
-            skipped = listed(tuning.skip_topics)
+            skipped = _listed(tuning.skip_topics)
             raise NothingMatched(f"every topic in the evidence is left out by {skipped}; there are: {there}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from forensics.case import Case
-from forensics.replay.committed.divergence import have_nothing_in_common, is_maybe_replaced
+from forensics.replay.committed.divergence import doubts
 from forensics.replay.committed.epochs_apart import BatchesApart, EpochsApart, apart_by_batches, apart_by_lines
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.facts.directory import Damage, Disk
@@ -351,12 +351,7 @@ def _batches_apart(history: History, one: BatchesApart) -> Finding:
     return Finding(
         rule=ID,
         severity=Severity.ERROR,
-        weak=weak_points(
-            {
-                Weakness.DAMAGED: is_maybe_replaced(history, [fork]),
-                Weakness.STRANGERS: have_nothing_in_common([fork]),
-            }
-        ),
+        weak=weak_points(doubts(history, [fork])),
         **place(history),
         replicas=pair,
         epochs=tuple(sorted(one.epochs)),

@@ -9,12 +9,11 @@ from forensics.replay.committed.divergence import (
     Divergence,
     WeighedFork,
     divergences,
-    have_nothing_in_common,
-    is_maybe_replaced,
+    doubts,
     possibly_committed,
     weighed_forks,
 )
-from forensics.replay.confidence import Weakness, weak_points
+from forensics.replay.confidence import weak_points
 from forensics.replay.history import History
 from forensics.replay.lineage import intersect, size
 from forensics.replay.omissions.last_leader import last_leader
@@ -194,12 +193,7 @@ def _finding(history: History, divergence: Divergence, leader: int | None) -> Fi
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
-        weak=weak_points(
-            {
-                Weakness.DAMAGED: is_maybe_replaced(history, divergence.forks),
-                Weakness.STRANGERS: have_nothing_in_common(divergence.forks),
-            }
-        ),
+        weak=weak_points(doubts(history, divergence.forks)),
         **place(history),
         replicas=brokers,
         epochs=tuple(sorted(epoch for epoch in epochs if epoch is not None and epoch >= 0)),

@@ -89,9 +89,7 @@ def _is_stated_twice(history: History, shortened: ShortenedLog) -> bool:
     found = shortened.refs[0].row
     since = min((row for row in (found, known_before) if row is not None), default=0)
     return any(
-        role_span.start_end == shortened.target
-        and role_span.start_ref in role_span.refs
-        and (role_span.refs[0].row or 0) >= since
+        role_span.start_end == shortened.target and role_span.states_own_start and (role_span.refs[0].row or 0) >= since
         for role_span in history.role_spans.get(shortened.replica, ())
     )
 

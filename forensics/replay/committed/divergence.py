@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.replay.committed.proof import PossibleLoss, committed, possible_losses
+from forensics.replay.confidence import Weakness
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import Fork, ForkPart
 from forensics.replay.history import History, HwSource, HwStatement, Replica
@@ -64,6 +65,14 @@ class Divergence:
         return (fork.left_batch, fork.left_ref) if broker == fork.left else (fork.right_batch, fork.right_ref)
 
 
+def doubts(history: History, forks: Sequence[Fork]) -> dict[Weakness, bool]:
+    """Return what may be weak about a conclusion that rests on differences between segments."""
+    return {
+        Weakness.DAMAGED: is_maybe_replaced(history, forks),
+        Weakness.STRANGERS: have_nothing_in_common(forks),
+    }
+
+
 def have_nothing_in_common(forks: Iterable[Fork]) -> bool:
     """Return whether two replicas have no batch in common, so that one may be the log of another partition."""
     return any(fork.strangers for fork in forks)
@@ -80,7 +89,7 @@ def is_maybe_replaced(history: History, forks: Iterable[Fork]) -> bool:
 
 
 def _is_contradicted(history: History, fork: Fork) -> bool:
-    disks = [history.facts.disks[broker] for broker in (fork.left, fork.right) if broker in history.facts.disks]
+    disks = [history.facts.disks[broker] for broker in fork.brokers if broker in history.facts.disks]
     if any(_contradicts_itself(disk) for disk in disks):
         return True
     once = not history.epoch_rollbacks and not history.contested

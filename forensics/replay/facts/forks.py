@@ -14,6 +14,8 @@ from forensics.replay.facts.live_dirs import PLACE
 from forensics.replay.facts.partition_facts import Fork, ForkPart
 from forensics.replay.lineage import Range, merge
 
+_PAIR = ("topic", "partition", "broker_left", "broker_right")
+
 
 def forks(
     live: pl.DataFrame, batches: pl.DataFrame, found: dict[Key, dict[int, Disk]]
@@ -76,9 +78,7 @@ def forks(
     ]
     table = pl.concat(parts).sort("topic", "partition", "broker_left", "broker_right", "base_offset", "base_right")
     moved = _moved(*(side.join(table, on=["topic", "partition"], how="semi") for side in (left, right)))
-    for (topic, partition, one, two), group in table.group_by(
-        ["topic", "partition", "broker_left", "broker_right"], maintain_order=True
-    ):
+    for (topic, partition, one, two), group in table.group_by(_PAIR, maintain_order=True):
         replicas = found[str(topic), int(partition)]
         # After DeleteRecords the first segment may still hold deleted records below the log start offset.
         start = max(replicas[int(one)].log_start, replicas[int(two)].log_start)
@@ -96,30 +96,27 @@ def _shared(same_span: pl.DataFrame, unlike: pl.Expr) -> dict[tuple[str, int, in
     # Messages of v0 have no time, so that two records of the same text have one checksum.
     checked = (pl.col("crc_left") == pl.col("crc_right")) & (pl.col("magic_left") > 0)
     same = (pl.col("leader_epoch_left") == pl.col("leader_epoch_right")).fill_null(False) | checked
-    pair = ("topic", "partition", "broker_left", "broker_right")
     found = same_span.filter(~unlike.fill_null(False) & same.fill_null(False))
     return {
         (topic, partition, one, two): base
-        for topic, partition, one, two, base in found.group_by(pair).agg(pl.col("base_offset").max()).iter_rows()
+        for topic, partition, one, two, base in found.group_by(_PAIR).agg(pl.col("base_offset").max()).iter_rows()
     }
 
 
 def _with_common_batches(same_span: pl.DataFrame, unlike: pl.Expr) -> set[tuple[str, int, int, int]]:
     """Return the pairs of replicas (topic, partition, the two) that have any batch in common, as far as can be seen."""
     found = same_span.filter(~unlike.fill_null(False))
-    return set(found.select("topic", "partition", "broker_left", "broker_right").unique().iter_rows())
+    return set(found.select(_PAIR).unique().iter_rows())
 
 
-_PAIR = ("topic", "partition", "broker_left", "broker_right")
 _SAME_BATCH = ("leader_epoch", "crc", "records", "magic")
 
 
 def _moved(left: pl.DataFrame, right: pl.DataFrame) -> set[tuple[str, int, int, int]]:
     """Return the pairs of replicas (topic, partition, the two) of which one has batches at offsets that are not theirs.
 
-    The leader of an epoch gives each batch one offset. Without an epoch (v1), a producer that sends again to the next
-    leader puts the same message at another offset. Then the old leader's log ends with it, or continues with batches
-    that both have.
+    The leader of an epoch gives each batch one offset. Messages of v1 have no epoch, and a producer that sends one to
+    the next leader again puts it at another offset. So they count only if all are moved, from one to the end of a log.
 
     Args:
         left, right: batches of all replicas; the columns of ``_OF_BATCH`` end in ``_left`` and in ``_right``.

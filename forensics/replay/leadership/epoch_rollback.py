@@ -84,7 +84,7 @@ def begun_twice(history: History) -> list[EpochRollback]:
     if not history.members <= history.coverage.replicas_with(Printed.LOG):
         return []
     first: dict[int, tuple[int, int, Ref]] = {}
-    strangers = {(fork.left, fork.right) for fork in history.facts.forks if fork.strangers}
+    strangers = {fork.brokers for fork in history.facts.forks if fork.strangers}
     for broker, number, start, ref in _beginnings(history):
         other, at, earlier = first.setdefault(number, (broker, start, ref))
         if at != start and (other, broker) not in strangers:

@@ -130,7 +130,7 @@ class Reader(Watermarks):
         now = self.now
         if self.at_rest or event.run != now.run:
             return False
-        states_start = now.start_ref is not None and now.start_ref in now.refs and now.role is Role.LEADER
+        states_start = now.states_own_start and now.role is Role.LEADER
         first = event.kind == Kind.BECOME_LEADER and event.previous_epoch == -1
         return states_start and first and event.leader_epoch == now.epoch and event.leo not in (None, now.start_end)
 

@@ -232,6 +232,11 @@ class RoleSpan:
         """
         return self.start_end is None and not self.steps
 
+    @property
+    def states_own_start(self) -> bool:
+        """Return whether its own line states the log end offset when it began."""
+        return self.start_ref is not None and self.start_ref in self.refs
+
     def begin_at(self, end: int, ref: Ref | None) -> None:
         """Note the log end offset when it began, as a line states it exactly."""
         self.start_end, self.start_ref, self.start_low = end, ref, end
