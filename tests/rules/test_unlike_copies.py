@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import google_crc32c
@@ -138,17 +138,25 @@ def test_two_logs_with_nothing_in_common_are_no_proof(shared: int, tmp_path: Pat
     assert one.offsets == ((shared, 80),)
 
 
-@pytest.mark.parametrize(("moved", "confidence"), [(range(40, 80), Confidence.INFERRED), ((), Confidence.PROVEN)])
-def test_messages_that_are_all_moved_are_no_proof(moved: Sequence[int], confidence: Confidence, tmp_path: Path) -> None:
-    """Messages of format v1 have no leader epoch. All of one replica from one on are at other offsets of the other."""
+@pytest.mark.parametrize(
+    ("began", "confidence"),
+    [(None, Confidence.INFERRED), (20, Confidence.INFERRED), (40, Confidence.PROVEN)],
+    ids=["never", "elsewhere", "where they part"],
+)
+def test_messages_without_epochs_part_where_a_leader_began(
+    began: int | None, confidence: Confidence, tmp_path: Path
+) -> None:
+    """Messages of format v1 state no leader epoch: a segment may end with messages of another partition."""
     for broker in (1, 2):
-        offsets = [at + (5 if broker == 2 and at in moved else 0) for at in range(80)]
-        other = b"other" if broker == 2 and not moved else b""
-        data = [message(to, b"%d" % at + other * (at >= 40), time=1_000 + at) for at, to in enumerate(offsets)]
-        copy(tmp_path, broker, (), hw=80).write_bytes(b"".join(data))
+        other = b"other" if broker == 2 else b""
+        data = [message(at, b"%d" % at + other * (at >= 40), time=1_000 + at) for at in range(80)]
+        node = Node(tmp_path, broker, "orders-0").checkpoint(80)
+        node.segment(()).write_bytes(b"".join(data))
+        if began is not None and broker == 1:
+            node.leads(5, 1, began, began, [1, 2])
     (partition,) = scan([str(tmp_path)]).partitions
     (one,) = partition.judgements[RULE].findings
-    assert one.confidence is confidence
+    assert (one.confidence, one.offsets) == (confidence, ((40, 80),))
 
 
 @pytest.mark.parametrize(("middle", "epochs"), [([*LED_1], (0,)), ([*LED_2, *NEW], (0, 1))])

@@ -93,7 +93,17 @@ def _is_contradicted(history: History, fork: Fork) -> bool:
     if any(_contradicts_itself(disk) for disk in disks):
         return True
     once = not history.epoch_rollbacks and not history.contested
-    return once and (fork.within_one_epoch or fork.moved)
+    return once and (fork.within_one_epoch or fork.moved or _begins_with_no_epoch(history, fork))
+
+
+def _begins_with_no_epoch(history: History, fork: Fork) -> bool:
+    """Return whether records of formats v0 and v1 differ, and from no offset at which a leader epoch is known to begin.
+
+    Their batches state no leader epoch, so that nothing in a log shows that its broker got them from a leader. By
+    replication, two logs part where a leader began.
+    """
+    starts = {epoch.start for epoch in history.epochs.values()}
+    return fork.undated and not any(first in starts for first, _ in fork.ranges)
 
 
 def _contradicts_itself(disk: Disk) -> bool:

@@ -115,40 +115,23 @@ _SAME_BATCH = ("leader_epoch", "crc", "records", "magic")
 def _moved(left: pl.DataFrame, right: pl.DataFrame) -> set[tuple[str, int, int, int]]:
     """Return the pairs of replicas (topic, partition, the two) of which one has batches at offsets that are not theirs.
 
-    The leader of an epoch gives each batch one offset. Messages of v1 have no epoch, and a producer that sends one to
-    the next leader again puts it at another offset. So they count only if all are moved, from one to the end of a log.
+    The leader of an epoch gives each batch one offset. Messages of v0 and v1 have no epoch, and a producer that sends
+    one to the next leader again puts it at another offset.
 
     Args:
         left, right: batches of all replicas; the columns of ``_OF_BATCH`` end in ``_left`` and in ``_right``.
     """
     sides = [
-        one.rename({f"{name}_{side}": name for name in _SAME_BATCH}) for one, side in ((left, "left"), (right, "right"))
+        one.filter((pl.col(f"magic_{side}") >= 2) & (pl.col(f"leader_epoch_{side}") >= 0)).rename(
+            {f"{name}_{side}": name for name in _SAME_BATCH}
+        )
+        for one, side in ((left, "left"), (right, "right"))
     ]
-    twins = sides[0].join(sides[1], on=["topic", "partition", *_SAME_BATCH], how="inner", nulls_equal=True)
-    by = pl.col("base_offset_right") - pl.col("base_offset")
+    twins = sides[0].join(sides[1], on=["topic", "partition", *_SAME_BATCH], how="inner")
+    moved = (pl.col("base_offset_right") - pl.col("base_offset")) != 0
     # A producer that sends again makes a leader write a batch twice. Then both replicas have both.
-    twins = (
-        twins.filter((pl.col("broker_left") < pl.col("broker_right")) & (pl.col("magic") >= 1))
-        .with_columns(by=by)
-        .filter((pl.col("by") != 0).all().over(*_PAIR, *_SAME_BATCH))
-    )
-    dated = twins.filter((pl.col("magic") >= 2) & (pl.col("leader_epoch") >= 0))
-    found = {*dated.select(_PAIR).unique().iter_rows()}
-    rest = twins.join(dated, on=_PAIR, how="anti").group_by(*_PAIR, "by", maintain_order=True)
-    for (topic, partition, one, two, _), group in rest:
-        if any(_go_to_the_end(group, *side) for side in (("left", one, sides[0]), ("right", two, sides[1]))):
-            found.add((str(topic), int(partition), int(one), int(two)))
-    return found
-
-
-def _go_to_the_end(twins: pl.DataFrame, side: str, broker: int, batches: pl.DataFrame) -> bool:
-    """Return whether all batches of a replica from the first of some on are among them, and there are several."""
-    base = "base_offset" if side == "left" else "base_offset_right"
-    place = twins.row(0, named=True)
-    own = (pl.col("topic") == place["topic"]) & (pl.col("partition") == place["partition"])
-    own &= (pl.col(f"broker_{side}") == broker) & (pl.col("base_offset") >= twins.get_column(base).min())
-    offsets = batches.filter(own).get_column("base_offset")
-    return 1 < offsets.n_unique() == twins.get_column(base).n_unique()
+    twins = twins.filter(pl.col("broker_left") < pl.col("broker_right")).filter(moved.all().over(*_PAIR, *_SAME_BATCH))
+    return {*twins.select(_PAIR).unique().iter_rows()}
 
 
 def _fork(rows: pl.DataFrame, start: int, shared: int) -> Fork:

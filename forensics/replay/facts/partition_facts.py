@@ -69,6 +69,11 @@ class Fork:
         return self.left, self.right
 
     @property
+    def undated(self) -> bool:
+        """True where one of the first differing batches has no leader epoch (message formats v0 and v1)."""
+        return self.left_batch[2] is None or self.right_batch[2] is None
+
+    @property
     def lasting(self) -> list[Range]:
         """The offsets at which neither of them truncates to follow the other: records differ there for good."""
         return merge(span for part in (self.in_one_epoch, self.enclosed) if part is not None for span in part.ranges)
