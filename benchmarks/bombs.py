@@ -141,6 +141,21 @@ def _batch(base: int, body: bytes, attributes: int, records: int) -> bytes:
     return struct.pack(">qiibI", base, 9 + len(covered), 0, 2, google_crc32c.value(covered)) + covered
 
 
+def _unlike_copies(folder: Path) -> None:
+    """Two copies of a partition whose batches differ at every second of 16,000 offsets."""
+    for broker in (1, 2):
+        body = [_record(b"%d" % broker), _record(b"0")]
+        with _put(folder, f"broker-{broker}/data/orders-0/00000000000000000000.log").open("wb") as file:
+            for number in range(16_000):
+                file.write(_batch(number, body[number % 2], 0, 1))
+        _put(folder, f"broker-{broker}/data/replication-offset-checkpoint").write_text("0\n1\norders 0 16000\n")
+
+
+def _record(value: bytes) -> bytes:
+    content = bytes((0, 0, 0, 1, len(value) * 2)) + value + b"\0"  # attributes, two deltas, no key, value, no headers
+    return bytes((len(content) * 2,)) + content
+
+
 def _batches(folder: Path) -> None:
     zeros = zstandard.ZstdCompressor().compress(b"\0" * (60 << 20))
     with _put(folder, "broker-1/data/orders-0/00000000000000000000.log").open("wb") as file:
@@ -195,6 +210,7 @@ BOMBS = (
     Bomb("zip-epochs", "zip of 100,000 epoch checkpoints", 240, 1, _zip_epochs),
     Bomb("topics", "checkpoint of 200,000 topics", 20, 1, _topics),
     Bomb("elections", "logs of three brokers, 2,000 leader epochs of one partition", 10, 1, _elections),
+    Bomb("unlike-copies", "two copies that differ at 8,000 places", 10, 1, _unlike_copies),
     Bomb("indexes", "200,000 small index files", 20, 1, _indexes),
     Bomb("alike", "20,000 logs that differ in their last line alone", 60, 1, _alike),
     Bomb("batches", "600 compressed batches of 60 MB each, half of them of metadata", 100, 2, _batches),

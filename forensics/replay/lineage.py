@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -218,17 +218,39 @@ def merge(ranges: Iterable[Range]) -> list[Range]:
 
 
 def intersect(left: Iterable[Range], right: Iterable[Range]) -> list[Range]:
-    """Offsets that are in both."""
-    other = list(right)
-    return merge((max(a, c), min(b, d)) for a, b in left for c, d in other if max(a, c) < min(b, d))
+    """Offsets that are in both, as ``merge`` returns them."""
+    return [
+        (max(start, c), min(end, d)) for (start, end), others in _beside(merge(left), merge(right)) for c, d in others
+    ]
 
 
 def subtract(left: Iterable[Range], right: Iterable[Range]) -> list[Range]:
-    """Offsets that are in the left and not in the right."""
-    rest = merge(left)
-    for c, d in merge(right):
-        rest = [piece for a, b in rest for piece in ((a, min(b, c)), (max(a, d), b)) if piece[0] < piece[1]]
+    """Offsets that are in the left and not in the right, as ``merge`` returns them."""
+    rest: list[Range] = []
+    for (start, end), others in _beside(merge(left), merge(right)):
+        for c, d in others:
+            if start < c:
+                rest.append((start, c))
+            start = d
+        if start < end:
+            rest.append((start, end))
     return rest
+
+
+def _beside(left: Sequence[Range], right: Sequence[Range]) -> Iterator[tuple[Range, Sequence[Range]]]:
+    """Yield each of the left ranges with those of the right that have offsets of it; both are merged.
+
+    Two copies may differ at thousands of places: each of them is looked at once.
+    """
+    first = 0
+    for start, end in left:
+        while first < len(right) and right[first][1] <= start:
+            first += 1
+        after = first
+        while after < len(right) and right[after][0] < end:
+            after += 1
+        yield (start, end), right[first:after]
+        first = max(first, after - 1)  # the last of them may reach into the next one
 
 
 def size(ranges: Iterable[Range]) -> int:

@@ -548,13 +548,22 @@ def sentence(text: str, *, capital: bool = True) -> str:
     return f"{first}{text[1:]}{'' if text.endswith(('.', ':', '?')) else '.'}"
 
 
+MOST_RANGES: Final = 10
+"""So many ranges of offsets are named in a sentence. ``Finding.offsets`` has all of them."""
+
+
 def span_text(ranges: tuple[Range, ...] | list[Range]) -> str:
-    """Offsets in words, with both ends.
+    """Offsets in words, with both ends; of many ranges the first ones, and where the last one ends.
 
     >>> span_text([(50, 80), (90, 91)])
     '50 to 79, 90'
+    >>> span_text([(at, at + 1) for at in range(0, 40, 2)])
+    '0, 2, 4, 6, 8, 10, 12, 14, 16, 18 and 10 more ranges up to 38'
     """
-    return ", ".join(f"{first} to {end - 1}" if end - first > 1 else f"{first}" for first, end in ranges)
+    shown = ranges[:MOST_RANGES]
+    text = ", ".join(f"{first} to {end - 1}" if end - first > 1 else f"{first}" for first, end in shown)
+    left = len(ranges) - len(shown)
+    return f"{text} and {left:,} more range{'' if left == 1 else 's'} up to {ranges[-1][1] - 1}" if left else text
 
 
 def offsets_text(ranges: tuple[Range, ...] | list[Range]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -205,6 +207,32 @@ def test_what_is_in_both(left: list[Range], right: list[Range]) -> None:
 @given(ranges(), ranges())
 def test_what_is_in_one_and_not_in_the_other(left: list[Range], right: list[Range]) -> None:
     assert inside(subtract(left, right)) == inside(left) - inside(right)
+
+
+class _Compared(int):
+    """An offset that counts how often it is compared."""
+
+    times = 0
+
+    def __lt__(self, other: int) -> bool:
+        _Compared.times += 1
+        return super().__lt__(other)
+
+    def __le__(self, other: int) -> bool:
+        _Compared.times += 1
+        return super().__le__(other)
+
+
+@pytest.mark.parametrize("what", [intersect, subtract])
+def test_many_ranges_cost_as_much_as_there_are(what: Callable[[list[Range], list[Range]], list[Range]]) -> None:
+    """Two copies of a partition may differ at thousands of places."""
+    cost = []
+    for number in (200, 400, 800):
+        left, right = ([(_Compared(at), _Compared(at + 4)) for at in range(first, number * 8, 8)] for first in (0, 2))
+        _Compared.times = 0
+        assert len(what(left, right)) == number
+        cost.append(_Compared.times)
+    assert cost[2] - cost[1] < 2.6 * (cost[1] - cost[0])
 
 
 @given(ranges())

@@ -138,6 +138,16 @@ def test_two_logs_with_nothing_in_common_are_no_proof(shared: int, tmp_path: Pat
     assert one.offsets == ((shared, 80),)
 
 
+def test_of_many_differences_the_first_are_named(tmp_path: Path) -> None:
+    spans = [(at, at, at // 100) for at in range(200)]
+    copy(tmp_path, 1, spans, hw=200)
+    copy(tmp_path, 2, spans, spans[1::2], hw=200)
+    (partition,) = scan([str(tmp_path)]).partitions
+    (one,) = partition.judgements[RULE].findings
+    assert one.offsets == tuple((at, at + 1) for at in range(1, 200, 2))
+    assert "offsets 1, 3, 5, 7, 9, 11, 13, 15, 17, 19 and 90 more ranges up to 199 (100 offsets)" in one.summary
+
+
 @pytest.mark.parametrize(
     ("began", "confidence"),
     [(None, Confidence.INFERRED), (20, Confidence.INFERRED), (40, Confidence.PROVEN)],

@@ -121,17 +121,21 @@ def _moved(left: pl.DataFrame, right: pl.DataFrame) -> set[tuple[str, int, int, 
     Args:
         left, right: batches of all replicas; the columns of ``_OF_BATCH`` end in ``_left`` and in ``_right``.
     """
-    sides = [
-        one.filter((pl.col(f"magic_{side}") >= 2) & (pl.col(f"leader_epoch_{side}") >= 0)).rename(
-            {f"{name}_{side}": name for name in _SAME_BATCH}
-        )
+    key = ["topic", "partition", *_SAME_BATCH]
+    ours, theirs = (
+        one.rename({f"{name}_{side}": name for name in _SAME_BATCH})
+        .filter((pl.col("magic") >= 2) & (pl.col("leader_epoch") >= 0))
+        .select(*key, f"broker_{side}", "base_offset")
+        .unique()
         for one, side in ((left, "left"), (right, "right"))
-    ]
-    twins = sides[0].join(sides[1], on=["topic", "partition", *_SAME_BATCH], how="inner")
-    moved = (pl.col("base_offset_right") - pl.col("base_offset")) != 0
+    )
+    # A hostile segment may hold one batch a thousand times: batches are joined once, whatever their offsets are.
+    both = ours.drop("base_offset").unique().join(theirs.drop("base_offset").unique(), on=key, how="inner")
+    both = both.filter(pl.col("broker_left") < pl.col("broker_right"))
     # A producer that sends again makes a leader write a batch twice. Then both replicas have both.
-    twins = twins.filter(pl.col("broker_left") < pl.col("broker_right")).filter(moved.all().over(*_PAIR, *_SAME_BATCH))
-    return {*twins.select(_PAIR).unique().iter_rows()}
+    in_place = ours.join(theirs, on=[*key, "base_offset"], how="inner")
+    moved = both.join(in_place, on=[*key, "broker_left", "broker_right"], how="anti")
+    return {*moved.select(_PAIR).unique().iter_rows()}
 
 
 def _fork(rows: pl.DataFrame, start: int, shared: int) -> Fork:
