@@ -18,6 +18,7 @@ from forensics.rules.proof import dated, proved
 from forensics.rules.stated_problems import Problem, stated
 from forensics.rules.wants import Question
 from forensics.salvage_paths import SalvagePaths
+from parsers.formats.metadata_log import NAME as METADATA_LOG
 from parsers.formats.offset_checkpoint import NAME as OFFSET_CHECKPOINT
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.messages import MESSAGES
@@ -183,9 +184,13 @@ def finish(inputs: Sequence[str], case: Case, judged: Sequence[tuple[History, Se
 
 
 def times_of(case: Case, refs: Iterable[Ref]) -> dict[int, int]:
-    """Return the times of the lines behind some references, microseconds since 1970 UTC, by row."""
+    """Return the times of the lines behind some references, microseconds since 1970 UTC, by row.
+
+    A batch of the metadata log has the time at which its controller decided; other files have no such time.
+    """
     rows = {ref.row for ref in refs if ref.row is not None}
-    cited = case.observations.filter(pl.col("row").is_in(rows) & pl.col("line").is_not_null())
+    timed = pl.col("line").is_not_null() | (pl.col("message") == METADATA_LOG)
+    cited = case.observations.filter(pl.col("row").is_in(rows) & timed)
     return dict(cited.select("row", pl.col("time").cast(pl.Int64)).drop_nulls().iter_rows())
 
 

@@ -224,6 +224,7 @@ ALL_REPLICAS = "AllReplicas:"
 
 _EXCEPTION = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Za-z_][\w$]*(?:Exception|Error))")
 _LAST_KNOWN = re.compile(rf"{LAST_KNOWN[:-1]}(?:=|: )\[([0-9, ]+)\]")
+_ELIGIBLE = re.compile(r"(?:^| )elr=([0-9,]+)")
 _AGAINST_SETTINGS = re.compile(rf"{AGAINST_SETTINGS}([0-9]+)")
 _ALL_REPLICAS = re.compile(rf"(?:{ALL_REPLICAS}|{REPLICAS})([0-9]+(?:,[0-9]+)*)")
 _BROKERS = re.compile(r"[0-9,]+")
@@ -241,6 +242,16 @@ def last_known(detail: str | None) -> str | None:
     """
     found = _LAST_KNOWN.match(detail or "")
     return found[1].replace(" ", "") if found is not None else None
+
+
+def eligible(detail: str | None) -> str | None:
+    """The eligible leader replicas (KIP-966) by the detail of a partition's change: ids joined by ","; None for none.
+
+    >>> eligible("elr=1,2 last-known-elr=1"), eligible("elr= last-known-elr=")
+    ('1,2', None)
+    """
+    found = _ELIGIBLE.search(detail or "")
+    return found[1] if found is not None else None
 
 
 def exception_in(detail: str | None) -> str | None:

@@ -19,6 +19,7 @@ from typing import Any
 
 from forensics.case.brokers import Broker
 from forensics.replay.history import History
+from forensics.replay.leadership.state_changes import StateChanged
 from forensics.replay.quorum.voting import Quorum
 from forensics.replay.roles.steps import RoleSpan
 from forensics.replay.signs.disagreement import Disagreement
@@ -96,7 +97,7 @@ def _fields(kind: Any) -> tuple[dataclasses.Field[Any], ...]:
 
 
 def _hints(kind: Any) -> list[Any]:
-    known = {one.__name__: one for one in (RoleSpan, Disagreement, UnlikeAppends, Played, Quorum)}
+    known = {one.__name__: one for one in (RoleSpan, Disagreement, UnlikeAppends, Played, Quorum, StateChanged)}
     hints = typing.get_type_hints(kind, localns=known)
     return [hints[field.name] for field in _fields(kind)]
 

@@ -22,6 +22,7 @@ from forensics.replay.signs.last_stable import NOT_STATED, LastStable
 from forensics.replay.signs.stated import NOTHING, Stated
 
 if TYPE_CHECKING:
+    from forensics.replay.leadership.state_changes import StateChanged
     from forensics.replay.quorum.voting import Quorum
     from forensics.replay.roles.steps import RoleSpan
     from forensics.replay.signs.disagreement import Disagreement
@@ -449,6 +450,7 @@ class History:
     unlike_appends: list[UnlikeAppends] = field(default_factory=list)  # by the lines of a trace, complete or not
     truncated_then_led: list[TruncatedThenLed] = field(default_factory=list)  # where no line names a leader epoch
     last_stable: LastStable = NOT_STATED
+    changes: tuple[StateChanged, ...] = field(default=(), repr=False, compare=False)  # of leader and ISR, in order
     quorum: Quorum | None = None  # of the metadata log, whose leaders are elected by majority
     origin: Origin = Origin.FILES
     appends_stated: bool = False  # a trace states appends to its logs

@@ -180,12 +180,13 @@ def _alike(history: History) -> dict[tuple[int, int, int], list[Truncation]]:
 def shortened_fact(shortened: ShortenedLog) -> Fact:
     """Return a fact: a log that was found shorter."""
     end = f"{shortened.end}" if shortened.before.is_exact else f"at least {shortened.end}"
-    before = f"before the restart it was {end}"
     what = {
         ShortenedBy.CLEAN_RESTART: (
             f"restarted after a clean stop with log end offset {shortened.target}; before the stop it was {end}"
         ),
-        ShortenedBy.UNCLEAN_RESTART: f"restarted with log end offset {shortened.target}; {before}",
+        ShortenedBy.UNCLEAN_RESTART: (
+            f"restarted after an unclean stop with log end offset {shortened.target}; before the stop it was {end}"
+        ),
         ShortenedBy.RECOVERY: (
             f"found corruption when it recovered its log after an unclean stop, and truncated it from {end} to "
             f"{shortened.target}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from forensics.case import Case
@@ -26,6 +26,7 @@ from forensics.replay.leadership.judged_elections import (
 )
 from forensics.replay.omissions.last_leader import elections_complete, led_unnamed, maybe_controllers, roles_not_seen
 from forensics.replay.traces.in_sync_replicas import InSync, OutsideIsr
+from forensics.rules.electable import change_of, change_text, electable_facts
 from forensics.rules.finding import (
     HERE,
     NO_ISR,
@@ -243,6 +244,14 @@ def _isr_facts(last: LastIsr) -> list[Fact]:
     return [Fact(f"{text}{how}", refs=refs)]
 
 
+def _as_changed(history: History, fact: Fact) -> Fact:
+    """Return the last ISR in the words, and with the time, of the change that made it so, if a controller states it."""
+    change = change_of(history, (ref.row for ref in fact.refs))
+    if change is None or change.by_leader is not None or fact.broker is not None:
+        return fact
+    return replace(fact, text=change_text(history, change), time=change.time)
+
+
 _IMPLIED: tuple[tuple[Callable[[Epoch], bool], str], ...] = (
     (
         lambda epoch: not epoch.unclean and not epoch.asked,
@@ -271,8 +280,12 @@ def _named_unclean(epoch: Epoch) -> list[Fact]:
 
 def _finding(history: History, case: Case, epoch: Epoch) -> Finding:
     last = last_isr(history, epoch)
+    stated = [_as_changed(history, fact) for fact in _isr_facts(last)]
+    shown = {ref for fact in stated for ref in fact.refs}
+    since = last.epoch.epoch if last.epoch is not None else epoch.epoch
     facts = [
-        *_isr_facts(last),
+        *(one for one in electable_facts(history, since, epoch) if shown.isdisjoint(one.refs)),
+        *stated,
         *(Fact("a command requested an unclean election", refs=(ref,)) for ref in epoch.asked[:1]),
         *_named_unclean(epoch),
         leader_fact(epoch),

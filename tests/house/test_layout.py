@@ -43,6 +43,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "added": "takes in rules of plugins",
             "causes": "the closed list of causes",
             "proof": "decides whether a finding is proven",
+            "electable": "the steps that led to an election",
             "finding": "what a rule says",
             "glossary": "words of Kafka, each explained",
             "acks": "what producers were promised of what is lost",

@@ -18,7 +18,7 @@ from forensics.reports.html import figures, lanes
 from forensics.reports.html.answer import answer
 from forensics.reports.html.brokers import brokers
 from forensics.reports.html.wording import clock
-from forensics.reports.incidents import grouped, incidents
+from forensics.reports.incidents import grouped, incidents, story
 from forensics.reports.text import render
 from forensics.result import Result
 from forensics.rules import RULES
@@ -411,3 +411,20 @@ def test_a_warning_is_listed_apart_from_losses(case: Callable[[str], Result]) ->
     )
     assert [line.split()[0] for line in worst.splitlines()] == ["audit-2", "orders-1"]
     assert [line.split()[0] for line in mild.partition("\n\n")[0].splitlines()] == ["audit-0", "click-2"]
+
+
+def test_the_story_says_why_the_new_leader_could_be_elected(case: Callable[[str], Result]) -> None:
+    """Broker 1 went first. Then broker 2, alone in the ISR, went too, and only it could lead when it came back."""
+    loss = of(case("powerloss-2.8.2-replication"), "orders-0", LOST)
+    steps = [
+        (clock(fact.time), fact.text) for fact in (step.fact for step in story([loss]).steps) if fact.time is not None
+    ]
+    course = [
+        ("05:31:25", "the controller found broker 1 gone, elected broker 2 (leader epoch 1) and shrank the ISR from"),
+        ("05:31:28", "the controller found broker 2 gone and elected no other: no broker led (leader epoch 2)"),
+        ("05:31:32", "restarted after an unclean stop with log end offset 10; before the stop it was 15"),
+        ("05:31:32", "the controller elected broker 2 (leader epoch 3), the only member of the ISR"),
+        ("05:31:32", "became leader (leader epoch 3) at offset 10, without offsets 10 to 14, ISR [2]"),
+    ]
+    shown = iter(steps)
+    assert all(any(time[:8] == at and text.startswith(said) for time, text in shown) for at, said in course), steps

@@ -60,6 +60,11 @@ def handles_request() -> pl.Expr:
     return (pl.col("message") == _HANDLED) & pl.col("topic").is_null() & pl.col("broker").is_not_null()
 
 
+def sees_broker_gone() -> pl.Expr:
+    """Filter for lines of a controller that a broker's session ended: it is gone, or fenced (KRaft)."""
+    return (pl.col("kind") == Kind.BROKER_FENCED.value) & pl.col("topic").is_null() & pl.col("broker").is_not_null()
+
+
 def of_controllers() -> pl.Expr:
     """Filter for lines of controllers that name no partition: of these the replay asks only for the last time."""
     logged = pl.col("message").cast(pl.String).is_in(_OF_CONTROLLERS) | (pl.col("kind") == Kind.ROLE_SENT.value)
@@ -73,6 +78,7 @@ READ: Final[tuple[Callable[[], pl.Expr], ...]] = (
     prints_cluster_id,
     sends_requests,
     handles_request,
+    sees_broker_gone,
 )
 """Lines of which the replay reads each one. Of ``of_controllers`` the last line is enough."""
 

@@ -1,0 +1,195 @@
+"""Changes of a partition's leader and ISR, and which brokers were gone then: why a broker was electable.
+
+Nothing is concluded from these. They are for a reader who asks why the ISR had become so small.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.events import Event
+from forensics.replay.facts.isr import broker_set
+from forensics.replay.facts.lines_of_brokers import sees_broker_gone
+from forensics.replay.leader_epochs import Epoch
+from forensics.replay.leadership.epochs import ELECTS
+from parsers.details import eligible
+from parsers.schema import ROLES, Kind
+
+_SECOND = 1_000_000
+_BEFORE, _AFTER = 30 * _SECOND, _SECOND
+"""How long before and after a change its controller logs that a broker is gone, if the change is because of that."""
+_CHAIN = 6
+"""Changes of one chain that are shown, the last ones."""
+
+Gone = tuple[int, int, int]
+"""A line of a controller that a broker is gone: its time in microseconds since 1970 UTC, its row, and the broker."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """A change of the leader or the ISR.
+
+    Attributes:
+        epoch: leader epoch from then on.
+        number: partition epoch from then on; None where the line states none.
+        leader: leader from then on; -1 for none, None if the line states none.
+        isr: the ISR from then on; None if no line states it.
+        before: the ISR before; None if unknown.
+        time: when, microseconds since 1970 UTC, or None.
+        ref: the line or record.
+        by_leader: the leader that changed its ISR; None for a controller.
+        elects: it began the leader epoch.
+        led: leader before; -1 for none, None if unknown.
+        eligible: the eligible leader replicas from then on (KIP-966), where the record states them.
+        gone: brokers that its controller had just found to be gone, among those that it removed or that had led.
+        gone_refs: the lines of the controller that show this.
+    """
+
+    epoch: int
+    number: int | None
+    leader: int | None
+    isr: frozenset[int] | None
+    before: frozenset[int] | None
+    time: int | None
+    ref: Ref
+    by_leader: int | None = None
+    elects: bool = False
+    led: int | None = None
+    eligible: frozenset[int] = frozenset()
+    gone: tuple[int, ...] = ()
+    gone_refs: tuple[Ref, ...] = ()
+
+    @property
+    def removed(self) -> frozenset[int]:
+        """The replicas that left the ISR."""
+        return (self.before or frozenset()) - (self.isr if self.isr is not None else self.before or frozenset())
+
+    @property
+    def grew(self) -> bool:
+        """Return whether a replica joined the ISR, without an election."""
+        return not self.elects and bool((self.isr or frozenset()) - (self.before or frozenset()))
+
+
+def brokers_gone(observations: pl.DataFrame) -> dict[int, tuple[Gone, ...]]:
+    """Return the lines of controllers that a broker is gone, in order, by controller: the first of several.
+
+    A line of a log counts before a record of the metadata log, because a reader can read it.
+    """
+    found: dict[int, list[Gone]] = {}
+    rows = observations.filter(sees_broker_gone(), pl.col("time").is_not_null(), pl.col("replica").is_not_null())
+    rows = rows.sort(pl.col("line").is_null(), "row").select("broker", pl.col("time").cast(pl.Int64), "row", "replica")
+    last: dict[tuple[int, int], list[int]] = {}
+    for controller, time, row, broker in rows.iter_rows():
+        known = last.setdefault((controller, broker), [])
+        if all(abs(time - one) > _AFTER for one in known[-2:]):
+            found.setdefault(controller, []).append((time, row, broker))
+        known.append(time)
+    return {controller: tuple(sorted(lines)) for controller, lines in found.items()}
+
+
+def state_changes(
+    cluster: Iterable[Event], events: Mapping[int, Sequence[Event]], gone: Mapping[int, Sequence[Gone]]
+) -> tuple[StateChanged, ...]:
+    """Return the changes of a partition's leader and ISR that lines or records state, in order.
+
+    Args:
+        cluster: statements of controllers about the partition.
+        events: each broker's own events about its replica, in its order.
+        gone: the lines of each controller that a broker is gone.
+    """
+    by_leaders = {(one.epoch, one.isr): one for own in events.values() for one in _shrinks(own)}
+    found: list[StateChanged] = []
+    for one, controller in _by_controllers(cluster):
+        own = None if one.elects else by_leaders.pop((one.epoch, one.isr), None)
+        found.append(_with_gone(one, gone.get(controller, ())) if own is None else replace(own, number=one.number))
+    return tuple(sorted((*found, *by_leaders.values()), key=_order))
+
+
+def chain(changes: Sequence[StateChanged], since: int, elected: Epoch) -> Sequence[StateChanged]:
+    """Return the changes that led to an election, its own last: since the ISR last grew, and the last few of many.
+
+    Args:
+        changes: of the partition, in order.
+        since: leader epoch in which they begin at the earliest, after its election.
+        elected: the epoch of the election.
+    """
+    upto = [
+        one
+        for one in changes
+        if (since < one.epoch < elected.epoch)
+        or (one.epoch == since < elected.epoch and not one.elects)
+        or (one.epoch == elected.epoch and one.elects)
+    ]
+    grown = max((at for at, one in enumerate(upto) if one.grew or one.before is None), default=-1)
+    return upto[grown + 1 :][-_CHAIN:]
+
+
+def _by_controllers(cluster: Iterable[Event]) -> Iterator[tuple[StateChanged, int]]:
+    """Yield the changes that controllers state, with the controller; none of the eligible leader replicas alone."""
+    leader: int | None = None
+    isr: frozenset[int] | None = None
+    for event in _numbered(cluster):
+        before = broker_set(event.isr_before) if event.isr_before is not None else isr
+        isr = broker_set(event.isr) if event.isr is not None else before
+        led, leader = leader, event.leader if event.leader is not None else leader
+        if leader == led and isr == before and isr is not None:
+            continue
+        epoch = event.leader_epoch or 0
+        ref = Ref(row=event.row, note=f"state of the partition at leader epoch {epoch}")
+        elr = broker_set(eligible(event.detail)) or frozenset()
+        change = StateChanged(epoch, event.partition_epoch, leader, isr, before, event.time, ref, led=led, eligible=elr)
+        yield replace(change, elects=event.leader is not None), event.broker
+
+
+def _numbered(cluster: Iterable[Event]) -> Iterator[Event]:
+    """Yield what controllers state of each partition epoch, once and in order."""
+    states = sorted(
+        (one for one in cluster if one.kind in ELECTS and one.partition_epoch is not None and one.partition_epoch >= 0),
+        key=lambda one: (one.leader_epoch or 0, one.partition_epoch or 0, one.row),
+    )
+    for _, same in itertools.groupby(states, key=lambda one: one.partition_epoch):
+        yield next(same)
+
+
+def _shrinks(own: Iterable[Event]) -> Iterator[StateChanged]:
+    """Yield the changes by which a leader made its ISR smaller, as far as it does not log that they were rejected."""
+    epoch: int | None = None
+    asked: StateChanged | None = None
+    for event in own:
+        if event.kind in ROLES and event.leader_epoch is not None:
+            epoch = event.leader_epoch
+        elif event.kind in (Kind.ISR_SHRINK, Kind.ISR_EXPAND, Kind.ISR_COMMIT, Kind.ISR_REJECTED):
+            if asked is not None and event.kind != Kind.ISR_REJECTED:
+                yield asked
+            asked = _asked(event, epoch) if event.kind == Kind.ISR_SHRINK and epoch is not None else None
+    if asked is not None:
+        yield asked
+
+
+def _asked(event: Event, epoch: int) -> StateChanged | None:
+    before, isr = broker_set(event.isr_before), broker_set(event.isr)
+    if before is None or isr is None or not before - isr:
+        return None
+    ref = Ref(row=event.row, note="the leader shrinks its ISR")
+    return StateChanged(epoch, None, event.broker, isr, before, event.time, ref, by_leader=event.broker)
+
+
+def _with_gone(one: StateChanged, lines: Sequence[Gone]) -> StateChanged:
+    """Return a controller's change with the brokers that it had just found to be gone."""
+    lost = one.removed | ({one.led} if one.elects and one.led not in (None, -1, one.leader) else set[int | None]())
+    if one.time is None or not lost:
+        return one
+    near = {who: row for time, row, who in lines if who in lost and one.time - _BEFORE <= time <= one.time + _AFTER}
+    refs = tuple(Ref(row=near[who], note=f"broker {who} is gone") for who in sorted(near))
+    return replace(one, gone=tuple(sorted(near)), gone_refs=refs)
+
+
+def _order(one: StateChanged) -> tuple[int, bool, int, int]:
+    """Return the sort key: an epoch begins with its election; a line without a partition epoch comes last."""
+    number = one.number if one.number is not None else 2**31
+    return (one.epoch, not one.elects, number, one.ref.row or 0)

@@ -1,0 +1,135 @@
+"""The changes of leader and ISR that led to an election, and which brokers its controller had found gone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from forensics.replay.facts.directory import Ref
+from forensics.replay.facts.events import Event
+from forensics.replay.facts.partition_facts import PartitionFacts
+from forensics.replay.history import History
+from forensics.replay.leader_epochs import Epoch
+from forensics.replay.leadership.state_changes import StateChanged, chain, state_changes
+from forensics.rules.electable import change_text, electable_facts
+from parsers.schema import Kind
+
+SECOND = 1_000_000
+CONTROLLER = 9
+
+
+def event(row: int, kind: Kind, **values: object) -> Event:
+    blank = dict.fromkeys(Event._fields)
+    line = {"row": row, "time": row * SECOND, "broker": CONTROLLER, "run": 0, "kind": kind.value, "message": ""}
+    return Event(**(blank | line | values))  # type: ignore[arg-type]
+
+
+def election(row: int, number: int, leader: int, isr: str, **values: object) -> Event:
+    return event(row, Kind.ELECTION, leader=leader, leader_epoch=number, partition_epoch=number, isr=isr, **values)
+
+
+LOST = (election(1, 0, 1, "1,2"), election(10, 1, 2, "2"), election(11, 1, 2, "2"), election(20, 2, -1, "2"))
+"""Broker 1 goes, then broker 2. The controller logs the first change twice."""
+
+
+def texts(history: History, since: int, elected: int) -> list[str]:
+    return [fact.text for fact in electable_facts(history, since, Epoch(elected, leader=2))]
+
+
+@pytest.mark.parametrize(
+    ("kraft", "first"),
+    [
+        (False, "the controller found broker 1 gone, elected broker 2 (leader epoch 1) and shrank the ISR from [1,2]"),
+        (True, "the controller fenced broker 1, elected broker 2 (leader epoch 1) and shrank the ISR from [1,2]"),
+    ],
+)
+def test_the_steps_say_who_was_gone_and_who_was_left(kraft: bool, first: str) -> None:
+    gone = {CONTROLLER: ((9 * SECOND, 8, 1), (19 * SECOND, 18, 2))}
+    changes = state_changes((*LOST, election(30, 3, 2, "2")), {}, gone)
+    history = History(PartitionFacts("orders", 0), kraft=kraft, changes=changes)
+    found = electable_facts(history, 0, Epoch(3, leader=2))
+    assert [fact.text for fact in found] == [
+        f"{first} to [2]",
+        (
+            f"the controller {'fenced broker 2' if kraft else 'found broker 2 gone'} and elected no other: "
+            "no broker led (leader epoch 2); broker 2 was alone in the ISR, so only it could be elected from it"
+        ),
+        "the controller elected broker 2 (leader epoch 3), the only member of the ISR",
+    ]
+    assert [[ref.row for ref in fact.refs] for fact in found] == [[8, 10], [18, 20], [30]]
+    assert texts(history, 1, 3) == [fact.text for fact in found[1:]], "not of the epoch of the records before them"
+
+
+def test_a_broker_that_went_long_before_is_no_reason() -> None:
+    changes = state_changes(LOST[:2], {}, {CONTROLLER: ((-60 * SECOND, 8, 1),), 5: ((9 * SECOND, 8, 1),)})
+    assert changes[-1].gone == ()
+
+
+def test_an_election_that_is_called_unclean_is_left_to_its_rule() -> None:
+    history = History(PartitionFacts("orders", 0), changes=state_changes(LOST, {}, {}))
+    unclean = replace(Epoch(2, leader=2), unclean=[Ref(row=20)])
+    assert [fact.time for fact in electable_facts(history, 0, unclean)] == [10 * SECOND]
+
+
+ROLE = event(2, Kind.BECOME_LEADER, broker=1, leader_epoch=0)
+SHRINK = event(5, Kind.ISR_SHRINK, broker=1, isr_before="1,2,3", isr="1")
+
+
+@pytest.mark.parametrize(
+    ("later", "shrank"),
+    [
+        ((), True),
+        ((event(6, Kind.ISR_COMMIT, broker=1, isr="1", partition_epoch=1),), True),
+        ((event(6, Kind.ISR_REJECTED, broker=1),), False),
+    ],
+    ids=["last line", "committed", "rejected"],
+)
+def test_a_leader_shrinks_its_isr_unless_that_was_rejected(later: tuple[Event, ...], shrank: bool) -> None:
+    changes = state_changes(LOST[:1], {1: (ROLE, SHRINK, *later)}, {})
+    history = History(PartitionFacts("orders", 0), changes=changes)
+    said = [change_text(history, one) for one in changes if one.by_leader == 1]
+    assert said == (["shrank the ISR from [1,2,3] to [1]: it was alone in it"] if shrank else [])
+
+
+def test_one_change_that_two_state_is_that_of_the_leader() -> None:
+    stated = event(6, Kind.PARTITION_CHANGED, leader_epoch=0, partition_epoch=1, isr_before="1,2,3", isr="1")
+    changes = state_changes((election(1, 0, 1, "1,2,3"), stated), {1: (ROLE, SHRINK)}, {})
+    assert [(one.by_leader, one.number) for one in changes] == [(None, 0), (1, 1)]
+
+
+def test_a_change_of_the_eligible_replicas_alone_is_no_step() -> None:
+    alike = event(6, Kind.PARTITION_CHANGED, leader_epoch=0, partition_epoch=1, isr="1,2", detail="elr=1")
+    assert len(state_changes((LOST[0], alike), {}, {})) == 1
+
+
+def test_an_empty_isr_has_its_time_and_the_eligible_replicas() -> None:
+    emptied = event(
+        *(6, Kind.PARTITION_CHANGED),
+        leader=-1,
+        leader_epoch=1,
+        partition_epoch=1,
+        isr_before="1",
+        isr="",
+        detail="elr=1",
+    )
+    (one,) = chain(state_changes((LOST[0], emptied), {}, {}), 0, Epoch(2, leader=2))
+    text = "the controller shrank the ISR from [1] to [] (ELR [1]): no broker led (leader epoch 1)"
+    assert (change_text(History(PartitionFacts("orders", 0)), one), one.time) == (text, 6 * SECOND)
+
+
+def test_what_was_before_the_isr_grew_is_over() -> None:
+    grew = event(15, Kind.PARTITION_CHANGED, leader_epoch=1, partition_epoch=2, isr_before="2", isr="1,2")
+    later = replace_numbers(election(20, 2, 1, "1"), 3)
+    changes = state_changes((*LOST[:2], grew, later), {}, {})
+    assert [one.number for one in chain(changes, 0, Epoch(2, leader=1))] == [3]
+
+
+def replace_numbers(one: Event, number: int) -> Event:
+    return one._replace(partition_epoch=number)
+
+
+def test_of_a_long_chain_the_last_changes_are_shown() -> None:
+    flapping = [election(number, number, number % 2, "0,1") for number in range(40)]
+    found: list[StateChanged] = [*chain(state_changes(flapping, {}, {}), 0, Epoch(39, leader=1))]
+    assert [one.epoch for one in found] == list(range(34, 40))
