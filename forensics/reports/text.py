@@ -25,7 +25,7 @@ from forensics.reports import repair, tally
 from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import Tone, answers, caution, counted, period_text
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
-from forensics.reports.elision import elided, without_asides
+from forensics.reports.elision import ROWS, elided, without_asides
 from forensics.reports.incidents import Incident, Step, grouped, incidents, story
 from forensics.reports.places import below
 from forensics.reports.remarks import acknowledged, apart, by_problem, changed, one_folder, restarted
@@ -77,7 +77,7 @@ EXAMPLES = 5  # of what was not understood
 PROBLEMS = 6  # partitions of one known problem
 PLACES = 2  # of one known problem
 PROOF = 2  # places cited for one fact
-QUOTED = 66  # columns for the beginning of a quote beside its place; with less it has a line of its own
+NARROW = 66  # columns of a quote; with less it may have another row
 EXPLAIN = "What a word or a rule means: forensics explain NAME, such as forensics explain ISR."
 WARNED = "Warnings, from which no loss is known:"
 LABEL = 12  # columns of "Otherwise", and a little more
@@ -328,18 +328,17 @@ class _Page(Page):
         return f"{self.place(piece.path)}{where}"
 
     def piece(self, indent: int, piece: Evidence, values: Sequence[int], name: str = "") -> None:
-        """Print a place in the evidence and what is there, in one line."""
+        """Print a place in the evidence and what is there: in the same line if all of it fits."""
         place = self.located(piece)
         quote = _STAMP.sub("", piece.text)
         room, own = self.columns - indent - len(place) - 2, self.columns - indent - 2
-        beside = elided(quote, values, room, name) if room >= QUOTED or len(quote) <= room else ""
-        below = elided(quote, values, own, name)
-        whole = len(without_asides(quote, own)) <= own  # if a line of its own shows all of it, or its end
-        if beside and (beside == quote or (below.endswith("\u2026") and not whole)):
+        beside = without_asides(quote, room)
+        if len(beside) <= room:
             self.cite(indent, place, piece.path, beside)
             return
         self.cite(indent, place, piece.path, "")
-        self.row(f"{' ' * (indent + 2)}{below}")
+        for row in elided(quote, values, own, name, ROWS if own >= NARROW else ROWS + 1):
+            self.row(f"{' ' * (indent + 2)}{row}")
 
     def causes(self, incident: Incident) -> None:
         """Print each cause, in full the first time."""

@@ -153,8 +153,8 @@ def test_a_cause_and_a_fact_are_told_once(lost: Result) -> None:
 
 def test_the_number_that_proves_a_fact_is_shown(sample_traces: Path, scanned: Scanned) -> None:
     text = " ".join(render(scanned(sample_traces / "unclean-3.9.1"), width=100).split())
-    assert "partition orders-0 … watermark 50 …" in text
-    assert "TruncationState(offset=30, …" in text
+    assert "Log loaded for partition orders-0 with initial high watermark 50" in text
+    assert "TruncationState(offset=30, completed=true)" in text
 
 
 def test_what_to_keep_is_said_with_what_not_to_do(lost: Result) -> None:
