@@ -119,7 +119,8 @@ def _kept(pieces: Sequence[str], worth: Sequence[float], room: int, name: str) -
     named = next((number + 1 for number, piece in enumerate(pieces) if name and name in piece), 0)
     head = min(named, _fitting(pieces, 0, room // 2)) or _fitting(pieces, 0, room // 3)
     rest = room - sum(map(len, pieces[:head])) - 2 * len(GAP)
-    best, most = first, sum(worth[: len(first)])
+    best: Collection[int] = first
+    most = sum(worth[: len(first)])
     for begin in range(head + 1, len(pieces)):
         if not _begins(pieces, begin):
             continue

@@ -1,4 +1,4 @@
-"""Advice to copy logs, in the words of the system: a directory of Kafka, or a log of another system."""
+"""Advice to copy logs, in the words of the system, and to look at what a cluster says of a partition."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from forensics.case import Origin
-from forensics.rules.finding import HERE, brokers_text
+from forensics.rules.finding import HERE, TOPIC, Action, brokers_text
 
 _EVERY: Mapping[bool, str] = MappingProxyType(
     {
@@ -59,3 +59,15 @@ def copy_from(brokers: Sequence[int], origin: Origin) -> str:
 def copy_before_start(brokers: Sequence[int], origin: Origin) -> str:
     """Return the step that copies the replicas of some brokers, or of all if none is named, before a start."""
     return _BEFORE_START[origin.of_kafka].format(whose=brokers_text([*brokers]) if brokers else "every replica")
+
+
+def describe(check: str) -> Action:
+    """Return the step that shows leader and ISR of a partition.
+
+    Args:
+        check: what to look for there, as an imperative.
+    """
+    return Action(
+        f"{check} (before Kafka 2.2: --zookeeper HOST:2181 in place of --bootstrap-server HOST:9092):",
+        f"kafka-topics.sh --bootstrap-server HOST:9092 --describe --topic {TOPIC}",
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -155,6 +156,10 @@ EVIDENCE: Final = "\3"
 """A command has it where the paths of the evidence belong, which a rule does not know."""
 
 
+TOPIC: Final = "\4"
+"""A command has it where the topic of the partition belongs, as a shell reads it."""
+
+
 class Advised(TypedDict):
     """The fields of a finding that advise."""
 
@@ -183,7 +188,7 @@ def advised(
         when: the span of time that takes the place of ``WHEN``.
         lost: the offsets that take the place of ``LOST``.
 
-    All of them name the partition by ``HERE`` alone.
+    All of them name the partition by ``HERE`` alone, and its topic by ``TOPIC``.
 
     >>> advised("orders-0", keep=f"broker 1's copy of {HERE}")["keep"]
     "broker 1's copy of orders-0"
@@ -191,9 +196,10 @@ def advised(
     steps = [step if isinstance(step, Action) else Action(step) for step in next_steps]
     never = tuple(do_not)
     offsets = " ".join(f"--offsets {first}..{end}" for first, end in lost)
+    topic = shlex.quote(name.rpartition("-")[0])
 
     def named(general: str) -> str:
-        return general.replace(HERE, name).replace(WHEN, when).replace(LOST, offsets)
+        return general.replace(HERE, name).replace(WHEN, when).replace(LOST, offsets).replace(TOPIC, topic)
 
     def command(general: str | None) -> str | None:
         return named(general) if general is not None else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -18,7 +17,7 @@ from forensics.replay.history import History
 from forensics.replay.lineage import size
 from forensics.replay.traces.broken_invariants import HwAboveLeo
 from forensics.rules.causes import CauseId
-from forensics.rules.copying import copy_all
+from forensics.rules.copying import copy_all, describe
 from forensics.rules.finding import (
     HERE,
     Action,
@@ -225,22 +224,13 @@ def _first_steps(history: History, below: LogBelowCheckpoint) -> tuple[str | Act
     return (
         copied,
         *unsure,
-        _describe(history, one),
+        describe(f"check that {one} is listed behind Isr of {HERE}"),
         (
             f"if {one} is not behind Isr, only an unclean election makes it leader: leave broker {broker} stopped, and "
             "get the records out of the copy with forensics salvage"
         ),
         f"else start {one}, if it is stopped, and wait until the same command lists it behind Leader",
         f"start broker {broker} after that",
-    )
-
-
-def _describe(history: History, one: str) -> Action:
-    """Return the step that shows whether a replica with the records can lead."""
-    return Action(
-        f"check that {one} is listed behind Isr of {HERE} (before Kafka 2.2: --zookeeper HOST:2181 in place of "
-        "--bootstrap-server HOST:9092):",
-        f"kafka-topics.sh --bootstrap-server HOST:9092 --describe --topic {shlex.quote(history.topic)}",
     )
 
 

@@ -33,6 +33,12 @@ _REMOVED = {
 _REMOVES = "the broker removes it when it starts, or at most file.delete.delay.ms (1 minute by default) later"
 """The end of each segment or directory that a broker was about to remove."""
 
+_CONSUMERS = (
+    f"tell the owners of consumers of {HERE}: other records are at the lost offsets now. A consumer that had read the "
+    "lost ones skips the new ones, unless its group is set back"
+)
+"""What is to be said to consumers where the lost offsets were written again."""
+
 Advice = tuple[str | None, tuple[str | Action, ...], tuple[str, ...]]
 """The copy to keep, the next steps, and actions that would destroy the last copy."""
 
@@ -56,7 +62,8 @@ def advice(
     """
     keep, next_steps, do_not = (_with_copy if loss.holders else _without_copy)(history, case, loss)
     resets = (_reset_of(history, one) for one in groups)
-    next_steps = (*next_steps, *resets) if history.origin.of_kafka else _of_other(history, loss)
+    consumers = (_CONSUMERS,) if _written_again(history, loss) else ()
+    next_steps = (*next_steps, *consumers, *resets) if history.origin.of_kafka else _of_other(history, loss)
     when = _written_between(history, loss) or ""
     return advised(
         history.name,
@@ -66,6 +73,17 @@ def advice(
         when=when,
         lost=loss.ranges,
     )
+
+
+def _written_again(history: History, loss: Loss) -> bool:
+    """Return whether the partition has other records at lost offsets: a later leader wrote them."""
+    first, current = loss.ranges[0][0], history.current
+    if loss.while_leading or loss.epoch.start is None or loss.epoch.start > first:
+        return False
+    ends = [one.start for one in history.epochs.after(loss.epoch.epoch)]
+    if current is not None and current.leader in history.replicas and current.leader not in loss.holders:
+        ends.append(history.replicas[current.leader].held_end)
+    return any(end is not None and end > first for end in ends)
 
 
 def _reset_of(history: History, one: AffectedGroup) -> Action:

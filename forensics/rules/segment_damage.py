@@ -10,8 +10,10 @@ from forensics.replay.facts.compaction import NOT_CLEANED
 from forensics.replay.facts.directory import Damage
 from forensics.replay.history import History
 from forensics.rules.causes import CauseId
+from forensics.rules.copying import describe
 from forensics.rules.finding import (
     HERE,
+    Action,
     Fact,
     Finding,
     Help,
@@ -178,11 +180,25 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
     )
 
 
-def _first_steps(broker: int, whole: Sequence[int]) -> tuple[str, ...]:
-    """Return what to do first about damage: a broker whose damage others do not have can be stopped."""
-    stop = f"stop broker {broker} and copy" if whole else f"copy broker {broker}'s directory"
-    copied = f"{stop} its directory {HERE} to another disk" if whole else f"{stop} {HERE} to another disk"
-    return (copied, f"compare the copies of all replicas: forensics compare PATH -p {HERE} shows the differences")
+def _first_steps(broker: int, whole: Sequence[int]) -> tuple[str | Action, ...]:
+    """Return what to do first about damage: a broker whose damage others do not have can be stopped and repaired."""
+    compare = f"compare the copies of all replicas: forensics compare PATH -p {HERE} shows the differences"
+    if not whole:
+        return f"copy broker {broker}'s directory {HERE} to another disk", compare
+    one = brokers_text(whole) if len(whole) == 1 else f"one of {brokers_text(whole)}"
+    return (
+        f"stop broker {broker} and copy its directory {HERE} to another disk",
+        compare,
+        describe(f"to repair it, first check that {one} is listed behind Leader of {HERE}"),
+        (
+            f"if so, move the directory {HERE} of broker {broker}, which is stopped, out of its log directory. Then "
+            "start it: it fetches all records again from the leader. If not, leave the directory where it is"
+        ),
+        (
+            f"wait until the same command lists broker {broker} behind Isr, and keep the moved directory until then. "
+            f"If it does not, look for errors about {HERE} in server.log of broker {broker}"
+        ),
+    )
 
 
 def _undamaged(history: History, broker: int) -> tuple[int, ...]:

@@ -689,7 +689,11 @@ def _replicas(one: Suspicion) -> tuple[int, ...]:
     return (one.replica,) if one.replica is not None else ()
 
 
-_GONE = "No replica in the evidence still has them"
+_GONE = {
+    False: "No replica in the evidence still has them",
+    True: "If there were such records, no replica in the evidence has them",
+}
+"""That no copy is left, by whether it is unknown that there were records."""
 
 
 def _may_hold(history: History, one: Suspicion) -> tuple[int, ...] | None:
@@ -769,7 +773,7 @@ def _finding(
         epochs=tuple(sorted({epoch for epoch in (one.since, one.epoch) if epoch >= 0})),
         offsets=one.offsets,
         records=None,
-        summary=suspect.summary.format_map(values) + (f". {_GONE}" if gone else ""),
+        summary=suspect.summary.format_map(values) + (f". {_GONE[one.end is None]}" if gone else ""),
         no_copy=gone,
         open_from=one.first if one.end is None else None,
         facts=(*_facts(suspect, one, values), *led_next_facts(history, one)),

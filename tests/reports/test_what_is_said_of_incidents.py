@@ -428,3 +428,33 @@ def test_the_story_says_why_the_new_leader_could_be_elected(case: Callable[[str]
     ]
     shown = iter(steps)
     assert all(any(time[:8] == at and text.startswith(said) for time, text in shown) for at, said in course), steps
+
+
+@pytest.mark.parametrize(
+    ("name", "partition", "again"), [("unclean-3.9.1", "orders-0", True), ("incarn-4.1.1", "sess-0", False)]
+)
+def test_consumers_are_told_where_the_lost_offsets_were_written_again(
+    name: str, partition: str, again: bool, case: Callable[[str], Result]
+) -> None:
+    """The log of sess-0 ends at 99 since the loss of 99 to 200: no other records are there."""
+    said = f"tell the owners of consumers of {partition}: other records are at the lost offsets now"
+    assert (said in advice(of(case(name), partition, LOST))) is again
+
+
+def test_a_damaged_segment_is_repaired_from_a_whole_copy(case: Callable[[str], Result]) -> None:
+    """Brokers 1 and 3 have whole copies of pay-1. The steps are the same for web-1, so both are told once."""
+    result = case("bitrot-3.9.1")
+    damage = of(result, "pay-1", "segment-damage")
+    assert damage.keep is not None
+    assert [step.command for step in damage.next_steps if step.command] == [
+        "kafka-topics.sh --bootstrap-server HOST:9092 --describe --topic pay"
+    ]
+    steps = [step.text.split(" ", 3)[:3] for step in damage.next_steps]
+    assert steps == [
+        ["stop", "broker", "2"],
+        ["compare", "the", "copies"],
+        ["to", "repair", "it,"],
+        ["if", "so,", "move"],
+        ["wait", "until", "the"],
+    ]
+    assert damage.advice == of(result, "web-1", "segment-damage").advice
