@@ -132,7 +132,7 @@ def _of_clusters(result: Result, places: Sequence[Partition], *, more: bool) -> 
     """
     names = list(dict.fromkeys(one.history.cluster for one in places))
     if len(result.case.parts) < MANY or len(names) > NAMED:
-        return f"{len(places):,}{' more' if more else ''} of {existing(result)}"
+        return f"{len(places):,} more of {everywhere(result)}" if more else f"{len(places):,} of {existing(result)}"
     return ", ".join(
         f"{sum(one.history.cluster == name for one in places):,} of "
         f"{_partitions(sum(one.history.cluster == name for one in present(result)))}{of_cluster(name)}"
@@ -151,6 +151,11 @@ def counted(result: Result) -> str:
     if not gone:
         return _partitions(len(result.partitions))
     return f"{existing(result)} and {gone:,} of earlier topics of the same name, which were deleted"
+
+
+def everywhere(result: Result) -> str:
+    """Return how many partitions were judged: what counts of findings are out of, and what adds to them."""
+    return _partitions(len(result.partitions))
 
 
 def existing(result: Result) -> str:

@@ -92,11 +92,11 @@ def _shown(text: str, values: Sequence[int], width: int, name: str, rows: int) -
             gaps = sum(number + 1 not in kept for number in kept)
             amount = sum(worth[number] for number in kept) - _OF_GAP * gaps
             return _Shown(made, amount, whole=len(kept) == len(pieces))
-    return _Shown([_joined(pieces, range(len(pieces)))[: max(width - 1, 1)].rstrip() + "…"], 0)
+    return _Shown(["".join(pieces)[: max(width - 1, 1)].rstrip() + "…"], 0)
 
 
 def _worth(pieces: Sequence[str], values: Sequence[int], name: str) -> list[float]:
-    """Return how much each piece matters: where a value stands first, the partition, and verbs."""
+    """Return how much each piece matters: the first occurrence of a value, the partition, and verbs."""
     rank = {str(value): place for place, value in reversed(list(enumerate(values)))}
     seen = set[str]()
     found = []
@@ -155,7 +155,7 @@ def _ended(pieces: Sequence[str], worth: Sequence[float], begin: int, end: int) 
     return end
 
 
-def _joined(pieces: Sequence[str], kept: Collection[int]) -> str:
+def _joined(pieces: Sequence[str], kept: Collection[int]) -> list[str]:
     """Return the pieces that are kept, with a mark for each gap."""
     found: list[str] = []
     last = -1
@@ -164,16 +164,18 @@ def _joined(pieces: Sequence[str], kept: Collection[int]) -> str:
             found.append(GAP)
         found.append(pieces[number])
         last = number
-    text = "".join(found).rstrip()
-    return f"{text} …" if last + 1 < len(pieces) else text
+    if last + 1 < len(pieces):
+        found[-1:] = [*(one.rstrip() for one in found[-1:]), f" {GAP}"]
+    return found
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    """Return a text in rows, broken between pieces."""
+def _wrapped(pieces: Sequence[str], width: int) -> list[str]:
+    """Return pieces in rows."""
     rows = [""]
-    for piece in _PIECES.findall(text):
+    for piece in pieces:
         if rows[-1] and len(rows[-1] + piece.rstrip()) > width:
             rows.append("")
+            piece = piece.lstrip()
         rows[-1] += piece
     rows = [row.rstrip() for row in rows]
     return [row[at : at + width] for row in rows for at in range(0, max(len(row), 1), width)]

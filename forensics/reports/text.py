@@ -473,7 +473,18 @@ class _Page(Page):
         for places, rules in _alike(partitions, asked, verdict, mild).items():
             where = f"{label or verdict.value} in {len(places):,} of {len(partitions):,}"
             names = first_names([self.called(partitions[place]) for place in places], 2)
-            self.put(f"  {where:<{VERDICT}}  ", f"{', '.join(rule.id for rule in rules)} ({names})", indent=VERDICT + 4)
+            doubts = self.doubts(rules, [partitions[place] for place in places], verdict)
+            said = f"{', '.join(rule.id for rule in rules)} ({names}{doubts})"
+            self.put(f"  {where:<{VERDICT}}  ", said, indent=VERDICT + 4)
+
+    def doubts(self, rules: Sequence[Rule], places: Sequence[Partition], verdict: Verdict) -> str:
+        """Return in which of the partitions with an open verdict a rule suspects something, as the end of a list."""
+        found = []
+        for rule in rules if verdict is Verdict.UNKNOWN else ():
+            named = [self.called(one) for one in places if _suspects(one.judgements[rule.id])]
+            which = f"{rule.id} " if len(rules) > 1 else ""
+            found += [f"; {which}suspected in {first_names(named, 2)}"] if named else []
+        return "".join(found)
 
     def open_rules(self, asked: int) -> None:
         """Print how many rules cannot be answered from an excerpt: which ones is nothing to list."""
@@ -656,6 +667,11 @@ def _alike(
         if places:
             found.setdefault(places, []).append(rule)
     return found
+
+
+def _suspects(judgement: Judgement) -> bool:
+    """Return whether a rule suspects something in a partition."""
+    return any(finding.confidence is Confidence.SUSPECTED for finding in judgement.findings)
 
 
 def _only_warns(judgement: Judgement) -> bool:

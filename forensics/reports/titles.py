@@ -64,7 +64,7 @@ def title_of(incident: Incident) -> list[str]:
     offsets = []
     if lead.offsets:
         rest = f" and {len(lead.offsets) - RANGES:,} more ranges" if len(lead.offsets) > RANGES else ""
-        offsets = [f"{offsets_text(lead.offsets[:RANGES])}{rest} ({_how_many(lead)})"]
+        offsets = [f"{offsets_text(lead.offsets[:RANGES])}{rest} ({how_many(lead)})"]
     elif lead.open_from is not None:
         offsets = [f"from offset {lead.open_from} on"]
     doubt = "SUSPECTED: " if lead.confidence is Confidence.SUSPECTED else ""
@@ -80,7 +80,7 @@ def listed(found: Iterable[Incident], title: Callable[[Incident], str]) -> dict[
     return rows
 
 
-def _how_many(lead: Finding) -> str:
+def how_many(lead: Finding) -> str:
     """Return how many records, or how many offsets if it is not known that they hold any."""
     if lead.records is None:
         return count_text(lead.offsets)

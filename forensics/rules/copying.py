@@ -1,4 +1,4 @@
-"""Advice to copy logs, in the words of the system, and to look at what a cluster says of a partition."""
+"""Advice to copy logs, in the words of the system, and to look at a partition in a cluster."""
 
 from __future__ import annotations
 

@@ -625,6 +625,15 @@ def count_text(ranges: tuple[Range, ...] | list[Range]) -> str:
     return f"{number:,} offset{'' if number == 1 else 's'}"
 
 
+def counted_text(ranges: tuple[Range, ...] | list[Range]) -> str:
+    """Return offsets in words, with their number if they are several ranges.
+
+    >>> counted_text([(50, 80)]), counted_text([(1, 3), (5, 6)])
+    ('offsets 50 to 79', 'offsets 1 to 2, 5 (3 offsets)')
+    """
+    return offsets_text(ranges) if len(ranges) == 1 else f"{offsets_text(ranges)} ({count_text(ranges)})"
+
+
 def records_text(least: int, most: int) -> str:
     """Return the number of records, in words.
 

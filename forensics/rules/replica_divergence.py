@@ -28,6 +28,7 @@ from forensics.rules.finding import (
     Severity,
     advised,
     brokers_text,
+    counted_text,
     judgement,
     offsets_text,
     place,
@@ -200,7 +201,7 @@ def _finding(history: History, divergence: Divergence, leader: int | None) -> Fi
         records=(size(ranges), size(ranges)),
         summary=(
             f"{brokers_text(odd, nodes)} {_have(odd)} other records than {brokers_text(even, nodes)} at committed "
-            f"{offsets_text(ranges)}{follows if leader in even else ''}"
+            f"{counted_text(ranges)}{follows if leader in even else ''}"
         ),
         facts=tuple(_batch_fact(divergence, broker) for broker in brokers),
         not_because=(

@@ -34,10 +34,10 @@ _REMOVES = "the broker removes it when it starts, or at most file.delete.delay.m
 """The end of each segment or directory that a broker was about to remove."""
 
 _CONSUMERS = (
-    f"tell the owners of consumers of {HERE}: other records are at the lost offsets now. A consumer that had read the "
-    "lost ones skips the new ones, unless its group is set back"
+    f"inform the owners of consumers of {HERE}: other records are at the lost offsets now. A consumer that had read "
+    "the lost ones skips the new ones, unless its group is set back"
 )
-"""What is to be said to consumers where the lost offsets were written again."""
+"""The step about consumers where the lost offsets were written again."""
 
 Advice = tuple[str | None, tuple[str | Action, ...], tuple[str, ...]]
 """The copy to keep, the next steps, and actions that would destroy the last copy."""

@@ -28,9 +28,9 @@ from forensics.rules.finding import (
     Severity,
     advised,
     brokers_text,
+    counted_text,
     epoch_text,
     judgement,
-    offsets_text,
     place,
     sourced,
 )
@@ -207,7 +207,7 @@ def _finding(history: History, removed: Removal, became: Outcome) -> Finding:
     outcome_text = _OUTCOMES[became.fate].format(
         leader=_leader_of(history, truncation), log=LOG[history.quorum is not None]
     )
-    cut = f"truncated committed {offsets_text(ranges)}"
+    cut = f"truncated committed {counted_text(ranges)}"
     outcome_text = f"in {epoch_text(truncation.epoch)}{again}: {outcome_text}"
     return Finding(
         rule=ID,

@@ -51,7 +51,6 @@ EXCUSED = {
     ("forensics.reports.html.wording", "sentence"): "sets a full stop where there is none",
     ("forensics.reports.html.wording", "plain"): "makes characters visible, and cuts what nobody would read",
     ("forensics.rules.finding", "sentence"): "sets a full stop where there is none",
-    ("forensics.reports.elision", "elided"): "leaves out the middle of a quoted line",
     ("forensics.reports.elision", "without_asides"): "leaves out the logger and the folder of a quoted line",
     ("forensics.reports.terminal", "_drawn"): "colours the beginning of a line",
     ("forensics.reports.text", "piece"): "leaves out the date in front of a quoted line",

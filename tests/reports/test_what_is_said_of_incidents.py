@@ -437,7 +437,7 @@ def test_consumers_are_told_where_the_lost_offsets_were_written_again(
     name: str, partition: str, again: bool, case: Callable[[str], Result]
 ) -> None:
     """The log of sess-0 ends at 99 since the loss of 99 to 200: no other records are there."""
-    said = f"tell the owners of consumers of {partition}: other records are at the lost offsets now"
+    said = f"inform the owners of consumers of {partition}: other records are at the lost offsets now"
     assert (said in advice(of(case(name), partition, LOST))) is again
 
 

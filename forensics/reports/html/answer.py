@@ -10,7 +10,7 @@ from forensics.replay.confidence import decides
 from forensics.replay.lineage import Range, size
 from forensics.reports import remarks, repair
 from forensics.reports.advice import FORKED, LOST, advisers, copies, each_first, merged, none_left
-from forensics.reports.answer import existing, open_rules, present
+from forensics.reports.answer import caution, everywhere, existing, open_rules, present
 from forensics.reports.html.missing import Missing, missing
 from forensics.reports.html.story import tone_of
 from forensics.reports.html.wording import Namer, clock, namer, number, offsets, open_offsets, plain, plural, sentence
@@ -112,6 +112,7 @@ class Answer:
             several; ``unlisted`` is how many are left out.
         clusters: the answer of each cluster, if the evidence has several; ``clusters_more`` is how many are left out.
         span: first and last time of the evidence.
+        caution: what not to do before anything else, or "".
     """
 
     tone: str
@@ -126,6 +127,7 @@ class Answer:
     clusters_more: int
     missing: Missing
     span: tuple[int | None, int | None]
+    caution: str
 
 
 def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
@@ -162,6 +164,7 @@ def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
         max(len(parts) - CLUSTERS, 0) if len(parts) > 1 else 0,
         missing(result),
         (_time(first), _time(last)),
+        sentence(caution(result)).removesuffix("."),
     )
 
 
@@ -431,7 +434,7 @@ def _damage(result: Result, found: _Found, called: Namer, silent: str) -> tuple[
     rest = len(open_rules(result).get(rule_of(LOST), ()))
     if rest:
         also = f" It is suspected in {_where(found.suspected, called)}." if found.suspected else ""
-        lead += f" Loss cannot be ruled out in {number(rest)} more of {existing(result)}.{also}"
+        lead += f" Loss cannot be ruled out in {number(rest)} more of {everywhere(result)}.{also}"
     return words, lead + silent
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from forensics.case.quotes import LONGEST
 from forensics.replay.confidence import Confidence, Weakness, decides
-from forensics.replay.lineage import size
 from forensics.reports import incidents
 from forensics.reports.html.wording import (
     Anchorer,
@@ -18,10 +17,10 @@ from forensics.reports.html.wording import (
     offsets,
     open_offsets,
     plain,
-    plural,
     sentence,
     shortener,
 )
+from forensics.reports.titles import how_many
 from forensics.result import Partition, Result
 from forensics.rules import rule_of
 from forensics.rules.causes import Cause
@@ -214,7 +213,7 @@ class _Teller:
             self.anchor(lead),
             tone_of(lead),
             tuple(self._told(finding) for finding in first.findings),
-            _count(lead),
+            how_many(lead) if lead.offsets else "",
             lanes,
             bool(lead.controllers),
             self._steps(lead, found.steps, lanes),
@@ -292,14 +291,6 @@ class _Teller:
             min((first for first, _ in spans if first is not None), default=None),
             max((last for _, last in spans if last is not None), default=None),
         )
-
-
-def _count(lead: Finding) -> str:
-    """Return how many offsets a finding names, and whether there may be more."""
-    if not lead.offsets:
-        return ""
-    least = lead.records is not None and lead.records[1] is None
-    return f"{plural(size(lead.offsets), 'offset')}{', perhaps more' if least else ''}"
 
 
 def _why_inferred(finding: Finding) -> list[str]:
