@@ -268,8 +268,9 @@ def _statements(observations: pl.DataFrame) -> pl.DataFrame:
     # Counted here, because not every caller has counted them; rows without a topic are enough.
     run = pl.col("starts_run").cast(pl.Int32).cum_sum().over("broker").alias("run")
     kinds = [Kind.BROKER_VERSION.value, Kind.BROKER_SYSTEM.value, Kind.BROKER_CONFIG.value]
-    rows = observations.with_columns(run).filter(pl.col("kind").is_in(kinds) & pl.col("broker").is_not_null())
-    return rows.select("broker", "run", "kind", "detail").unique(maintain_order=True)
+    rows = observations.select("broker", run, "kind", "detail")
+    rows = rows.filter(pl.col("kind").is_in(kinds) & pl.col("broker").is_not_null())
+    return rows.unique(maintain_order=True)
 
 
 def _stated(broker: Broker, run: int | None, kind: str, detail: str) -> None:
@@ -321,6 +322,8 @@ def _log_dirs(observations: pl.DataFrame) -> list[tuple[int, int, str]]:
         & pl.col("line").is_not_null()
         & pl.all_horizontal(pl.col(dump).is_not_null())
     )
+    if rows.is_empty():
+        return []
     several, one = (pl.col("detail").str.extract(rf"^log\.{name}=(.+)$") for name in ("dirs", "dir"))
     told = pl.coalesce(pl.when(several != "null").then(several).drop_nulls().last(), one.drop_nulls().last())
     found = rows.group_by(dump, maintain_order=True).agg(told.alias("dirs")).drop_nulls("dirs")
@@ -334,6 +337,8 @@ def _unheard(observations: pl.DataFrame) -> list[tuple[int, int]]:
     RegisterBrokerRecord).
     """
     rows = observations.filter(pl.col("kind") == Kind.BROKER_REGISTERED.value, pl.col("offset") >= 0)
+    if rows.is_empty():
+        return []
     incarnation = pl.col("detail").str.extract(r"incarnation=(\S+)").max().over("replica", "offset")
     rows = rows.drop_nulls("replica").select(
         "replica",

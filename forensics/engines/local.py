@@ -110,8 +110,10 @@ def scan(
 
 def _judged_by(jobs: int, case: Case, topics: Sequence[str], progress: Progress | None = None) -> list[Judged]:
     """Return what ``judged`` returns. A large case is judged part by part, by workers where there are several jobs."""
-    from forensics.engines.parts import Division
+    from forensics.engines.parts import Division, weight_at_most
 
+    if sum(map(weight_at_most, case.parts)) < WORTH_PARTS:
+        return judged(case, topics)
     divisions = [Division(part, topics) for part in case.parts]
     if sum(one.weight for one in divisions) < WORTH_PARTS:
         return judged(case, topics)

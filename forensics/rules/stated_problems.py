@@ -167,13 +167,16 @@ def _with_roles(case: Case) -> frozenset[int]:
 
 def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
     """Lines of logs that an entry may recognise, in the order of the files."""
-    judged = _with_roles(case)
     # A dump of a known broker is judged as its segment is.
     nobodys = (pl.col("format") == DUMPED) & pl.col("broker").is_null()
     logs = case.sources.filter(pl.col("format").is_in([LOG, DESCRIBED]) | nobodys).get_column("id")
     of_logs = pl.col("source").is_in(logs.implode()) & pl.col("line").is_not_null()
     wanted = pl.col("kind").cast(pl.String).is_in(_asked(excerpt=excerpt)) | opens_caseless()
-    rows = _with_shared(case.observations.filter(of_logs & wanted), case)
+    rows = case.observations.filter(of_logs & wanted)
+    if rows.is_empty():
+        return
+    judged = _with_roles(case)
+    rows = _with_shared(rows, case)
     rows = rows.with_columns(
         pl.col("time").dt.epoch("us"), pl.col("kind").cast(pl.String), pl.col("message").cast(pl.String)
     )
@@ -198,6 +201,8 @@ def _with_shared(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
         for name, others in shared.items()
         if name < others[0]
     ]
+    if not found:
+        return rows.with_columns(pl.lit(None, pl.String).alias("shares"))
     named = pl.DataFrame(
         found, {"broker": rows.schema["broker"], "_name": pl.String, "shares": pl.String}, orient="row"
     )
@@ -211,8 +216,12 @@ def _with_shared(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
 def _with_isr_before(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows in which a described partition has the ISR of its last description in the same file before it."""
     described = pl.col("kind") == Kind.TOPIC_DESCRIBED.value
-    before = rows.filter(described, pl.col("isr") != "").sort("source", "line", "row")
-    before = before.select("row", pl.col("isr").shift(1).over("source", "topic", "partition").alias("_isr"))
+    before = rows.filter(described, pl.col("isr") != "")
+    if before.is_empty():
+        return rows
+    before = before.sort("source", "line", "row").select(
+        "row", pl.col("isr").shift(1).over("source", "topic", "partition").alias("_isr")
+    )
     rows = rows.join(before, on="row", how="left", maintain_order="left")
     return rows.with_columns(pl.coalesce("isr_before", "_isr").alias("isr_before")).drop("_isr")
 
@@ -221,12 +230,18 @@ def _with_reset(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
     """Return rows in which a position out of range has the offset to which its consumer was reset next, as ``leo``."""
     place = ["source", "topic", "partition"]
     kinds = (Kind.CONSUMER_OUT_OF_RANGE, Kind.CONSUMER_RESET, Kind.CONSUMER_SET)
-    lines = case.observations.filter(pl.col("kind").is_in([one.value for one in kinds])).sort(*place, "line", "row")
-    after = lines.with_columns(
-        pl.when(pl.col("kind").shift(-1).over(place) == Kind.CONSUMER_RESET.value)
-        .then(pl.col("offset").shift(-1).over(place))
-        .alias("_reset")
-    ).filter(pl.col("kind") == Kind.CONSUMER_OUT_OF_RANGE.value, pl.col("_reset").is_not_null())
+    lines = case.observations.filter(pl.col("kind").is_in([one.value for one in kinds]))
+    if lines.is_empty():
+        return rows
+    after = (
+        lines.sort(*place, "line", "row")
+        .with_columns(
+            pl.when(pl.col("kind").shift(-1).over(place) == Kind.CONSUMER_RESET.value)
+            .then(pl.col("offset").shift(-1).over(place))
+            .alias("_reset")
+        )
+        .filter(pl.col("kind") == Kind.CONSUMER_OUT_OF_RANGE.value, pl.col("_reset").is_not_null())
+    )
     rows = rows.join(after.select("row", "_reset"), on="row", how="left", maintain_order="left")
     return rows.with_columns(pl.coalesce("leo", "_reset").alias("leo")).drop("_reset")
 
@@ -256,10 +271,16 @@ def _with_change_before(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
     kinds = {*_CHANGES, Kind.HW_REGRESSED}
     changes = case.observations.filter(
         pl.col("broker").is_null(), pl.col("kind").is_in([one.value for one in kinds]), pl.col("topic").is_not_null()
-    ).sort(*place, "line", "row")
-    changes = changes.with_columns(
-        *(pl.col(name).shift(1).over(place).alias(f"_{name}") for name in ("kind", "leo", "offset", "log_dir"))
-    ).filter(pl.col("log_dir") == pl.col("_log_dir"))
+    )
+    if changes.is_empty():
+        return rows
+    changes = (
+        changes.sort(*place, "line", "row")
+        .with_columns(
+            *(pl.col(name).shift(1).over(place).alias(f"_{name}") for name in ("kind", "leo", "offset", "log_dir"))
+        )
+        .filter(pl.col("log_dir") == pl.col("_log_dir"))
+    )
     before = pl.concat(
         changes.filter(pl.col("kind") == one.value, pl.col("_kind") == other.value).select(
             "row", pl.col(f"_{value}").alias("_before")

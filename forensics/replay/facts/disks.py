@@ -164,6 +164,8 @@ def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[tuple[str, int, int
 def _topic_ids(case: Case, sources: pl.DataFrame, place: Sequence[str]) -> pl.DataFrame:
     """The topic id that each directory of a replica states in its ``partition.metadata``: ``place``, ``topic_id``."""
     stated = case.observations.filter(pl.col("kind") == Kind.TOPIC_ID.value).select("source", "topic_id").drop_nulls()
+    if stated.is_empty():
+        return sources.select(*place, pl.lit(None, pl.String).alias("topic_id")).clear()
     files = sources.select(*place, pl.col("id").alias("source"))
     return files.join(stated, on="source", how="inner").sort(*place, "source").select(*place, "topic_id")
 
@@ -205,8 +207,11 @@ def _take_checkpoints(replicas: _Collected, case: Case, sources: pl.DataFrame, s
     """Collect what the checkpoint files and ``partition.metadata`` state of each replica."""
     for files, (topic_id,) in replicas.rows(_topic_ids(case, sources, PLACE)):
         files.topic_id = topic_id
+    stated = _stated_in(case, (*CHECKPOINTS, Kind.EPOCH_ENTRY))
+    if stated.is_empty():
+        return
     rows = (
-        _of_present_logs(case, _stated_in(case, (*CHECKPOINTS, Kind.EPOCH_ENTRY)))
+        _of_present_logs(case, stated)
         # A checkpoint in a directory whose copy of the partition is stale is about that copy.
         .join(stale.select(*PLACE, "root").unique(), on=[*PLACE, "root"], how="anti", maintain_order="left")
         .filter((pl.col("kind") != Kind.EPOCH_ENTRY.value) | pl.col("source").is_in(sources.get_column("id").implode()))
@@ -232,6 +237,8 @@ def _of_present_logs(case: Case, stated: pl.DataFrame) -> pl.DataFrame:
     new = (
         case.observations.filter(pl.col("kind") == Kind.LOG_CREATED.value).group_by(PLACE).agg(new=pl.col("row").max())
     )
+    if new.is_empty() or stated.get_column("time").null_count() == stated.height:
+        return stated
     earlier = pl.col("time").is_not_null() & (pl.col("row") < pl.col("new")).fill_null(False)
     return stated.join(new, on=PLACE, how="left", maintain_order="left").filter(~earlier).drop("new")
 
@@ -444,6 +451,8 @@ def _altered(batches: pl.DataFrame) -> pl.DataFrame:
         .agg(pl.col("leader_epoch").min().alias("_lowest"), pl.col("leader_epoch").max().alias("_highest"))
         .filter(pl.col("_lowest") < pl.col("_highest"))
     )
+    if several.is_empty():
+        return batches.select(*PLACE, "base_offset", "last_offset").clear()
     return (
         batches.join(several, on=span, how="semi")
         .sort(*PLACE, "base_offset", "source", "byte")
@@ -462,7 +471,7 @@ def _without_lone(replicas: _Collected, case: Case, sound: pl.DataFrame) -> pl.D
     alone = sound.group_by(*PLACE, "leader_epoch").len().filter(pl.col("len") == 1).drop_nulls("leader_epoch")
     for files, (epoch,) in replicas.rows(alone.select(*PLACE, "leader_epoch")):
         files.lone_epochs.add(epoch)
-    return sound.join(lone, on=["source", "byte"], how="anti")
+    return sound.join(lone, on=["source", "byte"], how="anti") if lone.height else sound
 
 
 def _lone(case: Case, batches: pl.DataFrame) -> pl.DataFrame:
@@ -482,13 +491,14 @@ def _lone(case: Case, batches: pl.DataFrame) -> pl.DataFrame:
     falls = ((epoch < before) & (after.is_null() | (epoch < after))) | (
         (epoch > after) & (before.is_null() | (epoch > before))
     )
-    known = case.observations.filter(pl.col("kind") == Kind.EPOCH_ENTRY.value).select(*PLACE, "leader_epoch").unique()
     found = (
         batches.filter(pl.col("magic") >= 2)
         .sort(*PLACE, "base_offset", "source", "byte")
         .filter((agree & falls).fill_null(value=False))
-        .join(known, on=[*PLACE, "leader_epoch"], how="anti", maintain_order="left")
     )
+    if found.height:
+        known = case.observations.filter(pl.col("kind") == Kind.EPOCH_ENTRY.value).select(*PLACE, "leader_epoch")
+        found = found.join(known.unique(), on=[*PLACE, "leader_epoch"], how="anti", maintain_order="left")
     given = [*PLACE, "source", "byte", "leader_epoch", "base_offset", "last_offset"]
     if found.is_empty():  # as with most of very many batches
         return found.select(given)
@@ -542,11 +552,12 @@ def _damage(case: Case, segments: pl.DataFrame, parted: pl.DataFrame) -> pl.Data
     # Not pl.format: polars 2.1 panics when it reads a column made by shift() after rows are filtered out.
     ends = (pl.lit(": the segment before ends at "), pl.col("_end").cast(pl.String))
     begins = (pl.lit(", this one begins at "), pl.col("base_offset").cast(pl.String))
-    kinds = [
-        (parted.filter(~pl.col("_torn")), DamageKind.GAP),
-        (parted.filter("_torn"), DamageKind.RECORDS_MISSING),
-        (across, DamageKind.OVERLAP),
-    ]
+    kinds = [(across, DamageKind.OVERLAP)] if across.height else []
+    if parted.height:
+        kinds += [
+            (parted.filter(~pl.col("_torn")), DamageKind.GAP),
+            (parted.filter("_torn"), DamageKind.RECORDS_MISSING),
+        ]
     frames = [
         frame.select(
             *PLACE,
@@ -573,9 +584,12 @@ def _apart(case: Case, ordered: pl.DataFrame, cleaned: pl.DataFrame) -> pl.DataF
     ``_torn``: the segment before is damaged, so no file need be missing.
     """
     uncleaned = ordered.join(cleaned, on=["topic", "partition"], how="anti")
+    apart = uncleaned.filter((pl.col("base_offset") > pl.col("_end")).fill_null(False))
+    if apart.is_empty():
+        return apart.with_columns(pl.lit(False).alias("_torn"))
     damaged = case.notices.filter(pl.col("byte").is_not_null()).get_column("source").unique()
     torn = pl.col("_before").is_in(damaged.implode()).fill_null(False).alias("_torn")
-    return uncleaned.filter((pl.col("base_offset") > pl.col("_end")).fill_null(False)).with_columns(torn)
+    return apart.with_columns(torn)
 
 
 def _skipped(batches: pl.DataFrame, segments: pl.DataFrame, cleaned: pl.DataFrame) -> pl.DataFrame:

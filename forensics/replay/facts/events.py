@@ -54,6 +54,8 @@ _KINDS: Final = tuple(kind.value for kind in Kind)
 
 def tuples(rows: pl.DataFrame, made: Callable[[Iterable[Any]], T], columns: Iterable[str]) -> list[T]:
     """Return a value for each row, made of the values of some columns; times as ``as_values`` gives them."""
+    if rows.is_empty():
+        return []
     values = [
         [_KINDS[at] for at in column.to_physical().to_list()] if column.name == "kind" else column.to_list()
         for column in rows.select(as_values(columns)).iter_columns()
@@ -76,6 +78,8 @@ def in_groups(
         place: the columns.
         made: makes the values of all rows.
     """
+    if rows.is_empty():
+        return {}
     values = made(rows)
     found: dict[tuple[Any, ...], list[T]] = {}
     first = 0

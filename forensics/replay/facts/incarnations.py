@@ -33,6 +33,23 @@ _RUN_UP: Final = (Kind.FETCHER_REMOVED.value, Kind.MESSAGE_FORMAT.value)
 """Kinds of line that a broker logs before it logs that a log is made: ReplicaManager.applyLocalLeadersDelta, 3.9, and
 LogManager.getOrCreateLog, 2.8."""
 
+_READ: Final = (
+    LOG,
+    "topic",
+    "partition",
+    "broker",
+    "replica",
+    "kind",
+    "message",
+    "detail",
+    "time",
+    "leader",
+    "leader_epoch",
+    "topic_id",
+    "leo",
+)
+"""Columns of observations that tell incarnations apart."""
+
 _ROLES: Final = (Kind.BECOME_LEADER.value, Kind.BECOME_FOLLOWER.value)
 
 
@@ -49,23 +66,27 @@ def incarnations(rows: pl.DataFrame) -> pl.DataFrame:
     Args:
         rows: observations by topic, partition, broker and row, with a number for each broker's log (``LOG``).
     """
-    marking = _with_beginnings(rows.filter(_marking()))
-    if marking.get_column("_begins").any():
-        return _counted(_with_beginnings(rows))
+    marking = _with_beginnings(rows.select(_READ).with_row_index("_row").filter(_marking()))
     none = pl.lit(0, dtype=pl.Int32)
-    rows = rows.with_columns(none.alias("incarnation"))
-    if not _several_ids(marking):
-        return rows
-    return _without_marks(_by_id(_with_beginnings(rows).with_columns(none.alias("_life"))).drop("_life"))
+    begun = marking.get_column("_begins").any()
+    if not begun and not _several_ids(marking):
+        return rows.with_columns(none.alias("incarnation"))
+    # Marks are null in all other rows, and no incarnation begins there.
+    marks = marking.select("_row", "_mark", "_id", "_begins")
+    every = rows.select(_READ).with_row_index("_row").join(marks, on="_row", how="left", maintain_order="left")
+    every = every.with_columns(pl.col("_begins").fill_null(False))
+    every = _counted(every) if begun else _by_id(every.with_columns(none.alias("incarnation"), none.alias("_life")))
+    return rows.with_columns(every.get_column("incarnation"))
 
 
 def _marking() -> pl.Expr:
-    """Filter for the rows that ``_with_beginnings`` reads: no other row begins an incarnation, or decides whether one
-    does.
+    """Filter for the rows that ``_with_beginnings`` reads: no other row has a mark, begins an incarnation, or decides
+    whether one begins.
     """
     kinds = (*_EPOCH_KINDS, *_GONE_KINDS, Kind.PARTITION_REQUESTED, Kind.LOG_CREATED)
     marks = pl.col("kind").is_in([kind.value for kind in kinds]) | (pl.col("topic_id").str.len_chars() > 0)
-    marks = marks | (_found_empty() & _traced())
+    # With an empty log a trace begins an incarnation; rows up to the last one with records decide with which row.
+    marks = marks | (_found_empty() & _traced()) | ((pl.col("leo") > 0) & _traced().any())
     return marks | (pl.col("leader") == -2) | (pl.col("detail") == Transition.DELETED.value)
 
 
@@ -296,7 +317,7 @@ def _counted(rows: pl.DataFrame) -> pl.DataFrame:
     rows = _with_those_of_other_logs(rows)
     if rows.select(_traced().any()).item():
         rows = rows.with_columns(pl.col("incarnation") + _missed_the_last())
-    return _without_marks(_by_id(rows).drop("_next_begins", "_life"))
+    return _by_id(rows)
 
 
 def _run_up() -> pl.Expr:
@@ -344,14 +365,16 @@ def _unseen_beginnings(timed: pl.DataFrame) -> pl.DataFrame:
         pl.col("_begins").sum().alias("_count"),
         pl.col("_id").is_null().all().alias("_nameless"),
     )
+    fewer = pl.col("_count") < pl.col("_most")  # else each has its beginnings, perhaps by another clock
+    fewest = logs.with_columns(pl.col("_count").max().over(place).alias("_most")).filter("_nameless", fewer)
+    if fewest.is_empty():
+        return fewest.select(LOG, pl.col("_first").alias("_begun"))
     most = logs.sort(pl.col("_count"), LOG, descending=[True, False]).unique(place, keep="first")
     beginnings = timed.filter("_begins").select(LOG, *place, pl.col("time").alias("_begun"))
     known = beginnings.join(most.select(LOG), on=LOG, how="semi").drop(LOG).sort(*place, "_begun")
     known = known.filter((pl.col("_begun").diff().over(place) > _CLOCKS).fill_null(True))
     known = known.with_columns(pl.col("_begun").shift(-1).over(place).alias("_next"))
-    fewer = pl.col("_count") < pl.col("_most")  # else each has its beginnings, perhaps by another clock
-    logs = logs.join(most.select(*place, pl.col("_count").alias("_most")), on=place).filter("_nameless", fewer)
-    missing = logs.join(known, on=place).filter(pl.col("_first") < pl.col("_begun") - _CLOCKS)
+    missing = fewest.join(known, on=place).filter(pl.col("_first") < pl.col("_begun") - _CLOCKS)
     seen = missing.join(beginnings.select(LOG, pl.col("_begun").alias("_own")), on=LOG).filter(
         pl.col("_own") >= pl.col("_begun") - _CLOCKS, (pl.col("_own") < pl.col("_next") - _CLOCKS).fill_null(True)
     )
@@ -370,10 +393,6 @@ def _missed_the_last() -> pl.Expr:
     nameless = pl.col("_id").is_null().all().over(place)
     fewer = pl.col("_life").filter(_traced()).max().over(place) - pl.col("_life").max().over(LOG)
     return pl.when((before & replica & nameless).fill_null(False)).then(fewer).otherwise(0)
-
-
-def _without_marks(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.drop("_mark", "_id", "_after_deletion", "_id_before", "_begins", "_made")
 
 
 def _is_carried_out() -> pl.Expr:
@@ -459,6 +478,8 @@ def _by_id(rows: pl.DataFrame) -> pl.DataFrame:
     """
     place = ["topic", "partition"]
     known = rows.filter(pl.col("_id").is_not_null())
+    if known.is_empty():
+        return rows
     lives = (
         known.group_by(*place, "_id")
         .agg(

@@ -60,6 +60,8 @@ def lagging(rows: pl.DataFrame) -> pl.DataFrame:
     same = ["source", "broker", "topic", "partition", "message", "time"]
     shrunk = rows.filter(shrinks)
     ends = rows.filter(remote) if shrunk.height else rows.clear()
+    if ends.is_empty():
+        return ends
     by_line = ends.join(shrunk, on=["source", "line"], how="semi")
     by_message = ends.join(shrunk.filter(repeated), on=same, how="semi")
     return pl.concat([by_line, by_message]).unique("row").sort("row")

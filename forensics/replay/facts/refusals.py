@@ -103,11 +103,15 @@ def complaints(rows: pl.DataFrame, nobodys: pl.DataFrame) -> Complaints:
     brokers = rows.filter(pl.col("kind").is_in([kind.value for kind in (*BROKERS, *CONSUMERS)]))
     others = nobodys.filter(pl.col("topic") != METADATA_TOPIC, pl.col("partition").is_not_null())
     others = others.with_columns(pl.lit(0, dtype=pl.Int32).alias("incarnation"))
-    consumers = others.filter(pl.col("kind").is_in([kind.value for kind in CONSUMERS]))
-    # Of a partition that no broker's line names, it shows nothing.
-    fell = others.filter(pl.col("kind").is_in([kind.value for kind in NOBODYS])).join(rows, on=list(_PLACE), how="semi")
+    consumers, fell = (
+        others.filter(pl.col("kind").is_in([kind.value for kind in kinds])) for kinds in (CONSUMERS, NOBODYS)
+    )
+    if fell.height:  # of a partition that no broker's line names, it shows nothing
+        fell = fell.join(rows, on=list(_PLACE), how="semi")
     found: Complaints = {}
     for part in (brokers, consumers, fell):
+        if part.is_empty():
+            continue
         rows = part.filter(pl.col("partition").is_not_null(), contradicts).sort(*_PLACE, "row")
         for place, lines in in_groups(rows, _PLACE, _lines).items():
             found.setdefault(place, []).extend(lines)

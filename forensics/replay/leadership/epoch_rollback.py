@@ -144,6 +144,9 @@ def stated_twice(rows: pl.DataFrame) -> dict[tuple[str, int, int], list[EpochRol
         .with_columns(pl.coalesce("leader", led).alias("leader"))
         .filter((pl.col("leader") >= NO_LEADER) & (pl.col("leader_epoch") >= 1))
     )
+    # The same leader in every state is the most frequent answer.
+    if not stated.select((pl.col("leader").n_unique().over(*place, "leader_epoch") > 1).any()).item():
+        return {}
     leaderless = (written & (pl.col("leader") == NO_LEADER)).any().over(*place, "leader_epoch")
     twice = pl.concat(
         (
