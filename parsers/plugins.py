@@ -11,7 +11,7 @@ import functools
 import os
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar, overload
@@ -282,6 +282,10 @@ class Table(Sequence[T], Generic[T]):
 
     def __len__(self) -> int:
         return len(self.entries)
+
+    def __iter__(self) -> Iterator[T]:
+        """Return the entries one after another."""
+        return iter(self.entries)
 
     @overload
     def __getitem__(self, index: int) -> T: ...
