@@ -20,12 +20,10 @@ from forensics.replay.history import History
 _POINTERS: Final = ("checkpoint", "recovery_point", "cleaner_point")
 """Fields of ``Disk`` that checkpoint files of a log directory give."""
 _OF_FACTS: Final = ("topic", "partition", "cluster", "disks", "with_ids")
-_SETTINGS: Final = ("protocol", "protocol_known", "kraft", "maybe_kraft", "eligible", "joins_below_epoch_start")
-_OWN: Final = ("facts", "replicas", "role_spans", "coverage", "answers")
+_OWN: Final = ("facts", "protocol", "replicas", "role_spans", "coverage", "answers")
 
 _rest_of_disk: Final = attrgetter(*(one.name for one in fields(Disk) if one.name not in _POINTERS))
-_rest: Final = attrgetter(*(one.name for one in fields(History) if one.name not in (*_SETTINGS, *_OWN)))
-_settings: Final = attrgetter(*_SETTINGS)
+_rest: Final = attrgetter(*(one.name for one in fields(History) if one.name not in _OWN))
 _rest_of_facts: Final = attrgetter(*(one.name for one in fields(PartitionFacts) if one.name not in _OF_FACTS))
 _rest_of_coverage: Final = attrgetter(*(one.name for one in fields(Coverage) if one.name != "printed"))
 _BLANK_DISK: Final = _rest_of_disk(Disk())
@@ -69,7 +67,7 @@ def shape(history: History) -> Hashable | None:
     if disks is None:
         return None
     printed = (history.coverage.are_about(broker, what) for broker in sorted(history.facts.disks) for what in Printed)
-    return disks, history.cluster, _settings(history), *printed
+    return disks, history.cluster, history.protocol, *printed
 
 
 class Bare:

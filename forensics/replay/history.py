@@ -16,8 +16,8 @@ from forensics.replay.inferences import Inferred
 from forensics.replay.interval import Interval
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage
+from forensics.replay.partition_protocol import AS_NOW, PartitionProtocol
 from forensics.replay.partition_states import PartitionStates
-from forensics.replay.protocol import Answer
 from forensics.replay.signs.last_stable import NOT_STATED, LastStable
 from forensics.replay.signs.stated import NOTHING, Stated
 
@@ -50,13 +50,6 @@ class TruncationReason(StrEnum):
     LOG_START = "log start offset"  # all removed: its log, or that of its leader, starts above what it had
     REMOTE_LOG_END = "remote log's end"  # all removed: what is below is in remote storage (KIP-405)
     UNKNOWN = "unknown"  # no line names it
-
-
-class TruncatesTo(StrEnum):
-    """The offset that the followers of a partition truncate to. Its value is what reports in JSON call the protocol."""
-
-    HIGH_WATERMARK = "hw"  # each to its own
-    LEADER_EPOCH = "epoch"  # to where their last leader epoch ends in their leader's log (KIP-101)
 
 
 class ShortenedBy(StrEnum):
@@ -417,7 +410,7 @@ class History:
     """Everything replay concludes about one incarnation of a partition, beside the facts that it read."""
 
     facts: PartitionFacts
-    protocol: TruncatesTo = TruncatesTo.LEADER_EPOCH
+    protocol: PartitionProtocol = AS_NOW
     replicas: dict[int, Replica] = field(default_factory=dict)
     epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
     truncations: list[Truncation] = field(default_factory=list)
@@ -431,11 +424,6 @@ class History:
     role_spans: dict[int, list[RoleSpan]] = field(default_factory=dict)
     regressions: list[Regression] = field(default_factory=list)
     members_behind: list[HwAboveIsrMember] = field(default_factory=list)
-    protocol_known: bool = True  # versions or batches show how followers truncate; else 0.11 or later is assumed
-    kraft: bool = False  # its brokers follow the metadata log
-    maybe_kraft: bool = False  # they may: nothing shows of one of them that it does not
-    eligible: bool = False  # leaders may come from the eligible leader replicas (KIP-966)
-    joins_below_epoch_start: Answer = Answer.NO  # whether a leader adds a follower to the ISR that early (KAFKA-7128)
     coverage: Coverage = field(default_factory=Coverage)  # what the absence of a line proves, for each replica
     only_elected: frozenset[int] = frozenset()  # epochs of which nothing but the election shows the leader
     epoch_rollbacks: list[EpochRollback] = field(
@@ -532,11 +520,6 @@ class History:
     def contested(self) -> frozenset[int]:
         """Epochs with two leaders: an epoch does not show which of them wrote a record."""
         return self.epochs.contested
-
-    @property
-    def truncates_to_hw(self) -> bool:
-        """Return whether followers truncate to their own high watermark, not to the leader's epochs."""
-        return self.protocol is TruncatesTo.HIGH_WATERMARK
 
     @property
     def topic(self) -> str:

@@ -221,7 +221,7 @@ class LogReconstruction:
         removed = any(step.kind in REMOVES for step in role_span.steps)
         at = self._fetched_from(role_span, epoch)
         log = self.logs.now[broker]
-        if not removed and not self.history.truncates_to_hw and not self._reconciled(broker, role_span, epoch):
+        if not removed and not self.history.protocol.truncates_to_hw and not self._reconciled(broker, role_span, epoch):
             # It may have gone before it was reconciled: what it is found with later need not be its leader's.
             log = log.known_below(role_span.start_low)
         elif epoch.lineage.entries and at is not None:
@@ -240,7 +240,7 @@ class LogReconstruction:
             return role_span.start_end
         # By leader epoch a follower reconciles before it fetches, so its log is a prefix of its leader's. If it never
         # reached its leader, what it is known to hold is still its own.
-        return epoch.start if self.history.truncates_to_hw else role_span.start_low
+        return epoch.start if self.history.protocol.truncates_to_hw else role_span.start_low
 
     def _fetched_on(self, role_span: RoleSpan, epoch: Epoch, log: Lineage, at: int, *, grew: bool) -> Lineage:
         """Return a follower's log with what it fetched from a leader whose log is known.
@@ -300,7 +300,7 @@ class LogReconstruction:
         if before is None or before.leader is None or before.leader != epoch.leader or begun >= at:
             return None
         whole = before.leader in self.history.replicas and self.logs.is_whole(before.leader)
-        if self.history.truncates_to_hw or whole:
+        if self.history.protocol.truncates_to_hw or whole:
             return None
         return begun if self.logs.fetches_ahead(broker, before.leader) else None
 

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from forensics.replay.broker_facts import NO_FACTS, BrokerFacts, truncates_to_hw
+from forensics.replay.broker_facts import NO_FACTS, BrokerFacts
 from forensics.replay.coverage import Coverage, MissingLines, Place, Printed, Span
 from forensics.replay.facts.copy_completeness import copies
 from forensics.replay.facts.directory import NO_DISK
@@ -21,7 +21,6 @@ from forensics.replay.history import (
     History,
     RegressionKind,
     Replica,
-    TruncatesTo,
 )
 from forensics.replay.leadership import epochs as leadership
 from forensics.replay.leadership.doubts import doubts
@@ -47,7 +46,7 @@ from forensics.replay.omissions.role_epochs import (
     only_elected,
 )
 from forensics.replay.omissions.unknown_writers import unknown_writers
-from forensics.replay.protocol import Answer, some
+from forensics.replay.partition_protocol import PartitionProtocol
 from forensics.replay.roles.role_spans import Reader
 from forensics.replay.roles.steps import (
     clear_end_before_first_step,
@@ -83,8 +82,9 @@ def reconstruct(
         left_out: lines that are known to be missing before anything is replayed.
     """
     contradictions, twice = list(left_out), list(stated_twice)
+    protocol = PartitionProtocol.of(brokers, {*events, *facts.disks})
     while True:
-        history = History(facts, epoch_rollbacks=[*twice])
+        history = History(facts, protocol, epoch_rollbacks=[*twice])
         found = _Pass(history, events, cluster_events, brokers).run(contradictions)
         known = {(one.replica, one.shown_by) for one in contradictions}
         new = [one for one in history.coverage.counted(found) if (one.replica, one.shown_by) not in known]
@@ -120,7 +120,7 @@ class _Pass:
         """
         history, events, facts = self.history, self.events, self.facts
         readers = self._read()
-        self._set_protocol()
+        history.coverage = history.coverage.with_elections(self._stated_elections())
         history.coverage = history.coverage.lowered(one for one in contradictions if one.span is Span.WITHIN)
         self._collect_epochs()
         history.epoch_rollbacks = [*served_again(history.role_spans), *history.epoch_rollbacks]
@@ -203,27 +203,18 @@ class _Pass:
             history.coverage = history.coverage.with_places(broker, reader.places)
         return readers
 
-    def _set_protocol(self) -> None:
-        """Set what the brokers' releases and kinds show about the whole partition."""
-        history, known = self.history, [fact.protocol for fact in self.facts.values()]
-        if any(truncates_to_hw(self.facts, broker) for broker in history.replicas):
-            history.protocol = TruncatesTo.HIGH_WATERMARK
-        history.protocol_known = not known or any(one.truncates_by_epoch is not Answer.OPEN for one in known)
-        history.kraft = any(one.kraft is Answer.YES for one in known)
-        history.maybe_kraft = any(one.kraft is not Answer.NO for one in known)
-        history.eligible = any(one.elects_from_elr is not Answer.NO for one in known)
-        history.joins_below_epoch_start = some(one.joins_below_epoch_start for one in known)
-        # A KRaft metadata log shows how a partition was created and which elections were unclean, but no other
-        # elections. A trace may state one election and leave out the next.
-        made = Kind.PARTITION_CREATED if history.kraft else None
-        history.coverage = history.coverage.with_elections(
-            not history.facts.requests_unsent
-            and any(
-                event.kind in leadership.ELECTS
-                and event.message != TRACE
-                and (event.kind != made or event.message in (METADATA_LOG, SNAPSHOT))
-                for event in self.cluster_events
-            )
+    def _stated_elections(self) -> bool:
+        """Return whether the lines state each election, so that one which none of them names did not happen.
+
+        A KRaft metadata log shows how a partition was created and which elections were unclean, but no other
+        elections. A trace may state one election and leave out the next.
+        """
+        made = Kind.PARTITION_CREATED if self.history.protocol.kraft else None
+        return not self.history.facts.requests_unsent and any(
+            event.kind in leadership.ELECTS
+            and event.message != TRACE
+            and (event.kind != made or event.message in (METADATA_LOG, SNAPSHOT))
+            for event in self.cluster_events
         )
 
     def _collect_epochs(self) -> None:
@@ -263,7 +254,7 @@ class _Pass:
         named = {broker for epoch in history.epochs.values() for isr, _ in epoch.isr for broker in isr}
         # If every change of each replica is stated, no broker led in an epoch that none of them names.
         claimed = named | set(history.replicas) <= history.coverage.claimed
-        skips = claimed or (history.kraft and history.members <= whose)
+        skips = claimed or (history.protocol.kraft and history.members <= whose)
         unnamed = leadership.unnamed(
             history.epochs, history.role_spans, complete=named <= whose, skips=skips, removed=history.facts.removed
         )

@@ -170,7 +170,7 @@ def _without_verdicts(partition: Partition) -> dict[str, Any]:
         "topic_id": history.topic_id,
         "partition": history.partition,
         "incarnation": history.incarnation,
-        "protocol": history.protocol.value,
+        "protocol": history.protocol.truncates_to.value,
         "epochs": [
             {
                 "epoch": e.epoch,

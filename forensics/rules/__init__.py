@@ -243,7 +243,7 @@ def _suspecting(history: History, judged: list[Judgement]) -> list[Judgement]:
 
 def _with_assumption(history: History, found: list[Judgement]) -> list[Judgement]:
     """Add to findings that the protocol was assumed, if the evidence does not show it."""
-    if history.protocol_known:
+    if history.protocol.truncation_known:
         return found
     assumption = READ_AS if history.origin.of_kafka else READ_AS_OTHER
 

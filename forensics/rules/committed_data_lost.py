@@ -328,10 +328,10 @@ def _undated(history: History, unclear: list[Range]) -> Want:
     without = tuple(
         b for b in sorted(history.members) if b not in history.facts.disks or not history.facts.disks[b].lineage.entries
     )
-    if without and not history.truncates_to_hw:
+    if without and not history.protocol.truncates_to_hw:
         ways = (of(without, Artefact.SEGMENTS), of(without, Artefact.EPOCH_CHECKPOINT))
         return Want(Question.EPOCHS_OF_RECORDS, ways, offsets=offsets)
-    old = history.truncates_to_hw
+    old = history.protocol.truncates_to_hw
     question = Question.WRITER_OF_OLD_RECORDS if old else Question.WRITER_OF_RECORDS
     return Want(question, (of(history.coverage.shown_missing(*Span), *BOTH_LOGS),), offsets=offsets)
 

@@ -66,7 +66,7 @@ def _controller(history: History, one: StateChanged, then: str = " and") -> str:
     """
     if not one.gone:
         return "the controller"
-    verb, adjective = ("fenced", "") if history.kraft else ("found", " gone")
+    verb, adjective = ("fenced", "") if history.protocol.kraft else ("found", " gone")
     return f"the controller {verb} {brokers_text(one.gone)}{adjective}{then}"
 
 

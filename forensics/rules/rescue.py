@@ -146,7 +146,7 @@ def _with_copy(history: History, case: Case, loss: Loss) -> Advice:
 def _not_before(history: History, brokers: tuple[int, ...]) -> tuple[str, ...]:
     """Return what not to do with brokers that have the records before these are copied."""
     what = f"restart or wipe {brokers_text(brokers)}, or move {HERE} to another broker, before you have the copy"
-    return (f"{what}: {_REMOVED[history.truncates_to_hw]}",)
+    return (f"{what}: {_REMOVED[history.protocol.truncates_to_hw]}",)
 
 
 def copies(loss: Loss) -> dict[int, tuple[Range, ...]]:

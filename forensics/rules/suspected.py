@@ -729,8 +729,8 @@ def _otherwise(history: History, suspect: Suspect, one: Suspicion) -> tuple[str,
     apart = not brokers <= history.facts.with_ids
     applies = {
         CLOCKS: one.witness != one.replica,
-        ELIGIBLE: history.eligible,
-        BY_EPOCH: not history.truncates_to_hw,
+        ELIGIBLE: history.protocol.may_elect_from_elr,
+        BY_EPOCH: not history.protocol.truncates_to_hw,
         TWO_CLUSTERS: apart,
         TWO_TOPICS: apart,
     }

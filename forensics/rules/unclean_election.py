@@ -170,7 +170,7 @@ def _outside(history: History, case: Case, one: OutsideIsr) -> Finding:
 
 def _electors(history: History) -> Collect:
     """Return where the controllers' lines about elections would be."""
-    return anywhere(Artefact.METADATA_LOG if history.kraft else Artefact.CONTROLLER_LOG)
+    return anywhere(Artefact.METADATA_LOG if history.protocol.kraft else Artefact.CONTROLLER_LOG)
 
 
 def _later(history: History, led: list[Epoch], unseen: list[int], electors: list[int]) -> list[Want]:
@@ -196,7 +196,9 @@ def _wish(history: History, epoch: Epoch, unseen: list[int]) -> Want:
     silent = {b for b in before if changed or (b in history.replicas and not coverage.has(b, Printed.LOG))}
     silent = silent - {-1} | {*unseen}
     own = (of(sorted(silent), Artefact.STATE_CHANGE_LOG, Artefact.SERVER_LOG),) if silent else ()
-    electors = (Artefact.METADATA_LOG, Artefact.CONTROLLER_LOG) if history.kraft else (Artefact.CONTROLLER_LOG,)
+    electors = (
+        (Artefact.METADATA_LOG, Artefact.CONTROLLER_LOG) if history.protocol.kraft else (Artefact.CONTROLLER_LOG,)
+    )
     ways = (*own, *(anywhere(one) for one in electors))
     return Want(Question.ISR_BEFORE, ways, epochs=((epoch.epoch, epoch.leader),))
 
@@ -221,7 +223,7 @@ def _leaders_unknown(history: History, unseen: list[int]) -> list[Want]:
     """The evidence that would show who led where no line names the leader, past the last known leader too."""
     silent = sorted({*history.coverage.doubtful(Doubt.LEADER), *history.coverage.unnamed})
     # Default logging of KRaft brokers may skip epochs without a leader; with ZooKeeper controllers send each of them.
-    if not silent or history.epoch_rollbacks or (history.kraft and not unseen):
+    if not silent or history.epoch_rollbacks or (history.protocol.kraft and not unseen):
         return []
     own = (of(unseen, Artefact.STATE_CHANGE_LOG),) if unseen else ()
     epochs = tuple((number, None) for number in silent)

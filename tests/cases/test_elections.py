@@ -41,8 +41,8 @@ def test_a_reassignment_without_lines_of_its_controller_is_no_unclean_election(
         name = f"broker-{broker}"
         shutil.copytree(sample_traces / "reassigned-3.9.1" / name / "logs", tmp_path / name / "logs")
     (partition,) = (one for one in scan([str(tmp_path)]).partitions if one.history.topic == "orders")
-    assert not partition.history.kraft
-    assert partition.history.maybe_kraft
+    assert not partition.history.protocol.kraft
+    assert partition.history.protocol.maybe_kraft
     assert partition.judgements["unclean-election"].verdict is Verdict.UNKNOWN
 
 

@@ -33,6 +33,7 @@ from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.replica_logs import ReplicaLogs
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.log_reconstruction import LogReconstruction
+from forensics.replay.partition_protocol import PartitionProtocol
 from forensics.replay.partition_states import PartitionState
 from forensics.replay.protocol import Answer
 from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
@@ -178,7 +179,10 @@ def test_a_member_that_lagged_was_there_when_the_records_were_written(
 ) -> None:
     early = Answer.YES
     history = History(
-        PartitionFacts("orders", 0), replicas={1: Replica(1)}, coverage=whole(1), joins_below_epoch_start=early
+        PartitionFacts("orders", 0),
+        replicas={1: Replica(1)},
+        coverage=whole(1),
+        protocol=PartitionProtocol(joins_below_epoch_start=early),
     )
     isr = [(frozenset({1, 2}), LINE)]
     history.epochs = LeaderEpochs(
@@ -236,7 +240,7 @@ def test_a_follower_cuts_its_log_to_where_its_epoch_ends_before_it_fetches(
     for told in (True, False):
         replicas = {number: Replica(number) for number in (1, 2)}
         history = History(PartitionFacts("orders", 0), replicas=replicas, coverage=whole(1, 2))
-        history.protocol_known = told
+        history.protocol = PartitionProtocol(truncation_known=told)
         found = not_truncated(history, follows, Lineage(own), Lineage(leaders), fenced=fenced)
         assert {one.replica for one in found} == (set(lacking) if told else set())
         if found:

@@ -13,6 +13,7 @@ from forensics.replay.history import History, Role
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.doubts import doubts
 from forensics.replay.leadership.elections import isr_known_to_end
+from forensics.replay.partition_protocol import PartitionProtocol
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
 from tests.covering import LINES_MISSING, whole
 from tests.numbered import numbered
@@ -29,7 +30,9 @@ def roles(shut_down: int | None = None, before: LogBefore | None = LogBefore.UNC
 
 def history(spans: list[RoleSpan], *, kraft: bool = False) -> History:
     """Epochs 0, 1 and 3 of a partition, led by broker 2; epoch 1 begins at 90, epoch 3 at 95."""
-    found = History(PartitionFacts("orders", 0), coverage=whole(1, 2), kraft=kraft, role_spans={1: spans})
+    found = History(
+        PartitionFacts("orders", 0), PartitionProtocol(kraft=kraft), coverage=whole(1, 2), role_spans={1: spans}
+    )
     found.epochs = LeaderEpochs(
         {n: Epoch(n, leader=2, leader_took_up=True, time=time) for n, time in ((0, 0), (1, 90), (3, 95))}
     )

@@ -25,6 +25,7 @@ from forensics.replay.leadership.elections import (
     was_last_member,
 )
 from forensics.replay.leadership.epochs import collect
+from forensics.replay.partition_protocol import PartitionProtocol
 from forensics.replay.partition_states import PartitionState
 from forensics.replay.roles.steps import RoleSpan
 from parsers.schema import Kind
@@ -44,7 +45,11 @@ def succession(
     eligible: bool = False,
 ) -> tuple[History, Epoch]:
     """Broker 1 led epoch 0 and ended alone in the ISR; broker 2 leads epoch 1, of which it states its later ISRs."""
-    history = History(PartitionFacts("orders", 0), kraft=eligible, eligible=eligible, states=numbered(told))
+    history = History(
+        PartitionFacts("orders", 0),
+        PartitionProtocol(kraft=eligible, may_elect_from_elr=eligible),
+        states=numbered(told),
+    )
     history.epochs[0] = Epoch(
         0, leader=1, isr=[(frozenset({1, 2}), LINE), (frozenset({1}), LINE)], isr_from_leader=True
     )

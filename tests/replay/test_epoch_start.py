@@ -7,7 +7,7 @@ import pytest
 from forensics.replay.coverage import Place
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import History, Role, TruncatesTo
+from forensics.replay.history import History, Role
 from forensics.replay.interval import Interval
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.doubts import doubts
@@ -15,6 +15,7 @@ from forensics.replay.leadership.epoch_start import EpochStart
 from forensics.replay.leadership.replica_logs import ReplicaLogs
 from forensics.replay.leadership.unseen_epochs import had_part, passed_over
 from forensics.replay.lineage import UNKNOWN, Lineage, at_least
+from forensics.replay.partition_protocol import PartitionProtocol, TruncatesTo
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Sample, Step, StepKind
 from tests.covering import holed, whole
 
@@ -170,7 +171,9 @@ def test_an_epoch_that_began_nobody_knows_where_goes_on_from_what_its_leader_had
 ) -> None:
     """Before 0.11 no line tells where a leader begins."""
     epochs = {3: Epoch(3, leader=1, leader_took_up=True)}
-    history = History(PartitionFacts("orders", 0), protocol=TruncatesTo.HIGH_WATERMARK, epochs=LeaderEpochs(epochs))
+    history = History(
+        PartitionFacts("orders", 0), PartitionProtocol(TruncatesTo.HIGH_WATERMARK), epochs=LeaderEpochs(epochs)
+    )
     leading = EpochStart(ReplicaLogs(history, {1: []}, {}, {}))
     leading.logs.now[1] = Lineage(had)
     role_span = RoleSpan(1, 3, 1, Role.LEADER, 1, start_low=16, end_low=16)

@@ -20,6 +20,7 @@ from forensics.replay.leadership.judged_elections import (
     judged_elections,
     last_isr,
 )
+from forensics.replay.partition_protocol import PartitionProtocol
 from forensics.rules.unclean_election import _WANTS
 from tests.covering import whole
 from tests.numbered import numbered
@@ -64,13 +65,13 @@ def first() -> tuple[History, Election]:
 
 def eligible() -> tuple[History, Election]:
     found = history(before=ONE)
-    found.kraft = found.eligible = True
+    found.protocol = PartitionProtocol(kraft=True, may_elect_from_elr=True)
     return found, Election(found.epochs[1], found.epochs[0], ())
 
 
 def not_shown() -> tuple[History, Election]:
     found = history(before=ONE)
-    found.kraft = True
+    found.protocol = PartitionProtocol(kraft=True)
     return found, Election(found.epochs[1], found.epochs[0], ())
 
 

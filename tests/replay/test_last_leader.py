@@ -15,6 +15,7 @@ from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage
 from forensics.replay.omissions.last_leader import elections_complete, last_leader, maybe_controllers, roles_not_seen
 from forensics.replay.omissions.unknown_writers import UNKNOWN_WRITER
+from forensics.replay.partition_protocol import PartitionProtocol
 from forensics.replay.roles.steps import RoleSpan
 from tests.covering import whole, without
 
@@ -91,6 +92,6 @@ def test_with_zookeeper_a_broker_without_any_evidence_may_be_the_next_controller
     kraft: bool, with_data: frozenset[int], electors: list[int]
 ) -> None:
     found = history()
-    found.kraft = kraft
+    found.protocol = PartitionProtocol(kraft=kraft)
     found.coverage = whole(2)
     assert maybe_controllers(found, with_data) == electors

@@ -20,7 +20,6 @@ from forensics.replay.history import (
     HwStatement,
     Replica,
     Role,
-    TruncatesTo,
     Truncation,
     TruncationReason,
 )
@@ -30,6 +29,7 @@ from forensics.replay.leadership.elections import from_isr
 from forensics.replay.leadership.epoch_start import EpochStart
 from forensics.replay.leadership.replica_logs import ReplicaLogs
 from forensics.replay.lineage import UNKNOWN, Lineage
+from forensics.replay.partition_protocol import PartitionProtocol, TruncatesTo
 from forensics.replay.roles.log_ends import log_end
 from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
 from forensics.replay.truncations.safe_truncations import is_safe
@@ -50,7 +50,7 @@ def diverged() -> History:
     """Up to 0.10 broker 1 led epoch 0, and then broker 2 epoch 1. Their segments differ from offset 50 on."""
     disks = {broker: Disk(end=80) for broker in (1, 2)}
     facts = PartitionFacts("orders", 0, disks=disks, forks=(APART,), compared=frozenset({(1, 2)}))
-    history = History(facts, coverage=whole(1, 2), protocol=TruncatesTo.HIGH_WATERMARK)
+    history = History(facts, coverage=whole(1, 2), protocol=PartitionProtocol(TruncatesTo.HIGH_WATERMARK))
     history.replicas = {b: Replica(b, directory="d", end=80, end_refs=(FILE,)) for b in (1, 2)}
     history.epochs = LeaderEpochs(
         {0: Epoch(0, leader=1, leader_took_up=True), 1: Epoch(1, leader=2, leader_took_up=True)}

@@ -17,13 +17,13 @@ from forensics.replay.history import (
     Role,
     ShortenedBy,
     ShortenedLog,
-    TruncatesTo,
     Truncation,
     TruncationReason,
 )
 from forensics.replay.interval import Interval
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage
+from forensics.replay.partition_protocol import PartitionProtocol, TruncatesTo
 from forensics.replay.quorum.voting import Quorum
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
 from forensics.rules.causes import CauseId
@@ -37,7 +37,7 @@ OFFSET, WRITTEN, LAST = 10, 1, 3
 
 def history() -> History:
     """Broker 2 leads epochs 0 and 3, broker 1 those between; broker 2 lacks offset 10, which is of epoch 1."""
-    found = History(PartitionFacts("orders", 0), protocol=TruncatesTo.HIGH_WATERMARK, coverage=whole(1, 2))
+    found = History(PartitionFacts("orders", 0), PartitionProtocol(TruncatesTo.HIGH_WATERMARK), coverage=whole(1, 2))
     found.epochs = LeaderEpochs(
         {
             number: Epoch(number, leader=leader, begins=Interval.at(OFFSET), leader_took_up=True, isr=[(BOTH, LINE)])

@@ -16,6 +16,7 @@ from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import History
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.omissions.partition_epochs import isr_changes_not_stated
+from forensics.replay.partition_protocol import PartitionProtocol
 from forensics.reports import json_report
 from parsers.schema import Kind
 from tests.covering import whole, without
@@ -66,9 +67,9 @@ def test_commits_of_a_leader_are_numbered_one_after_the_other() -> None:
 
 def test_others_may_change_the_state_with_kraft_and_a_file_that_is_not_there_shows_nothing() -> None:
     one = history({1, 2}, states=(7, 9))
-    one.maybe_kraft = True
+    one.protocol = PartitionProtocol(maybe_kraft=True)
     assert not [*isr_changes_not_stated(one)]
-    one.maybe_kraft, one.coverage = False, without(whole(1, 2), 1, Printed.LOG)
+    one.protocol, one.coverage = PartitionProtocol(), without(whole(1, 2), 1, Printed.LOG)
     assert not [*isr_changes_not_stated(one)]
 
 

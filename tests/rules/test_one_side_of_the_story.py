@@ -14,10 +14,11 @@ from forensics.engines.local import scan
 from forensics.replay.coverage import Place, Printed
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import Fork, PartitionFacts
-from forensics.replay.history import History, Replica, Role, TruncatesTo, TruncationReason
+from forensics.replay.history import History, Replica, Role, TruncationReason
 from forensics.replay.interval import Interval
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.leadership.doubts import doubts
+from forensics.replay.partition_protocol import PartitionProtocol, TruncatesTo
 from forensics.replay.partition_states import PartitionState
 from forensics.replay.protocol import Answer
 from forensics.replay.roles.steps import RoleSpan, Step, StepKind
@@ -407,7 +408,7 @@ def test_a_tail_that_a_leader_kept_is_the_cause_where_its_lines_tell_that_it_was
     """Broker 2 followed in leader epoch 1 and leads in epoch 3 with other records from offset 10 on."""
     ref, both = Ref(row=1), frozenset({1, 2})
     history = History(
-        PartitionFacts("orders", 0), protocol=TruncatesTo.HIGH_WATERMARK, joins_below_epoch_start=Answer.YES
+        PartitionFacts("orders", 0), PartitionProtocol(TruncatesTo.HIGH_WATERMARK, joins_below_epoch_start=Answer.YES)
     )
     history.replicas[2] = Replica(2)
     history.coverage = whole(1, 2, unnamed=() if named else (2,))

@@ -87,7 +87,7 @@ def _joined_early(history: History, broker: int, before: Epoch, after: Epoch) ->
     was in the ISR at the election has all records committed before. So has a replica that joined a leader elected with
     an ISR of itself alone.
     """
-    if history.joins_below_epoch_start is Answer.NO:
+    if history.protocol.joins_below_epoch_start is Answer.NO:
         return False
     for epoch in reversed([one for one in history.taken_up if one.epoch <= before.epoch]):
         isr = elected_isr(history, epoch) or frozenset()
@@ -168,7 +168,7 @@ def rejoined_isr(history: History, spans: Sequence[RoleSpan], at: int, before: E
     (ClusterControlManager.registerBroker). A fenced broker leaves every ISR that has another member.
     """
     one, two = spans[at], spans[at + 1] if at + 1 < len(spans) else None
-    if not history.kraft or two is None or two.run == one.run or two.role is not Role.FOLLOWER:
+    if not history.protocol.kraft or two is None or two.run == one.run or two.role is not Role.FOLLOWER:
         return False
     epoch = history.epochs.get(two.epoch)
     if epoch is None or epoch.leader in (None, -1) or epoch.epoch > before.epoch:

@@ -261,7 +261,7 @@ def committed_up_to(history: History, broker: int) -> int | None:
     """
     own, replica = _high_watermark(history, broker), history.replicas[broker]
     bounds = [*([own] if own is not None else []), *_of_equal_logs(history, broker)]
-    if bounds and replica.end is not None and not history.truncates_to_hw:
+    if bounds and replica.end is not None and not history.protocol.truncates_to_hw:
         bounds += _without_it(history, replica, replica.end)
     return max(bounds, default=None)
 

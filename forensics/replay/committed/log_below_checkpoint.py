@@ -122,7 +122,7 @@ def _replaced(history: History, broker: int, first: int, end: int) -> bool:
     """
     log = history.replicas[broker].lineage
     undated = any(log.epoch_at(piece[0]) < 0 for piece in log.pieces([(first, end)]))
-    if not undated and not history.truncates_to_hw:
+    if not undated and not history.protocol.truncates_to_hw:
         return False
     if not history.coverage.throughout(broker) or history.coverage.unnamed:
         return True

@@ -89,7 +89,7 @@ def forked_by(history: History, ranges: tuple[Range, ...]) -> Why:
     if outside:
         return next((elected_by(epoch) for epoch in outside if epoch.start == first), LostBy.UNKNOWN)
     removed = any(one.reason is TruncationReason.HIGH_WATERMARK and _removed(one, first) for one in history.truncations)
-    return LostBy.HW_TRUNCATION if removed and history.truncates_to_hw else LostBy.UNKNOWN
+    return LostBy.HW_TRUNCATION if removed and history.protocol.truncates_to_hw else LostBy.UNKNOWN
 
 
 def ended_by(history: History, broker: int, end: int) -> Why:
@@ -186,7 +186,7 @@ def _kept_own_tail(history: History, lack: Lack) -> Why | None:
     """As a follower it kept a tail of its own, which no offset distinguishes from its leader's (KIP-101)."""
     here = [(lack.offset, lack.offset + 1)]
     forked = any(lack.leader in (one.left, one.right) and intersect(one.ranges, here) for one in history.facts.forks)
-    if not forked or not history.truncates_to_hw or lack.leader is None or not _all_named(history, lack):
+    if not forked or not history.protocol.truncates_to_hw or lack.leader is None or not _all_named(history, lack):
         return None
     if not any(_kept_tail(one, lack) for one in history.role_spans.get(lack.leader, ())):
         return None
@@ -234,7 +234,11 @@ def _stated_behind(history: History, lack: Lack) -> bool:
 def _never_had(history: History, lack: Lack) -> bool:
     """Return whether a member of the ISR cannot have had the record: its complete lines show no loss of it."""
     leader = lack.leader
-    if leader is None or history.joins_below_epoch_start is not Answer.YES or not history.coverage.throughout(leader):
+    if (
+        leader is None
+        or history.protocol.joins_below_epoch_start is not Answer.YES
+        or not history.coverage.throughout(leader)
+    ):
         return False
     before = last_with_isr(history, lack.epoch)
     if before is None or not (before.isr_from_leader or before.isr_from_others):

@@ -496,7 +496,7 @@ def _lacks_from(history: History, before: Epoch, after: Epoch) -> int:
     """
     leader, end = after.leader, after.begins.low
     whole = leader is not None and history.coverage.whole(leader)
-    if leader is not None and whole and not history.truncates_to_hw and in_isr(history, leader, before, after):
+    if leader is not None and whole and not history.protocol.truncates_to_hw and in_isr(history, leader, before, after):
         return end
     differ = differences(before.lineage, after.lineage, 0, end)[0]
     return min((start for start, _ in differ), default=end)

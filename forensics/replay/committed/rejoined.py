@@ -51,7 +51,7 @@ def has_fetched_again(history: History, shortened: ShortenedLog) -> bool:
     in the evidence, they decide: then this is False.
     """
     before = history.epochs.get(shortened.epoch)
-    if before is None or history.joins_below_epoch_start is not Answer.NO or history.epoch_rollbacks:
+    if before is None or history.protocol.joins_below_epoch_start is not Answer.NO or history.epoch_rollbacks:
         return False
     if history.coverage.unnamed or not _shown_by_lines(history, shortened.replica) or _written_twice(history, before):
         return False

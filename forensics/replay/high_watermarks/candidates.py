@@ -92,7 +92,7 @@ def _parted_when_read_back(history: History, statement: HwStatement) -> bool:
     Its leader's log had other records there (KIP-101). The high watermark is within the replica's own log, so it is
     about an earlier leader's log.
     """
-    if not statement.earlier or history.truncates_to_hw:
+    if not statement.earlier or history.protocol.truncates_to_hw:
         return False
     rows = {ref.row for ref in statement.refs}
     return any(
@@ -220,7 +220,7 @@ def _before_another_process(history: History, statement: HwStatement) -> int | N
     The replica's next process was given a later epoch, and an epoch in between was elected with the replica in its ISR.
     The process that stated the high watermark was given that epoch too.
     """
-    if history.truncates_to_hw or statement.earlier:
+    if history.protocol.truncates_to_hw or statement.earlier:
         return None
     pairs = itertools.pairwise(history.role_spans.get(statement.replica, ()))
     restarts = (pair for pair in pairs if pair[0].epoch == statement.epoch and pair[0].run != pair[1].run)

@@ -135,7 +135,7 @@ def _parts_from_files(history: History, broker: int, log: Lineage, end: int) -> 
     None.
     """
     disk = history.facts.disks.get(broker, NO_DISK)
-    if disk.end is None or not disk.lineage.entries or history.truncates_to_hw or history.epoch_rollbacks:
+    if disk.end is None or not disk.lineage.entries or history.protocol.truncates_to_hw or history.epoch_rollbacks:
         return None
     first, last = disk.log_start, min(end, disk.end)
     differ = differences(log, disk.lineage, first, last)[0] if first < last else []
@@ -204,7 +204,7 @@ def _had_to_truncate_to(
 ) -> int | None:
     """Return the offset to which a follower had to truncate before it fetched; None if it had not to, or if unknown."""
     end, last = role_span.start_end, log.entries[-1][0] if log.entries else UNKNOWN
-    if history.truncates_to_hw or not history.protocol_known or end is None or last < 0:
+    if history.protocol.truncates_to_hw or not history.protocol.truncation_known or end is None or last < 0:
         return None
     if not leaders.entries or min(leaders.entries)[0] < 0:
         return None
@@ -276,7 +276,7 @@ def _left_after(history: History, epoch: Epoch, broker: int, after: Sequence[Epo
     """
     own = history.role_spans.get(epoch.leader if epoch.leader is not None else -1, ())
     for later in after:
-        if history.kraft and later.leader == -1:
+        if history.protocol.kraft and later.leader == -1:
             return _left_before(history, epoch, broker, later.epoch)
         if later.leader != epoch.leader:
             return False

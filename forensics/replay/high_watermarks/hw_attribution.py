@@ -158,7 +158,7 @@ class HwAttribution:
         epoch = self.history.epochs.get(role_span.epoch)
         asked = role_span.role is Role.FOLLOWER and role_span.fetched and not role_span.steps
         asked = asked and self.history.coverage.has(broker, Printed.LOG)
-        if epoch is None or not asked or (role_span.start_end or 0) < end or self.history.truncates_to_hw:
+        if epoch is None or not asked or (role_span.start_end or 0) < end or self.history.protocol.truncates_to_hw:
             return None
         return epoch.lineage if epoch.leader != broker and epoch.lineage.entries else None
 

@@ -92,7 +92,8 @@ def _of_members(history: History) -> Iterator[Doubtful]:
             continue  # an epoch of the same leader is that of a member which a controller removed
         gone = before.last_isr - elected - {before.leader}
         left = sum(_ran_on(history, broker, before.epoch, epoch.epoch) for broker in gone)
-        removals = 0 if history.kraft else epoch.epoch - before.epoch - 1  # with ZooKeeper each has a leader epoch
+        # With ZooKeeper each has a leader epoch.
+        removals = 0 if history.protocol.kraft else epoch.epoch - before.epoch - 1
         if left > removals:
             yield Doubtful(Doubt.ISR_CHANGED, epoch.epoch)
 

@@ -239,9 +239,9 @@ def outside_isr(history: History, epoch: Epoch) -> bool:
 
 def _by_zookeeper(history: History, epoch: Epoch) -> bool:
     """Return whether a controller that writes to ZooKeeper elected an epoch's leader, as far as anything shows it."""
-    if history.kraft:
+    if history.protocol.kraft:
         return False
-    return not history.maybe_kraft or epoch.by_request or (epoch.elected and not epoch.changed)
+    return not history.protocol.maybe_kraft or epoch.by_request or (epoch.elected and not epoch.changed)
 
 
 def from_isr(history: History, epoch: Epoch) -> bool:
@@ -273,7 +273,7 @@ def maybe_eligible(history: History, epoch: Epoch) -> bool:
     """
     if epoch.unclean or epoch.safe or epoch.elected or elected_with_others(history, epoch):
         return False
-    if history.eligible and _not_among_the_last(history, epoch):
+    if history.protocol.may_elect_from_elr and _not_among_the_last(history, epoch):
         return True
     isr = epoch.first_isr
     if _after_no_leader(history, epoch):
@@ -301,7 +301,7 @@ def from_eligible(history: History, epoch: Epoch) -> bool:
     does not log it as unclean (KIP-966).
     """
     before = last_with_isr(history, epoch)
-    if not history.eligible or before is None or before.last_isr or before.by_request:
+    if not history.protocol.may_elect_from_elr or before is None or before.last_isr or before.by_request:
         return False
     return epoch.elected and not epoch.unclean
 
@@ -313,7 +313,7 @@ def isr_changes_complete(history: History, epoch: Epoch) -> bool:
     that. With ZooKeeper only leaders and elections change the state, and leaders may log no number for a change.
     """
     first = _first_state(history, epoch)
-    if not history.kraft:
+    if not history.protocol.kraft:
         just_before = history.states.get(first - 1) if first is not None else None
         if not history.members_whole and just_before is not None and just_before.isr is None:
             return False  # a change of the ISR of which the number alone is left
@@ -395,7 +395,7 @@ def _may_stand(history: History, before: Epoch, epoch: Epoch) -> frozenset[int]:
     """
     first, standing = _first_state(history, epoch), before.standing or frozenset()
     numbered = [number for number in history.states.of(before.epoch) if history.states[number].isr is not None]
-    if history.kraft or first is None or not numbered:
+    if history.protocol.kraft or first is None or not numbered:
         return standing
     if history.states[first].isr != (elected_isr(history, epoch) or epoch.first_isr):
         return standing

@@ -165,7 +165,12 @@ class EpochStart:
         if epoch.epoch == 0:
             return Interval.at(0)  # the epoch with which a partition is created
         found = self._start_by_files(epoch, role_span.start_low if role_span is not None else 0)
-        if found.high is None and self.history.truncates_to_hw and role_span is not None and epoch.leader is not None:
+        if (
+            found.high is None
+            and self.history.protocol.truncates_to_hw
+            and role_span is not None
+            and epoch.leader is not None
+        ):
             return self._start_by_fork(epoch, epoch.leader, found)
         return found
 
@@ -275,7 +280,7 @@ class EpochStart:
         Below it the leader's segments agree with a log that existed before the epoch and was not truncated since. It is
         within the log that the leader had next, or the leader may have fetched these records later.
         """
-        if not self.history.truncates_to_hw:
+        if not self.history.protocol.truncates_to_hw:
             return 0
         known = max((self._agreed_with(broker, epoch, leader) for broker in self.history.replicas), default=0)
         after = next_end(self.history, leader, epoch.epoch).high

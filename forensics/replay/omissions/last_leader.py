@@ -62,7 +62,7 @@ def maybe_controllers(history: History, with_data: frozenset[int]) -> list[int]:
     With ZooKeeper any broker is one, once the one before has died. Where the data of a broker is there, its files know
     each epoch that it led in.
     """
-    if history.kraft:
+    if history.protocol.kraft:
         return []
     return sorted(b for b in history.members - with_data if history.coverage.is_silent(b))
 

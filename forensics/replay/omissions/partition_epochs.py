@@ -29,7 +29,7 @@ def isr_changes_not_stated(history: History) -> Iterator[MissingLines]:
     epoch with each of theirs. With KRaft they may not (KAFKA-15021), so their changes look like those of the leader:
     ``doubts`` counts those.
     """
-    if history.maybe_kraft:
+    if history.protocol.maybe_kraft:
         return
     for epoch in history.epochs.values():
         found = _of_epoch(history, epoch)

@@ -33,6 +33,7 @@ from forensics.replay.history import (
 from forensics.replay.interval import Interval
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage, apart, same
+from forensics.replay.partition_protocol import PartitionProtocol
 from forensics.replay.quorum.copies import METADATA_PARTITION, Copies
 from forensics.replay.quorum.nodes import Marked, Nodes, Snapshot, Term, lines_of, snapshots_of, terms_of
 from forensics.replay.quorum.voting import Quorum
@@ -67,7 +68,7 @@ def metadata_history(case: Case) -> History | None:
         forks=copies.forks,
         compared=copies.compared,
     )
-    history = History(facts, kraft=True, maybe_kraft=True)
+    history = History(facts, PartitionProtocol(kraft=True, maybe_kraft=True))
     history.epochs = LeaderEpochs(_epochs(nodes))
     history.replicas = {node: _replica(node, nodes) for node in sorted({*disks, *nodes.terms})}
     _read(history, lines)

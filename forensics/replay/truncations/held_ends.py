@@ -85,7 +85,7 @@ class HeldEnds:
         """
         history, number = self.history, shortened.epoch
         led = [t for t in history.role_spans[shortened.replica] if t.epoch == number and t.role is Role.LEADER]
-        if history.truncates_to_hw or history.epoch_rollbacks or number in self._contested or len(led) != 1:
+        if history.protocol.truncates_to_hw or history.epoch_rollbacks or number in self._contested or len(led) != 1:
             return Interval(), None
         found: tuple[Interval, int | None] = Interval(), None
         for broker, spans in sorted(history.role_spans.items()):
@@ -106,7 +106,7 @@ class HeldEnds:
             return Interval()
         unseen, named = range(number + 1, two.epoch), history.epochs.between(number, two.epoch)
         took_up = any(epoch.leader_took_up for epoch in named)
-        skipped = history.kraft and len(named) < len(unseen)  # brokers of KRaft may skip epochs
+        skipped = history.protocol.kraft and len(named) < len(unseen)  # brokers of KRaft may skip epochs
         if took_up or skipped or history.coverage.unnamed_between(number, two.epoch):
             return Interval()
         later = history.epochs.get(two.epoch)
