@@ -6,6 +6,7 @@ first offset that is not committed. Times are microseconds; readers give the tim
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
@@ -320,9 +321,15 @@ def beyond(columns: Iterable[str], schema: Mapping[str, pl.DataType]) -> pl.Expr
 
 def conform(frame: pl.DataFrame, schema: dict[str, pl.DataType]) -> pl.DataFrame:
     """The frame with exactly the columns of the schema, in its order; columns it lacks are null."""
-    return frame.select(
-        [
-            (pl.col(name).cast(dtype) if name in frame.columns else pl.lit(None, dtype=dtype).alias(name))
-            for name, dtype in schema.items()
-        ]
-    )
+    given = frame.schema
+    if list(given.items()) == list(schema.items()):
+        return frame
+    return frame.select([_conformed(name, dtype, given.get(name)) for name, dtype in schema.items()])
+
+
+@functools.cache
+def _conformed(name: str, dtype: pl.DataType, given: pl.DataType | None) -> pl.Expr:
+    """Return a column of a schema, from one of another type or from none: made once, as each file asks for each."""
+    if given is None:
+        return pl.lit(None, dtype=dtype).alias(name)
+    return pl.col(name) if given == dtype else pl.col(name).cast(dtype)

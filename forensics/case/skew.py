@@ -73,6 +73,8 @@ def skew(observations: pl.DataFrame, cluster: str | None = None) -> pl.DataFrame
     Returns:
         Schema ``SKEW``, ordered by broker; empty where no two brokers logged a cause and its effect.
     """
+    if observations.get_column("broker").drop_nulls().n_unique() < 2:
+        return pl.DataFrame(schema=SKEW)
     return estimated([paired(observations)], cluster)
 
 

@@ -121,7 +121,8 @@ def _extracts(
     )
     unknown = unknown_wordings.find(lines, heads, hits.get_column("line"), frame)
     torn = _torn(lines, heads, unended, frame)
-    unknown = unknown.join(torn, on="line", how="anti", maintain_order="left")
+    if torn.height:
+        unknown = unknown.join(torn, on="line", how="anti", maintain_order="left")
     # The last number of an incomplete line may lack digits.
     sound = hits.join(torn, on="line", how="anti", maintain_order="left") if torn.height else hits
     sound, run_on = _run_on(sound, frame)
@@ -135,13 +136,14 @@ def _extracts(
         _bare_wordings(rows.join(lines_read.to_frame("line"), on="line", how="anti"), parts, fitted)
         lines_read = _lines_of(fitted)
     printed = lines_read.len()
-    thrown = _thrown(lines, heads, frame)
+    events, others = lines.filter(heads), lines.filter(~heads)
+    thrown = _thrown(events, others, frame)
     if thrown.height:
         _wordings(thrown, parts, fitted, thrown=True)
         lines_read = _lines_of(fitted)
     observations = _named_by_event(values(pl.concat(parts, how="diagonal"))) if parts else empty(OBSERVATIONS)
     observations = _with_errors(observations, lines, heads)
-    strays = _strays(lines.filter(~heads), frame)
+    strays = _strays(others, frame)
     missed = pl.concat([strays, torn, unknown_wordings.notices(unknown, _PER_TEXT)])
     missed = missed.sort("line", maintain_order=True)
     if printed < sound.height or lines_read.len() < printed + thrown.height:
@@ -151,7 +153,6 @@ def _extracts(
     config, inside = _config(lines, heads, frame, inside_config)
     order = ["line", "time"] if run_on.height else ["line"]
     observations = pl.concat([observations, config]).sort(order, maintain_order=True)
-    events = lines.filter(heads)
     return [
         Extract(
             mine,
@@ -423,22 +424,27 @@ def _strays(others: pl.DataFrame, frame: Frame) -> pl.DataFrame:
 _EXCEPTION = r"^\s*(?:Caused by: |Suppressed: )?(?:[A-Za-z_][A-Za-z0-9_]*\.)+[A-Za-z_][A-Za-z0-9_$]*: "
 
 
-def _thrown(lines: pl.DataFrame, heads: pl.Series, frame: Frame) -> pl.DataFrame:
+def _thrown(heads: pl.DataFrame, others: pl.DataFrame, frame: Frame) -> pl.DataFrame:
     """Return exceptions in continuation lines, with the time of their event.
+
+    Args:
+        heads: lines that start an event.
+        others: continuation lines.
+        frame: the layout.
 
     Returns:
         Columns ``line``, ``text``, ``literal``, ``message`` and ``time``, which is null if the event is missing.
     """
     literals, _ = _table(thrown=True)
     text = pl.col("text")
-    found = lines.filter(~heads).select("line", "text").filter(text.str.contains_any(literals))
+    found = others.select("line", "text").filter(text.str.contains_any(literals))
     found = found.filter(text.str.contains(_EXCEPTION)).with_columns(
         text.str.extract_many(literals, overlapping=True).list.unique(maintain_order=True).alias("literal"),
         text.str.replace(_EXCEPTION, "").alias("message"),
     )
     if found.is_empty():
         return found.with_columns(pl.lit(None, dtype=pl.Datetime("us")).alias("time"))
-    events = lines.filter(heads).select("line", pl.col("line").alias("event"), text.alias("event_text"))
+    events = heads.select("line", pl.col("line").alias("event"), text.alias("event_text"))
     found = found.join_asof(events, on="line", strategy="backward")
     mine = pl.col("event") // _PER_TEXT == pl.col("line") // _PER_TEXT
     times = frames.split(found.select(pl.col("event").alias("line"), pl.col("event_text").alias("text")), frame)

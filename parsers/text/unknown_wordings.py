@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from parsers.filled import filled
-from parsers.schema import NOTICES, conform
+from parsers.schema import NOTICES, conform, empty
 from parsers.text import frames
 from parsers.text.frames import Frame
 from parsers.text.replication_loggers import replicates
@@ -31,6 +31,8 @@ def find(lines: pl.DataFrame, heads: pl.Series, known: pl.Series, frame: Frame) 
         Columns ``line``, ``text``, ``logger``, ``level`` and ``words``, the beginning of the message without names.
     """
     some = lines.select("line", "text").filter(heads & pl.col("text").str.contains_any(_LEVELS))
+    if some.is_empty():
+        return some.with_columns(pl.lit(None, pl.String).alias(name) for name in ("logger", "level", "words"))
     rows = frames.split(some.join(known.to_frame("line"), on="line", how="anti", maintain_order="left"), frame)
     rows = rows.filter(
         pl.col("level").is_in(_LEVELS).fill_null(False) & replicates(pl.col("logger"), pl.col("message"))
@@ -53,6 +55,8 @@ def notices(found: pl.DataFrame, per_text: int) -> pl.DataFrame:
         found: as ``find`` gives it.
         per_text: line numbers of one text, where several are read together.
     """
+    if found.is_empty():
+        return empty(NOTICES)
     groups = found.group_by(pl.col("line") // per_text, "logger", "words", maintain_order=True).agg(
         pl.len().alias("count"), pl.col("line").first().alias("first"), pl.col("text", "level").first()
     )
