@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -36,8 +35,11 @@ from forensics.model.trace import Event
 from forensics.replay.facts.directory import Ref
 from forensics.replay.lineage import intersect
 from forensics.replay.partitions import histories
+from forensics.replay.truncations.removals import Fate
 from forensics.rules import RULES, judged
-from forensics.rules.finding import Finding, Judgement, Severity, Verdict
+from forensics.rules.committed_data_lost import SERVED_AGAIN
+from forensics.rules.finding import LOG, Finding, Judgement, Severity, Verdict
+from forensics.rules.truncation_below_committed import OUTCOMES
 from parsers.details import Claim
 from parsers.formats.trace_kinds import CLAIMED_BY
 from tests.model import batches
@@ -319,7 +321,8 @@ def answers(
         yield Told(rule, _kind({each[rule].verdict.value for each in verdicts}, so=so), so)
 
 
-_AGAIN = re.compile(r"until leader epoch (\d+)")
+_KEPT = OUTCOMES[Fate.KEPT].format(log=LOG[False])
+"""The end of a summary by which the partition kept what a replica truncated, as the rule words it."""
 
 Over = dict[int | None, set[int]]
 """Offsets of lost records: by the leader epoch since which they are there again, or None."""
@@ -341,9 +344,9 @@ def _kept_rightly(verdicts: Sequence[Verdicts], truth: dict[str, Any]) -> bool:
     missing = batches.offsets([*truth["missing_committed_offsets"], *truth["in_no_log"]]) - batches.offsets(again)
     for one in (one for each in verdicts for one in each["truncation-below-committed"].findings):
         removed = batches.offsets(one.offsets)
-        if one.summary.endswith("the partition kept them") and removed & missing:
+        if one.summary.endswith(_KEPT) and removed & missing:
             return False
-        if one.summary.endswith("the partition has lost them") and not removed & lost:
+        if one.severity is Severity.CRITICAL and not removed & lost:
             return False
     return True
 
@@ -352,9 +355,7 @@ def _over(verdicts: Sequence[Verdicts]) -> Over:
     """Return which losses the findings call over, and which not."""
     found: Over = {}
     for one in (one for each in verdicts for one in each["committed-data-lost"].findings):
-        epoch = _AGAIN.match(one.summary)
-        since = int(epoch[1]) if epoch and one.severity is Severity.WARNING else None
-        found.setdefault(since, set()).update(batches.offsets(one.offsets))
+        found.setdefault(one.after.get(SERVED_AGAIN), set()).update(batches.offsets(one.offsets))
     return found
 
 

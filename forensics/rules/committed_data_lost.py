@@ -89,6 +89,9 @@ from parsers.schema import DamageKind
 
 ID = "committed-data-lost"
 
+SERVED_AGAIN = "served_again_in_epoch"
+"""Name of the value that states since which leader epoch the partition serves the records again."""
+
 HELP = Help(
     finds=(
         """\
@@ -193,6 +196,7 @@ def _served_again(history: History, finding: Finding, loss: Loss, served: Served
     return replace(
         finding,
         severity=Severity.WARNING,
+        after={**finding.after, SERVED_AGAIN: served.epoch},
         summary=(
             f"{until}, the partition could not serve committed {offsets} ({count_text(loss.ranges)}): "
             f"{_how(history, loss)}. {has}"

@@ -138,7 +138,7 @@ def _untruncated(history: History) -> list[Want]:
     ]
 
 
-_OUTCOMES: Mapping[Fate, str] = MappingProxyType(
+OUTCOMES: Mapping[Fate, str] = MappingProxyType(
     {
         Fate.LOST: "{log} has lost them",
         Fate.THERE_AGAIN: "the broker has them again",
@@ -204,7 +204,7 @@ def _finding(history: History, removed: Removal, became: Outcome) -> Finding:
         Weakness.MAYBE_DELETED: may_be_deleted(history, truncation.lineage, ranges, truncation.epoch),
     }
     written = truncation.lineage.epoch_at(ranges[0][0])
-    outcome_text = _OUTCOMES[became.fate].format(
+    outcome_text = OUTCOMES[became.fate].format(
         leader=_leader_of(history, truncation), log=LOG[history.quorum is not None]
     )
     cut = f"truncated committed {counted_text(ranges)}"
