@@ -53,7 +53,10 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="RM-10",
         kind=Kind.APPEND_FAILED,
-        literal="Error processing append operation on partition ",
+        literal=(
+            "Error processing append operation on partition ",
+            "Error processing ProducerRequest with correlation id ",
+        ),
         level="ERROR",
         stock=True,
         variants=(
@@ -74,6 +77,37 @@ MESSAGES: tuple[Message, ...] = (
                         "[ReplicaManager broker=1] Error processing append operation on partition "
                         "Rh8JkKq4RPy1v6cF2f9x0A:orders-0",
                         ({"witness": 1, "topic_id": "Rh8JkKq4RPy1v6cF2f9x0A", **ORDERS},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.8",
+                until="0.8",
+                regex=(
+                    r"^\[KafkaApi-(?P<witness>[0-9]+)\] Error processing ProducerRequest with correlation id [0-9]+ "
+                    r"from client .* on partition \[(?P<bracketed>[^\]]+)\]"
+                ),
+                source_ref="0.8.1.1 KafkaApis:appendToLocalLog, 0.8.2.2 KafkaApis:appendToLocalLog",
+                examples=(
+                    Example(
+                        "[KafkaApi-1] Error processing ProducerRequest with correlation id 2 from client c on "
+                        "partition [orders,0]",
+                        ({"witness": 1, **ORDERS},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="0.8",
+                until="0.8",
+                regex=(
+                    r"^\[KafkaApi-(?P<witness>[0-9]+)\] Error processing ProducerRequest with correlation id [0-9]+ "
+                    r"from client .* on (?P<topic>[A-Za-z0-9._-]+):(?P<partition>[0-9]+)"
+                ),
+                source_ref="0.8.0 KafkaApis:appendToLocalLog",
+                examples=(
+                    Example(
+                        "[KafkaApi-1] Error processing ProducerRequest with correlation id 2 from client c on orders:0",
+                        ({"witness": 1, **ORDERS},),
                     ),
                 ),
             ),

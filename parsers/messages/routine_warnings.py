@@ -384,11 +384,11 @@ MESSAGES: tuple[Message, ...] = (
             "[QuorumController id=100] Performing controller activation.",
         ),
     ),
-    # Tiered storage: the copy is tried again.
+    # Tiered storage: the copy is tried again, and a segment is kept until it is copied.
     routine(
         "U-09",
         Kind.LOG_START,
-        " received error but it will be scheduled",
+        (" received error but it will be scheduled", "Error occurred while copying log segments of partition: "),
         "WARN",
         True,
         Wording(
@@ -399,6 +399,41 @@ MESSAGES: tuple[Message, ...] = (
             "[RemoteLogManager=1 partition=eQsSREvITgOLN7uKjScwFw:orders-1] Current task for topic-partition "
             "eQsSREvITgOLN7uKjScwFw:orders-1 received error but it will be scheduled",
             "real",
+        ),
+        Wording(
+            "3.6",
+            None,
+            r"^\[RemoteLogManager=[^\]]*\] Error occurred while copying log segments of partition: ",
+            "3.6.2 RemoteLogManager, 3.9.1 RemoteLogManager",
+            "[RemoteLogManager=1 partition=eQsSREvITgOLN7uKjScwFw:orders-1] Error occurred while copying log segments "
+            "of partition: eQsSREvITgOLN7uKjScwFw:orders-1",
+        ),
+    ),
+    # A broker that does not lead the partition answers so; clients and followers ask the new leader. Later releases
+    # print nothing.
+    routine(
+        "U-10",
+        Kind.FETCH_REFUSED,
+        ("Fetch request with correlation id ", "Produce request with correlation id "),
+        "WARN",
+        True,
+        Wording(
+            "0.8",
+            "0.8",
+            rf"^(?:{REPLICA_MANAGER}|\[KafkaApi-[0-9]+\] )Fetch request with correlation id [0-9]+ from client .* on "
+            r"partition \[[^\]]+\] failed due to ",
+            "0.8.1.1 KafkaApis:readMessageSets, 0.8.2.2 ReplicaManager:readMessageSets",
+            "[Replica Manager on Broker 1]: Fetch request with correlation id 7 from client ReplicaFetcherThread-0-2 "
+            "on partition [orders,0] failed due to Leader not local for partition [orders,0] on broker 1",
+        ),
+        Wording(
+            "0.8",
+            "0.8",
+            r"^\[KafkaApi-[0-9]+\] Produce request with correlation id [0-9]+ from client .* on partition \[[^\]]+\] "
+            r"failed due to ",
+            "0.8.1.1 KafkaApis:appendToLocalLog, 0.8.2.2 KafkaApis:appendToLocalLog",
+            "[KafkaApi-1] Produce request with correlation id 7 from client c on partition [orders,0] failed due to "
+            "Leader not local for partition [orders,0] on broker 1",
         ),
     ),
     # Answers to clients, and what the thread of a fetcher that ends prints.

@@ -90,9 +90,11 @@ MUTE: Final = replace(STOCK)
 _THREADED: Final = rf"^\[[^\]]*\] +{_LEVEL} +{THREAD} [^ ]"
 """The stock layout with the thread behind the level. A message may begin with a bracket too, but rarely all do, and
 those of Kafka name their replica with a "=" in it."""
-_ON_BROKER: Final = rf"^\[[^\]]*\] +{_LEVEL} +\[(?:[A-Za-z ]+ on broker [0-9]+|LeaderEpochCache [^\] ]+)\] "
-"""A message of a manager of fetchers or of a leader epoch cache, whose prefixes have no "=": a few lines may all be of
-that kind.
+_ON_BROKER: Final = (
+    rf"^\[[^\]]*\] +{_LEVEL} +\[(?:[A-Za-z ]+ on broker [0-9]+|LeaderEpochCache [^\] ]+|KafkaApi-[0-9]+)\] "
+)
+"""A message of a manager of fetchers, a leader epoch cache or KafkaApis, whose prefixes have no "=": a few lines may
+all be of that kind.
 """
 
 ARRANGEMENTS: Final[tuple[Arrangement, ...]] = (

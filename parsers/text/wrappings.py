@@ -225,6 +225,7 @@ def _ways(block: Block, depth: int) -> Iterator[tuple[tuple[Wrapping, ...], pl.S
 
 
 def _candidates(lines: pl.Series) -> Iterator[Wrapping]:
+    lines = lines.filter(lines != "")  # as people paste an output whose line ends were doubled
     for prefix, found in zip(PREFIXES, frames.lines_with(lines, [prefix.pattern for prefix in PREFIXES]), strict=True):
         if 2 * found > lines.len() or (found and prefix.name in ("journal-export", "events")):
             yield prefix

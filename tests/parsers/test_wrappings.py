@@ -210,6 +210,12 @@ def test_numbered_lines_of_one_file_are_read() -> None:
     assert said(text).understood == 13
 
 
+def test_blank_lines_between_prefixed_lines_do_not_hide_the_prefix() -> None:
+    """As a page doubles the line ends of an output."""
+    reading = said("what kafka-1 prints\n" + "\n\n".join(f"kafka-1  | {LINE}" for _ in range(3)) + "\n\n")
+    assert reading.observations.get_column("kind").to_list() == ["isr_shrink"] * 3
+
+
 def test_messages_that_begin_with_a_bracket_are_no_threads(sample_traces: Path) -> None:
     reading = said((sample_traces / "unclean-3.9.1/broker-1/logs/state-change.log").read_bytes())
     assert (reading.frame, reading.understood) == ("log4j", reading.relevant)
@@ -235,6 +241,14 @@ def test_the_prefix_of_a_kraft_controller_is_no_thread(date: str, frame: str) ->
     reading = said(text)
     assert reading.frame == frame
     assert (reading.understood, reading.notices.height) == (4, 0)
+
+
+def test_the_prefix_of_kafka_apis_is_no_thread() -> None:
+    reading = said(
+        "[2024-03-01 10:22:41,107] ERROR [KafkaApi-1] Error processing ProducerRequest with correlation id 2 from "
+        "client c on partition [foo,0] (kafka.server.KafkaApis)\n"
+    )
+    assert (reading.frame, reading.understood) == ("log4j", 1)
 
 
 @pytest.mark.parametrize("thread", ["main", "controller-event-thread", "SIGTERM handler", "pool 1 thread 2", "12", ""])
