@@ -156,6 +156,9 @@ SEGMENT_NOT_RENAMED = "a segment file cannot be renamed"
 OUT_OF_SEQUENCE = "out of order sequence number"
 """Of a producer that its leader does not know: a batch is missing before the one that the leader received (KIP-98)."""
 
+SENT_DAMAGED = "sent by a producer"
+"""Of a damaged record: it is in a batch of a producer, which the leader did not append."""
+
 QUORUM_TRUNCATION = "truncation below the high watermark"
 """Of a problem: a node of the metadata quorum would have to remove records that it knows to be committed."""
 

@@ -62,7 +62,14 @@ CLIENTS: tuple[KnownProblem, ...] = (
             "collect the exception below the line, and the 50 lines before it",
             "check disk space, mount and permissions of the log directories of {who}",
         ),
-        beside=("producer-out-of-sequence", "producer-unknown", "io-error", "disk-full", "corrupt-record"),
+        beside=(
+            "producer-out-of-sequence",
+            "producer-unknown",
+            "io-error",
+            "disk-full",
+            "corrupt-record",
+            "corrupt-produce",
+        ),
     ),
     KnownProblem(
         id="consumer-diverged",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from forensics.rules.finding import Severity
-from forensics.rules.problem_entry import KnownProblem, Records, Row, detail_is, less
+from forensics.rules.problem_entry import KnownProblem, Records, Row, detail_is, detail_is_not, less
 from parsers.details import (
     CLEANING_FAILED,
     EPOCHS_OUT_OF_ORDER,
@@ -12,6 +12,7 @@ from parsers.details import (
     REMOTE_STATE,
     SEGMENT_NOT_RENAMED,
     SEGMENTS_MISSING,
+    SENT_DAMAGED,
 )
 from parsers.schema import Kind
 
@@ -66,10 +67,30 @@ REPLICAS: tuple[KnownProblem, ...] = (
         always=True,
     ),
     KnownProblem(
+        id="corrupt-produce",
+        title="Damaged records of a producer refused",
+        severity=Severity.INFO,
+        kinds=(Kind.RECORD_CORRUPT,),
+        when=detail_is(SENT_DAMAGED),
+        states="a producer sent damaged records to {where}, and {who} did not append them",
+        records=Records.NOTHING_LOST,
+        means=(
+            "A leader checks the bytes of a batch before it writes. They did not match their checksum when they "
+            "arrived: the producer's library wrote them wrongly, or they changed on the way. The log has none of them."
+        ),
+        fetch=(
+            "check whether the producer sent the records again, and with success",
+            "find the library and version of the producer, and report it if the line repeats",
+        ),
+        leads=True,
+        always=True,
+    ),
+    KnownProblem(
         id="corrupt-record",
         title="Corrupt record",
         severity=Severity.ERROR,
         kinds=(Kind.RECORD_CORRUPT,),
+        when=detail_is_not(SENT_DAMAGED),
         states="a record of {where}{at_offset} is damaged: {detail}",
         records=Records.UNREADABLE,
         means=(

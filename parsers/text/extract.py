@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from parsers.details import UNNAMED_ERROR
+from parsers.details import SENT_DAMAGED, UNNAMED_ERROR
 from parsers.filled import filled
 from parsers.messages import MESSAGES
 from parsers.messages.catalogue import Message, Variant
@@ -143,6 +143,7 @@ def _extracts(
         lines_read = _lines_of(fitted)
     observations = _named_by_event(values(pl.concat(parts, how="diagonal"))) if parts else empty(OBSERVATIONS)
     observations = _with_errors(observations, lines, heads)
+    observations = _with_senders(observations, events)
     strays = _strays(others, frame)
     missed = pl.concat([strays, torn, unknown_wordings.notices(unknown, _PER_TEXT)])
     missed = missed.sort("line", maintain_order=True)
@@ -489,6 +490,23 @@ def _with_errors(rows: pl.DataFrame, lines: pl.DataFrame, heads: pl.Series) -> p
     found = rows.join(errors.unique("line", keep="last"), on="line", how="left", maintain_order="left")
     named = pl.when(unnamed).then(pl.coalesce("_error", "detail")).otherwise("detail")
     return found.with_columns(named.alias("detail")).drop("_error")
+
+
+def _with_senders(rows: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:
+    """Mark damaged records that a producer sent: the event is that the leader could not append them.
+
+    Log.append checks each batch before it writes (Log.analyzeAndValidateMessageSet in 0.8): nothing of it is on disk.
+    """
+    damaged = pl.col("kind") == Kind.RECORD_CORRUPT.value
+    refusals = rows.filter(pl.col("kind") == Kind.APPEND_FAILED.value).get_column("line")
+    if refusals.is_empty() or not rows.select(damaged.any()).item():
+        return rows
+    of_events = events.select("line", pl.col("line").alias("_event"))
+    found = rows.filter(damaged).select(pl.col("line").unique().sort()).join_asof(of_events, on="line")
+    mine = pl.col("_event") // _PER_TEXT == pl.col("line") // _PER_TEXT
+    sent = found.filter(mine & pl.col("_event").is_in(refusals.implode())).get_column("line")
+    said = pl.when(damaged & pl.col("line").is_in(sent.implode())).then(pl.lit(SENT_DAMAGED)).otherwise("detail")
+    return rows.with_columns(said.alias("detail"))
 
 
 _MOST_TORN = 10

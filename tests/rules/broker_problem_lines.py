@@ -20,6 +20,11 @@ _OUT_OF_SEQUENCE = (
 )
 
 
+_DAMAGED = (
+    "kafka.message.InvalidMessageException: Message is corrupt (stored crc = 1043522731, computed crc = 2761098450)"
+)
+
+
 def _position(offset: int) -> str:
     leader = "currentLeader=LeaderAndEpoch{leader=Optional[k2:9092 (id: 2 rack: null)], epoch=5}"
     return f"FetchPosition{{offset={offset}, offsetEpoch=Optional[4], {leader}}}"
@@ -36,6 +41,20 @@ def _found(end: int) -> str:
 SHOWN: dict[str, Shown] = {
     "append-failed": Shown(
         [_FAILED, "java.lang.IllegalStateException: anything", FRAME], [_FAILED, _OUT_OF_SEQUENCE, FRAME], broker=2
+    ),
+    "corrupt-produce": Shown(
+        [
+            event(
+                "[KafkaApi-2] Error processing ProducerRequest with correlation id 7 from client c on partition "
+                "[sales,7]",
+                "kafka.server.KafkaApis",
+                "ERROR",
+            ),
+            _DAMAGED,
+            FRAME,
+        ],
+        [_FAILED, "java.lang.IllegalStateException: anything", LOADED, _DAMAGED, FRAME],
+        broker=2,
     ),
     "index-fault": Shown(
         [
