@@ -87,6 +87,13 @@ def test_a_leader_epoch_is_used_again(epoch: int, tmp_path: Path) -> None:
     assert "uncommitted-truncation" not in partition.verdicts(Verdict.VIOLATED)
 
 
+def test_near_miss_records_in_the_new_log_before_its_first_role(tmp_path: Path) -> None:
+    """The log is not empty when the role begins: a leader epoch of the same topic was used again."""
+    written = [said(4, one, "append", offset=0, leo=3) for one in (1, 2)]
+    (partition,) = partitions(tmp_path, [*OLD, *CREATED, *written, LEADS, FOLLOWS])
+    assert partition.history.incarnation == 0
+
+
 def test_near_miss_a_new_log_in_the_same_topic(tmp_path: Path) -> None:
     """A disk was lost: the next role is in a higher leader epoch."""
     lines = [
