@@ -12,6 +12,7 @@ from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import History
 from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.state_changes import StateChanged, chain, state_changes
+from forensics.replay.partition_protocol import PartitionProtocol
 from forensics.rules.electable import change_text, electable_facts
 from parsers.schema import Kind
 
@@ -47,7 +48,7 @@ def texts(history: History, since: int, elected: int) -> list[str]:
 def test_the_steps_say_who_was_gone_and_who_was_left(kraft: bool, first: str) -> None:
     gone = {CONTROLLER: ((9 * SECOND, 8, 1), (19 * SECOND, 18, 2))}
     changes = state_changes((*LOST, election(30, 3, 2, "2")), {}, gone)
-    history = History(PartitionFacts("orders", 0), kraft=kraft, changes=changes)
+    history = History(PartitionFacts("orders", 0), PartitionProtocol(kraft=kraft), changes=changes)
     found = electable_facts(history, 0, Epoch(3, leader=2))
     assert [fact.text for fact in found] == [
         f"{first} to [2]",
