@@ -6,7 +6,8 @@ from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import ORDERS, REPLICA_MANAGER, TP
 from parsers.schema import Kind
 
-_DIRECTORY = r"(?P<log_dir>.+)"
+_DIRECTORY = r"(?P<log_dir>[^:]+(?::[^ :][^:]*)*)"
+"""Up to a colon and a blank: layouts that print the exception in the same line put these before it."""
 
 MESSAGES: tuple[Message, ...] = (
     # The directory goes offline with it (M-12), and with the last one the broker.
@@ -161,6 +162,11 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "Error while appending records to orders-0 in dir /data",
                         ({"detail": "Error while appending records", **ORDERS, "log_dir": "/data"},),
+                    ),
+                    Example(
+                        "Error while appending records to orders-0 in dir C:\\my logs: java.io.IOException: "
+                        "Input/output error",
+                        ({"detail": "Error while appending records", **ORDERS, "log_dir": "C:\\my logs"},),
                     ),
                     Example(
                         "Error while fetching offset by timestamp for orders-0 in dir /data",
