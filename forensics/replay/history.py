@@ -440,8 +440,6 @@ class History:
     last_stable: LastStable = NOT_STATED
     changes: tuple[StateChanged, ...] = field(default=(), repr=False, compare=False)  # of leader and ISR, in order
     quorum: Quorum | None = None  # of the metadata log, whose leaders are elected by majority
-    origin: Origin = Origin.FILES
-    appends_stated: bool = False  # a trace states appends to its logs
     stated: Stated = NOTHING  # statements that break an invariant by themselves
     # what a complete trace decides, where its lines decide it
     played: Played | None = field(default=None, repr=False, compare=False)
@@ -545,6 +543,11 @@ class History:
     def incarnation(self) -> int:
         """As in the facts."""
         return self.facts.incarnation
+
+    @property
+    def origin(self) -> Origin:
+        """As in the facts."""
+        return self.facts.origin
 
     @property
     def name(self) -> str:

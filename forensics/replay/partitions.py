@@ -363,13 +363,11 @@ class _Read:
             *roles_outside(self.ends, {broker: events[broker] for broker in events.keys() & brokers.keys()}),
         ]
         history = reconstruct(facts, events, cluster, brokers, self.stated_twice.get(place, ()), missing)
-        history.origin = self.case.origin
         history.truncated_then_led = [] if history.epochs else truncated_then_led(events)
         history.stated = self.stated.get(place, NOTHING)
         history.disagreements = self.disagreements.get(place, [])
         history.unlike_appends = self.beside.unlike_appends.get(place, [])
         history.last_stable = self.beside.last_stable.get(place, NOT_STATED)
-        history.appends_stated = place in self.beside.appended
         _take_played(history, self.beside.played.get(place))
         if not _has_data(history):
             _add_own(history, self.beside.alone.get(place, Alone()))
@@ -435,6 +433,8 @@ class _Read:
             scrapes=self.scrapes.get((topic, partition), ()) if alone else (),
             scraped_ends=self.scraped_ends.get((topic, partition), {}) if alone else {},
             with_ids=self.ids.at(place),
+            origin=self.case.origin,
+            appends_stated=place in self.beside.appended,
         )
         return replace(facts, disks=with_skipped(facts, self.case))
 

@@ -86,7 +86,7 @@ READ_AS_OTHER = 'the first line names no "protocol": it was assumed that followe
 
 def _judged(rule: Rule, history: History, case: Case) -> Judgement:
     played = history.played
-    stated = history.appends_stated or played is not None
+    stated = history.facts.appends_stated or played is not None
     unread = rule.about_files or (rule.about_records and not stated)
     no_isr = rule.about_isr and played is not None and played.isr is None
     if (unread and case.traces_alone) or no_isr:

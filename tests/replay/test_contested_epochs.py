@@ -64,7 +64,7 @@ def by_one_with_missing_lines(found: History) -> None:
 def by_one_in_a_trace(found: History) -> None:
     """A trace that contradicts itself claims nothing, so that lines of each broker may be missing."""
     found.epochs[3].two_by_one = {2}
-    found.origin = Origin.TRACE
+    found.facts = replace(found.facts, origin=Origin.TRACE)
 
 
 def later_than_a_day(found: History) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from forensics.case import Origin
 from forensics.replay.facts.deleted_segments import DeletedSegment
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.group_positions import GroupPosition
@@ -117,6 +118,8 @@ class PartitionFacts:
         starting: replicas whose last process began after the last line of a controller that names no partition.
         listed: brokers that a trace lists and claims nothing of, without any line: they may have a replica.
         with_ids: brokers whose own lines or files name the cluster or the topic by its id.
+        origin: the kind of evidence that states it.
+        appends_stated: a trace states appends to its logs.
     """
 
     topic: str
@@ -146,6 +149,8 @@ class PartitionFacts:
     starting: frozenset[int] = frozenset()
     listed: frozenset[int] = frozenset()
     with_ids: frozenset[int] = field(default=frozenset(), repr=False, compare=False)
+    origin: Origin = Origin.FILES
+    appends_stated: bool = False
 
     @property
     def name(self) -> str:

@@ -67,6 +67,7 @@ def metadata_history(case: Case) -> History | None:
         disks=disks,
         forks=copies.forks,
         compared=copies.compared,
+        origin=case.origin,
     )
     history = History(facts, PartitionProtocol(kraft=True, maybe_kraft=True))
     history.epochs = LeaderEpochs(_epochs(nodes))
@@ -81,7 +82,6 @@ def metadata_history(case: Case) -> History | None:
     quorum = Quorum.of(nodes, history, _replaced(nodes, history.epochs), older)
     controllers = frozenset(node.id for node in case.brokers.values() if node.only_controls)
     history.quorum = replace(quorum, controllers=controllers)
-    history.origin = case.origin
     return history if len(nodes.voters) >= MANY or _differs(history) else None
 
 
