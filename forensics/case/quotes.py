@@ -10,6 +10,7 @@ import polars as pl
 from forensics.case.case import Case
 from parsers import limits
 from parsers.files.sources import Source
+from parsers.formats.log_directory import METADATA_TOPIC
 from parsers.text.lines import plain
 
 LONGEST = 400
@@ -93,11 +94,14 @@ def _batches(case: Case, source: int, wanted: list[Place]) -> dict[Place, str]:
         return {}
     rows = case.batches.filter((pl.col("source") == source) & pl.col("byte").is_in(list(by_byte)))
     texts: dict[Place, str] = {}
-    columns = ("byte", "base_offset", "last_offset", "leader_epoch", "crc", "magic", "records")
-    for byte, base, last, epoch, crc, magic, records in rows.select(columns).iter_rows():
+    columns = ("topic", "byte", "base_offset", "last_offset", "leader_epoch", "crc", "magic", "records")
+    for topic, byte, base, last, epoch, crc, magic, records in rows.select(columns).iter_rows():
         where = f"offset {base}" if base == last else f"offsets {base} to {last}"
-        dated = f", leader epoch {epoch}" if epoch is not None else ""
+        # A step about a partition may rest on one: its offsets and leader epoch are not those of the partition.
+        log, of = ("", "") if topic != METADATA_TOPIC else (" in the metadata log", " of the quorum")
+        dated = f", leader epoch {epoch}{of}" if epoch is not None else ""
         texts[by_byte[byte]] = (
-            f"batch of format v{magic}: {where}, {records} record{'' if records == 1 else 's'}{dated}, crc {crc:08x}"
+            f"batch of format v{magic}{log}: {where}, {records} record{'' if records == 1 else 's'}{dated}, "
+            f"crc {crc:08x}"
         )
     return texts

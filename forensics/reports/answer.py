@@ -21,6 +21,7 @@ from forensics.result import Partition, Result
 from forensics.rules import RULES, rule_of
 from forensics.rules.committed_data_lost import ID as LOSS
 from forensics.rules.finding import Finding, Rule, Severity, Verdict
+from forensics.rules.hw_above_leo import ID as ABOVE_END
 from forensics.rules.replica_divergence import ID as FORK
 
 NAMED, PLACES = 4, 2  # rules in a sentence, and partitions named for each
@@ -115,11 +116,15 @@ def _open(result: Result, *, told: bool) -> list[Answer]:
 
 
 def caution(result: Result) -> str:
-    """Return what not to do before anything else, if committed data is lost or forked, or may be; else ""."""
-    asked = [one for one in result.findings if one.rule in (LOSS, FORK)]
+    """Return what not to do before anything else, if committed data is lost or forked, or a restart may lose it.
+
+    Returns:
+        The sentence; "" if nothing is at stake.
+    """
+    asked = [one for one in result.findings if one.rule in (LOSS, FORK, ABOVE_END)]
     if all(one.severity.rank >= Severity.WARNING.rank for one in asked):
         return ""
-    return "before anything else: do not restart brokers, and do not delete or move their data, before you have a copy"
+    return "before anything else: do not start or restart brokers, or delete or move their data, before you have a copy"
 
 
 def _of_clusters(result: Result, places: Sequence[Partition], *, more: bool) -> str:
@@ -209,7 +214,9 @@ def _clean(result: Result) -> str:
     sure = "" if LOSS in result.changes.disabled else ": no committed data was lost, truncated or forked"
     if not clean:
         return f"NOTHING asked: every rule is switched off, in {places}"
-    return f"CLEAN: {_count(len(clean), 'rule')} found no violation in {places}{sure}{off}{_covered(result)}"
+    names = first_names([one.history.name for one in present(result) or result.partitions], PLACES)
+    said = f"{_count(len(clean), 'rule')} found no violation in {places} ({names})"
+    return f"CLEAN: {said}{sure}{off}{_covered(result)}"
 
 
 def _covered(result: Result) -> str:

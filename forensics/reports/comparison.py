@@ -431,7 +431,7 @@ def _pair_text(case: Case, one: Comparison, pair: tuple[int, int], fork: Fork | 
     for broker, (base, last, epoch), ref in _firsts(fork):
         dated = f", leader epoch {epoch}" if epoch is not None and epoch >= 0 else ""
         place = _place(case, ref)
-        where = f"{place['path']} byte {place['byte'] or 0:,}"
+        where = f"{place['path']} byte {place['byte'] or 0}"
         lines.append(f"    broker {broker}  {offsets_text([(base, last + 1)])}{dated}  {where}")
     return lines
 
@@ -452,7 +452,7 @@ def _remarks(case: Case, side: Side) -> list[str]:
     said += [f"stale directory {stale.directory}" for stale in side.disk.stale]
     for damage in side.disk.damage[:RANGES]:
         place = _place(case, damage.ref)
-        said.append(f"{place['path']} byte {place['byte'] or 0:,}: {damage.text}")
+        said.append(f"{place['path']} byte {place['byte'] or 0}: {damage.text}")
     if len(side.disk.damage) > RANGES:
         said.append(f"and {len(side.disk.damage) - RANGES:,} more places with damage")
     return [f"  broker {side.broker}: {text}" for text in said]

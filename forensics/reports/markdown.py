@@ -151,7 +151,7 @@ def _step(number: int, step: Step, root: str) -> str:
     text = f"{number}. {f'{when}: ' if when else ''}{escaped(step.text)}"
     places = [
         f"{piece.path.removeprefix(root)}"
-        + (f":{piece.line}" if piece.line is not None else f" byte {piece.byte or 0:,}")
+        + (f":{piece.line}" if piece.line is not None else f" byte {piece.byte or 0}")
         for piece in step.evidence
     ]
     return " ".join([text, *(f"({code(place)})" for place in list(dict.fromkeys(places))[:PLACES])])

@@ -49,7 +49,7 @@ def render(case: Case, holding: Holding, written: Sequence[Written], lost: Lost 
     if len(written) > 1 and lost is None:
         lines.append("Copies hold different records at the same offsets: decide which ones count.")
     lines += _some(
-        f"not taken: {case.path(one.source)}, byte {one.byte:,}: wrong checksum (offsets {one.first} to {one.last})"
+        f"not taken: {case.path(one.source)}, byte {one.byte}: wrong checksum (offsets {one.first} to {one.last})"
         for _, one in holding.damaged
     )
     lines += _some(f"not readable: {place}: {why}" for side in written for place, why in side.unread)

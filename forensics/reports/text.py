@@ -324,7 +324,7 @@ class _Page(Page):
 
     def located(self, piece: Evidence) -> str:
         """Return a place in the evidence."""
-        where = f":{piece.line}" if piece.line is not None else f" byte {piece.byte or 0:,}"
+        where = f":{piece.line}" if piece.line is not None else f" byte {piece.byte or 0}"
         return f"{self.place(piece.path)}{where}"
 
     def piece(self, indent: int, piece: Evidence, values: Sequence[int], name: str = "") -> None:
@@ -625,7 +625,7 @@ class _Page(Page):
         )
         for row in case.notices.head(EXAMPLES).iter_rows(named=True):
             at = f" line {row['line']}" if row["line"] is not None else ""
-            at = f" byte {row['byte']:,}" if row["line"] is None and row["byte"] is not None else at
+            at = f" byte {row['byte']}" if row["line"] is None and row["byte"] is not None else at
             self.put("  - ", f"{self.place(case.path(row['source']))}{at}: {row['reason']}")
         for said in self.result.left_out:
             self.put("  - ", said)

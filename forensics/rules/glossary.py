@@ -24,11 +24,13 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         "controller": "The broker or node that decides which replica leads a partition.",
         "ISR": (
             "The in-sync replicas: those that keep up with the leader. They can become leader without a loss, and so "
-            "can those in the ELR. The setting min.insync.replicas is how many there must be for acks=all."
+            "can those in the ELR, unless one has lost the end of its log, as after a power failure. The setting "
+            "min.insync.replicas is how many there must be for acks=all."
         ),
         "ELR": (
             "The eligible leader replicas (KIP-966, from Kafka 4.0 on): they left the ISR, but have every committed "
-            "record. If the ISR is empty, one of them can become leader without a loss."
+            "record. If the ISR is empty, one of them can become leader without a loss. A broker that restarts "
+            "after an unclean stop is not in it any more."
         ),
         "log end offset": (
             "The offset that the next record of a replica will have: that of its last record, plus 1. Short: LEO."

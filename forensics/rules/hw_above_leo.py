@@ -84,7 +84,7 @@ So only the files of a stopped broker show it, before it restarts.""",
     to_do=(
         """\
 Copy the directories of the replicas first. Then start a replica that has the records. Wait until
-``kafka-topics.sh --describe`` lists it behind Isr and Leader. Start this replica after that.""",
+``kafka-topics.sh --describe`` prints it after "Isr:" and "Leader:". Start this replica after that.""",
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""
@@ -224,12 +224,12 @@ def _first_steps(history: History, below: LogBelowCheckpoint) -> tuple[str | Act
     return (
         copied,
         *unsure,
-        describe(f"check that {one} is listed behind Isr of {HERE}"),
+        describe(f'check that the line of {HERE} has {one} after "Isr:"'),
         (
-            f"if {one} is not behind Isr, only an unclean election makes it leader: leave broker {broker} stopped, and "
-            "get the records out of the copy with forensics salvage"
+            f"if it has not, only an unclean election makes {one} leader: leave broker {broker} stopped, and get the "
+            "records out of the copy with forensics salvage"
         ),
-        f"else start {one}, if it is stopped, and wait until the same command lists it behind Leader",
+        f'else start {one}, if it is stopped, and wait until the same line has it after "Leader:"',
         f"start broker {broker} after that",
     )
 

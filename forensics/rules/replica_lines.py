@@ -101,8 +101,8 @@ REPLICAS: tuple[KnownProblem, ...] = (
         ),
         fetch=(
             (
-                'if "Corruption found" follows the line, the broker has truncated its log already, and its directory '
-                f"has nothing more to save. If not, {_COPY}"
+                'if "Corruption found" follows the line, the broker has truncated its log already: its directory '
+                f"has no more of these records. If not, {_COPY}"
             ),
             _DUMP,
             "skip the offset in the consumer only if no replica has the undamaged record",

@@ -38,6 +38,11 @@ _CONSUMERS = (
     "the lost ones skips the new ones, unless its group is set back"
 )
 """The step about consumers where the lost offsets were written again."""
+_CONSUMERS_BEYOND = (
+    f"inform the owners of consumers of {HERE}: one that had read the lost offsets is beyond the end of the log, and "
+    "continues where its auto.offset.reset says. Or it skips the records that are written there next"
+)
+"""The same where it is not known that they were."""
 
 Advice = tuple[str | None, tuple[str | Action, ...], tuple[str, ...]]
 """The copy to keep, the next steps, and actions that would destroy the last copy."""
@@ -62,8 +67,9 @@ def advice(
     """
     keep, next_steps, do_not = (_with_copy if loss.holders else _without_copy)(history, case, loss)
     resets = (_reset_of(history, one) for one in groups)
-    consumers = (_CONSUMERS,) if _written_again(history, loss) else ()
-    next_steps = (*next_steps, *consumers, *resets) if history.origin.of_kafka else _of_other(history, loss)
+    consumers = _CONSUMERS if _written_again(history, loss) else _CONSUMERS_BEYOND
+    concerned = (consumers,) if not history.incarnation else ()  # no consumer reads a topic that was deleted
+    next_steps = (*next_steps, *concerned, *resets) if history.origin.of_kafka else _of_other(history, loss)
     when = _written_between(history, loss) or ""
     return advised(
         history.name,

@@ -189,14 +189,18 @@ def _first_steps(broker: int, whole: Sequence[int]) -> tuple[str | Action, ...]:
     return (
         f"stop broker {broker} and copy its directory {HERE} to another disk",
         compare,
-        describe(f"to repair it, first check that {one} is listed behind Leader of {HERE}"),
+        describe(f'to repair it, first check that the line of {HERE} has {one} after "Leader:"'),
         (
-            f"if so, move the directory {HERE} of broker {broker}, which is stopped, out of its log directory. Then "
-            "start it: it fetches all records again from the leader. If not, leave the directory where it is"
+            f"if so, move the directory {HERE} of broker {broker}, which is stopped, out of its log directory. If not, "
+            "leave the directory where it is, and the broker stopped until another replica leads"
         ),
         (
-            f"wait until the same command lists broker {broker} behind Isr, and keep the moved directory until then. "
-            f"If it does not, look for errors about {HERE} in server.log of broker {broker}"
+            f"start broker {broker} once this is done for each partition that is damaged on it: it fetches all their "
+            "records again from the leader"
+        ),
+        (
+            f'wait until the same line has broker {broker} after "Isr:", and keep the moved directory until then. If '
+            f"it does not come, look for errors about {HERE} in server.log of broker {broker}"
         ),
     )
 

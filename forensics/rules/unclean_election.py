@@ -376,8 +376,9 @@ def _last_known(history: History, epoch: Epoch, facts: list[Fact]) -> Finding:
             history.name,
             next_steps=(
                 (
-                    f"check whether broker {epoch.leader} restarted with a shorter log: a crash of its host may have "
-                    "removed records that were not flushed"
+                    f"compare the log end offset with which broker {epoch.leader} loaded {HERE}, by its server.log, "
+                    "with the high watermark before: if it is lower, a crash of its host removed records that were not "
+                    "flushed"
                 ),
             ),
         ),

@@ -38,7 +38,7 @@ class Content:
             raise UnreadableInput(f"{self._path(batch)}: {error.strerror or error}") from None
         if len(data) < batch.size or not intact(data):
             raise UnreadableInput(
-                f"{self._path(batch)}: byte {batch.byte:,} does not hold the batch any more that was read before; "
+                f"{self._path(batch)}: byte {batch.byte} does not hold the batch any more that was read before; "
                 "copy the files of a running broker first"
             )
         return data

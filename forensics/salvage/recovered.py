@@ -222,7 +222,7 @@ class _Tally:
     def add(self, batch: Batch, problem: str | None, chosen: Sequence[Record], origin: records.Origin) -> None:
         """Count one batch, and those of its records that are wanted."""
         if problem is not None:
-            self.unread.append((f"{origin.path}, byte {batch.byte:,}", problem))
+            self.unread.append((f"{origin.path}, byte {batch.byte}", problem))
         if origin.transaction is not None and chosen:
             self.transactions[origin.transaction] += len(chosen)
         for record in chosen:

@@ -148,7 +148,7 @@ def test_the_text_says_the_same(run: Run, sample_traces: Path) -> None:
         "  brokers 1 and 2 differ at offsets 50 to 79 (30 offsets, 30 of them below both checkpointed high watermarks)"
         in lines
     )
-    assert any(line.endswith("00000000000000000000.log byte 1,840") for line in lines)
+    assert any(line.endswith("00000000000000000000.log byte 1840") for line in lines)
     assert "  brokers 2 and 3: no difference at offsets 0 to 94" in lines
     assert re.search(r"\[[0-9]+, [0-9]+\)", ran.out) is None, "half-open ranges are for JSON"
 

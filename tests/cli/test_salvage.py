@@ -249,7 +249,7 @@ def test_a_damaged_batch_is_taken_from_another_copy(run: Run, tmp_path: Path) ->
     assert document["gone"] == [[55, 56]]
     text = run("salvage", *asked, "--dry-run").out
     assert "In no copy of this evidence: offset 55 (1 offset)" in text
-    assert "byte 2,020: wrong checksum (offsets 55 to 55)" in text
+    assert "byte 2020: wrong checksum (offsets 55 to 55)" in text
 
 
 def test_a_batch_of_which_the_records_cannot_be_read_is_still_a_segment(run: Run, tmp_path: Path) -> None:

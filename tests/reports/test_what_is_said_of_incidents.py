@@ -69,7 +69,7 @@ def test_the_page_and_the_terminal_have_one_verdict(name: str, case: Callable[[s
 
 def test_a_topic_that_was_deleted_is_counted_apart(case: Callable[[str], Result]) -> None:
     text = render(case("traps-3.9.1"), width=150)
-    assert text.startswith("CLEAN: 15 rules found no violation in 4 partitions that exist now: no committed")
+    assert text.startswith("CLEAN: 15 rules found no violation in 4 partitions that exist now (compacted-0, ")
     assert (
         "\n4 partitions that exist now and 1 of earlier topics of the same name, which were deleted, 16 rules" in text
     )
@@ -455,6 +455,7 @@ def test_a_damaged_segment_is_repaired_from_a_whole_copy(case: Callable[[str], R
         ["compare", "the", "copies"],
         ["to", "repair", "it,"],
         ["if", "so,", "move"],
+        ["start", "broker", "2"],
         ["wait", "until", "the"],
     ]
     assert damage.advice == of(result, "web-1", "segment-damage").advice
