@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from forensics.case import Origin
+from forensics.replay.history import History
 from forensics.rules.finding import HERE, TOPIC, Action, brokers_text
 
 _EVERY: Mapping[bool, str] = MappingProxyType(
@@ -61,13 +62,15 @@ def copy_before_start(brokers: Sequence[int], origin: Origin) -> str:
     return _BEFORE_START[origin.of_kafka].format(whose=brokers_text([*brokers]) if brokers else "every replica")
 
 
-def describe(check: str) -> Action:
+def describe(history: History, check: str) -> Action:
     """Return the step that shows leader and ISR of a partition.
 
     Args:
+        history: the partition.
         check: what to look for there, as an imperative.
     """
+    old = " (before Kafka 2.2: --zookeeper HOST:2181 in place of --bootstrap-server HOST:9092)"
     return Action(
-        f"{check} (before Kafka 2.2: --zookeeper HOST:2181 in place of --bootstrap-server HOST:9092):",
+        f"{check}{'' if history.protocol.kraft else old}:",
         f"kafka-topics.sh --bootstrap-server HOST:9092 --describe --topic {TOPIC}",
     )

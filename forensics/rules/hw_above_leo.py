@@ -224,7 +224,7 @@ def _first_steps(history: History, below: LogBelowCheckpoint) -> tuple[str | Act
     return (
         copied,
         *unsure,
-        describe(f'check that the line of {HERE} has {one} after "Isr:"'),
+        describe(history, f'check that the line of {HERE} has {one} after "Isr:"'),
         (
             f"if it has not, only an unclean election makes {one} leader: leave broker {broker} stopped, and get the "
             "records out of the copy with forensics salvage"

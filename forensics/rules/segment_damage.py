@@ -168,7 +168,7 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
             keep=f"the copies of {HERE} on {brokers_text(whole)}: their segments have no damage and end no earlier"
             if whole
             else None,
-            next_steps=(*(_first_steps(broker, whole) if severity is Severity.ERROR else ()),),
+            next_steps=(*(_first_steps(history, broker, whole) if severity is Severity.ERROR else ()),),
             do_not=(
                 f"let broker {broker} lead {HERE} while its segments are damaged",
                 f"delete or move {HERE} on {brokers_text(whole)}: the only good copy of these records may be there",
@@ -180,7 +180,7 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
     )
 
 
-def _first_steps(broker: int, whole: Sequence[int]) -> tuple[str | Action, ...]:
+def _first_steps(history: History, broker: int, whole: Sequence[int]) -> tuple[str | Action, ...]:
     """Return what to do first about damage: a broker whose damage others do not have can be stopped and repaired."""
     compare = f"compare the copies of all replicas: forensics compare PATH -p {HERE} shows the differences"
     if not whole:
@@ -189,7 +189,7 @@ def _first_steps(broker: int, whole: Sequence[int]) -> tuple[str | Action, ...]:
     return (
         f"stop broker {broker} and copy its directory {HERE} to another disk",
         compare,
-        describe(f'to repair it, first check that the line of {HERE} has {one} after "Leader:"'),
+        describe(history, f'to repair it, first check that the line of {HERE} has {one} after "Leader:"'),
         (
             f"if so, move the directory {HERE} of broker {broker}, which is stopped, out of its log directory. If not, "
             "leave the directory where it is, and the broker stopped until another replica leads"
