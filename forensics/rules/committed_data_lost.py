@@ -33,7 +33,7 @@ from forensics.replay.omissions.last_leader import maybe_controllers
 from forensics.replay.traces.results import ServedAgain
 from forensics.rules.acks import acks_facts
 from forensics.rules.causes import CauseId
-from forensics.rules.electable import electable_facts
+from forensics.rules.electable import electable_facts, with_changes
 from forensics.rules.finding import (
     HERE,
     LOG,
@@ -427,7 +427,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         if s.replica == epoch.leader and since <= s.epoch <= epoch.epoch and s.target <= first < s.end
     ]
     facts += [truncation_fact(history, one) for one in truncated_before(history, epoch, first, since)]
-    facts += electable_facts(history, since, epoch)
+    facts = with_changes(facts, electable_facts(history, since, epoch))
     facts.append(leader_fact(epoch, () if loss.while_leading else loss.ranges))
     facts += [
         truncation_fact(history, c)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
@@ -36,6 +37,16 @@ def electable_facts(history: History, since: int, elected: Epoch | None) -> list
         for one in found
         if one.time is not None and not (unclean and elected is not None and one.epoch == elected.epoch)
     ]
+
+
+def with_changes(facts: Sequence[Fact], changes: Iterable[Fact]) -> list[Fact]:
+    """Return the facts of a story with such changes among them, each before the first fact of a later time."""
+    told = [*facts]
+    for one in changes:
+        at = one.time if one.time is not None else math.inf
+        later = (n for n, other in enumerate(told) if other.time is not None and other.time > at)
+        told.insert(next(later, len(told)), one)
+    return told
 
 
 def led_next_facts(history: History, one: Suspicion) -> list[Fact]:

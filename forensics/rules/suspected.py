@@ -16,7 +16,7 @@ from forensics.replay.signs.sign import Sign, Suspicion
 from forensics.replay.signs.suspicions import suspicions
 from forensics.rules.causes import CauseId
 from forensics.rules.copying import copy_before_start
-from forensics.rules.electable import led_next_facts
+from forensics.rules.electable import led_next_facts, with_changes
 from forensics.rules.finding import (
     HERE,
     Fact,
@@ -776,7 +776,7 @@ def _finding(
         summary=suspect.summary.format_map(values) + (f". {_GONE[one.end is None]}" if gone else ""),
         no_copy=gone,
         open_from=one.first if one.end is None else None,
-        facts=(*_facts(suspect, one, values), *led_next_facts(history, one)),
+        facts=tuple(with_changes(_facts(suspect, one, values), led_next_facts(history, one))),
         before={suspect.before: one.end} if one.end is not None and suspect.before else {},
         after={suspect.after: one.first if one.target is None else one.target} if suspect.after else {},
         inferences=(*_moved(one), *_failed(one)),

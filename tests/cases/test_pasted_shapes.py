@@ -105,7 +105,7 @@ def described(leader: str, isr: str) -> str:
 def test_a_partition_that_is_described_without_a_leader(leader: str, tmp_path: Path) -> None:
     result = scanned(tmp_path, described(leader, "5"))
     assert [one.known.id for one in result.problems] == ["leader-not-elected"]
-    assert "No leader could be elected. Ledger-0 has no leader" in render(result, width=100)
+    assert "No leader could be elected. ledger-0 has no leader" in render(result, width=100)
 
 
 def test_a_partition_with_one_replica_in_its_isr(tmp_path: Path) -> None:
