@@ -79,17 +79,52 @@ def _below(given: str, roots: list[str], seen: set[str]) -> Iterator[Source]:
     """
     root, prefix = Path(given), PurePosixPath(_shown(given))
     closed: list[OSError] = []
-    for directory, names, files in os.walk(root, onerror=closed.append):
+    real_root = os.path.realpath(root).rstrip("/")
+    for directory, names, files in _folders(str(root), closed):
         yield from _all_closed(closed, root, prefix)
-        names.sort()
-        folder = prefix / _shown(Path(directory).relative_to(root).as_posix())
+        inside = Path(directory).relative_to(root).as_posix()
+        folder = prefix / _shown(inside)
         # A linked folder is not walked into, but is reported if it leads out of the walked folders.
         linked = {name for name in (*names, *files) if _is_link(f"{directory}/{name}")}
-        real = os.path.realpath(directory).rstrip("/")
+        real = real_root if inside == "." else f"{real_root}/{inside}"  # no link is followed below the root
         for name in sorted([*files, *linked.intersection(names)]):
             path, shown = f"{directory}/{name}", f"{folder}/{_shown(name)}"
             yield from _link(path, shown, roots) if name in linked else _one(path, shown, f"{real}/{name}", seen)
     yield from _all_closed(closed, root, prefix)
+
+
+def _folders(root: str, closed: list[OSError]) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield a folder and all below it, with the names of its folders and of its files, each in order.
+
+    ``os.walk`` of Python 3.11 calls itself for each folder within another, so that evidence could end it with a
+    thousand of them. Links are not followed.
+
+    Args:
+        root: the folder.
+        closed: errors of folders that cannot be listed are added.
+    """
+    waiting = [root]
+    while waiting:
+        directory = waiting.pop()
+        names, files = list[str](), list[str]()
+        try:
+            with os.scandir(directory) as entries:
+                for entry in entries:
+                    (names if _is_folder(entry) else files).append(entry.name)
+        except OSError as error:
+            closed.append(error)
+            continue
+        names.sort()
+        yield directory, names, files
+        below = (f"{directory.rstrip('/')}/{name}" for name in reversed(names))
+        waiting += (path for path in below if not _is_link(path))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _all_closed(closed: list[OSError], root: Path, prefix: PurePosixPath) -> Iterator[Source]:

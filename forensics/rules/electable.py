@@ -41,12 +41,12 @@ def electable_facts(history: History, since: int, elected: Epoch | None) -> list
 
 def with_changes(facts: Sequence[Fact], changes: Iterable[Fact]) -> list[Fact]:
     """Return the facts of a story with such changes among them, each before the first fact of a later time."""
-    told = [*facts]
+    merged = [*facts]
     for one in changes:
         at = one.time if one.time is not None else math.inf
-        later = (n for n, other in enumerate(told) if other.time is not None and other.time > at)
-        told.insert(next(later, len(told)), one)
-    return told
+        later = (n for n, other in enumerate(merged) if other.time is not None and other.time > at)
+        merged.insert(next(later, len(merged)), one)
+    return merged
 
 
 def led_next_facts(history: History, one: Suspicion) -> list[Fact]:
