@@ -59,7 +59,7 @@ def log_below_checkpoint(history: History, case: Case, broker: int) -> LogBelowC
         ref,
         tuple(other.broker for other in others if _holds(history, other, broker, replica.end, high_watermark)),
         is_stopped(history, broker),
-        bool(proof.ranges),
+        any(ref not in one.refs for one in proof.statements),
     )
 
 
