@@ -233,7 +233,8 @@ and led next, and broker 2, which had 80, then truncated to 50 to follow it. Wha
 
 [`partitions`](../forensics/replay/partitions.py) reads what all partitions need at once: the modules in
 [`facts`](../forensics/replay/facts) select lines and files and put them in order. Then
-[`reconstruct`](../forensics/replay/reconstruct.py) replays each partition. It fills a
+[`reconstruct`](../forensics/replay/reconstruct.py) replays each partition. How its brokers behave where releases differ
+is known before ([`partition_protocol`](../forensics/replay/partition_protocol.py)). It fills a
 [`History`](../forensics/replay/history.py) in this order:
 
 {steps}

@@ -33,7 +33,7 @@ from forensics.replay.truncations.removals import (
     outcome,
     removals,
 )
-from forensics.rules.truncation_below_committed import _OUTCOMES
+from forensics.rules.truncation_below_committed import OUTCOMES
 from tests.covering import whole
 
 LINE = Ref(row=5)
@@ -145,9 +145,9 @@ def test_a_truncation_to_the_own_high_watermark_is_its_own_reason() -> None:
 
 
 def test_each_fate_has_words() -> None:
-    assert {*_OUTCOMES} == {*Fate}
+    assert {*OUTCOMES} == {*Fate}
     assert {*Fate} > SETTLED
-    assert {fate for fate, words in _OUTCOMES.items() if "unknown" in words or "lost" in words} == {*Fate} - SETTLED
+    assert {fate for fate, words in OUTCOMES.items() if "unknown" in words or "lost" in words} == {*Fate} - SETTLED
 
 
 def unnamed(found: History) -> None:
