@@ -94,7 +94,7 @@ def _below(given: str, roots: list[str], seen: set[str]) -> Iterator[Source]:
 
 
 def _folders(root: str, closed: list[OSError]) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield a folder and all below it, with the names of its folders and of its files, each in order.
+    """Yield a folder and all below it, with the names of its folders, in order, and of its files.
 
     ``os.walk`` of Python 3.11 calls itself for each folder within another, so that evidence could end it with a
     thousand of them. Links are not followed.

@@ -102,8 +102,10 @@ def _begins_with_no_epoch(history: History, fork: Fork) -> bool:
     Their batches state no leader epoch, so that nothing in a log shows that its broker got them from a leader. By
     replication, two logs part where a leader began.
     """
+    if not fork.undated:
+        return False
     starts = {epoch.start for epoch in history.epochs.values()}
-    return fork.undated and not any(first in starts for first, _ in fork.ranges)
+    return not any(first in starts for first, _ in fork.ranges)
 
 
 def _contradicts_itself(disk: Disk) -> bool:

@@ -6,6 +6,7 @@ Nothing is concluded from these. They are for a reader who asks why the ISR had 
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -180,11 +181,17 @@ def _asked(event: Event, epoch: int) -> StateChanged | None:
 
 
 def _with_gone(one: StateChanged, lines: Sequence[Gone]) -> StateChanged:
-    """Return a controller's change with the brokers that it had just found to be gone."""
+    """Return a controller's change with the brokers that it had just found to be gone.
+
+    Args:
+        one: the change.
+        lines: the lines of its controller that a broker is gone, by time; there may be thousands.
+    """
     lost = one.removed | ({one.led} if one.elects and one.led not in (None, -1, one.leader) else set[int | None]())
     if one.time is None or not lost:
         return one
-    near = {who: row for time, row, who in lines if who in lost and one.time - _BEFORE <= time <= one.time + _AFTER}
+    first, after = (bisect_left(lines, (at, 0, 0)) for at in (one.time - _BEFORE, one.time + _AFTER + 1))
+    near = {who: row for _, row, who in lines[first:after] if who in lost}
     refs = tuple(Ref(row=near[who], note=f"broker {who} is gone") for who in sorted(near))
     return replace(one, gone=tuple(sorted(near)), gone_refs=refs)
 
