@@ -26,7 +26,7 @@ from forensics.rules.problem_entry import (
     without,
 )
 from forensics.rules.quorum_lines import QUORUM
-from forensics.rules.replica_lines import REPLICAS
+from forensics.rules.replica_lines import REPLICAS, is_set_back
 from forensics.rules.routine_lines import ROUTINE
 from parsers.details import (
     ALL_DIRS_FAILED,
@@ -173,7 +173,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Follower ahead of its leader",
         severity=Severity.WARNING,
         kinds=(Kind.FETCH_OFFSET_SET,),
-        when=less("leo", "offset"),
+        when=is_set_back,
         states=(
             "a follower of {where} fetched from offset {offset}, which its leader does not have, and starts again at "
             "{leo}"

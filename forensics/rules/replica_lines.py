@@ -25,6 +25,16 @@ def is_behind_log_start(row: Row) -> bool:
     return less("offset", "log_start")(row) or less("offset", "leo")(row)
 
 
+def is_set_back(row: Row) -> bool:
+    """Return whether a follower's fetch offset was set back to the log end of its leader, as far as lines state."""
+    return less("leo", "offset")(row) and row["log_start"] is None
+
+
+def is_set_to_leaders_start(row: Row) -> bool:
+    """Return whether a follower's fetch offset was set back to the log start of its leader."""
+    return less("leo", "offset")(row) and row["log_start"] == row["leo"]
+
+
 REPLICAS: tuple[KnownProblem, ...] = (
     KnownProblem(
         id="truncation-and-lower-high-watermark",
@@ -263,6 +273,33 @@ REPLICAS: tuple[KnownProblem, ...] = (
             "or stop it, move its directory of {where} away, and start it: it fetches from its leader again",
         ),
         issues=("KAFKA-3123 (reported for 0.9)",),
+        leads=True,
+    ),
+    KnownProblem(
+        id="log-fetched-again",
+        title="Follower deleted its log and fetches it again",
+        severity=Severity.INFO,
+        kinds=(Kind.FETCH_OFFSET_SET,),
+        when=is_set_to_leaders_start,
+        states=(
+            "a follower of {where} fetched from offset {offset}, was answered out of range, and begins again at the "
+            "log start of {leader}, {leo}"
+        ),
+        records=Records.UNKNOWN,
+        means=(
+            "The follower deletes all of its records and fetches them from its leader again; until then there is one "
+            "copy less. The log of its leader does not end at {leo}. A leader of 0.8 may answer so by mistake while "
+            "records are appended, or its log was shorter for a moment after an unclean election."
+        ),
+        fetch=(
+            "keep {leader} running until the follower is in the ISR of {where} again",
+            "collect controller.log and state-change.log from before: was {leader} elected shortly before, uncleanly?",
+            "upgrade to 0.9 or later",
+        ),
+        issues=(
+            "KAFKA-2477 (0.8: a leader answers out of range by mistake; fixed in 0.9)",
+            "KAFKA-2143 (0.8: the follower begins at the log start of its leader; fixed in 0.9)",
+        ),
         leads=True,
     ),
     KnownProblem(

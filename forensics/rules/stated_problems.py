@@ -87,10 +87,10 @@ def stated(case: Case) -> list[Problem]:
     """
     found: dict[tuple[object, ...], _Place] = {}
     excerpt = excerpts_alone(case)
-    held = _held(case) if excerpt else frozenset()
+    held = _held(case) if excerpt else {}
     for row in _rows(case, excerpt=excerpt):
         known = _known(row)
-        if known is TO_ZERO and (_removes(row) or (row["broker"], row["topic"], row["partition"]) in held):
+        if known is TO_ZERO and (_removes(row) or _before(held, row)):
             known = BY_ID["truncation"]
         if known is not None:
             key = (known.id, row["broker"], row["topic"], row["partition"])
@@ -149,12 +149,19 @@ def _removes(row: Row) -> bool:
     return bool(row["kind"] == Kind.TRUNCATE.value and row["log_dir"] is not None)
 
 
-def _held(case: Case) -> frozenset[tuple[int, str, int]]:
-    """Replicas with records, as lines say: broker, topic and partition."""
+def _held(case: Case) -> dict[tuple[int, str, int], tuple[int | None, int]]:
+    """Return replicas with records, as lines say: broker, topic and partition, with time and row of the first line."""
     fetches = (pl.col("kind") == Kind.FETCHER_ADDED.value) & (pl.col("offset") > 0)
     rows = case.observations.filter(fetches | (pl.col("leo") > 0) | (pl.col("hw") > 0))
-    own = rows.select("broker", "topic", "partition").drop_nulls().unique()
-    return frozenset((broker, topic, partition) for broker, topic, partition in own.iter_rows())
+    own = rows.select("broker", "topic", "partition", pl.col("time").dt.epoch("us"), "row").drop_nulls("broker")
+    own = own.sort("time", "row", nulls_last=True).unique(["broker", "topic", "partition"], keep="first")
+    return {(one["broker"], one["topic"], one["partition"]): (one["time"], one["row"]) for one in own.to_dicts()}
+
+
+def _before(held: Mapping[tuple[int, str, int], tuple[int | None, int]], row: Row) -> bool:
+    """Return whether a line before this one, or at the same time, states that its replica has records."""
+    time, number = held.get((row["broker"], row["topic"], row["partition"]), (None, row["row"] + 1))
+    return bool(time <= row["time"] if time is not None and row["time"] is not None else number <= row["row"])
 
 
 def _with_roles(case: Case) -> frozenset[int]:
@@ -180,7 +187,7 @@ def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
     rows = rows.with_columns(
         pl.col("time").dt.epoch("us"), pl.col("kind").cast(pl.String), pl.col("message").cast(pl.String)
     )
-    rows = _with_reset(_with_isr_before(_with_change_before(rows, case)), case)
+    rows = _with_leaders_start(_with_reset(_with_isr_before(_with_change_before(rows, case)), case), case)
     events = _named(case, logs) if rows.filter(pl.col("topic").is_null() | pl.col("offset").is_null()).height else {}
     for row in rows.select(_COLUMNS).sort("source", "line", "row").iter_rows(named=True):
         known = _known(row)
@@ -244,6 +251,28 @@ def _with_reset(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
     )
     rows = rows.join(after.select("row", "_reset"), on="row", how="left", maintain_order="left")
     return rows.with_columns(pl.coalesce("leo", "_reset").alias("leo")).drop("_reset")
+
+
+def _with_leaders_start(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
+    """Return rows in which a fetch offset has as ``log_start`` its leader's log start, if it was set to that.
+
+    The line before it of the same replica states that (``reset its fetch offset from ... to current leader's start``).
+    """
+    place = ["source", "topic", "partition"]
+    kinds = (Kind.FETCH_RESET, Kind.FETCH_OFFSET_SET)
+    lines = case.observations.filter(pl.col("kind").is_in([one.value for one in kinds]))
+    if lines.filter(pl.col("kind") == Kind.FETCH_OFFSET_SET.value).is_empty():
+        return rows
+    lines = lines.filter(
+        (pl.col("kind") != Kind.FETCH_RESET.value) | pl.any_horizontal(pl.col("log_start", "leo").is_not_null())
+    )
+    before = (
+        lines.sort(*place, "line", "row")
+        .with_columns(pl.col("log_start").shift(1).over(place).alias("_start"))
+        .filter(pl.col("kind") == Kind.FETCH_OFFSET_SET.value, pl.col("_start") == pl.col("leo"))
+    )
+    rows = rows.join(before.select("row", "_start"), on="row", how="left", maintain_order="left")
+    return rows.with_columns(pl.coalesce("log_start", "_start").alias("log_start")).drop("_start")
 
 
 _CHANGES = (

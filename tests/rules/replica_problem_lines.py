@@ -26,6 +26,20 @@ def _produced(end: str) -> str:
     )
 
 
+def _begun_again(side: str) -> str:
+    """A follower of 0.8 whose leader's log starts, or ends, at 90."""
+    return event(
+        f"[ReplicaFetcherThread-0-2], Replica 3 for partition [sales,7] reset its fetch offset from 90 to current "
+        f"leader 2's {side} offset 90",
+        level="WARN",
+    )
+
+
+_RESET_TO_START = event(
+    "[ReplicaFetcherThread-0-2], Current offset 130 for partition [sales,7] out of range; reset offset to 90",
+    level="ERROR",
+)
+
 SHOWN: dict[str, Shown] = {
     "truncation-and-lower-high-watermark": Shown(
         [event(f"[Log partition=sales-7, dir={STORED}] Truncating to offset 130", "kafka.log.Log"), FELL],
@@ -88,6 +102,11 @@ SHOWN: dict[str, Shown] = {
                 "tiered storage."
             ),
         ],
+        broker=3,
+    ),
+    "log-fetched-again": Shown(
+        [_begun_again("start"), _RESET_TO_START],
+        [_begun_again("latest"), _RESET_TO_START],
         broker=3,
     ),
     "behind-log-start": Shown(

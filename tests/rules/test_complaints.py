@@ -83,6 +83,18 @@ def test_a_follower_behind_the_start_of_its_leader_is_routine(line: str, tmp_pat
     assert suspected(said(tmp_path, f"WARN {FETCHER} {line} {THREAD}"), LOSS) is None
 
 
+@pytest.mark.parametrize(("side", "lost"), [("start", False), ("latest", True)])
+def test_a_follower_of_0_8_that_begins_at_its_leaders_log_start_is_no_sign(
+    side: str, lost: bool, tmp_path: Path
+) -> None:
+    """Its leader's log does not end there (KAFKA-2143); 0.8 prints the first line after the fact (KAFKA-2164)."""
+    thread = "[ReplicaFetcherThread-0-1],"
+    reset = f"Replica 2 for partition [orders,0] reset its fetch offset from 30 to current leader 1's {side} offset 30"
+    out = "Current offset 50 for partition [orders,0] out of range; reset offset to 30"
+    incident = said(tmp_path, f"WARN {thread} {reset} {THREAD}", f"ERROR {thread} {out} {THREAD}")
+    assert (suspected(incident, LOSS) is not None) is lost
+
+
 ASKED = "ERROR [ReplicaManager broker=2] Error processing fetch (kafka.server.ReplicaManager)\n"
 RANGE = (
     "org.apache.kafka.common.errors.OffsetOutOfRangeException: Received request for offset {} for partition orders-0, "

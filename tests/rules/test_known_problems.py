@@ -20,7 +20,7 @@ from forensics.rules.problem_entry import KnownProblem, Records
 from forensics.rules.stated_problems import Problem
 from tests.conftest import alike
 from tests.rules.problem_lines import SHOWN
-from tests.rules.shown_lines import LOADED
+from tests.rules.shown_lines import FETCHER, LOADED, event
 
 
 def pasted(folder: Path, lines: Sequence[str]) -> Result:
@@ -92,6 +92,19 @@ def test_an_exception_speaks_of_the_partition_of_its_event(tmp_path: Path) -> No
 
 
 # -- reports ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_replica_that_gets_records_later_had_none_to_truncate(tmp_path: Path) -> None:
+    """It begins at 0, copies, and later follows another leader from offset 102 on."""
+    to_zero = event(f"{FETCHER} Truncating partition sales-7 to local high watermark 0")
+    added = event(
+        "[ReplicaFetcherManager on broker 3] Added fetcher to broker BrokerEndPoint(id=1, host=h:9092) for partitions "
+        "Map(sales-7 -> (offset=102, leaderEpoch=2))",
+        "kafka.server.ReplicaFetcherManager",
+    )
+    later = [added.replace(":41,", ":44,")]
+    assert "truncation-to-zero" in ids(pasted(tmp_path, [to_zero, *later]))
+    assert "truncation" in ids(pasted(tmp_path, [added, to_zero]))
 
 
 def test_an_error_is_the_headline_where_nothing_is_found(tmp_path: Path) -> None:

@@ -62,9 +62,16 @@ def leader_is_shorter(history: History) -> Iterator[Suspicion]:
     """Yield followers that reset their fetch offset to their leader's log end offset.
 
     A leader's log that *starts* above the follower's is the result of retention. A log whose start moved to remote
-    storage (KIP-405) is not shorter.
+    storage (KIP-405) is not shorter. Release 0.8 also resets a follower to its leader's log *start*, and prints that
+    first; it does so only if its leader's log is not shorter (ReplicaFetcherThread.handleOffsetOutOfRange, KAFKA-2143).
     """
+    starts: dict[tuple[int, int | None], int | None] = {}
     for one, role_span in _complaints_of(history, Kind.FETCH_RESET, Kind.FETCH_OFFSET_SET):
+        place = (one.source, one.broker)
+        if one.kind == Kind.FETCH_RESET and (one.log_start is not None or one.leo is not None):
+            starts[place] = one.log_start
+        elif one.kind == Kind.FETCH_OFFSET_SET and one.leo is not None and starts.pop(place, None) == one.leo:
+            continue
         # If a line states its role, its truncation is judged. The line about its fetcher alone implies one.
         stated = role_span is not None and history.coverage.are_about(one.broker, Printed.ROLES)
         judged = one.log_start is not None or stated
