@@ -29,8 +29,12 @@ class OneOf(click.ParamType[str]):
         """Return the name; ends with an error that suggests the nearest one."""
         if value in self.names:
             return value
-        near = did_you_mean(value, self.names) or ";"
+        near = self.near(value) or ";"
         return self.fail(f"there is no {self.name} {value!r}{near} `{self.listed_by}` lists them", param, ctx)
+
+    def near(self, value: str) -> str:
+        """Return the question after a wrong name; "" if none is near."""
+        return did_you_mean(value, self.names)
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
         """Return the kind in capital letters."""
@@ -50,5 +54,8 @@ def did_you_mean(value: str, names: Sequence[str]) -> str:
     >>> did_you_mean("comited-data-lost", ["committed-data-lost", "stale-directory"])
     '; did you mean committed-data-lost?'
     """
-    near = difflib.get_close_matches(value, names, n=1) or [name for name in names if value in name][:1]
+    folded = {name.casefold(): name for name in names}
+    asked = value.casefold()
+    near = [folded[one] for one in difflib.get_close_matches(asked, folded, n=1)]
+    near = near or [name for name in names if asked in name.casefold()][:1]
     return f"; did you mean {near[0]}?" if near else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable
 
@@ -27,6 +28,11 @@ class RuleOrWord(OneOf):
         said = " ".join(value.casefold().split())
         titled = {name: rule.id for rule in RULES for name in (rule.phrase.casefold(), rule.id.replace("-", " "))}
         return super().convert(titled.get(said, value), param, ctx)
+
+    def near(self, value: str) -> str:
+        """Return the question after a wrong name: the nearest, or a word in whose explanation it is used."""
+        used = _used(value)
+        return super().near(value) or (f"; did you mean {used[0]}, where it is used?" if used else "")
 
 
 @click.command(epilog=example("forensics rules"))
@@ -70,6 +76,16 @@ def _listed() -> str:
     width = max(len(rule.id) for rule in RULES) + 2
     found = "".join(f"  {rule.id:{width}}{rule.summary}\n" for rule in RULES)
     return f"Rules:\n{found}\nWords:\n{_wrapped([*GLOSSARY, *SHORT])}\nPages:\n{_wrapped(PAGES)}"
+
+
+def _used(word: str) -> list[str]:
+    """Return the words in whose explanation another word is used.
+
+    >>> _used("cleanup.policy"), _used("rack")
+    (['compaction'], [])
+    """
+    asked = re.compile(rf"(?<![\w.]){re.escape(word.strip())}(?!\w)", re.IGNORECASE)
+    return [name for name, text in GLOSSARY.items() if word.strip() and asked.search(text)]
 
 
 def _wrapped(names: Iterable[str]) -> str:

@@ -7,6 +7,8 @@ from types import MappingProxyType
 
 GLOSSARY: Mapping[str, str] = MappingProxyType(
     {
+        "broker": "A server of Kafka. Each has an id, such as broker 1, and copies of many partitions.",
+        "topic": "A named stream of records. It is divided into partitions.",
         "partition": (
             "One of the logs of a topic: TOPIC-0 is the first. Its records have one order. Several brokers have copies."
         ),
@@ -17,11 +19,37 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "The records of a partition on one broker, in its segments. A server.log is something else: a text file in "
             "which a broker writes what it does."
         ),
+        "batch": "Records that were sent together. They have one checksum and are written and read as one piece.",
+        "log directory": (
+            "A folder in which a broker keeps partitions, one folder each. The setting log.dirs names all of them, "
+            "often one for each disk."
+        ),
+        "log start offset": (
+            "The offset of the first record that a replica still has: retention deletes older ones, which is no loss."
+        ),
         "leader": "The replica that takes all new records. The other replicas, the followers, copy them from it.",
         "leader epoch": (
             "A number that rises by one with each new leader. It shows under which leader a record was written."
         ),
         "controller": "The broker or node that decides which replica leads a partition.",
+        "ZooKeeper": (
+            "The service in which Kafka before 4.0 keeps what the controller decided, unless the cluster has KRaft."
+        ),
+        "KRaft": (
+            "Kafka without ZooKeeper: controllers keep what they decide in a log of their own, the metadata log "
+            "(__cluster_metadata-0). From 4.0 on there is nothing else."
+        ),
+        "fence": (
+            "The controller takes a broker for gone, because it received nothing from it in time. The broker leads "
+            "nothing then and leaves every ISR, until it registers again and is unfenced."
+        ),
+        "partition epoch": (
+            "A number that rises with each change of a partition's leader or ISR. With ZooKeeper its name is zkVersion."
+        ),
+        "LeaderAndIsr": (
+            "The request by which a controller names to a broker the leader of a partition, in which leader epoch and "
+            "with which ISR. With KRaft the metadata log states it."
+        ),
         "ISR": (
             "The in-sync replicas: those that keep up with the leader. They can become leader without a loss, and so "
             "can those in the ELR, unless one has lost the end of its log, as after a power failure. The setting "
@@ -51,6 +79,21 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "The offset below which no transaction is open. Consumers with isolation.level=read_committed read no "
             "further. Short: LSO."
         ),
+        "min.insync.replicas": (
+            "A setting: how many replicas the ISR must have, the leader included, for a write with acks=all. With 1 "
+            "the leader alone acknowledges."
+        ),
+        "consumer group": (
+            "Consumers that share the partitions of a topic. For each partition the group notes how far it has read."
+        ),
+        "committed offset": (
+            "How far a consumer group has read a partition, as it noted itself in the topic __consumer_offsets. It is "
+            "not the same as a committed record."
+        ),
+        "auto.offset.reset": (
+            "A setting of consumers: where they continue if the partition has no record at their position. latest "
+            "skips to the end of the log, earliest reads all of it again, none ends with an error."
+        ),
         "acks": (
             "What a producer waits for: acks=all for all in-sync replicas, acks=1 for the leader alone, acks=0 for "
             "nothing."
@@ -59,12 +102,31 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "To remove records from the end of a log. A follower does this to become equal to its leader, and a broker "
             "to remove damage."
         ),
+        "log recovery": (
+            "A broker that did not stop cleanly checks the end of its logs when it starts, and truncates them where it "
+            "finds damage."
+        ),
+        "unclean stop": (
+            "The end of a broker by kill, crash or power failure. It had no time to write everything to its disk."
+        ),
         "unclean election": (
             "The election of a replica from outside the ISR. What it had not copied is lost, also if it was committed."
         ),
         "flush": (
             "To write data from memory to the disk (fsync). Kafka acknowledges records before that and relies on the "
             "other replicas: a power failure takes what was not flushed."
+        ),
+        "tiered storage": (
+            "Old segments are copied to a remote store (KIP-405, remote.storage.enable=true). Lost records may still "
+            "be there."
+        ),
+        "log level": (
+            "How much a broker prints: ERROR, WARN, INFO, DEBUG and TRACE, each with more than the one before. It is "
+            "set for each logger, such as kafka.cluster.Partition."
+        ),
+        "KIP": (
+            "Kafka Improvement Proposal: the design of a change of Kafka, such as KIP-966. KAFKA with a number is an "
+            "issue of Kafka's own list of bugs. Both are on the web pages of Apache Kafka."
         ),
         "CRC": "The checksum of a record batch. If it is wrong, the bytes are not those that were written.",
         "compaction": (
@@ -97,6 +159,7 @@ SHORT: Mapping[str, str] = MappingProxyType(
     {
         "LEO": "log end offset",
         "HW": "high watermark",
+        "HWM": "high watermark",
         "LSO": "last stable offset",
         "in-sync replicas": "ISR",
         "eligible leader replicas": "ELR",
@@ -108,7 +171,20 @@ SHORT: Mapping[str, str] = MappingProxyType(
         "fsync": "flush",
         "checksum": "CRC",
         "epoch": "leader epoch",
-        "min.insync.replicas": "ISR",
+        "leaderEpoch": "leader epoch",
+        "zkVersion": "partition epoch",
+        "fenced": "fence",
+        "unfenced": "fence",
+        "fencing": "fence",
+        "metadata log": "KRaft",
+        "quorum": "KRaft",
+        "log.dirs": "log directory",
+        "__consumer_offsets": "committed offset",
+        "recovery": "log recovery",
+        "unclean.leader.election.enable": "unclean election",
+        "acks=all": "acks",
+        "DEBUG": "log level",
+        "TRACE": "log level",
         "fork": "forked",
         "truncation": "truncate",
     }
@@ -124,4 +200,5 @@ def explained(word: str) -> str | None:
     """
     by_name = {name.casefold(): text for name, text in GLOSSARY.items()}
     by_name |= {short.casefold(): GLOSSARY[name] for short, name in SHORT.items()}
-    return by_name.get(word.strip().casefold())
+    asked = word.strip().casefold()
+    return by_name.get(asked, GLOSSARY["KIP"] if asked.startswith(("kip-", "kafka-")) else None)

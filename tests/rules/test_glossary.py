@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
 from forensics.cli import cli
+from forensics.rules import RULES
 from forensics.rules.glossary import GLOSSARY, SHORT, explained
+
+GOLDEN = Path(__file__).parent.parent / "golden"
 
 
 @pytest.mark.parametrize("word", [*GLOSSARY, *SHORT])
@@ -45,3 +51,30 @@ def test_a_rule_is_found_by_the_words_of_its_headline(said: str) -> None:
 def test_other_names_lead_to_a_word() -> None:
     assert {*SHORT.values()} <= {*GLOSSARY}
     assert not {*SHORT} & {*GLOSSARY}
+
+
+@pytest.mark.parametrize("number", ["KIP-101", "kip-966", "KAFKA-7128"])
+def test_a_proposal_and_an_issue_are_explained_by_number(number: str) -> None:
+    assert explained(number) == GLOSSARY["ELR" if number == "kip-966" else "KIP"]
+
+
+def test_a_word_that_is_only_used_in_an_explanation_leads_there() -> None:
+    shown = CliRunner().invoke(cli, ["explain", "cleanup.policy"])
+    assert (shown.exit_code, "did you mean compaction, where it is used?" in shown.output) == (2, True)
+
+
+def test_capital_letters_do_not_hide_what_is_near() -> None:
+    assert "did you mean follower?" in CliRunner().invoke(cli, ["explain", "FOLOWER"]).output
+
+
+_NOT_OF_KAFKA = {"UTC", "MB", "INFO", "WARN", "ERROR", "HOST", "PATH", "NAME", "RULE", "CLEAN", "WARNING"}
+
+
+def test_each_abbreviation_of_a_screen_is_explained() -> None:
+    """What rules shout in a headline is explained as a rule; this is about the words between."""
+    shown = "".join(one.read_text(encoding="utf-8") for one in sorted(GOLDEN.glob("*.txt")))
+    titles = {word for rule in RULES for word in rule.title.split()} | {"SUSPECTED:"}
+    said = [line for line in shown.splitlines() if not titles & {*line.split()}]
+    found = {word for line in said for word in re.findall(r"(?<![\w.-])[A-Z]{2,}(?![\w-])", line)}
+    assert {"ISR", "CRC"} & found
+    assert {one for one in found - _NOT_OF_KAFKA if explained(one) is None} == set()
