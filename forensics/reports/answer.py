@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final
 
 import polars as pl
@@ -71,9 +72,19 @@ def _violated_in(result: Result, loud: Sequence[Finding]) -> list[Answer]:
         said = f"VIOLATED in {_where(result, grave)}: {_rules(grave)}{_of_loss(result, grave)}"
         found.append(Answer(Tone.VIOLATED, said))
     if mild:
-        known = "" if {LOSS, FORK}.intersection(one.rule for one in mild) else ". No loss is known from this"
+        known = "" if {LOSS, FORK}.intersection(one.rule for one in mild) else f". {_of_mild(result, mild)}"
         found.append(Answer(Tone.DOUBT, f"WARNING in {_where(result, mild)}: {_rules(mild)}{known}"))
     return found
+
+
+def _of_mild(result: Result, mild: Sequence[Finding]) -> str:
+    """Return what is known of a loss where only warnings were found: what is open must not seem to be excluded."""
+    places = {incarnation_of(one) for one in mild}
+    judged = [one for one in result.partitions if _key(one) in places]
+    if not any(_is(one, LOSS, Verdict.UNKNOWN) for one in judged):
+        return "No loss is known from this"
+    where = "" if all(_is(one, LOSS, Verdict.UNKNOWN) for one in judged) else " in some of them"
+    return f"This shows no loss and rules none out{where}, because evidence is missing"
 
 
 def _of_loss(result: Result, grave: Sequence[Finding]) -> str:
@@ -111,8 +122,19 @@ def _open(result: Result, *, told: bool) -> list[Answer]:
     more = f"; {_count(len(others), 'more rule')} could not be checked everywhere" if others else ""
     more_of = any(one.rule == first.id and one.severity is not Severity.INFO for one in result.findings)
     where = _of_clusters(result, places, more=more_of)
-    text = f"{head}{what} cannot be ruled out in {where}{more}{_listed(result)}"
+    text = f"{head}{what} cannot be ruled out in {where}{_warned_too(result, places)}{more}{_listed(result)}"
     return [Answer(Tone.DOUBT, text)]
+
+
+def _warned_too(result: Result, places: Sequence[Partition]) -> str:
+    """Return that partitions with no more than a warning are among those of an open question, if all of them are."""
+    loud = [one for one in result.findings if one.severity is not Severity.INFO]
+    graver = {incarnation_of(one) for one in loud if one.severity is not Severity.WARNING}
+    warned = {incarnation_of(one) for one in loud} - graver
+    open_ = {_key(one) for one in places}
+    if not warned or not warned <= open_:
+        return ""
+    return ", those with the warning" if warned == open_ else ", among them those with the warning"
 
 
 def caution(result: Result) -> str:
@@ -122,9 +144,18 @@ def caution(result: Result) -> str:
         The sentence; "" if nothing is at stake.
     """
     asked = [one for one in result.findings if one.rule in (LOSS, FORK, ABOVE_END)]
-    if all(one.severity.rank >= Severity.WARNING.rank for one in asked):
-        return ""
-    return "before anything else: do not start or restart brokers, or delete or move their data, before you have a copy"
+    grave = [one for one in asked if one.severity.rank < Severity.WARNING.rank]
+    return _CAUTIONS[any(one.keep for one in grave)] if grave else ""
+
+
+_CAUTION: Final = "before anything else: do not start or restart brokers, or delete or move their data, before you have"
+_CAUTIONS: Final = MappingProxyType(
+    {
+        True: f"{_CAUTION} copied what is named under Keep",
+        False: f"{_CAUTION} copied their data folders. The evidence has no copy of the records, but their disks may",
+    }
+)
+"""Actions to avoid before anything else, by whether a finding names a copy to keep."""
 
 
 def _of_clusters(result: Result, places: Sequence[Partition], *, more: bool) -> str:

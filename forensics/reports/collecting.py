@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.case import Origin
+from forensics.case.brokers import Broker
 from forensics.case.trace_clusters import cluster_text
 from forensics.reports.titles import node_name
 from forensics.result import Partition, Result
@@ -18,14 +19,19 @@ LOGS, DATA = "LOG_FOLDER", "DATA_FOLDER"
 
 NAMED = 8  # partitions in one command
 
-_PATHS: Mapping[Artefact, str] = {
-    Artefact.SERVER_LOG: f"{LOGS}/server.log*",
-    Artefact.STATE_CHANGE_LOG: f"{LOGS}/state-change.log*",
-    Artefact.METADATA_LOG: f"{DATA}/__cluster_metadata-0",
-    Artefact.HW_CHECKPOINT: f"{DATA}/replication-offset-checkpoint",
-    Artefact.RECOVERY_CHECKPOINT: f"{DATA}/recovery-point-offset-checkpoint",
-    Artefact.CLEANER_CHECKPOINT: f"{DATA}/cleaner-offset-checkpoint",
-    Artefact.CHECKPOINTS: f"{DATA}/*-checkpoint",
+_File = tuple[str, str]
+"""A folder, and what is collected from it: a name or a pattern of a shell."""
+
+_EVERY_CHECKPOINT: _File = (DATA, "*-checkpoint")
+
+_FILES: Mapping[Artefact, _File] = {
+    Artefact.SERVER_LOG: (LOGS, "server.log*"),
+    Artefact.STATE_CHANGE_LOG: (LOGS, "state-change.log*"),
+    Artefact.METADATA_LOG: (DATA, "__cluster_metadata-0"),
+    Artefact.HW_CHECKPOINT: (DATA, "replication-offset-checkpoint"),
+    Artefact.RECOVERY_CHECKPOINT: (DATA, "recovery-point-offset-checkpoint"),
+    Artefact.CLEANER_CHECKPOINT: (DATA, "cleaner-offset-checkpoint"),
+    Artefact.CHECKPOINTS: _EVERY_CHECKPOINT,
 }
 """Files that do not belong to one partition."""
 
@@ -95,34 +101,71 @@ def commands(result: Result, found: Sequence[Wanted]) -> list[Command]:
 
     There is none for a partition of which traces are the only evidence: its wants are lines of a trace.
     """
-    paths: dict[tuple[str, int], dict[str, None]] = {}
+    files: dict[tuple[str, int], dict[_File, None]] = {}
     of_files = [one for one in found if one.want.origin is Origin.FILES]
     fetched = [(one, way) for one in of_files if not only_if_saved(one.want) for way in one.want.ways[:1]]
     each = [(part, way, broker) for one, way in fetched for part in one.partitions for broker in way.brokers]
     for partition, way, broker in each:
-        mine = paths.setdefault((partition.history.cluster or "", broker), {})
-        mine.update(dict.fromkeys(_paths(way.artefacts, partition)))
-    several = len({cluster for cluster, _ in paths}) > 1
+        mine = files.setdefault((partition.history.cluster or "", broker), {})
+        mine.update(dict.fromkeys(_files(way.artefacts, partition)))
+    several = len({cluster for cluster, _ in files}) > 1
     return [
         Command(
             f"on {_node(result, cluster, broker)}{f' of {cluster_text(cluster)}' if several else ''}",
-            f"tar czf broker-{broker}.tgz {' '.join(_shortened(tuple(named)))}",
+            _line(f"broker-{broker}.tgz", _shortened(sorted(named)), _folders(result, cluster, broker)),
         )
-        for (cluster, broker), named in sorted(paths.items())
+        for (cluster, broker), named in sorted(files.items())
         if named
     ]
 
 
+def _known(result: Result, cluster: str, node: int) -> Broker | None:
+    return next((one for one in result.case.everyone if one.id == node and (one.cluster or "") == cluster), None)
+
+
 def _node(result: Result, cluster: str, node: int) -> str:
     """Return the name of a node: a controller of KRaft is no broker."""
-    return next(
-        (node_name(one) for one in result.case.everyone if one.id == node and (one.cluster or "") == cluster),
-        brokers_text([node]),
-    )
+    known = _known(result, cluster, node)
+    return node_name(known) if known is not None else brokers_text([node])
+
+
+def _folders(result: Result, cluster: str, broker: int) -> list[str]:
+    """Return the data folders of a broker that its evidence states, all of them, as a shell reads them.
+
+    That is ``log.dirs`` as it printed it last, else of its configuration, where without it ``log.dir`` holds
+    (kafka.server.KafkaConfig, logDirs); and ``metadata.log.dir``, if it is set. A report without names has none.
+    """
+    node = _known(result, cluster, broker)
+    if node is None or result.redacted:
+        return []
+    configured = [node.settings.get(name, "null") for name in ("log.dirs", "log.dir", "metadata.log.dir")]
+    printed, beside = [value for _, value in node.log_dirs[-1:]], configured.pop()
+    stated = [value for value in (*printed, *configured) if value != "null"][:1]
+    stated += [beside] if beside != "null" else []
+    folders = dict.fromkeys(folder.strip() for value in stated for folder in value.split(","))
+    return [shlex.quote(folder) for folder in folders if folder]
+
+
+def _line(archive: str, files: Sequence[_File], folders: Sequence[str]) -> str:
+    """Return the command that packs files of one broker: of each of its data folders those that are there.
+
+    Args:
+        archive: name of the file that it makes.
+        files: what to collect.
+        folders: the broker's data folders, if they are known.
+    """
+    names = [name for folder, name in files if folder == DATA]
+    others = [f"{folder}/{name}" for folder, name in files if folder != DATA]
+    if len(folders) == 1 or not names or "" in names:
+        inside = [f"{folder}/{name}".rstrip("/") for folder in folders or [DATA] for name in names]
+        return f"tar czf {archive} {' '.join((*others, *inside))}"
+    which = " -o ".join(f"-name {shlex.quote(name)}" for name in names)
+    found = rf"find {' '.join(folders) or DATA} -maxdepth 1 \( {which} \) -print0"
+    return f"{found} | tar czf {' '.join((archive, '--null -T -', *others))}"
 
 
 _FOLDERS = (
-    (DATA, "each folder in log.dirs of server.properties"),
+    (DATA, "the folder in log.dirs of server.properties; of several, all of them with spaces between them"),
     (LOGS, "the folder of server.log"),
 )
 """The folders of a broker for which a command has a name."""
@@ -134,26 +177,23 @@ def where(shell: Sequence[Command]) -> str:
     which = f"{'This command collects' if one else 'These commands collect'} the files above that are on brokers"
     run = "Run it on the broker or controller that it names" if one else "Run each on the broker or controller named"
     folders = "; ".join(f"{name} is {what}" for name, what in _FOLDERS if any(name in one.line for one in shell))
-    return f"{which}. {run}. {folders}:"
+    return f"{which}. {run}{f'. {folders}' if folders else ''}:"
 
 
-def _paths(artefacts: Sequence[Artefact], partition: Partition) -> list[str]:
-    named = [_PATHS[what] for what in artefacts if what in _PATHS]
+def _files(artefacts: Sequence[Artefact], partition: Partition) -> list[_File]:
+    named = [_FILES[what] for what in artefacts if what in _FILES]
     if _OF_PARTITION.intersection(artefacts):
-        named += [f"{DATA}/{shlex.quote(partition.history.name)}", f"{DATA}/*-checkpoint"]
+        named += [(DATA, shlex.quote(partition.history.name)), _EVERY_CHECKPOINT]
     return named
 
 
-def _shortened(paths: tuple[str, ...]) -> list[str]:
-    """Return the paths, of many partitions all of the data folder, and no file that a pattern covers too."""
-    ordered = sorted(paths)
-    folders = [path for path in ordered if path.startswith(DATA) and not path.endswith("-checkpoint")]
-    if len(folders) > NAMED:
-        return [*(path for path in ordered if not path.startswith(DATA)), DATA]
-    everything = f"{DATA}/*-checkpoint" in ordered
-    return [
-        path for path in ordered if not (everything and path.endswith("-checkpoint") and path != f"{DATA}/*-checkpoint")
-    ]
+def _shortened(files: Sequence[_File]) -> list[_File]:
+    """Return the files, of many partitions the data folder itself, and no file that a pattern covers too."""
+    whole = [one for one in files if one[0] == DATA and not one[1].endswith("-checkpoint")]
+    if len(whole) > NAMED:
+        return [*(one for one in files if one[0] != DATA), (DATA, "")]
+    everything = _EVERY_CHECKPOINT in files
+    return [one for one in files if not (everything and one[1].endswith("-checkpoint") and one != _EVERY_CHECKPOINT)]
 
 
 def _of_kafka(partitions: Sequence[Partition]) -> bool:

@@ -26,6 +26,7 @@ from forensics.reports.titles import (
     others_texts,
     repeat_text,
     same_elsewhere,
+    source_of,
     title_of,
     why_inferred,
 )
@@ -124,6 +125,8 @@ def _incident(group: Sequence[Incident], name: str, root: str) -> list[str]:
     lines += [f"- {escaped(text)}" for text in others_texts(incident)]
     if same := same_elsewhere(group):
         lines += ["", f"{escaped(same)}."]
+    causes = causes_of(incident)
+    lines += ["", *(f"**Cause:** {escaped(sentence(cause.text))}" for cause in causes)]
     found = story(incident.findings)
     lines += ["", "### What to do", "", *_advice(incident, len(group) - 1)]
     lines += [
@@ -136,8 +139,8 @@ def _incident(group: Sequence[Incident], name: str, root: str) -> list[str]:
     facts = [("Note", step.fact.text) for step in found.notes]
     facts += [("Inferred", text) for text in why_inferred(incident)]
     facts += [(label, text) for label, texts in open_texts(incident) for text in texts]
-    for cause, prevention in causes_of(incident):
-        facts += [("Cause", cause), *([("Prevent", prevention)] if prevention else [])]
+    facts += [("About it", source) for cause in causes if (source := source_of(cause))]
+    facts += [("Prevent", cause.prevention) for cause in causes if cause.prevention]
     lines += [f"- **{label}:** {escaped(text)}" for label, text in dict.fromkeys(facts)]
     return [*lines, f"- More: {code(f'forensics explain {lead.rule}')}"]
 

@@ -472,6 +472,7 @@ class Redactor:
                 cluster=ids.get(broker.cluster or "", broker.cluster),
                 version=ids.get(broker.version or "", broker.version),
                 settings={key: self.setting(key, value) for key, value in broker.settings.items()},
+                log_dirs=[(time, self.setting("log.dirs", dirs)) for time, dirs in broker.log_dirs],
             )
             for broker in case.everyone
         )

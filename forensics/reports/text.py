@@ -45,11 +45,13 @@ from forensics.reports.titles import (
     others_texts,
     repeat_text,
     same_elsewhere,
+    source_of,
     times,
     title_of,
     why_inferred,
 )
 from forensics.result import Partition, Result
+from forensics.rules.causes import Cause
 from forensics.rules.evidence_gap import ID as GAPS
 from forensics.rules.finding import (
     Action,
@@ -79,7 +81,7 @@ PLACES = 2  # of one known problem
 PROOF = 2  # places cited for one fact
 NARROW = 66  # columns of a quote; with less it may have another row
 EXPLAIN = "What a word or a rule means: forensics explain NAME, such as forensics explain ISR."
-WARNED = "Warnings, from which no loss is known:"
+WARNED = "Warnings, which show no loss by themselves:"
 LABEL = 12  # columns of "Otherwise", and a little more
 VERDICT = 19  # columns of "unknown in 14 of 15"
 
@@ -102,7 +104,7 @@ _TOOLS = (
     ("trace", "a trace"),
 )
 _SHOWN = frozenset({*_LOGS, *(kind for kind, _ in (*_FILES, *_TOOLS)), "segment", "server-properties"})
-_STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[ T][\d:,.]+(?:Z|[+-]\d\d:?\d\d)?\]?\s+")  # the step above it has the time
+_STAMP = re.compile(r"^\[?(\d{4}-\d\d-\d\d[ T][\d:,.]+(?:Z|[+-]\d\d:?\d\d)?)\]?\s+")  # a line's own
 
 
 def render(result: Result, *, width: int | None = None, styled: bool = False) -> str:
@@ -149,7 +151,7 @@ class _Page(Page):
         self.root = below(result.case)
         self.clusters = result.case.parts if len(result.case.parts) > 1 else ()
         self.dated = _dated(result)
-        self.causes_of: dict[str, str] = {}  # the first partition with each cause
+        self.causes_of: dict[Cause, str] = {}  # the first partition with each cause
 
     def place(self, path: str) -> str:
         """A path without what all paths begin with."""
@@ -265,7 +267,6 @@ class _Page(Page):
         """One incident: what, how, why, and what to do."""
         incident = group[0]
         lead = incident.lead
-        known = any(cause in self.causes_of for cause, _ in causes_of(incident))
         style = Style.BAD if lead.severity is not Severity.WARNING else Style.DOUBT
         style = Style.DOUBT if lead.confidence is Confidence.SUSPECTED else style
         self.put(f"{self.name(lead)}   ", headline(incident), indent=2, style=style, whole=True)
@@ -273,12 +274,16 @@ class _Page(Page):
         for text in others_texts(incident):
             self.put("  + ", text)
         self.same_elsewhere(group)
+        causes = causes_of(incident)
+        new = [cause for cause in causes if cause not in self.causes_of]
+        self.said("Cause", [self.cause(cause, incident) for cause in causes])
         self.advice(group)
-        self.story(incident, 1 if known else PROOF)
+        self.story(incident, PROOF if new == causes else 1)
         self.said("Inferred", why_inferred(incident))
         for label, texts in open_texts(incident):
             self.said(label, texts)
-        self.causes(incident)
+        self.said("About it", map(source_of, new))
+        self.said("Prevent", (cause.prevention for cause in new))
 
     def advice(self, group: Sequence[Incident]) -> None:
         """Print what to keep, what to do first and what not to do."""
@@ -329,8 +334,10 @@ class _Page(Page):
 
     def piece(self, indent: int, piece: Evidence, values: Sequence[int], name: str = "") -> None:
         """Print a place in the evidence and what is there: in the same line if all of it fits."""
-        place = self.located(piece)
-        quote = _STAMP.sub("", piece.text)
+        place, quote = self.located(piece), piece.text
+        stamp = _STAMP.match(quote)
+        if stamp is not None and indent + len(place) + 2 + len(stamp[1]) <= self.columns:
+            place, quote = f"{place}  {stamp[1]}", quote[stamp.end() :]
         room, own = self.columns - indent - len(place) - 2, self.columns - indent - 2
         beside = without_asides(quote, room)
         if len(beside) <= room:
@@ -340,13 +347,11 @@ class _Page(Page):
         for row in elided(quote, values, own, name, ROWS if own >= NARROW else ROWS + 1):
             self.row(f"{' ' * (indent + 2)}{row}")
 
-    def causes(self, incident: Incident) -> None:
-        """Print each cause, in full the first time."""
-        for cause, prevention in causes_of(incident):
-            known = self.causes_of.setdefault(cause, self.name(incident.lead))
-            again = known != self.name(incident.lead)
-            self.said("Cause", [f"the same as for {known}, see above" if again else cause])
-            self.said("Prevent", [] if again else [prevention])
+    def cause(self, cause: Cause, incident: Incident) -> str:
+        """Return a cause, and the first partition with it if that is another one."""
+        name = self.name(incident.lead)
+        first = self.causes_of.setdefault(cause, name)
+        return cause.text if first == name else f"the same as for {first}, see above"
 
     def said(self, label: str, texts: Iterable[str], style: Style = Style.NONE) -> None:
         """Labelled sentences, each once."""

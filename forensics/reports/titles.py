@@ -237,18 +237,15 @@ def why_inferred(incident: Incident) -> list[str]:
     return list(dict.fromkeys((*implied, *alone)))
 
 
-def causes_of(incident: Incident) -> list[tuple[str, str]]:
-    """Return each cause of an incident once, with what prevents it.
+def causes_of(incident: Incident) -> list[Cause]:
+    """Return each cause of an incident once.
 
     A suspected one without a known cause gives none: ``open_texts`` has what else would explain it.
     """
     named = [cause for f in incident.findings if (cause := f.known_cause) is not None]
     known = [cause for cause in named if cause.id is not CauseId.UNKNOWN]
     known = known or ([] if _is_suspected(incident.lead) else named[:1])
-    found = []
-    for cause in dict.fromkeys(known):
-        found.append((f"{cause.text}. {source}" if (source := source_of(cause)) else cause.text, cause.prevention))
-    return found
+    return list(dict.fromkeys(known))
 
 
 def source_of(cause: Cause) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from forensics.case import Origin
+from forensics.case import Case, Origin
 from forensics.replay.history import History
-from forensics.rules.finding import HERE, TOPIC, Action, brokers_text
+from forensics.rules.commands import Tool, form_for
+from forensics.rules.finding import HERE, NUMBER, TOPIC, Action, brokers_text
 
 _EVERY: Mapping[bool, str] = MappingProxyType(
     {
@@ -62,15 +63,45 @@ def copy_before_start(brokers: Sequence[int], origin: Origin) -> str:
     return _BEFORE_START[origin.of_kafka].format(whose=brokers_text([*brokers]) if brokers else "every replica")
 
 
-def describe(history: History, check: str) -> Action:
+def describe(history: History, case: Case, check: str) -> Action:
     """Return the step that shows leader and ISR of a partition.
 
     Args:
         history: the partition.
+        case: the case.
         check: what to look for there, as an imperative.
     """
-    old = " (before Kafka 2.2: --zookeeper HOST:2181 in place of --bootstrap-server HOST:9092)"
+    form, others = form_for(Tool.DESCRIBE, history, case)
     return Action(
-        f"{check}{'' if history.protocol.kraft else old}:",
-        f"kafka-topics.sh --bootstrap-server HOST:9092 --describe --topic {TOPIC}",
+        f"{check}{f' ({others})' if others else ''}:",
+        form.command.format(topic=TOPIC) if form is not None else None,
+    )
+
+
+def look_for_others(before: str) -> str:
+    """Return the step that looks for a copy outside the cluster, and what it costs to use one.
+
+    Args:
+        before: until when, as the end of a clause; "" for no matter when.
+    """
+    return (
+        f"look for another copy of {HERE}{before}: a backup, a disk snapshot, a mirrored cluster or tiered storage. "
+        "Its records can be written again. They get new offsets then, and consumers read them late"
+    )
+
+
+def elect_unclean(history: History, case: Case, text: str) -> Action:
+    """Return the step that lets a replica from outside the ISR lead, with the command of the cluster's release.
+
+    Args:
+        history: the partition.
+        case: the case.
+        text: what is done and what it costs, as an imperative.
+    """
+    form, others = form_for(Tool.ELECT_UNCLEAN, history, case)
+    if form is None:
+        return Action(text)
+    return Action(
+        f"{text}{form.after}{f' ({others})' if others else ''}:",
+        form.command.format(topic=TOPIC, partition=NUMBER),
     )

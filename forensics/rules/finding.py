@@ -160,6 +160,10 @@ TOPIC: Final = "\4"
 """A command has it where the topic of the partition belongs, as a shell reads it."""
 
 
+NUMBER: Final = "\5"
+"""A command has it where the number of the partition within its topic belongs."""
+
+
 class Advised(TypedDict):
     """The fields of a finding that advise."""
 
@@ -188,7 +192,7 @@ def advised(
         when: the span of time that takes the place of ``WHEN``.
         lost: the offsets that take the place of ``LOST``.
 
-    All of them name the partition by ``HERE`` alone, and its topic by ``TOPIC``.
+    All of them name the partition by ``HERE`` alone, its topic by ``TOPIC``, and its number by ``NUMBER``.
 
     >>> advised("orders-0", keep=f"broker 1's copy of {HERE}")["keep"]
     "broker 1's copy of orders-0"
@@ -196,10 +200,12 @@ def advised(
     steps = [step if isinstance(step, Action) else Action(step) for step in next_steps]
     never = tuple(do_not)
     offsets = " ".join(f"--offsets {first}..{end}" for first, end in lost)
-    topic = shlex.quote(name.rpartition("-")[0])
+    topic, _, number = name.rpartition("-")
+    given = {HERE: name, WHEN: when, LOST: offsets, TOPIC: shlex.quote(topic), NUMBER: number}
+    places = str.maketrans(given)
 
     def named(general: str) -> str:
-        return general.replace(HERE, name).replace(WHEN, when).replace(LOST, offsets).replace(TOPIC, topic)
+        return general.translate(places)
 
     def command(general: str | None) -> str | None:
         return named(general) if general is not None else None

@@ -17,7 +17,7 @@ from forensics.replay.history import History
 from forensics.replay.lineage import size
 from forensics.replay.traces.broken_invariants import HwAboveLeo
 from forensics.rules.causes import CauseId
-from forensics.rules.copying import copy_all, describe
+from forensics.rules.copying import copy_all, describe, elect_unclean, look_for_others
 from forensics.rules.finding import (
     HERE,
     Action,
@@ -130,7 +130,7 @@ def _compare(history: History, case: Case, broker: int) -> _Comparison:
         return _Comparison(both=True)
     if copy_may_lack_end(history, broker):
         return _Comparison(both=True, unread=_later_segments(history, below))
-    return _Comparison(both=True, finding=_finding(history, below))
+    return _Comparison(both=True, finding=_finding(history, case, below))
 
 
 def _later_segments(history: History, below: LogBelowCheckpoint) -> Want:
@@ -205,7 +205,7 @@ def _facts(history: History, below: LogBelowCheckpoint) -> list[Fact]:
     ]
 
 
-def _first_steps(history: History, below: LogBelowCheckpoint) -> tuple[str | Action, ...]:
+def _first_steps(history: History, case: Case, below: LogBelowCheckpoint) -> tuple[str | Action, ...]:
     """Return what to do first: copy what is there, then let a replica lead that has the records."""
     broker, whole = below.replica, below.holders
     both = brokers_text(tuple(sorted((broker, *whole))))
@@ -219,18 +219,31 @@ def _first_steps(history: History, below: LogBelowCheckpoint) -> tuple[str | Act
     )
     unsure = () if below.stopped else (ran,)
     if not whole:
-        return (copied, *unsure, f"look for another copy of {HERE} before broker {broker} is started")
+        lost = offsets_text([(below.end, below.high_watermark)])
+        accept = f"the last resort, once everything is copied: start broker {broker} without them. This gives up {lost}"
+        force = "if no replica can lead then, let one lead by an unclean election. What only others have is lost too"
+        return (
+            *(copied, *unsure, look_for_others(f" before broker {broker} is started")),
+            *(accept, elect_unclean(history, case, force)),
+        )
     one = brokers_text(whole) if len(whole) == 1 else f"one of {brokers_text(whole)}"
     return (
         copied,
         *unsure,
-        describe(history, f'check that the line of {HERE} has {one} after "Isr:"'),
-        (
-            f"if it has not, only an unclean election makes {one} leader: leave broker {broker} stopped, and get the "
-            "records out of the copy with forensics salvage"
-        ),
-        f'else start {one}, if it is stopped, and wait until the same line has it after "Leader:"',
+        describe(history, case, f'check that the line of {HERE} has {one} after "Isr:"'),
+        f'if it has, start {one}, if it is stopped, and wait until the same line has it after "Leader:"',
         f"start broker {broker} after that",
+        f"if it has not, leave broker {broker} stopped. Two ways are left, each with a price",
+        (
+            f"either get the records out of the copy with forensics salvage, start broker {broker}, and write them to "
+            f"{HERE} again. They get new offsets then, and consumers read them late"
+        ),
+        elect_unclean(
+            history,
+            case,
+            f"or let {one} lead by an unclean election, while broker {broker} is stopped. What was written after {one} "
+            "left the ISR is lost then",
+        ),
     )
 
 
@@ -244,7 +257,7 @@ _ASSUMED: tuple[tuple[Callable[[LogBelowCheckpoint], bool], str], ...] = (
 """Assumptions on which a finding rests, and when."""
 
 
-def _finding(history: History, below: LogBelowCheckpoint) -> Finding:
+def _finding(history: History, case: Case, below: LogBelowCheckpoint) -> Finding:
     broker, whole, lacking = below.replica, below.holders, (below.end, below.high_watermark)
     disk = history.facts.disks.get(broker)
     return Finding(
@@ -277,7 +290,7 @@ def _finding(history: History, below: LogBelowCheckpoint) -> Finding:
         **advised(
             history.name,
             keep=f"{brokers_text(whole)}'s copy of {HERE}" if whole else None,
-            next_steps=_first_steps(history, below),
+            next_steps=_first_steps(history, case, below),
             do_not=(f"start broker {broker} first: it may lead without the records",),
         ),
     )

@@ -6,6 +6,7 @@ import itertools
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from forensics.case import Case, Origin
 from forensics.replay.committed.affected_groups import AffectedGroup
@@ -18,8 +19,20 @@ from forensics.replay.facts.directory import StaleDir
 from forensics.replay.facts.stale_dirs import left_behind, reaching
 from forensics.replay.history import History, HwSource
 from forensics.replay.lineage import Range, merge, size, subtract
+from forensics.rules.commands import Tool, form_for
 from forensics.rules.copying import stop_and_copy
-from forensics.rules.finding import EVIDENCE, HERE, LOST, WHEN, Action, Advised, advised, brokers_text, offsets_text
+from forensics.rules.finding import (
+    EVIDENCE,
+    HERE,
+    LOST,
+    WHEN,
+    Action,
+    Advised,
+    advised,
+    brokers_text,
+    offsets_text,
+    sentence,
+)
 
 _REMOVED = {
     True: (
@@ -33,16 +46,27 @@ _REMOVED = {
 _REMOVES = "the broker removes it when it starts, or at most file.delete.delay.ms (1 minute by default) later"
 """The end of each segment or directory that a broker was about to remove."""
 
-_CONSUMERS = (
-    f"inform the owners of consumers of {HERE}: other records are at the lost offsets now. A consumer that had read "
-    "the lost ones skips the new ones, unless its group is set back"
+_INFORM = f"inform the owners of consumers of {HERE}"
+_OTHERS_THERE = (
+    "other records are at the lost offsets now. A consumer that had read the lost ones skips the new ones, unless its "
+    "group is set back"
 )
-"""The step about consumers where the lost offsets were written again."""
-_CONSUMERS_BEYOND = (
-    f"inform the owners of consumers of {HERE}: one that had read the lost offsets is beyond the end of the log, and "
-    "continues where its auto.offset.reset says. Or it skips the records that are written there next"
+_END_BELOW = (
+    "a consumer whose position is above the end of the log continues where its auto.offset.reset says. latest skips to "
+    "the end, earliest reads everything again, none stops with an error. Consumers of 2.3 or later may go "
+    "back to the lost offsets by themselves (KIP-320)"
 )
-"""The same where it is not known that they were."""
+_CONSUMERS: Mapping[tuple[bool, bool], str] = MappingProxyType(
+    {
+        (
+            False,
+            False,
+        ): f"{_INFORM}: {_END_BELOW}. If the log has grown past its position by then, it skips what was written since",
+        (True, False): f"{_INFORM}: {_OTHERS_THERE}. {sentence(_END_BELOW)[:-1]}",
+        (True, True): f"{_INFORM}: {_OTHERS_THERE}",
+    }
+)
+"""The step about consumers, by whether lost offsets are known to be written again, and whether all of them are."""
 
 Advice = tuple[str | None, tuple[str | Action, ...], tuple[str, ...]]
 """The copy to keep, the next steps, and actions that would destroy the last copy."""
@@ -66,11 +90,11 @@ def advice(
         groups: consumer groups that are to restart from another position.
     """
     keep, next_steps, do_not = (_with_copy if loss.holders else _without_copy)(history, case, loss)
-    resets = (_reset_of(history, one) for one in groups)
-    consumers = _CONSUMERS if _written_again(history, loss) else _CONSUMERS_BEYOND
+    resets = (_reset_of(history, case, one) for one in groups)
+    consumers = _CONSUMERS[_written_again(history, loss)]
     concerned = (consumers,) if not history.incarnation else ()  # no consumer reads a topic that was deleted
-    next_steps = (*next_steps, *concerned, *resets) if history.origin.of_kafka else _of_other(history, loss)
-    when = _written_between(history, loss) or ""
+    next_steps = (*next_steps, *concerned, *resets) if history.origin.of_kafka else _of_other(history, case, loss)
+    when = _written_between(history, case, loss) or ""
     return advised(
         history.name,
         keep=keep,
@@ -81,32 +105,34 @@ def advice(
     )
 
 
-def _written_again(history: History, loss: Loss) -> bool:
-    """Return whether the partition has other records at lost offsets: a later leader wrote them."""
-    first, current = loss.ranges[0][0], history.current
+def _written_again(history: History, loss: Loss) -> tuple[bool, bool]:
+    """Return whether a later leader wrote other records at lost offsets; and whether it did at all of them."""
+    (first, _), (_, end), current = loss.ranges[0], loss.ranges[-1], history.current
     if loss.while_leading or loss.epoch.start is None or loss.epoch.start > first:
-        return False
+        return False, False
     ends = [one.start for one in history.epochs.after(loss.epoch.epoch)]
     if current is not None and current.leader in history.replicas and current.leader not in loss.holders:
         ends.append(history.replicas[current.leader].held_end)
-    return any(end is not None and end > first for end in ends)
+    reached = max((one for one in ends if one is not None), default=0)
+    return reached > first, reached >= end
 
 
-def _reset_of(history: History, one: AffectedGroup) -> Action:
+def _reset_of(history: History, case: Case, one: AffectedGroup) -> Action:
     """Return the step that sets a group to where it reads what it has not read."""
-    command = (
-        f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --group {shlex.quote(one.group)} "
-        f"--topic {history.topic}:{history.partition} --reset-offsets --to-offset {one.restart} --dry-run"
-    )
-    return Action(
+    form, _ = form_for(Tool.RESET_OFFSETS, history, case)
+    stop = (
         f"stop consumer group {one.group}, which has committed position {one.position}, and set it to offset "
-        f"{one.restart}, or it skips what is there now. First see what would change, then give --execute in place of "
-        "--dry-run:",
-        command,
+        f"{one.restart}, or it skips what is there now"
     )
+    if form is None:
+        return Action(f"{stop}. Before Kafka 0.11 only the application itself can do that, with a seek")
+    command = form.command.format(
+        group=shlex.quote(one.group), topic=history.topic, partition=history.partition, offset=one.restart
+    )
+    return Action(f"{stop}. First see what would change, then give --execute in place of --dry-run:", command)
 
 
-def _of_other(history: History, loss: Loss) -> tuple[str, ...]:
+def _of_other(history: History, case: Case, loss: Loss) -> tuple[str, ...]:
     """Return the next steps for another system than Kafka, of whose files and tools nothing is known."""
     if not loss.holders:
         had = last_had(history, loss.lineage, loss.ranges)
@@ -116,7 +142,7 @@ def _of_other(history: History, loss: Loss) -> tuple[str, ...]:
                 f"look for other copies of {HERE}: backups, disk snapshots, or downstream systems that read these "
                 "records"
             ),
-            f"ask the clients for the records that they wrote {WHEN if _written_between(history, loss) else 'then'}",
+            f"ask the clients for the records that they wrote {_when(history, case, loss)}",
         )
     needed = needed_copies(copies(loss))
     return (stop_and_copy(needed, Origin.OTHER_SYSTEM), "read the records from the copy")
@@ -317,7 +343,7 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
                 f"look for other copies of {HERE}: backups, disk snapshots, mirrored clusters, or downstream systems "
                 "that consumed these records"
             ),
-            _send_again(history, loss),
+            _send_again(history, case, loss),
         ),
         (
             *discard,
@@ -333,7 +359,7 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
     )
 
 
-def _send_again(history: History, loss: Loss) -> str:
+def _send_again(history: History, case: Case, loss: Loss) -> str:
     """Return the step that gets lost records from the applications that wrote them."""
     if history.incarnation:
         return (
@@ -342,8 +368,7 @@ def _send_again(history: History, loss: Loss) -> str:
         )
     return (
         f"ask the owners of the applications that write to {HERE} to send again what they wrote "
-        f"{WHEN if _written_between(history, loss) else 'then'}. Records of that time that are not lost will be there "
-        "twice"
+        f"{_when(history, case, loss)}. Records of that time that are not lost will be there twice"
     )
 
 
@@ -363,29 +388,53 @@ def _disks(failed: Mapping[int, int]) -> str:
     return f"the failed disk{'' if len(failed) == 1 else 's'} of {brokers_text(tuple(failed))}"
 
 
-def _written_between(history: History, loss: Loss) -> str | None:
-    """Return in which time the lost records were written, in words; None if the evidence does not show it."""
+def _when(history: History, case: Case, loss: Loss) -> str:
+    return WHEN if _written_between(history, case, loss) else "then"
+
+
+def _written_between(history: History, case: Case, loss: Loss) -> str | None:
+    """Return in which time the lost records were written and what shows it; None if the evidence does not show it."""
     written = history.epochs.get(loss.lineage.epoch_at(loss.ranges[0][0]))
     first = written.time if written is not None else None
-    last = _written_before(history, loss) if first is not None else None
-    if first is None or last is None or first > last:
+    if written is None or first is None:
+        return None
+    last, event = _written_before(history, loss)
+    if last is None or first > last:
         return None
     whole = (first // 1_000_000, -(-last // 1_000_000))  # both ends are within the span: it is printed in seconds
     since, until = (datetime.fromtimestamp(time, UTC) for time in whole)
     day = "" if since.date() == until.date() else f"{until:%Y-%m-%d} "
-    return f"between {since:%Y-%m-%d %H:%M:%S} and {day}{until:%H:%M:%S} UTC"
+    return (
+        f"between {since:%Y-%m-%d %H:%M:%S} and {day}{until:%H:%M:%S} UTC{_if_zone(case)}. Leader epoch "
+        f"{written.epoch} began at the first time, and {event} at the second"
+    )
 
 
-def _written_before(history: History, loss: Loss) -> int | None:
-    """Return a time before which the lost records were written: a line printed then that they were committed, or a
-    leader began without them, which is all that holds if more may be lost.
+def _leader(history: History, loss: Loss) -> str:
+    return brokers_text([loss.epoch.leader], history.controllers) if loss.epoch.leader is not None else "a leader"
+
+
+def _if_zone(case: Case) -> str:
+    """Return on which time zone a time rests, if lines name none."""
+    zone = case.reading.assumed
+    rests = not case.traces_alone and zone in case.sources.get_column("zone")
+    return f" (if --tz {zone} is right)" if rests else ""
+
+
+def _written_before(history: History, loss: Loss) -> tuple[int | None, str]:
+    """Return a time before which the lost records were written, and what happened then.
+
+    A line printed then that they were committed, or a leader began without them, which is all that holds if more may be
+    lost.
     """
-    if more_lost(history, loss).any_near:
-        return loss.epoch.time
+    begun = [(loss.epoch.time, f"{_leader(history, loss)} began leader epoch {loss.epoch.epoch} without them")]
     stated = [
-        one.time for one in loss.statements if one.how in _OF_THE_TIME and one.high_watermark >= loss.ranges[-1][1]
+        (one.time, f"broker {one.replica} logged high watermark {one.high_watermark}")
+        for one in loss.statements
+        if one.how in _OF_THE_TIME and one.high_watermark >= loss.ranges[-1][1]
     ]
-    return min((time for time in (loss.epoch.time, *stated) if time is not None), default=None)
+    every = begun if more_lost(history, loss).any_near else [*begun, *stated]
+    return min(((time, event) for time, event in every if time is not None), default=(None, ""))
 
 
 _OF_THE_TIME = frozenset({HwSource.PRINTED, HwSource.PRINTED_BY_LEADER})

@@ -10,7 +10,7 @@ from forensics.replay.facts.compaction import NOT_CLEANED
 from forensics.replay.facts.directory import Damage
 from forensics.replay.history import History
 from forensics.rules.causes import CauseId
-from forensics.rules.copying import describe
+from forensics.rules.copying import describe, elect_unclean, look_for_others
 from forensics.rules.finding import (
     HERE,
     Action,
@@ -83,7 +83,7 @@ def judge(history: History, case: Case) -> Judgement:
     cleaned = maybe_cleaned(history, history.facts.disks)
     damage = {broker: _by_severity(history, broker) for broker in sorted(history.facts.disks)}
     findings = [
-        _finding(history, broker, places, severity)
+        _finding(history, case, broker, places, severity)
         for broker, found in damage.items()
         for severity, places in found.items()
         if places and not (severity is Severity.WARNING and cleaned)
@@ -132,7 +132,7 @@ def _listing(history: History, broker: int) -> Want:
     )
 
 
-def _finding(history: History, broker: int, damage: list[Damage], severity: Severity) -> Finding:
+def _finding(history: History, case: Case, broker: int, damage: list[Damage], severity: Severity) -> Finding:
     whole = _undamaged(history, broker) if severity is not Severity.INFO else ()
     parted = severity is Severity.WARNING
     copy = history.copies.get(broker)
@@ -168,7 +168,7 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
             keep=f"the copies of {HERE} on {brokers_text(whole)}: their segments have no damage and end no earlier"
             if whole
             else None,
-            next_steps=(*(_first_steps(history, broker, whole) if severity is Severity.ERROR else ()),),
+            next_steps=(*(_first_steps(history, case, broker, whole) if severity is Severity.ERROR else ()),),
             do_not=(
                 f"let broker {broker} lead {HERE} while its segments are damaged",
                 f"delete or move {HERE} on {brokers_text(whole)}: the only good copy of these records may be there",
@@ -180,19 +180,33 @@ def _finding(history: History, broker: int, damage: list[Damage], severity: Seve
     )
 
 
-def _first_steps(history: History, broker: int, whole: Sequence[int]) -> tuple[str | Action, ...]:
+def _first_steps(history: History, case: Case, broker: int, whole: Sequence[int]) -> tuple[str | Action, ...]:
     """Return what to do first about damage: a broker whose damage others do not have can be stopped and repaired."""
     compare = f"compare the copies of all replicas: forensics compare PATH -p {HERE} shows the differences"
     if not whole:
-        return f"copy broker {broker}'s directory {HERE} to another disk", compare
+        return (
+            f"copy broker {broker}'s directory {HERE} to another disk",
+            compare,
+            look_for_others(""),
+            (
+                "the last resort: give up the damaged records, and set consumers to a position behind them. What can "
+                "still be read of the copy, forensics salvage gets out"
+            ),
+        )
     one = brokers_text(whole) if len(whole) == 1 else f"one of {brokers_text(whole)}"
     return (
         f"stop broker {broker} and copy its directory {HERE} to another disk",
         compare,
-        describe(history, f'to repair it, first check that the line of {HERE} has {one} after "Leader:"'),
+        describe(history, case, f'to repair it, first check that the line of {HERE} has {one} after "Leader:"'),
         (
             f"if so, move the directory {HERE} of broker {broker}, which is stopped, out of its log directory. If not, "
             "leave the directory where it is, and the broker stopped until another replica leads"
+        ),
+        elect_unclean(
+            history,
+            case,
+            f"if {one} cannot lead, because it is not in the ISR, an unclean election is left, once everything is "
+            f"copied. What only broker {broker} had is lost then",
         ),
         (
             f"start broker {broker} once this is done for each partition that is damaged on it: it fetches all their "

@@ -50,6 +50,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "suspected": "what is suspected where a verdict is unknown",
             "known_problems": "what single lines state, which no rule judges",
             "client_lines": "what single lines state of producers and readers",
+            "commands": "the commands of Kafka that steps advise, by release",
             "command_lines": "what the output of commands states",
             "of_quorum": "answers of the rules for the metadata log",
             "quorum_advice": "advice about changes that the metadata log lost",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import tarfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,13 +18,17 @@ from forensics.engines.local import scan
 from forensics.outputs import plain
 from forensics.replay.confidence import Weakness
 from forensics.replay.facts.directory import Ref
-from forensics.reports.incidents import Incident, incidents
+from forensics.reports.answer import caution
+from forensics.reports.collecting import commands, wanted
+from forensics.reports.incidents import Incident, incidents, story
 from forensics.reports.text import BRIEF, FULL, clock, render
 from forensics.result import Result
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Action, Evidence, Fact, Finding, Severity
+from tests.conftest import ROOT
 
 Scanned = Callable[[Path], Result]
+INCIDENTS = Path(os.environ.get("FORENSICS_EVIDENCE", ROOT.parent / "shared" / "evidence")).parent / "incidents"
 
 
 def finding(**values: object) -> Finding:
@@ -139,7 +145,7 @@ def test_a_loss_of_many_partitions_stays_readable(lost: Result) -> None:
 
 def test_many_ranges_are_counted_and_not_listed(lost: Result) -> None:
     ranges = tuple((10 * n, 10 * n + 5) for n in range(50))
-    headline = render(with_findings(lost, finding(offsets=ranges)), width=120).splitlines()[5]
+    headline = render(with_findings(lost, finding(offsets=ranges)), width=120)
     assert "offsets 0 to 4, 10 to 14, 20 to 24 and 47 more ranges" in headline
 
 
@@ -231,8 +237,56 @@ def test_a_broker_that_left_nothing_is_missed(sample_traces: Path) -> None:
     assert "broker 9  logs" in text
     assert "Collect this to get an answer:" in text
     assert (
-        "on broker 1: tar czf broker-1.tgz DATA_FOLDER/*-checkpoint DATA_FOLDER/orders-0 LOG_FOLDER/server.log*" in text
-    )
+        r"on broker 1: find DATA_FOLDER -maxdepth 1 \( -name '*-checkpoint' -o -name orders-0 \) -print0 "
+        "| tar czf broker-1.tgz --null -T - LOG_FOLDER/server.log*"
+    ) in text
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the command is for a shell of Unix")
+def test_the_command_packs_a_partition_from_each_of_several_log_directories(scanned: Scanned, tmp_path: Path) -> None:
+    if not (INCIDENTS / "jbod-3.9.1").is_dir():
+        pytest.skip("the cluster is not recorded here")
+    result = scanned(INCIDENTS / "jbod-3.9.1")
+    line = next(one.line for one in commands(result, wanted(result)) if one.where == "on broker 1")
+    for number, folder in enumerate(("data", "data2")):
+        home = tmp_path / folder
+        (home / f"__consumer_offsets-{number}").mkdir(parents=True)
+        (home / f"__consumer_offsets-{number}" / "0.log").touch()
+        (home / "recovery-point-offset-checkpoint").touch()
+        (home / "other-0").mkdir()
+    done = line.replace("/srv/kafka/broker-1/", f"{tmp_path}/")
+    subprocess.run(done, shell=True, check=True, cwd=tmp_path)  # the command is what is tested
+    with tarfile.open(tmp_path / "broker-1.tgz") as archive:
+        packed = {name.removeprefix(str(tmp_path).lstrip("/") + "/") for name in archive.getnames()}
+    assert packed == {
+        "data/__consumer_offsets-0",
+        "data/__consumer_offsets-0/0.log",
+        "data/recovery-point-offset-checkpoint",
+        "data2/__consumer_offsets-1",
+        "data2/__consumer_offsets-1/0.log",
+        "data2/recovery-point-offset-checkpoint",
+    }
+
+
+def test_the_cause_stands_before_the_steps_and_its_source_behind_them(lost: Result) -> None:
+    text = render(lost, width=120)
+    places = [text.index(f"\n  {label}") for label in ("Cause", "Do first", "Prevent")]
+    assert places == sorted(places)
+
+
+def test_a_quote_keeps_the_time_that_its_line_prints(lost: Result) -> None:
+    for width in (60, 120):
+        text = render(lost, width=width)
+        for step in story(incidents(lost.findings)[0].findings).steps:
+            quoted = [piece for piece in step.evidence[:1] if re.match(r"\[\d{4}-", piece.text)]
+            for piece in quoted:
+                assert piece.text[1:24] in text, (width, piece.text)
+
+
+def test_the_caution_names_a_copy_only_where_there_is_one(lost: Result) -> None:
+    kept, gone = (caution(with_findings(lost, finding(keep=keep))) for keep in ("broker 1's copy", None))
+    assert kept.endswith("copied what is named under Keep")
+    assert gone.endswith("The evidence has no copy of the records, but their disks may")
 
 
 def test_wishes_that_differ_by_name_alone_are_one(sample_traces: Path, scanned: Scanned) -> None:
@@ -255,7 +309,7 @@ def test_lines_fit(sample: Path, width: int, scanned: Scanned) -> None:
 def test_the_summary_is_short(sample: Path, scanned: Scanned) -> None:
     result = scanned(sample)
     loud = len(incidents(f for f in result.findings if f.severity is not Severity.INFO))
-    assert len(render(result, width=120).splitlines()) <= 44 + 60 * loud  # a step has up to two quotes of two rows
+    assert len(render(result, width=120).splitlines()) <= 46 + 60 * loud  # a step has up to two quotes of two rows
 
 
 def test_the_same_result_gives_the_same_text(trace: Path, scanned: Scanned) -> None:

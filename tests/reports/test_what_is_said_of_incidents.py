@@ -363,7 +363,7 @@ def test_what_the_list_asks_of_a_broker_is_in_its_command(name: str, case: Calla
     for one in found:
         for broker in one.want.ways[0].brokers:
             for part in one.partitions:
-                assert f"DATA_FOLDER/{part.history.name}" in lines[f"on broker {broker}"], one.want
+                assert f"/srv/kafka/broker-{broker}/data/{part.history.name}" in lines[f"on broker {broker}"], one.want
     # The logs of all brokers are whole in this evidence, so none is asked for again.
     assert not any("server.log" in one.want.artefacts for one in found)
 
@@ -395,7 +395,10 @@ def test_nobody_is_asked_to_write_to_the_new_topic_of_a_name(case: Callable[[str
 def test_a_span_of_lost_records_ends_when_they_were_committed(case: Callable[[str], Result]) -> None:
     """Both brokers printed high watermark 15 at 05:31:16; a leader began without 10 to 14 at 05:31:32."""
     said = advice(of(case("powerloss-2.8.2-replication"), "orders-0", LOST))
-    assert "wrote between 2026-11-21 05:31:07 and 05:31:17 UTC. Records of that time that are not lost" in said
+    assert (
+        "wrote between 2026-11-21 05:31:07 and 05:31:17 UTC (if --tz UTC is right). Leader epoch 0 began at the first "
+        "time, and broker 1 logged high watermark 15 at the second. Records of that time that are not lost"
+    ) in said
 
 
 def test_good_copies_of_damaged_partitions_are_in_the_first_table(case: Callable[[str], Result]) -> None:
@@ -407,7 +410,7 @@ def test_good_copies_of_damaged_partitions_are_in_the_first_table(case: Callable
 def test_a_warning_is_listed_apart_from_losses(case: Callable[[str], Result]) -> None:
     text = render(case("rackloss-3.9.1"), width=200)
     worst, _, mild = text.partition("In short, the worst first:\n")[2].partition(
-        "Warnings, from which no loss is known:\n"
+        "Warnings, which show no loss by themselves:\n"
     )
     assert [line.split()[0] for line in worst.splitlines()] == ["audit-2", "orders-1"]
     assert [line.split()[0] for line in mild.partition("\n\n")[0].splitlines()] == ["audit-0", "click-2"]
@@ -447,7 +450,8 @@ def test_a_damaged_segment_is_repaired_from_a_whole_copy(case: Callable[[str], R
     damage = of(result, "pay-1", "segment-damage")
     assert damage.keep is not None
     assert [step.command for step in damage.next_steps if step.command] == [
-        "kafka-topics.sh --bootstrap-server HOST:9092 --describe --topic pay"
+        "kafka-topics.sh --bootstrap-server HOST:9092 --describe --topic pay",
+        "kafka-leader-election.sh --bootstrap-server HOST:9092 --election-type UNCLEAN --topic pay --partition 1",
     ]
     steps = [step.text.split(" ", 3)[:3] for step in damage.next_steps]
     assert steps == [
@@ -455,6 +459,7 @@ def test_a_damaged_segment_is_repaired_from_a_whole_copy(case: Callable[[str], R
         ["compare", "the", "copies"],
         ["to", "repair", "it,"],
         ["if", "so,", "move"],
+        ["if", "one", "of"],
         ["start", "broker", "2"],
         ["wait", "until", "the"],
     ]

@@ -436,7 +436,7 @@ def test_what_is_missing_is_one_table(results: Callable[[str], Result]) -> None:
     assert all(row.partitions and row.rules for row in told.rows)
     assert {row.broker for row in told.rows} >= {"1"}, "the broker whose folder was removed"
     assert told.commands[0].where == "on broker 1"
-    assert told.commands[0].line.startswith("tar czf broker-1.tgz ")
+    assert "tar czf broker-1.tgz " in told.commands[0].line
 
 
 @pytest.mark.parametrize("name", SAMPLES)

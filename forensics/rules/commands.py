@@ -1,0 +1,102 @@
+"""Commands of Kafka for an operator, by release: no command is advised that the cluster's release does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+
+from forensics.case import Case
+from forensics.case.brokers import Release
+from forensics.replay.history import History
+from forensics.replay.protocol import Answer, Releases, within
+
+
+class Tool(Enum):
+    """Something that a command of Kafka does."""
+
+    DESCRIBE = "shows leader and ISR of a topic"
+    ELECT_UNCLEAN = "lets a replica from outside the ISR lead"
+    RESET_OFFSETS = "sets a consumer group to another position"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A command as some releases have it.
+
+    Attributes:
+        releases: those releases.
+        command: the command, with places for values in braces.
+        instead: what differs from the newest form, for evidence that does not show the release; "" for nothing.
+        after: what is to be done when it has worked, as a further sentence; "" for nothing.
+    """
+
+    releases: Releases
+    command: str
+    instead: str = ""
+    after: str = ""
+
+
+_TOPICS = "kafka-topics.sh {at} --describe --topic {{topic}}"
+_CONFIG = (
+    "kafka-configs.sh --zookeeper HOST:2181 --alter --entity-type topics --entity-name {topic} "
+    "--add-config unclean.leader.election.enable=true"
+)
+_BROKER, _ZOOKEEPER = "--bootstrap-server HOST:9092", "--zookeeper HOST:2181"
+
+FORMS: Mapping[Tool, tuple[Form, ...]] = MappingProxyType(
+    {
+        Tool.DESCRIBE: (  # KIP-377
+            Form(Releases((2, 2), None), _TOPICS.format(at=_BROKER)),
+            Form(
+                Releases(None, (2, 2)),
+                _TOPICS.format(at=_ZOOKEEPER),
+                instead=f"before Kafka 2.2: {_ZOOKEEPER} in place of {_BROKER}",
+            ),
+        ),
+        Tool.ELECT_UNCLEAN: (  # KIP-460; before it, the setting of the topic (KIP-106)
+            Form(
+                Releases((2, 4), None),
+                f"kafka-leader-election.sh {_BROKER} --election-type UNCLEAN --topic {{topic}} "
+                "--partition {partition}",
+            ),
+            Form(
+                Releases(None, (2, 4)),
+                _CONFIG,
+                instead="before Kafka 2.4: set unclean.leader.election.enable=true for the topic",
+                after=". Take this setting back once it leads",
+            ),
+        ),
+        Tool.RESET_OFFSETS: (  # KIP-122; before it, an application has to seek
+            Form(
+                Releases((0, 11), None),
+                f"kafka-consumer-groups.sh {_BROKER} --group {{group}} --topic {{topic}}:{{partition}} --reset-offsets "
+                "--to-offset {offset} --dry-run",
+            ),
+        ),
+    }
+)
+"""The forms of each command, the newest first."""
+
+
+def form_for(tool: Tool, history: History, case: Case) -> tuple[Form | None, str]:
+    """Return the command that a partition's brokers have, and what differs if their release is not known.
+
+    Returns:
+        The form of a release that is known, the newest first, None if there is none; and the differences of the others
+        that may hold instead, in words.
+    """
+    known = [node.release for broker in sorted(history.members) if (node := case.brokers.get(broker)) is not None]
+    releases = {one for one in known if one is not None}
+    if history.protocol.kraft and not releases:
+        releases = {(3, 0)}  # KIP-500: earlier ones have KRaft for tests alone
+    fitting = [form for form in FORMS[tool] if _fits(form, releases)]
+    others = "; ".join(form.instead for form in fitting[1:] if form.instead)
+    return (fitting[0] if fitting else None), others
+
+
+def _fits(form: Form, releases: Iterable[Release]) -> bool:
+    """Return whether one of the known releases has a form; any may, if none is known."""
+    known = list(releases)
+    return not known or any(within([form.releases], one) is not Answer.NO for one in known)
