@@ -22,8 +22,9 @@ STDIN = "-"
 
 
 def walk(paths: Sequence[str]) -> Iterator[Source]:
-    """Yield every file below the paths, members of archives included, in the order of the paths and of their names.
+    """Yield every file below the paths, members of archives included, in the order of their names.
 
+    The order in which the paths are given does not count, and files given one by one come as those of their folder.
     Links are followed only if the user named one. ``-`` is standard input, kept in memory in its compressed or plain
     form. Beyond 1 GiB the rest is left out and a note reports that.
 
@@ -54,7 +55,7 @@ def files(paths: Sequence[str]) -> Iterator[Source]:
     """Yield every file below the paths, none of them opened; order, links and errors as for ``walk``."""
     seen: set[str] = set()
     roots = [os.path.realpath(given) for given in paths if given != STDIN and not remote.is_remote(given)]
-    for given in paths:
+    for given in sorted(paths, key=_place):
         if given == STDIN:
             yield _standard_input()
         elif remote.is_remote(given):
@@ -67,6 +68,20 @@ def files(paths: Sequence[str]) -> Iterator[Source]:
             yield from _below(given, roots, seen)
         else:
             yield from _one(given, _shown(given), os.path.realpath(given), seen)
+
+
+def _place(given: str) -> tuple[tuple[bool, str], ...]:
+    """Return what puts given paths in the order in which one folder above them would be walked."""
+    *folders, name = Path(given).parts or ("",)
+    return *((True, folder) for folder in folders), (_is_directory(given), name)
+
+
+def _is_directory(given: str) -> bool:
+    """Return whether a path leads to a folder; one that cannot be reached or asked about does not."""
+    try:
+        return Path(given).is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def _below(given: str, roots: list[str], seen: set[str]) -> Iterator[Source]:
