@@ -248,7 +248,7 @@ def _first_steps(history: History, case: Case, below: LogBelowCheckpoint) -> tup
 
 
 _ASSUMED: tuple[tuple[Callable[[LogBelowCheckpoint], bool], str], ...] = (
-    (lambda below: not below.proven, "the checkpoint belongs to the log beside it"),
+    (lambda below: not (below.proven and below.reached), "the checkpoint belongs to the log beside it"),
     (
         lambda below: not below.stopped,
         "this assumes that the broker was stopped while its directory was copied",
@@ -266,6 +266,7 @@ def _finding(history: History, case: Case, below: LogBelowCheckpoint) -> Finding
         weak=weak_points(
             {
                 Weakness.NOT_KNOWN_AS_COMMITTED: not below.proven,
+                Weakness.ONE_BEARER: not below.reached,
                 Weakness.MAYBE_RUNNING: not below.stopped,
                 Weakness.DAMAGED: disk is not None and disk.garbled,
                 Weakness.TORN: disk is not None and disk.torn,

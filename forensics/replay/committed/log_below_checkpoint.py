@@ -31,6 +31,8 @@ class LogBelowCheckpoint:
         holders: other replicas that have the records in between.
         stopped: lines show that the broker had stopped when its files were copied.
         proven: something else shows that any of the records in between were committed.
+        reached: another file or a line of the broker shows that its log reached beyond its end. Without that, the
+            checkpoint may be another broker's.
     """
 
     replica: int
@@ -40,6 +42,7 @@ class LogBelowCheckpoint:
     holders: tuple[int, ...]
     stopped: bool
     proven: bool
+    reached: bool
 
 
 def log_below_checkpoint(history: History, case: Case, broker: int) -> LogBelowCheckpoint | None:
@@ -60,7 +63,22 @@ def log_below_checkpoint(history: History, case: Case, broker: int) -> LogBelowC
         tuple(other.broker for other in others if _holds(history, other, broker, replica.end, high_watermark)),
         is_stopped(history, broker),
         any(ref not in one.refs for one in proof.statements),
+        _reached(history, broker, replica.end),
     )
+
+
+def _reached(history: History, broker: int, end: int) -> bool:
+    """Return whether a file beside a replica's log, or a line about it, shows that the log was once longer.
+
+    The checkpoint of high watermarks is not asked: a recovery point is at most the end of the log that was flushed, an
+    epoch begins within its log, and lines state where the log ended (LogManager, LeaderEpochFileCache).
+    """
+    disk = history.facts.disks.get(broker)
+    if disk is not None and disk.recovery_point is not None and disk.recovery_point[0] > end:
+        return True
+    if disk is not None and any(first > end for _, first, *_ in disk.entries):
+        return True
+    return any(one.end_low > end for one in history.role_spans.get(broker, ()))
 
 
 def copy_may_lack_end(history: History, broker: int) -> bool:
