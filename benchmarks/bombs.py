@@ -135,10 +135,10 @@ def _alike(folder: Path) -> None:
         _put(folder, f"broker-1/logs/server.log.{number}").write_bytes(beginning + LINE % (0, 7, number, number))
 
 
-def _batch(base: int, body: bytes, attributes: int, records: int) -> bytes:
+def _batch(base: int, body: bytes, attributes: int, records: int, epoch: int = 0) -> bytes:
     covered = struct.pack(">hiqqqhii", attributes, records - 1, WRITTEN, WRITTEN, -1, -1, -1, records)
     covered += body
-    return struct.pack(">qiibI", base, 9 + len(covered), 0, 2, google_crc32c.value(covered)) + covered
+    return struct.pack(">qiibI", base, 9 + len(covered), epoch, 2, google_crc32c.value(covered)) + covered
 
 
 def _unlike_copies(folder: Path) -> None:
@@ -149,6 +149,30 @@ def _unlike_copies(folder: Path) -> None:
             for number in range(16_000):
                 file.write(_batch(number, body[number % 2], 0, 1))
         _put(folder, f"broker-{broker}/data/replication-offset-checkpoint").write_text("0\n1\norders 0 16000\n")
+
+
+def _unlike_epochs(folder: Path) -> None:
+    """Five copies of a partition that name another leader epoch for every second of 12,000 batches."""
+    body = _record(b"0")
+    for broker in range(1, 6):
+        with _put(folder, f"broker-{broker}/data/orders-0/00000000000000000000.log").open("wb") as file:
+            for number in range(12_000):
+                file.write(_batch(number, body, 0, 1, number // 2 * 2 + number % 2 * (broker % 2)))
+
+
+def _unlike_partitions(folder: Path) -> None:
+    """Three copies of 1,000 partitions, each with a batch of its own within its log."""
+    for broker in (1, 2, 3):
+        logs = [
+            _batch(0, _record(b"0"), 0, 1),
+            _batch(1, _record(b"%d" % broker), 0, 1),
+            _batch(2, _record(b"0"), 0, 1),
+        ]
+        for number in range(1_000):
+            log = _put(folder, f"broker-{broker}/data/orders-{number}/00000000000000000000.log")
+            log.write_bytes(b"".join(logs))
+        rows = "".join(f"orders {number} 3\n" for number in range(1_000))
+        _put(folder, f"broker-{broker}/data/replication-offset-checkpoint").write_text(f"0\n1000\n{rows}")
 
 
 def _record(value: bytes) -> bytes:
@@ -211,6 +235,8 @@ BOMBS = (
     Bomb("topics", "checkpoint of 200,000 topics", 20, 1, _topics),
     Bomb("elections", "logs of three brokers, 2,000 leader epochs of one partition", 10, 1, _elections),
     Bomb("unlike-copies", "two copies that differ at 8,000 places", 10, 1, _unlike_copies),
+    Bomb("unlike-epochs", "five copies whose leader epochs alternate, 12,000 batches", 10, 1, _unlike_epochs),
+    Bomb("unlike-partitions", "three copies of 1,000 partitions that differ", 20, 1, _unlike_partitions),
     Bomb("indexes", "200,000 small index files", 20, 1, _indexes),
     Bomb("alike", "20,000 logs that differ in their last line alone", 60, 1, _alike),
     Bomb("batches", "600 compressed batches of 60 MB each, half of them of metadata", 100, 2, _batches),

@@ -111,14 +111,14 @@ class Lineage:
 
     def without(self, holes: Iterable[Range]) -> Lineage:
         """Return the log with unknown epochs in ``holes``, where its records are not in the evidence."""
-        entries = list(self.entries)
-        for first, end in holes:
+        entries, found, position = self.entries, list[tuple[int, int]](), 0
+        for first, end in merge(holes):
             if not entries or end <= entries[0][1]:
                 continue
-            after = (Lineage(tuple(sorted(entries, key=lambda entry: entry[1]))).epoch_at(end), end)
-            entries = [entry for entry in entries if not first <= entry[1] <= end]
-            entries = sorted([*entries, (UNKNOWN, first), after], key=lambda entry: entry[1])
-        return Lineage(tuple(entries))
+            inside = bisect_left(entries, first, lo=position, key=_start)
+            found += (*entries[position:inside], (UNKNOWN, first), (self.epoch_at(end), end))
+            position = bisect_right(entries, end, lo=inside, key=_start)
+        return Lineage((*found, *entries[position:]))
 
     def pieces(self, ranges: Iterable[Range]) -> list[Range]:
         """Ranges divided where an epoch begins, so that each piece was written in one."""

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from forensics.case import Case
-from forensics.replay.committed.log_below_checkpoint import (
-    LogBelowCheckpoint,
-    copy_may_lack_end,
-    log_below_checkpoint,
-)
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.history import History
 from forensics.replay.lineage import size
 from forensics.replay.traces.broken_invariants import HwAboveLeo
+from forensics.replay.truncations.log_below_checkpoint import (
+    LogBelowCheckpoint,
+    copy_may_lack_end,
+    log_below_checkpoint,
+)
 from forensics.rules.causes import CauseId
 from forensics.rules.copying import copy_all, describe, elect_unclean, look_for_others
 from forensics.rules.finding import (

@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 
 from forensics.case.case import SOURCES, Case, Reading
-from forensics.replay.committed.log_below_checkpoint import copy_may_lack_end, log_below_checkpoint
 from forensics.replay.coverage import Printed
 from forensics.replay.facts.directory import Copy, Disk, Ref
 from forensics.replay.facts.partition_facts import Fork, PartitionFacts
 from forensics.replay.history import History, HwSource, HwStatement, Replica, Role
 from forensics.replay.lineage import Lineage
 from forensics.replay.roles.steps import RoleSpan, Step, StepKind
+from forensics.replay.truncations.log_below_checkpoint import copy_may_lack_end, log_below_checkpoint
 from tests.covering import whole, without
 
 LINE, MARK = Ref(row=5), Ref(row=9)

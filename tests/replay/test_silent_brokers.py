@@ -13,7 +13,6 @@ import pytest
 
 from forensics.replay.broker_facts import BrokerFacts
 from forensics.replay.committed.all_committed import has_all_committed
-from forensics.replay.committed.log_below_checkpoint import is_stopped
 from forensics.replay.committed.proof import committed, possible_losses
 from forensics.replay.coverage import Coverage, Omission, Printed, Span
 from forensics.replay.facts.directory import Disk, Ref
@@ -42,6 +41,7 @@ from forensics.replay.leadership.replica_logs import ReplicaLogs
 from forensics.replay.lineage import UNKNOWN, Lineage
 from forensics.replay.log_reconstruction import LogReconstruction
 from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
+from forensics.replay.truncations.log_below_checkpoint import is_stopped
 from forensics.replay.truncations.safe_truncations import is_safe
 from tests.covering import holed, whole, without
 from tests.incident import Incident

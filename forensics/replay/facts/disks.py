@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 import polars as pl
@@ -428,14 +430,20 @@ def rising(log: Lineage) -> Lineage:
 
     Either the batches before the fall or those behind it are not what a leader wrote.
     """
-    found, highest = Lineage(), UNKNOWN
+    found, known, highest = list[tuple[int, int]](), list[tuple[int, int]](), UNKNOWN
     for epoch, start in log.entries:
+        begins = (epoch, start)
         if 0 <= epoch < highest:
-            found = found.known_below(min((first for known, first in found.entries if known > epoch), default=start))
-        else:
-            found = found.begin(epoch, start)
+            kept = bisect_right(known, epoch, key=itemgetter(0))
+            begins = (UNKNOWN, known[kept][1] if kept < len(known) else start)
+            del known[kept:]
+        while found and found[-1][1] >= begins[1]:
+            found.pop()
+        if not found or found[-1][0] != begins[0]:
+            found.append(begins)
+            known += [begins] if begins[0] >= 0 else []
         highest = max(highest, epoch)
-    return found
+    return Lineage(tuple(found))
 
 
 def _altered(batches: pl.DataFrame) -> pl.DataFrame:

@@ -154,6 +154,7 @@ class RoleSpan:
         isr: every ISR it stated as leader, in order.
         isr_before_change: the first of these is the one before the first change that it made.
         standing: the ISR that may still hold, if it proposed the last one and no line states the commit.
+        followers: log end offsets of followers by its lines as leader, the greatest of each.
         alone: log end offset it had as leader once the ISR was known to be itself alone.
         held_back: it logged that its high watermark did not advance though it was alone and had more. A replica that
             fetches within the lag holds it back, in the ISR or not.
@@ -189,6 +190,7 @@ class RoleSpan:
     isr: list[tuple[frozenset[int], Ref]] = field(default_factory=list)
     isr_before_change: bool = False
     standing: frozenset[int] | None = None
+    followers: dict[int, int] = field(default_factory=dict)
     alone: Sample | None = None
     is_alone: bool = False
     held_back: bool = False

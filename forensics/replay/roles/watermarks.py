@@ -193,7 +193,10 @@ class Watermarks:
         leader = self.shrinking
         if leader is None or leader.hw is None or event.leo is None or event.leo < 0 or event.replica is None:
             return
-        if leader.hw > event.leo and self.now.role is Role.LEADER:
+        if self.now.role is not Role.LEADER:
+            return
+        self.now.followers[event.replica] = max(event.leo, self.now.followers.get(event.replica, 0))
+        if leader.hw > event.leo:
             ref = Ref(row=event.row, note=f"high watermark {leader.hw}, replica {event.replica} at {event.leo}")
             self.members_behind.append(
                 HwAboveIsrMember(self.replica, self.now.epoch, event.replica, leader.hw, event.leo, event.time, (ref,))

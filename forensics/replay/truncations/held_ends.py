@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
@@ -63,10 +64,17 @@ class HeldEnds:
         What was committed bounds no log if the order of epochs shows nothing, or if a trace states each change of the
         log.
         """
+        return self._bound(moment, self._highest_first)
+
+    def by_others(self, moment: Moment) -> Interval:
+        """Return the same bound by the high watermarks that other replicas state."""
+        return self._bound(moment, [one for one in self._highest_first if one.replica != moment.broker])
+
+    def _bound(self, moment: Moment, highest_first: Sequence[HwStatement]) -> Interval:
         if self.history.epoch_rollbacks or self.history.coverage.claims(moment.broker, Printed.LOG):
             return Interval()
         removed = self._removed_before(moment)
-        for statement in self._highest_first:
+        for statement in highest_first:
             low = statement.high_watermark
             if low <= 0:
                 break

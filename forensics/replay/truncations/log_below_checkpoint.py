@@ -12,8 +12,9 @@ from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.history import History, Replica
 from forensics.replay.leadership.elections import latest_isr_stated
-from forensics.replay.lineage import Lineage, differences
+from forensics.replay.lineage import UNKNOWN, Lineage, differences
 from forensics.replay.roles.steps import StepKind
+from forensics.replay.truncations.held_ends import HeldEnds, Moment
 
 _WRITTEN = 5_000_000
 """Microseconds: the default of replica.high.watermark.checkpoint.interval.ms."""
@@ -68,17 +69,21 @@ def log_below_checkpoint(history: History, case: Case, broker: int) -> LogBelowC
 
 
 def _reached(history: History, broker: int, end: int) -> bool:
-    """Return whether a file beside a replica's log, or a line about it, shows that the log was once longer.
+    """Return whether anything but its checkpoint of high watermarks shows that a replica's log was once longer.
 
-    The checkpoint of high watermarks is not asked: a recovery point is at most the end of the log that was flushed, an
-    epoch begins within its log, and lines state where the log ended (LogManager, LeaderEpochFileCache).
+    A recovery point is at most the end of the log that was flushed, and an epoch begins within its log (LogManager,
+    LeaderEpochFileCache). Lines of the broker state where its log ended, and those of its leader how far it fetched. A
+    high watermark that another broker states is within the log of each replica of the ISR.
     """
     disk = history.facts.disks.get(broker)
-    if disk is not None and disk.recovery_point is not None and disk.recovery_point[0] > end:
+    ends = [disk.recovery_point[0]] if disk is not None and disk.recovery_point is not None else []
+    ends += [first for _, first, _ in disk.entries] if disk is not None else []
+    for replica, spans in history.role_spans.items():
+        ends += (one.end_low if replica == broker else one.followers.get(broker, 0) for one in spans)
+    if max(ends, default=0) > end:
         return True
-    if disk is not None and any(first > end for _, first, *_ in disk.entries):
-        return True
-    return any(one.end_low > end for one in history.role_spans.get(broker, ()))
+    last = max((epoch.epoch for epoch in history.epochs.values()), default=UNKNOWN)
+    return HeldEnds(history).by_others(Moment(broker, last, None)).low > end
 
 
 def copy_may_lack_end(history: History, broker: int) -> bool:
