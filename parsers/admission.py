@@ -2,7 +2,7 @@
 
 Readers bound the values that they read if they know the format. This check applies to all of them. The tables have
 exactly the columns and types of the schema, and every number is one that Kafka can have written. A row with another
-number, or with a time that no clock has, is left out, with a notice.
+number, with a time that no clock has, or with a topic whose name is too long, is left out, with a notice.
 """
 
 from __future__ import annotations
@@ -56,6 +56,12 @@ _TIME: Final = pl.col("time").cast(pl.Int64)
 _TIMES: Final = Bound(-62_104_000_000_000_000, 253_370_000_000_000_000)
 """Microseconds since 1970: about the years 2 to 9998, so that any zone and any skew leave a time that can be shown."""
 
+_LONGEST_TOPIC: Final = 255
+"""Characters of a topic's name: 249 from 0.10 on, 255 before (Topic.MAX_NAME_LENGTH, Topic.maxNameLength)."""
+
+_LONGEST_REASON: Final = 1_000
+"""Characters of a notice: it may repeat a name that damaged evidence has."""
+
 _BROKERS: Final = r"^(?:[0-9]{1,10}(?:,[0-9]{1,10})*)?$"
 """Broker ids joined by ",", or none."""
 
@@ -93,6 +99,9 @@ def counted(notices: pl.DataFrame) -> pl.DataFrame:
 
     Damage in segments is not counted together: each piece has its place in the log.
     """
+    longest = notices.get_column("reason").str.len_chars().max()
+    if isinstance(longest, int) and longest > _LONGEST_REASON:
+        notices = notices.with_columns(pl.col("reason").str.slice(0, _LONGEST_REASON))
     if notices.height <= (most := limits.ALIKE.value):
         return notices
     alike = pl.when(pl.col("kind").is_null()).then(pl.col("reason").str.replace_all("[0-9]+", "0"))
@@ -117,7 +126,11 @@ def _within(rows: pl.DataFrame) -> bool:
         least, most = column.min(), column.max()
         if least is not None and not bound.least <= least <= most <= bound.most:  # type: ignore[operator]
             return False
-    first, last = rows.select(_TIME.min().alias("first"), _TIME.max().alias("last")).row(0)
+    first, last, longest = rows.select(
+        _TIME.min().alias("first"), _TIME.max().alias("last"), pl.col("topic").str.len_chars().max()
+    ).row(0)
+    if longest is not None and longest > _LONGEST_TOPIC:
+        return False
     if first is not None and not _TIMES.least <= first <= last <= _TIMES.most:
         return False
     said = [name for name in _LISTS if rows.get_column(name).null_count() < rows.height]
@@ -129,6 +142,7 @@ def _bound(reading: FileReading) -> None:
     rows = reading.observations
     outside = [(~pl.col(name).is_between(*bound)).fill_null(value=False).alias(name) for name, bound in BOUNDS.items()]
     outside.append((~_TIME.is_between(*_TIMES)).fill_null(value=False).alias("time"))
+    outside.append((pl.col("topic").str.len_chars() > _LONGEST_TOPIC).fill_null(value=False).alias("topic"))
     marks = rows.select(*outside, **_LISTS)
     wrong = marks.select(pl.any_horizontal(pl.all())).to_series()
     said = [_notice(rows.filter(marks[name]), name) for name in marks.columns if marks[name].any()]
@@ -151,5 +165,7 @@ def _notice(rows: pl.DataFrame, name: str) -> pl.DataFrame:
     value, line, byte = rows.select(pl.col(name).cast(pl.String) if name == "time" else name, "line", "byte").row(0)
     count = f"{rows.height:,} statements are" if rows.height > 1 else "1 statement is"
     shown = "a number that is far too large" if value == LEAST.get(name) else str(value)[:_SHOWN]
+    if name == "topic":
+        shown = f"a name of {len(value):,} characters"
     reason = f"{count} left out: {shown} is no {name.replace('_', ' ')} that can be"
     return pl.DataFrame([(None, reason, "", line, byte)], schema=NOTICES, orient="row")

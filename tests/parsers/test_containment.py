@@ -13,6 +13,7 @@ from parsers.admission import BOUNDS, admitted
 from parsers.containment import Defect, contained, each
 from parsers.file_reading import FileReading
 from parsers.files.sources import Source
+from parsers.formats.offset_checkpoint import read_offset_checkpoint
 from parsers.reading import observations
 from parsers.schema import OBSERVATIONS, Kind
 from parsers.walk import walk
@@ -141,3 +142,17 @@ def test_a_defect_while_looking_into_an_archive_costs_that_file_alone(
     one, two = walk([str(tmp_path)])
     assert one.problem.startswith("cannot be looked into: a defect of this program at ")
     assert not two.problem
+
+
+@pytest.mark.parametrize(("length", "kept"), [(249, 1), (255, 1), (256, 0), (1_000_000, 0)])
+def test_a_topic_has_a_name_that_kafka_can_have_given(length: int, kept: int) -> None:
+    """A checkpoint that was damaged or made up, of a name of a megabyte: each text and table would repeat it."""
+    data = f"0\n2\n{'t' * length} 0 5\n{'t' * length} 0 7\n".encode()
+    reading = read_offset_checkpoint(data, "replication-offset-checkpoint")
+    found = admitted(FileReading("hw-checkpoint", reading.observations, notices=reading.notices))
+    assert found.observations.height == kept
+    reasons = found.notices.get_column("reason").to_list()
+    assert (f"1 statement is left out: a name of {length:,} characters is no topic that can be" in reasons) == (
+        not kept
+    )
+    assert max(map(len, reasons)) <= 1_000
