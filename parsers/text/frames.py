@@ -136,6 +136,15 @@ ARRANGEMENTS: Final[tuple[Arrangement, ...]] = (
         _STOCK_ORDER,
         _AFTER_LEVEL,
     ),
+    # INFO [Logger] [thread] [service] [context] message: log4j's %c{1} in brackets, as LinkedIn's brokers print it
+    Arrangement(
+        "short logger and thread in brackets",
+        "",
+        rf" +{_LEVEL} +\[{_SHORT}\] \[[^\]]*\] \[[^\]]*\] \[[^\]]*\] ",
+        rf" +{_KEPT_LEVEL} +\[(?P<logger>{_SHORT})\] \[[^\]]*\] \[[^\]]*\] \[[^\]]*\] +(?P<message>.*)$",
+        _STOCK_ORDER,
+        _AFTER_LEVEL,
+    ),
     # INFO 1 --- [thread] logger : message: Spring
     Arrangement(
         "process and thread first",

@@ -130,8 +130,17 @@ PREFIXES: Final[tuple[Prefix, ...]] = (
     Prefix("kubectl", r"^\[pod/[^\]]+\] "),
     # [kafka-0 kafka] line: kubetail
     Prefix("kubetail", r"^\[[a-z0-9][a-z0-9.-]*(?: [a-z0-9][a-z0-9-]*)?\] "),
-    # kafka-1  | line: docker compose logs
-    Prefix("compose", r"^[A-Za-z0-9][A-Za-z0-9_.-]* +\| "),
+    # INFO   | jvm 1    | 2024/03/01 10:22:41 | line, INFO|123/0|Service kafka|24-03-01 10:22:41|line: Java Service
+    # Wrapper, YAJSW
+    Prefix(
+        "service wrapper",
+        r"^(?:STATUS|DEBUG|INFO|WARN|ERROR|FATAL|ADVICE|NOTICE) *\|[^|]{1,40}\|(?:[^|]{1,80}\|)? *"
+        r"(?:[0-9]{4}|[0-9]{2})[/-][0-9]{2}[/-][0-9]{2} [0-9:.]{8,12} *\| ?",
+    ),
+    # [  411514] [   104.777692] [service_kafka]    [I] line: logs of a simulated system
+    Prefix("simulated", r"^\[ *[0-9]+\] \[ *[0-9]+\.[0-9]{6}\] \[[A-Za-z0-9_.-]+\] +\[[A-Z]\] "),
+    # kafka-1  | line: docker compose logs; kafka.1.x5dq@node2    | line: docker service logs
+    Prefix("compose", r"^[A-Za-z0-9][A-Za-z0-9_.-]*(?:@[A-Za-z0-9_.-]+)? +\| "),
     # kafka-1: line: Ansible, pssh, clush
     Prefix("named", r"^[A-Za-z0-9][A-Za-z0-9_.-]*: "),
     # > kafka-1 | line, > kafka-1: line: the same in a mail

@@ -161,6 +161,12 @@ WRAPPINGS: dict[str, Callable[[list[str]], str]] = {
     "kubectl": lambda lines: "\n".join(f"[pod/kafka-0/kafka] {line}" for line in lines),
     "kubectl, double time": lambda lines: "\n".join(f"[pod/kafka-0/kafka] {t} {line}" for t, line in stamped(lines)),
     "compose": lambda lines: "\n".join(f"kafka-1  | {line}" for line in lines),
+    "swarm": lambda lines: "\n".join(f"kafka1.0.x5dqnzzy4@node1    | {line}" for line in lines),
+    "service wrapper": lambda lines: "\n".join(f"INFO   | jvm 1    | 2026/11/21 05:00:00 | {line}" for line in lines),
+    "service wrapper, YAJSW": lambda lines: "\n".join(
+        f"INFO|5652/0|Service org.apache.kafka|26-11-21 05:00:00|{line}" for line in lines
+    ),
+    "simulated": lambda lines: "\n".join(f"[  4115] [   104.777692] [service_kafka]    [I] {line}" for line in lines),
     "stern": lambda lines: "\n".join(f"kafka-0 kafka {line}" for line in lines),
     "journal, full": lambda lines: "\n".join(f"Sat 2026-11-21 05:00:00 UTC host kafka[12]: {line}" for line in lines),
     "journal, unix": lambda lines: "\n".join(f"1795239053.030123 host kafka[12]: {line}" for line in lines),
@@ -237,6 +243,10 @@ LAYOUTS: dict[str, Callable[[list[str]], str]] = {
     "thread last": lambda lines: "\n".join(f"{d} {t},{ms} {v} {m} ({c}) [main]" for d, t, ms, v, m, c in events(lines)),
     "logger first": lambda lines: "\n".join(f"{d} {t},{ms} {v} {c}: {m}" for d, t, ms, v, m, c in events(lines)),
     "thread first": lambda lines: "\n".join(f"{d} {t}.{ms} [a-1] {v} {c} - {m}" for d, t, ms, v, m, c in events(lines)),
+    "logger and thread in brackets": lambda lines: "\n".join(
+        f"{d.replace('-', '/')} {t}.{ms} {v} [{c.rpartition('.')[2]}] [main] [kafka-server] [] {m}"
+        for d, t, ms, v, m, c in events(lines)
+    ),
     "level in colours": lambda lines: "\n".join(
         f"[{d} {t},{ms}] \x1b[32m{v:<5}\x1b[m {m} ({c})" for d, t, ms, v, m, c in events(lines)
     ),
