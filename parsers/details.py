@@ -51,6 +51,12 @@ INITIAL_FETCH_OFFSET = "The initial fetch offset"
 MAPPED_FILE = "a fault in a memory-mapped file"
 """Of a disk error: the JVM could not read or write a page of an index."""
 
+FILE_IN_USE = "another process uses the file"
+"""Of a disk error: Windows does not rename or delete a file that is open or mapped, as the broker's own files are."""
+
+SYSTEM_LIMITS = ("Too many open files", "Map failed")
+"""Of a disk error: the process reached a limit of its operating system; the disk is sound."""
+
 ALL_DIRS_FAILED = "all log dirs have failed"
 """Of a failed log directory: it was the last one in use, and the broker stops."""
 
@@ -144,6 +150,9 @@ EPOCHS_OUT_OF_ORDER = ("not stored", "stored, later entries removed")
 REMOTE_STATE = "Couldn't build the state from remote store"
 """Of a problem: what a follower needs of records in remote storage is not there (KIP-405)."""
 
+REMOTE_COPY = "segments were not copied to remote storage"
+"""Of a problem: a leader could not copy segments to remote storage (KIP-405)."""
+
 CHECKPOINT_DAMAGED = "a checkpoint file is damaged"
 """Of a problem: a file of offsets or epochs is empty, or a part of it is missing."""
 
@@ -164,6 +173,18 @@ QUORUM_TRUNCATION = "truncation below the high watermark"
 
 QUORUM_CONTRADICTS = "another leader or epoch"
 """Of a problem: a node of the metadata quorum has another leader or epoch than the others."""
+
+QUORUM_LEFT = "leadership of the metadata quorum given up"
+"""Of a problem: a controller led the quorum and does not any longer."""
+
+QUORUM_EVENT = "an event of the active controller failed"
+"""Of a problem: the active controller met an exception, and takes back what is not committed."""
+
+QUORUM_RECORD = "a record of the metadata log does not fit"
+"""Of a problem: a node of KRaft cannot apply a record of the metadata log, which contradicts an earlier one."""
+
+QUORUM_VOTES = "no majority of votes"
+"""Of a problem: a node of the metadata quorum is a candidate again, after an election without a winner."""
 
 NOT_PAUSED = "Compaction cannot be paused"
 """Of a problem: a follower cannot empty its log, because the cleaner is paused for it already (KAFKA-3123)."""

@@ -22,6 +22,7 @@ class Kind(StrEnum):
     SHUTDOWN_BEGIN = "shutdown_begin"
     SHUTDOWN_COMPLETE = "shutdown_complete"  # missing before the next start: the process was killed or crashed
     START_FAILED = "start_failed"  # a process that stopped before it knew its broker id, and led nothing
+    BROKER_NAMED = "broker_named"  # a line that states nothing else names its broker; only where no other row does
     BROKER_CLUSTER = "broker_cluster"  # detail = cluster id (KIP-78)
     BROKER_VERSION = "broker_version"  # detail = version
     BROKER_SYSTEM = "broker_system"  # detail = the system that wrote a trace, in words

@@ -7,6 +7,7 @@ from forensics.rules.finding import Severity
 from forensics.rules.problem_entry import KnownProblem, Records, Row, detail_is, detail_is_not, less
 from parsers.details import FETCHED_OFFSET, FUTURE_REPLICA
 from parsers.schema import Kind
+from parsers.takers.metadata_files import TOPIC
 
 
 def _is_impossible(row: Row) -> bool:
@@ -43,6 +44,7 @@ FETCHERS: tuple[KnownProblem, ...] = (
         title="Log start above the high watermark refused",
         severity=Severity.WARNING,
         kinds=(Kind.LOG_START_REFUSED,),
+        when=lambda row: row["topic"] != TOPIC,
         states="{who} refused to move the log start of {where} to {log_start}, above its high watermark {hw}",
         records=Records.NOTHING_LOST,
         means=(

@@ -32,6 +32,7 @@ from parsers.details import (
     ALL_DIRS_FAILED,
     CHECKPOINT_DAMAGED,
     FETCHED_OFFSET,
+    FILE_IN_USE,
     FROM_REMOTE,
     LEADER_MOVED,
     MAPPED_FILE,
@@ -41,6 +42,7 @@ from parsers.details import (
     NOT_TAKEN,
     RENAME_FAILED,
     STALE_ZK_VERSION,
+    SYSTEM_LIMITS,
 )
 from parsers.schema import Kind
 
@@ -407,7 +409,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         title="Disk error",
         severity=Severity.ERROR,
         kinds=(Kind.DISK_ERROR,),
-        when=detail_is_not(MAPPED_FILE),
+        when=detail_is_not(MAPPED_FILE, FILE_IN_USE, *SYSTEM_LIMITS),
         states="the operating system of {who} answered {detail}",
         records=Records.UNKNOWN,
         means="The disk or its mount fails. The log directory goes offline; what is on it may be unreadable.",

@@ -143,6 +143,17 @@ def one_of_several(row: Row) -> bool:
     return isr is not None and len(isr) == 1 < len(before)
 
 
+def led_from_isr(row: Row) -> bool:
+    """Return whether an elected leader is in an ISR of several: an unclean election leaves the leader alone in it."""
+    isr = broker_set(row["isr"])
+    return isr is not None and len(isr) > 1 and row["leader"] in isr
+
+
+def has_leader(row: Row) -> bool:
+    """Return whether a line names a leader."""
+    return row["leader"] is not None
+
+
 def first_epoch(row: Row) -> bool:
     """Return whether a leader begins leader epoch 0 at offset 0."""
     return bool(row["leader_epoch"] == 0 and row["leo"] == 0)

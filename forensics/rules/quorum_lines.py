@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from forensics.rules.finding import Severity
 from forensics.rules.problem_entry import KnownProblem, Records, detail_is
-from parsers.details import QUORUM_CONTRADICTS, QUORUM_TRUNCATION
+from parsers.details import (
+    QUORUM_CONTRADICTS,
+    QUORUM_EVENT,
+    QUORUM_LEFT,
+    QUORUM_RECORD,
+    QUORUM_TRUNCATION,
+    QUORUM_VOTES,
+)
 from parsers.schema import Kind
+from parsers.takers.metadata_files import TOPIC
 
 _COPY = "copy the __cluster_metadata-0 directory of every controller before any of them is formatted, wiped or restored"
 _STATUS = "collect kafka-metadata-quorum describe --status and --replication, and quorum-state of every controller"
@@ -57,5 +65,100 @@ QUORUM: tuple[KnownProblem, ...] = (
         ),
         always=True,
     ),
+    KnownProblem(
+        id="metadata-log-contradicts",
+        title="Metadata log contradicts itself",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(QUORUM_RECORD),
+        states="{who} cannot apply a record of its metadata log, because an earlier one contradicts it",
+        records=Records.UNKNOWN,
+        means=(
+            "Either the log has records of two quorums with one cluster id, or a snapshot does not fit it. A "
+            "controller that was formatted again, or that began alone, is a quorum by itself. The node stops there at "
+            "each start. Segments of topics stay as they are."
+        ),
+        fetch=(
+            _COPY,
+            "compare the copies with kafka-dump-log --cluster-metadata-decoder: which topics and leaders has each?",
+            _STATUS,
+        ),
+        always=True,
+    ),
+    KnownProblem(
+        id="snapshot-above-high-watermark",
+        title="Metadata snapshot above the high watermark",
+        severity=Severity.WARNING,
+        kinds=(Kind.LOG_START_REFUSED,),
+        when=lambda row: row["topic"] == TOPIC,
+        states="{who} has a snapshot of the metadata log up to {log_start}, above its high watermark {hw}",
+        records=Records.UNKNOWN,
+        means=(
+            "Soon after a start that is routine: a node learns the high watermark from the quorum. If the line "
+            "continues, or this is the only controller, its metadata log is shorter than it was: its end was not on "
+            "disk at a power loss, or the directory was restored."
+        ),
+        fetch=(
+            _COPY,
+            _STATUS,
+            "collect the log end offset of the metadata log at the last start of each controller",
+        ),
+        always=True,
+    ),
+    KnownProblem(
+        id="controller-event-failed",
+        title="Active controller gave up after an error",
+        severity=Severity.WARNING,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(QUORUM_EVENT),
+        states="{who}, the active controller, met an error in an event and gave up its leadership of the quorum",
+        records=Records.UNKNOWN,
+        means=(
+            "It takes back the changes of topics, leaders and ISRs that are not committed, and the quorum elects a "
+            "leader. The line names the exception. NotLeaderException is routine if the node had just lost the "
+            "leadership; others meet each new leader until the cause is gone."
+        ),
+        fetch=(
+            "collect the exception below the line, and the same lines of every controller",
+            _STATUS,
+            _COPY,
+        ),
+    ),
+    KnownProblem(
+        id="quorum-without-majority",
+        title="Election of the metadata quorum without a winner",
+        severity=Severity.WARNING,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(QUORUM_VOTES),
+        states="{who} asks for votes of the metadata quorum again, in epoch {leader_epoch}: no candidate won before",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Without a majority of the controllers, the quorum has no leader. Brokers keep the leaders that they have, "
+            "but topics, leaders and ISRs cannot change: a partition whose leader fails stays without one."
+        ),
+        fetch=(
+            "check that a majority of the controllers runs, and that they reach each other at controller.quorum.voters",
+            _STATUS,
+        ),
+    ),
+    KnownProblem(
+        id="quorum-leadership-left",
+        title="Controller no longer leads the metadata quorum",
+        severity=Severity.INFO,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(QUORUM_LEFT),
+        states="{who} led the metadata quorum in epoch {previous_epoch}, and does not lead it any longer",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Routine if the controller stops. Otherwise the other voters did not hear from it in time: a long pause, a "
+            "slow disk or a broken connection. It takes back what is not committed. Brokers keep the leaders that they "
+            "have until a new controller is active."
+        ),
+        fetch=(
+            "collect the lines of all controllers from the minute before and after: who became leader, and why",
+            "if it happens often: compare pauses of the JVM and of the disk with quorum.fetch.timeout.ms",
+        ),
+        leads=True,
+    ),
 )
-"""Contradictions within the quorum: errors first."""
+"""Contradictions within the quorum and changes of its leader: errors first."""

@@ -7,12 +7,15 @@ from forensics.rules.problem_entry import KnownProblem, Records, Row, detail_is,
 from parsers.details import (
     CLEANING_FAILED,
     EPOCHS_OUT_OF_ORDER,
+    FILE_IN_USE,
     MAPPED_FILE,
     NOT_PAUSED,
+    REMOTE_COPY,
     REMOTE_STATE,
     SEGMENT_NOT_RENAMED,
     SEGMENTS_MISSING,
     SENT_DAMAGED,
+    SYSTEM_LIMITS,
 )
 from parsers.schema import Kind
 
@@ -116,6 +119,46 @@ REPLICAS: tuple[KnownProblem, ...] = (
             ),
             _DUMP,
             "skip the offset in the consumer only if no replica has the undamaged record",
+        ),
+        always=True,
+    ),
+    KnownProblem(
+        id="file-in-use",
+        title="Windows does not let the broker rename its files",
+        severity=Severity.ERROR,
+        kinds=(Kind.DISK_ERROR,),
+        when=detail_is(FILE_IN_USE),
+        states="Windows did not let {who} rename or delete a file of its log that is in use",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Brokers rename segments and indexes while these are mapped into memory, when they compact or delete old "
+            "ones; Windows refuses that. The log directory goes offline, and with the last one the broker stops. It "
+            "meets the same at each start."
+        ),
+        fetch=(
+            "run the broker on Linux, in WSL 2 or in a container, on a disk that is not shared with Windows",
+            "until then, switch off what renames files: log.cleaner.enable=false (before 4.0), log.retention.ms=-1",
+            "copy the log directory before you delete anything in it: its replicas may be the only copies",
+        ),
+        issues=("KAFKA-1194 (Windows, which Kafka does not support fully)",),
+        always=True,
+    ),
+    KnownProblem(
+        id="system-limit",
+        title="Limit of the operating system reached",
+        severity=Severity.ERROR,
+        kinds=(Kind.DISK_ERROR,),
+        when=detail_is(*SYSTEM_LIMITS),
+        states="the operating system of {who} answered {detail}: a limit of the process is reached, the disk is sound",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Each segment needs open files and mapped indexes, and each connection a file. The broker counts this as a "
+            "failure of its disk: the log directory goes offline, and with the last one the broker stops."
+        ),
+        fetch=(
+            '"Too many open files": raise LimitNOFILE (ulimit -n) of the service to 100000 or more',
+            '"Map failed": raise vm.max_map_count (sysctl) to 262144 or more',
+            "count segments and connections: too many partitions or short segments reach any limit",
         ),
         always=True,
     ),
@@ -254,6 +297,24 @@ REPLICAS: tuple[KnownProblem, ...] = (
             "check whether segments of {where} were deleted in remote storage",
         ),
         always=True,
+    ),
+    KnownProblem(
+        id="remote-copy-failed",
+        title="Segments not copied to remote storage",
+        severity=Severity.WARNING,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(REMOTE_COPY),
+        states="{who}, the leader of {where}, could not copy segments to remote storage",
+        records=Records.NOTHING_LOST,
+        means=(
+            "The broker tries again. Segments that are not copied stay on the local disk, whatever retention says: the "
+            "log grows until a copy succeeds or the disk is full."
+        ),
+        fetch=(
+            "collect the exception below the line: it names the cause, such as the store or a missing file",
+            "watch the free space of the log directory on {who}",
+            "do not delete local segments by hand: they are the only copies",
+        ),
     ),
     KnownProblem(
         id="log-not-restarted",

@@ -349,9 +349,10 @@ def _is_open(row: Row) -> bool:
 
 
 def _with_event(row: Row, events: Mapping[tuple[int, int], Row]) -> Row:
-    """An exception without partition or offset, with those of the event that it belongs to."""
+    """Return an exception without partition or offset, with those of the event that it belongs to."""
     place = (None, None) if row["topic"] is None else (row["topic"], row["partition"])
-    for line in range(row["line"] - 1, row["line"] - 1 - NEAR, -1):
+    last = row["line"] - (row["topic"] is not None)  # a line may name its own cause
+    for line in range(last, last - NEAR, -1):
         event = events.get((row["source"], line))
         if event is not None and place in ((None, None), (event["topic"], event["partition"])):
             offset = event["offset"] if event["kind"] in FAILURES else event["leo"]

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from parsers.details import CHECKPOINT_DAMAGED, MAPPED_FILE, NOT_PAUSED, SEGMENT_NOT_RENAMED
+from parsers.details import CHECKPOINT_DAMAGED, FILE_IN_USE, MAPPED_FILE, NOT_PAUSED, SEGMENT_NOT_RENAMED
 from parsers.messages.catalogue import Example, Message, Variant
 from parsers.messages.patterns import EITHER, ORDERS, REPLICA_MANAGER, TP
 from parsers.schema import Kind
@@ -370,7 +370,16 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="KP-09",
         kind=Kind.DISK_ERROR,
-        literal=("Input/output error", "Read-only file system", "Stale file handle", " unsafe memory access operation"),
+        literal=(
+            "Input/output error",
+            "Read-only file system",
+            "Stale file handle",
+            " unsafe memory access operation",
+            "Too many open files",
+            "Map failed",
+            " being used by another process",
+            "另一个程序正在使用此文件",
+        ),
         level="ERROR",
         stock=True,
         thrown=True,
@@ -387,6 +396,44 @@ MESSAGES: tuple[Message, ...] = (
                         ({"detail": "Read-only file system"},),
                     ),
                     Example("Stale file handle", ({"detail": "Stale file handle"},)),
+                ),
+            ),
+            # EMFILE and ENFILE; ENOMEM of mmap, mostly for vm.max_map_count (FileChannelImpl.map).
+            Variant(
+                since="0.8",
+                until=None,
+                regex=r"^(?:[^ ]+ \(|[^ ]+: )?(?P<detail>Too many open files|Map failed)",
+                source_ref="errno EMFILE, ENFILE, ENOMEM in a java.io.IOException",
+                examples=(
+                    Example("Map failed", ({"detail": "Map failed"},)),
+                    Example(
+                        "/data/orders-0/00000000000000000042.index (Too many open files)",
+                        ({"detail": "Too many open files"},),
+                    ),
+                    Example("Too many open files in system", ({"detail": "Too many open files"},)),
+                ),
+            ),
+            # ERROR_SHARING_VIOLATION of Windows, in its language.
+            Variant(
+                since="0.8",
+                until=None,
+                regex=(
+                    r"^[A-Za-z]:.*?: ?(?:The process cannot access the file because it is being used by another process"
+                    r"|另一个程序正在使用此文件)"
+                ),
+                source_ref="java.nio.file.FileSystemException for ERROR_SHARING_VIOLATION",
+                fixed={"detail": FILE_IN_USE},
+                examples=(
+                    Example(
+                        "C:\\tmp\\kafka-logs\\orders-0\\00000000000000000000.timeindex.cleaned: The process cannot "
+                        "access the file because it is being used by another process.",
+                        ({"detail": FILE_IN_USE},),
+                    ),
+                    Example(
+                        "D:\\kafka\\orders-0\\00000000000000000000.log -> D:\\kafka\\orders-0\\"
+                        "00000000000000000000.log.deleted: 另一个程序正在使用此文件，进程无法访问。",
+                        ({"detail": FILE_IN_USE},),
+                    ),
                 ),
             ),
             # The JVM makes this of a SIGBUS: a page of a mapped index could not be read or written.

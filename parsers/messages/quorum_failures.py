@@ -1,14 +1,27 @@
-"""``KafkaRaftClient``: a node of the metadata quorum that cannot continue with its own data."""
+"""Failures of the metadata quorum: a node that cannot continue with its own data, or that does not lead any longer."""
 
 from __future__ import annotations
 
-from parsers.details import QUORUM_CONTRADICTS, QUORUM_TRUNCATION
+from parsers.details import (
+    QUORUM_CONTRADICTS,
+    QUORUM_EVENT,
+    QUORUM_LEFT,
+    QUORUM_RECORD,
+    QUORUM_TRUNCATION,
+    QUORUM_VOTES,
+)
 from parsers.messages.catalogue import Example, Message, Variant
+from parsers.messages.patterns import QUORUM_CONTROLLER, RAFT
 from parsers.schema import Kind
 
 _METADATA: dict[str, int | str] = {"topic": "__cluster_metadata", "partition": 0}
 _TRUNCATION = {**_METADATA, "detail": QUORUM_TRUNCATION}
 _CONTRADICTS = {**_METADATA, "detail": QUORUM_CONTRADICTS}
+_RECORD: dict[str, int | str | None] = {**_METADATA, "detail": QUORUM_RECORD}
+_LEFT = {**_METADATA, "detail": QUORUM_LEFT}
+_EVENT = {**_METADATA, "detail": QUORUM_EVENT}
+_VOTES = {**_METADATA, "detail": QUORUM_VOTES}
+_NO_LEADER = r"(?:Candidate|Prospective|Resigned|Unattached|Voted)"
 
 MESSAGES: tuple[Message, ...] = (
     # A follower whose leader lacks records that the follower knows to be committed.
@@ -92,5 +105,246 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
+    # A record of the metadata log that contradicts what the node has: the fault handler prints this as the cause.
+    Message(
+        id="Q-24",
+        kind=Kind.PROBLEM,
+        literal=("Found duplicate TopicRecord for ", ", did not match the current broker epoch, "),
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="3.0",
+                until=None,
+                regex=r"^Found duplicate TopicRecord for [^ ]+ with a different ID than before",
+                source_ref="3.6.2 ReplicationControlManager:443",
+                fixed={**_METADATA, "detail": QUORUM_RECORD},
+                examples=(
+                    Example(
+                        "Found duplicate TopicRecord for orders with a different ID than before. Previous ID was "
+                        "Rh8JkKq4RPy1v6cF2f9x0A and new ID is eQsSREvITgOLN7uKjScwFw",
+                        (_RECORD,),
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.1",
+                until=None,
+                regex=(
+                    r"^Tried to change broker [0-9]+, but the given epoch, [0-9]+, did not match the current broker "
+                    r"epoch, [0-9]+"
+                ),
+                source_ref="3.6.2 ClusterDelta:89",
+                fixed={**_METADATA, "detail": QUORUM_RECORD},
+                examples=(
+                    Example(
+                        "Tried to change broker 3, but the given epoch, 99, did not match the current broker epoch, 97",
+                        (_RECORD,),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # States of a node: only those that follow leadership, or a lost election, state anything.
+    Message(
+        id="Q-01b",
+        kind=Kind.PROBLEM,
+        literal=("Completed transition to ", "Attempting durable transition to "),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.7",
+                until=None,
+                regex=(
+                    rf"^{RAFT}Completed transition to {_NO_LEADER}[A-Za-z]*\(.*?epoch=(?P<leader_epoch>[0-9]+).*? from "
+                    r"Leader(?:State)?\(.*? epoch=(?P<previous_epoch>[0-9]+)"
+                ),
+                source_ref="3.6.2 QuorumState:485",
+                fixed=_LEFT,
+                examples=(
+                    Example(
+                        "[RaftManager id=100] Completed transition to ResignedState(localId=100, epoch=4, voters=[100, "
+                        "101, 102], electionTimeoutMs=1561, unackedVoters=[101, 102], preferredSuccessors=[101]) from "
+                        "Leader(localId=100, epoch=4, epochStartOffset=70, highWatermark=Optional[LogOffsetMetadata("
+                        "offset=90, metadata=Optional.empty)], voterStates={})",
+                        ({**_LEFT, "witness": 100, "leader_epoch": 4, "previous_epoch": 4},),
+                    ),
+                    Example(
+                        "[RaftManager id=100] Completed transition to Unattached(epoch=5, voters=[100, 101, 102], "
+                        "electionTimeoutMs=1598) from Leader(localId=100, epoch=4, epochStartOffset=70, "
+                        "highWatermark=Optional.empty, voterStates={})",
+                        ({**_LEFT, "witness": 100, "leader_epoch": 5, "previous_epoch": 4},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="2.7",
+                until="3.9",
+                regex=(
+                    rf"^{RAFT}Completed transition to CandidateState\(.*?epoch=(?P<leader_epoch>[0-9]+), "
+                    r"retries=(?:[2-9]|[1-9][0-9]+)[,)]"
+                ),
+                source_ref="3.6.2 CandidateState:toString",
+                fixed=_VOTES,
+                examples=(
+                    Example(
+                        "[RaftManager id=100] Completed transition to CandidateState(localId=100, epoch=7, retries=3, "
+                        "voteStates={100=GRANTED, 101=UNRECORDED, 102=UNRECORDED}, highWatermark=Optional.empty, "
+                        "electionTimeoutMs=1863) from CandidateState(localId=100, epoch=6, retries=2, voteStates={}, "
+                        "highWatermark=Optional.empty, electionTimeoutMs=1701)",
+                        ({**_VOTES, "witness": 100, "leader_epoch": 7},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="2.7",
+                until=None,
+                regex=rf"^{RAFT}Completed transition to {_NO_LEADER}",
+                source_ref="3.6.2 QuorumState:485",
+                own_row=False,
+                examples=(
+                    Example(
+                        "[RaftManager id=1] Completed transition to Unattached(epoch=0, votedKey=null, voters=[100], "
+                        "electionTimeoutMs=1642, highWatermark=Optional.empty) from null",
+                        (),
+                        "real",
+                    ),
+                    Example(
+                        "[RaftManager id=100] Completed transition to CandidateState(localId=100, epoch=5, retries=1, "
+                        "voteStates={}, highWatermark=Optional.empty, electionTimeoutMs=1399)",
+                        (),
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.9",
+                until=None,
+                regex=rf"^{RAFT}Attempting durable transition to ",
+                source_ref="3.9.0 QuorumState",
+                own_row=False,
+                examples=(
+                    Example(
+                        "[RaftManager id=1] Attempting durable transition to Unattached(epoch=0, votedKey=null, "
+                        "voters=[100], electionTimeoutMs=1642, highWatermark=Optional.empty) from null",
+                        (),
+                        "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # The active controller, as QuorumController logs it.
+    Message(
+        id="Q-22",
+        kind=Kind.PROBLEM,
+        literal=("Renouncing the leadership due to a metadata log event", "Renouncing the leadership at oldEpoch "),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="3.3",
+                until=None,
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}Renouncing the leadership due to a metadata log event\. We were the leader "
+                    r"at epoch (?P<previous_epoch>[0-9]+), but in the new epoch (?P<leader_epoch>[0-9]+), the leader "
+                    r"is (?:(?P<leader>[0-9]+)|\(none\))\. Reverting to last committed offset (?P<offset>[0-9]+)"
+                ),
+                source_ref="3.3.2 QuorumController:1072",
+                fixed=_LEFT,
+                examples=(
+                    Example(
+                        "[QuorumController id=100] Renouncing the leadership due to a metadata log event. We were the "
+                        "leader at epoch 1, but in the new epoch 2, the leader is 101. Reverting to last committed "
+                        "offset 53.",
+                        (
+                            {
+                                **_LEFT,
+                                "witness": 100,
+                                "previous_epoch": 1,
+                                "leader_epoch": 2,
+                                "leader": 101,
+                                "offset": 53,
+                            },
+                        ),
+                    ),
+                    Example(
+                        "[QuorumController id=100] Renouncing the leadership due to a metadata log event. We were the "
+                        "leader at epoch 1, but in the new epoch 2, the leader is (none). Reverting to last committed "
+                        "offset 53.",
+                        ({**_LEFT, "witness": 100, "previous_epoch": 1, "leader_epoch": 2, "offset": 53},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.0",
+                until="3.2",
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}Renouncing the leadership at oldEpoch (?P<previous_epoch>[0-9]+) due to a "
+                    r"metadata log event\. Reverting to last committed offset (?P<offset>[0-9]+)"
+                ),
+                source_ref="3.0.2 QuorumController:786",
+                fixed=_LEFT,
+                examples=(
+                    Example(
+                        "[Controller 1] Renouncing the leadership at oldEpoch 1 due to a metadata log event. Reverting "
+                        "to last committed offset 9.",
+                        ({**_LEFT, "witness": 1, "previous_epoch": 1, "offset": 9},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Message(
+        id="Q-23",
+        kind=Kind.PROBLEM,
+        literal=(" failed with unknown server exception ", " (treated as UnknownServerException)"),
+        level="WARN",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.8",
+                until="3.5",
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}.*?: failed with unknown server exception [A-Za-z]+(?: at epoch "
+                    r"(?P<leader_epoch>[0-9]+))?(?:.*? last committed offset (?P<offset>[0-9]+))?"
+                ),
+                source_ref="2.8.2 QuorumController, 3.5.2 QuorumController",
+                fixed=_EVENT,
+                examples=(
+                    Example(
+                        "[Controller 1] registerBroker: failed with unknown server exception RuntimeException at epoch "
+                        "1 in 7 us. Reverting to last committed offset 9.",
+                        ({**_EVENT, "witness": 1, "leader_epoch": 1, "offset": 9},),
+                    ),
+                    Example(
+                        "[Controller 1] maybeFenceReplicas: failed with unknown server exception NotLeaderException at "
+                        "epoch 26 in 19 us.  Renouncing leadership and reverting to the last committed offset 90.",
+                        ({**_EVENT, "witness": 1, "leader_epoch": 26, "offset": 90},),
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.6",
+                until=None,
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}.*?: event failed with [A-Za-z]+ \(treated as UnknownServerException\)"
+                    r"(?: at epoch (?P<leader_epoch>[0-9]+))?(?:.*? last committed offset (?P<offset>[0-9]+))?"
+                ),
+                source_ref="3.6.2 EventHandlerExceptionInfo:failureMessage",
+                fixed=_EVENT,
+                examples=(
+                    Example(
+                        "[QuorumController id=100] maybeFenceReplicas: event failed with NotLeaderException (treated "
+                        "as UnknownServerException) at epoch 26 in 19 microseconds. Renouncing leadership and "
+                        "reverting to the last committed offset 90. Exception message: Append failed because the "
+                        "replica is not the current leader",
+                        ({**_EVENT, "witness": 100, "leader_epoch": 26, "offset": 90},),
+                    ),
+                ),
+            ),
+        ),
+    ),
 )
-"""Contradictions between a node and its quorum, as exceptions that end the process."""
+"""Contradictions between a node and its quorum, and what a controller says that does not lead any longer."""

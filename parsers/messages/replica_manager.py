@@ -397,6 +397,15 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                 ),
             ),
+            # As people write it, without the prefix.
+            Variant(
+                since="1.0",
+                until=None,
+                regex=r"^Stopping serving replicas in dir (?P<log_dir>.+)",
+                quoted=True,
+                source_ref="3.6.2 ReplicaManager:2321",
+                examples=(Example("Stopping serving replicas in dir /data", ({"log_dir": "/data"},)),),
+            ),
         ),
     ),
     # A leader's line about a fetch that it refused; 0.8.0 and 0.8.1 give the reason in the exception alone.

@@ -261,10 +261,7 @@ MESSAGES: tuple[Message, ...] = (
     routine(
         "K-14a",
         Kind.CONTROLLER_ACTIVE,
-        (
-            "In the new epoch ",
-            "Renouncing the leadership due to a metadata log event",
-        ),
+        "In the new epoch ",
         "INFO",
         True,
         Wording(
@@ -273,17 +270,6 @@ MESSAGES: tuple[Message, ...] = (
             rf"^{QUORUM_CONTROLLER}In the new epoch [0-9]+, the leader is ",
             "3.3.2 QuorumController:1084",
             "[QuorumController id=100] In the new epoch 2, the leader is 101.",
-        ),
-        Wording(
-            "3.0",
-            None,
-            rf"^{QUORUM_CONTROLLER}Renouncing the leadership due to a metadata log event",
-            "3.3.2 QuorumController:1072",
-            (
-                "[QuorumController id=100] Renouncing the leadership due to a metadata log event. We were "
-                "the leader at epoch 1, but in the new epoch 2, the leader is 101. Reverting to last "
-                "committed offset 53."
-            ),
         ),
     ),
     routine(
@@ -314,38 +300,6 @@ MESSAGES: tuple[Message, ...] = (
                 "[QuorumController id=100] Replaying snapshot 00000000000000000053-0000000001 record "
                 "TopicRecord(name='orders', topicId=Rh8JkKq4RPy1v6cF2f9x0A)"
             ),
-        ),
-    ),
-    routine(
-        "Q-01b",
-        Kind.ELECTION,
-        (
-            "Completed transition to ",
-            "Attempting durable transition to ",
-        ),
-        "INFO",
-        True,
-        Wording(
-            "2.7",
-            None,
-            rf"^{RAFT}Completed transition to (?:Candidate|Prospective|Resigned|Unattached|Voted)",
-            "3.6.2 QuorumState:485",
-            (
-                "[RaftManager id=1] Completed transition to Unattached(epoch=0, votedKey=null, "
-                "voters=[100], electionTimeoutMs=1642, highWatermark=Optional.empty) from null"
-            ),
-            "real",
-        ),
-        Wording(
-            "3.9",
-            None,
-            rf"^{RAFT}Attempting durable transition to ",
-            "3.9.0 QuorumState",
-            (
-                "[RaftManager id=1] Attempting durable transition to Unattached(epoch=0, votedKey=null, "
-                "voters=[100], electionTimeoutMs=1642, highWatermark=Optional.empty) from null"
-            ),
-            "real",
         ),
     ),
     routine(

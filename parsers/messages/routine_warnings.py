@@ -6,7 +6,7 @@ Others of these loggers are reported as unknown wordings.
 from __future__ import annotations
 
 from parsers.messages.catalogue import Message, Wording, routine
-from parsers.messages.patterns import CONTROLLER, PARTITION, QUORUM_CONTROLLER, REPLICA_MANAGER
+from parsers.messages.patterns import CONTROLLER, PARTITION, QUORUM_CONTROLLER, RAFT, REPLICA_MANAGER
 from parsers.schema import Kind
 
 _SENDER = r"^\[(?:Controller-[0-9]+-to-broker-[0-9]+-send-thread|RequestSendThread controllerId=[0-9]+)\][,:]? "
@@ -318,10 +318,9 @@ MESSAGES: tuple[Message, ...] = (
         (
             "Performing controller activation.",
             "We were the leader in epoch ",
-            "failed with unknown server exception ",
-            "Renouncing the leadership at oldEpoch ",
             "Cancelling deferred write event ",
             " that is unknown to the controller",
+            ": unable to start processing because of ",
         ),
         "WARN",
         True,
@@ -343,22 +342,6 @@ MESSAGES: tuple[Message, ...] = (
             "[QuorumController id=100] We were the leader in epoch 1, and are still the leader in the new epoch 2.",
         ),
         Wording(
-            "2.8",
-            "3.5",
-            rf"^{QUORUM_CONTROLLER}.*failed with unknown server exception ",
-            "2.8.2 QuorumController, 3.5.2 QuorumController",
-            "[Controller 1] registerBroker: failed with unknown server exception RuntimeException at epoch 1 in 7 us. "
-            "Reverting to last committed offset 9.",
-        ),
-        Wording(
-            "3.0",
-            "3.2",
-            rf"^{QUORUM_CONTROLLER}Renouncing the leadership at oldEpoch ",
-            "3.0.2 QuorumController:786",
-            "[Controller 1] Renouncing the leadership at oldEpoch 1 due to a metadata log event. Reverting to last "
-            "committed offset 9.",
-        ),
-        Wording(
             "3.3",
             "3.8",
             rf"^{QUORUM_CONTROLLER}Broker [0-9]+ registered with feature .* that is unknown to the controller",
@@ -375,6 +358,13 @@ MESSAGES: tuple[Message, ...] = (
             "[QuorumController id=100] Cancelling deferred write event maybeFenceReplicas because the event queue is "
             "now closed.",
         ),
+        Wording(
+            "2.8",
+            None,
+            rf"^{QUORUM_CONTROLLER}[A-Za-z]+: unable to start processing because of [A-Za-z]+",
+            "2.8.2 QuorumController, 3.9.0 QuorumController",
+            "[Controller 1] registerBroker: unable to start processing because of NotControllerException.",
+        ),
         # Without a sentence on migration or features.
         Wording(
             "4.0",
@@ -388,7 +378,7 @@ MESSAGES: tuple[Message, ...] = (
     routine(
         "U-09",
         Kind.LOG_START,
-        (" received error but it will be scheduled", "Error occurred while copying log segments of partition: "),
+        " received error but it will be scheduled",
         "WARN",
         True,
         Wording(
@@ -400,13 +390,20 @@ MESSAGES: tuple[Message, ...] = (
             "eQsSREvITgOLN7uKjScwFw:orders-1 received error but it will be scheduled",
             "real",
         ),
+    ),
+    # A node of the metadata quorum; the exception below the line names the cause.
+    routine(
+        "U-09b",
+        Kind.LOG_START,
+        "Had an error during log cleaning",
+        "ERROR",
+        True,
         Wording(
-            "3.6",
+            "3.2",
             None,
-            r"^\[RemoteLogManager=[^\]]*\] Error occurred while copying log segments of partition: ",
-            "3.6.2 RemoteLogManager, 3.9.1 RemoteLogManager",
-            "[RemoteLogManager=1 partition=eQsSREvITgOLN7uKjScwFw:orders-1] Error occurred while copying log segments "
-            "of partition: eQsSREvITgOLN7uKjScwFw:orders-1",
+            rf"^{RAFT}Had an error during log cleaning",
+            "3.3.2 KafkaRaftClient",
+            "[RaftManager nodeId=1] Had an error during log cleaning",
         ),
     ),
     # A broker that does not lead the partition answers so; clients and followers ask the new leader. Later releases

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from parsers.details import REMOTE_COPY
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import ORDERS, REPLICA_MANAGER, TP
 from parsers.schema import Kind
@@ -442,6 +443,33 @@ MESSAGES: tuple[Message, ...] = (
                     Example(
                         "Partition [orders,0] on broker 1: Error deleting the log for partition orders-0",
                         ({**ORDERS, "witness": 1, "detail": "Error deleting the log"},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # An exception below the line names the cause; the task runs again.
+    Message(
+        id="U-09a",
+        kind=Kind.PROBLEM,
+        literal="Error occurred while copying log segments of partition: ",
+        level="ERROR",
+        stock=True,
+        variants=(
+            Variant(
+                since="3.6",
+                until=None,
+                regex=(
+                    r"^\[RemoteLogManager=(?P<witness>[0-9]+) partition=[^\]]*\] Error occurred while copying log "
+                    r"segments of partition: (?P<topic_id>[A-Za-z0-9_-]{22}):(?P<tp>[a-zA-Z0-9._-]+-[0-9]+)"
+                ),
+                source_ref="3.6.2 RemoteLogManager, 3.9.1 RemoteLogManager",
+                fixed={"detail": REMOTE_COPY},
+                examples=(
+                    Example(
+                        "[RemoteLogManager=1 partition=eQsSREvITgOLN7uKjScwFw:orders-0] Error occurred while copying "
+                        "log segments of partition: eQsSREvITgOLN7uKjScwFw:orders-0",
+                        ({**ORDERS, "topic_id": "eQsSREvITgOLN7uKjScwFw", "witness": 1, "detail": REMOTE_COPY},),
                     ),
                 ),
             ),

@@ -142,7 +142,7 @@ def _extracts(
         _wordings(thrown, parts, fitted, thrown=True)
         lines_read = _lines_of(fitted)
     observations = _named_by_event(values(pl.concat(parts, how="diagonal"))) if parts else empty(OBSERVATIONS)
-    observations = _with_errors(observations, lines, heads)
+    observations = _with_errors(_named_once(observations), lines, heads)
     observations = _with_senders(observations, events)
     strays = _strays(others, frame)
     missed = pl.concat([strays, torn, unknown_wordings.notices(unknown, _PER_TEXT)])
@@ -172,12 +172,25 @@ def _extracts(
             _by_text(observations, len(noticed)),
             _by_text(missed, len(noticed)),
             _counts(events.get_column("line"), len(noticed)),
-            _counts(pl.concat([told.get_column("line") for told in (hits, strays, thrown, unknown)]), len(noticed)),
+            _counts(_lines_of([told.get_column("line") for told in (hits, strays, thrown, unknown)]), len(noticed)),
             _counts(lines_read, len(noticed)),
             _spans(events, len(noticed), frame),
             strict=True,
         )
     ]
+
+
+def _named_once(rows: pl.DataFrame) -> pl.DataFrame:
+    """Keep lines that only name their broker if nothing else in their text does: the first line of each broker."""
+    named = pl.col("kind") == Kind.BROKER_NAMED.value
+    lines = rows.filter(named)
+    if lines.is_empty():
+        return rows
+    text = pl.col("line") // _PER_TEXT
+    others = rows.filter(~named)
+    told = others.filter(pl.col("witness").is_not_null()).select(text.unique()).to_series()
+    first = lines.filter(~text.is_in(told.implode())).sort("line").unique([text, "witness"], keep="first")
+    return pl.concat([others, first])
 
 
 def _by_text(rows: pl.DataFrame, texts: int) -> list[pl.DataFrame]:
@@ -326,6 +339,8 @@ def _rows(read: pl.DataFrame, message: Message, variant: Variant) -> list[pl.Dat
     parts: list[pl.DataFrame] = []
     if variant.own_row:
         parts.append(stated(read, message, variant, message.kind))
+    elif not variant.each and "witness" in read.columns:
+        parts.append(stated(read.select("line", "time", "witness"), message, variant, Kind.BROKER_NAMED))
     for each in variant.each:
         many = read.with_columns(pl.col("message").str.extract_all(_unnamed(each.regex)).alias("_part"))
         many = many.explode("_part", empty_as_null=False, keep_nulls=False)
@@ -423,6 +438,7 @@ def _strays(others: pl.DataFrame, frame: Frame) -> pl.DataFrame:
 
 
 _EXCEPTION = r"^\s*(?:Caused by: |Suppressed: )?(?:[A-Za-z_][A-Za-z0-9_]*\.)+[A-Za-z_][A-Za-z0-9_$]*: "
+_CLASS = r"(?:java|sun)\.(?:[a-z][a-z0-9_]*\.)+[A-Z][A-Za-z0-9_$]*Exception"
 
 
 def _thrown(heads: pl.DataFrame, others: pl.DataFrame, frame: Frame) -> pl.DataFrame:
@@ -434,15 +450,19 @@ def _thrown(heads: pl.DataFrame, others: pl.DataFrame, frame: Frame) -> pl.DataF
         frame: the layout.
 
     Returns:
-        Columns ``line``, ``text``, ``literal``, ``message`` and ``time``, which is null if the event is missing.
+        Columns ``line``, ``text``, ``literal``, ``message`` (behind the name of the exception) and ``time``, which is
+        null if the event is missing.
     """
     literals, _ = _table(thrown=True)
     text = pl.col("text")
     found = others.select("line", "text").filter(text.str.contains_any(literals))
-    found = found.filter(text.str.contains(_EXCEPTION)).with_columns(
-        text.str.extract_many(literals, overlapping=True).list.unique(maintain_order=True).alias("literal"),
-        text.str.replace(_EXCEPTION, "").alias("message"),
+    found = found.filter(text.str.contains(_EXCEPTION)).with_columns(text.str.replace(_EXCEPTION, "").alias("message"))
+    found = pl.concat([found, _causes_inside(heads), _causes_inside(others, "Caused by")]).sort(
+        "line", maintain_order=True
     )
+    found = found.with_columns(
+        pl.col("message").str.extract_many(literals, overlapping=True).list.unique(maintain_order=True).alias("literal")
+    ).select("line", "text", "literal", "message")
     if found.is_empty():
         return found.with_columns(pl.lit(None, dtype=pl.Datetime("us")).alias("time"))
     events = heads.select("line", pl.col("line").alias("event"), text.alias("event_text"))
@@ -451,6 +471,25 @@ def _thrown(heads: pl.DataFrame, others: pl.DataFrame, frame: Frame) -> pl.DataF
     times = frames.split(found.select(pl.col("event").alias("line"), pl.col("event_text").alias("text")), frame)
     timed = found.with_columns(times.get_column("time"))
     return timed.with_columns(pl.when(mine).then("time").alias("time")).drop("event", "event_text")
+
+
+@functools.cache
+def _causes() -> list[str]:
+    """Return the literals of exceptions in the words of the operating system."""
+    kinds = (Kind.DISK_FULL, Kind.DISK_ERROR)
+    return [literal for one in MESSAGES if one.thrown and one.kind in kinds for literal in one.literals]
+
+
+def _causes_inside(lines: pl.DataFrame, behind: str = "") -> pl.DataFrame:
+    """Return lines that name behind other words an exception of the operating system: the cause of what they state.
+
+    Examples: ``... due to java.io.IOException: No space left on device``, ``... Caused by: java.io.IOException: ...``.
+    """
+    text = pl.col("text")
+    found = lines.select("line", "text").filter(text.str.contains(f"{behind}: java" if behind else "Exception: "))
+    found = found.filter(text.str.contains_any(_causes()))
+    inside = text.str.extract(rf"^.*\S.*?[ :()]{_CLASS}: (.*)$")
+    return found.with_columns(inside.alias("message")).drop_nulls("message")
 
 
 def _named_by_event(rows: pl.DataFrame) -> pl.DataFrame:

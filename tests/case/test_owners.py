@@ -10,6 +10,7 @@ import pytest
 
 from forensics.engines.local import scan, take_in
 from forensics.rules.finding import Finding
+from parsers.schema import Kind
 
 PRINTED = "[2026-03-01 12:00:00,000] INFO [KafkaServer id={0}] started (kafka.server.KafkaServer)\n"
 MUTE = "[2026-03-01 12:00:00,000] INFO Truncating log orders-0 to offset 50. (kafka.log.Log)\n"
@@ -199,3 +200,21 @@ def test_dumps_beside_one_another_are_compared(write: Write, tmp_path: Path) -> 
     assert [(one.rule, one.confidence.value, one.offsets) for one in result.findings if one.rule != "evidence-gap"] == [
         ("replica-divergence", "suspected", ((0, 1),))
     ]
+
+
+ROUTINE = (
+    "[2026-03-01 12:00:00,000] INFO [QuorumController id={0}] In the new epoch 2, the leader is (none). "
+    "(org.apache.kafka.controller.QuorumController)\n"
+)
+"""A line that adds nothing to others."""
+
+
+def test_a_routine_line_names_its_broker_where_no_other_line_does(write: Write, tmp_path: Path) -> None:
+    write("one.log", ROUTINE.format(4) + MUTE)
+    write("two.log", ROUTINE.format(4) + ROUTINE.format(5) + MUTE)
+    assert owners(tmp_path) == {"one.log": 4, "two.log": None}
+
+
+def test_a_routine_line_adds_no_row_where_another_line_names_the_broker(write: Write, tmp_path: Path) -> None:
+    write("one.log", ROUTINE.format(4) + PRINTED.format(4))
+    assert Kind.BROKER_NAMED.value not in take_in([str(tmp_path)]).observations.get_column("kind").to_list()

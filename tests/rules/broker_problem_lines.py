@@ -38,6 +38,11 @@ def _found(end: int) -> str:
     )
 
 
+_LOCKED = (
+    "java.nio.file.FileSystemException: C:\\kafka\\sales-7\\00000000000000000042.log -> "
+    "C:\\kafka\\sales-7\\00000000000000000042.log.deleted: {}"
+)
+
 SHOWN: dict[str, Shown] = {
     "append-failed": Shown(
         [_FAILED, "java.lang.IllegalStateException: anything", FRAME], [_FAILED, _OUT_OF_SEQUENCE, FRAME], broker=2
@@ -54,6 +59,16 @@ SHOWN: dict[str, Shown] = {
             FRAME,
         ],
         [_FAILED, "java.lang.IllegalStateException: anything", LOADED, _DAMAGED, FRAME],
+        broker=2,
+    ),
+    "file-in-use": Shown(
+        [_FAILED, _LOCKED.format("The process cannot access the file because it is being used by another process.")],
+        [_FAILED, _LOCKED.format("Access is denied.")],
+        broker=2,
+    ),
+    "system-limit": Shown(
+        [_FAILED.replace(" (kafka", ": java.io.IOException: Map failed (kafka")],
+        [_FAILED, "java.io.IOException: Broken pipe"],
         broker=2,
     ),
     "index-fault": Shown(

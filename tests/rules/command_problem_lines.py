@@ -46,6 +46,38 @@ def _consumer(position: int) -> str:
     return event(f"Fetch offset {position} is out of range for partition sales-7, resetting offset", _FETCHER)
 
 
+def _controller(message: str) -> str:
+    """A line of the active controller, as 3.3 prints it."""
+    return event(f"[Controller 1] {message}", "org.apache.kafka.controller.QuorumController", "WARN")
+
+
+def _raft_cleans(partition: str) -> str:
+    return (
+        "org.apache.kafka.common.errors.OffsetOutOfRangeException: Cannot increment the log start offset to 140 of "
+        f"partition {partition} since it is larger than the high watermark 131"
+    )
+
+
+def _raft(state: str) -> str:
+    """A change of a node's state in the metadata quorum."""
+    return event(f"[RaftManager id=1] Completed transition to {state})", "org.apache.kafka.raft.QuorumState")
+
+
+def _led(isr: str) -> str:
+    return event(
+        f"[PartitionStateMachine controllerId=1] After leader election, leader cache for sales-7 is updated to "
+        f"(Leader:2,ISR:{isr},LeaderEpoch:5,ControllerEpoch:4)",
+        "kafka.controller.PartitionStateMachine",
+        "DEBUG",
+    )
+
+
+def _created(message: str) -> str:
+    return event(
+        f"[Partition state machine on Controller 1]: {message}", "kafka.controller.PartitionStateMachine", "DEBUG"
+    )
+
+
 SHOWN: dict[str, Shown] = {
     "segment-not-renamed": Shown(
         [f"kafka.common.KafkaStorageException: {_NOT_RENAMED}"],
@@ -63,6 +95,59 @@ SHOWN: dict[str, Shown] = {
         [_FATAL, "java.lang.IllegalStateException: Unexpected snapshot"],
         name="__cluster_metadata-0",
         offsets=((130, 151),),
+    ),
+    "leader-elected": Shown([_led("2,3")], [_led("2")]),
+    "partition-created": Shown(
+        [
+            _created(
+                "Initializing leader and isr for partition [sales,7] to (Leader:2,ISR:2,3,LeaderEpoch:0,"
+                "ControllerEpoch:4)"
+            )
+        ],
+        [_led("2,3")],
+        broker=1,
+    ),
+    "metadata-log-contradicts": Shown(
+        [
+            _FATAL,
+            (
+                "java.lang.RuntimeException: Found duplicate TopicRecord for sales with a different ID than before. "
+                "Previous ID was Rh8JkKq4RPy1v6cF2f9x0A and new ID is eQsSREvITgOLN7uKjScwFw"
+            ),
+        ],
+        [_FATAL, "java.lang.RuntimeException: Tried to delete a topic"],
+        name="__cluster_metadata-0",
+    ),
+    "snapshot-above-high-watermark": Shown(
+        [_raft_cleans("__cluster_metadata-0")],
+        [_raft_cleans("sales-7")],
+        name="__cluster_metadata-0",
+    ),
+    "controller-event-failed": Shown(
+        [
+            _controller(
+                "maybeFenceReplicas: failed with unknown server exception NotLeaderException at epoch 26 in 19 us"
+            )
+        ],
+        [_controller("registerBroker: unable to start processing because of NotControllerException.")],
+        broker=1,
+        name="__cluster_metadata-0",
+    ),
+    "quorum-without-majority": Shown(
+        [_raft("CandidateState(localId=1, epoch=7, retries=4, voteStates={1=GRANTED, 2=UNRECORDED}")],
+        [_raft("CandidateState(localId=1, epoch=7, retries=1, voteStates={1=GRANTED, 2=UNRECORDED}")],
+        broker=1,
+        name="__cluster_metadata-0",
+    ),
+    "quorum-leadership-left": Shown(
+        [
+            _raft(
+                "Unattached(epoch=7, voters=[1, 2, 3], electionTimeoutMs=15) from Leader(localId=1, epoch=6, voters=[]"
+            )
+        ],
+        [_raft("Unattached(epoch=7, voters=[1, 2, 3], electionTimeoutMs=15) from Voted(epoch=6, votedId=2, voters=[]")],
+        broker=1,
+        name="__cluster_metadata-0",
     ),
     "quorum-contradicts": Shown(
         [

@@ -20,6 +20,7 @@ FETCH_MISMATCH = [
 ]
 """Lines of a fetch that was started before an earlier one had ended."""
 
+
 SHOWN: dict[str, Shown] = {
     **OF_REPLICAS,
     **OF_COMMANDS,

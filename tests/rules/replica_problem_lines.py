@@ -26,6 +26,14 @@ def _produced(end: str) -> str:
     )
 
 
+def _remote(message: str) -> str:
+    return event(
+        f"[RemoteLogManager=2 partition=Rh8JkKq4RPy1v6cF2f9x0A:sales-7] {message}",
+        "kafka.log.remote.RemoteLogManager$RLMTask",
+        "ERROR",
+    )
+
+
 def _begun_again(side: str) -> str:
     """A follower of 0.8 whose leader's log starts, or ends, at 90."""
     return event(
@@ -103,6 +111,11 @@ SHOWN: dict[str, Shown] = {
             ),
         ],
         broker=3,
+    ),
+    "remote-copy-failed": Shown(
+        [_remote("Error occurred while copying log segments of partition: Rh8JkKq4RPy1v6cF2f9x0A:sales-7")],
+        [_remote("Current task for topic-partition R:sales-7 received error but it will be scheduled")],
+        broker=2,
     ),
     "log-fetched-again": Shown(
         [_begun_again("start"), _RESET_TO_START],

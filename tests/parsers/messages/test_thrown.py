@@ -97,3 +97,30 @@ def test_a_changed_exception_is_read_or_noticed(data: st.DataObject) -> None:
     claimed = [m for m in MESSAGES if m.thrown and any(literal in text for literal in m.literals)]
     assert found.relevant == 2 + bool(claimed)
     assert found.understood + found.notices.height == found.relevant
+
+
+FULL = "java.io.IOException: No space left on device"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (f"[2026-11-21 05:31:28,430] ERROR Error while flushing log due to {FULL} (kafka.log.LogManager)",),
+        (f"[2026-11-21 05:31:28,430] ERROR Error while flushing log (kafka.log.LogManager) {FULL}",),
+        (EVENT, f"org.apache.kafka.common.errors.KafkaStorageException: I/O exception in append Caused by: {FULL}"),
+    ],
+)
+def test_the_cause_inside_a_line_is_read(lines: tuple[str, ...]) -> None:
+    rows = extract(block(*lines, LATER), STOCK).observations
+    assert rows.filter(pl.col("kind") == "disk_full").get_column("time").to_list() == [AT]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[2026-11-21 05:31:28,430] WARN An alert of the host says: No space left on device (a.B)",
+        f"[2026-11-21 05:31:28,430] INFO {FULL.replace('device', 'a shelf')} (a.B)",
+    ],
+)
+def test_other_words_of_a_line_are_no_cause(line: str) -> None:
+    assert extract(block(line, LATER), STOCK).observations.filter(pl.col("kind") == "disk_full").is_empty()
