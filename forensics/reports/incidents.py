@@ -64,6 +64,23 @@ class Incident:
         """Key that incidents share if the same happened on the same brokers, whatever the offsets and epochs are."""
         return (self.lead.cluster, self.lead.incarnation > 0, *(_kind(finding) for finding in self.findings))
 
+    @property
+    def near(self) -> tuple[object, ...]:
+        """Key that incidents share which one story can stand for, with a table of what differs.
+
+        Where a copy is to be kept, or a consumer group set back, that is another one for each partition.
+        """
+        if any(finding.keep or finding.groups for finding in self.findings):
+            return self.story
+        return (self.lead.cluster, self.lead.incarnation > 0, *(_outline(finding) for finding in self.findings))
+
+
+def _outline(finding: Finding) -> tuple[object, ...]:
+    return (
+        *(finding.rule, finding.severity, finding.confidence, finding.cause, finding.subject, finding.weak),
+        tuple(fact.states for fact in finding.facts if fact.states is not States.CONTEXT),
+    )
+
 
 def _kind(finding: Finding) -> tuple[object, ...]:
     return (
@@ -139,6 +156,14 @@ def grouped(found: Iterable[Incident]) -> list[list[Incident]]:
     groups: dict[tuple[object, ...], list[Incident]] = {}
     for incident in found:
         groups.setdefault(incident.story, []).append(incident)
+    return list(groups.values())
+
+
+def nearly(found: Iterable[Incident]) -> list[list[Incident]]:
+    """Incidents that one story can stand for together, in the order of the first of each."""
+    groups: dict[tuple[object, ...], list[Incident]] = {}
+    for incident in found:
+        groups.setdefault(incident.near, []).append(incident)
     return list(groups.values())
 
 

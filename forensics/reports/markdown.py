@@ -13,10 +13,11 @@ from forensics.reports import repair
 from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import Tone, answers
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
-from forensics.reports.incidents import Incident, Step, grouped, incidents, story
+from forensics.reports.incidents import Incident, Step, incidents, nearly, story
 from forensics.reports.places import below
 from forensics.reports.remarks import by_problem, restarted
 from forensics.reports.titles import (
+    alike,
     causes_of,
     first_names,
     name_of,
@@ -24,7 +25,7 @@ from forensics.reports.titles import (
     of_cluster,
     open_texts,
     others_texts,
-    repeat_text,
+    repeated,
     same_elsewhere,
     source_of,
     title_of,
@@ -38,6 +39,8 @@ from forensics.version import __version__
 FULL = 12  # stories that are written in full
 BRIEF = 30  # that are named after these
 WISHES = 10  # files to collect
+ROWS_ALIKE = 30  # partitions with one story, in its table
+STEPS_ALIKE = 3  # of these whose own steps are written
 PLACES = 1  # places that show one step
 
 _SPECIAL = re.compile(r"[\\`*<>\[\]|]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
@@ -52,7 +55,7 @@ def render(result: Result) -> str:
     for text in [*(one.text for one in said[1:]), *remarks]:
         lines += [escaped(sentence(text)), ""]
     lines += _repair(result)
-    groups = grouped(incidents(one for one in result.findings if one.severity is not Severity.INFO))
+    groups = nearly(incidents(one for one in result.findings if one.severity is not Severity.INFO))
     for group in groups[:FULL]:
         lines += [*_incident(group, _called(group[0].lead, several=several), root), ""]
     rest = groups[FULL:]
@@ -125,10 +128,13 @@ def _incident(group: Sequence[Incident], name: str, root: str) -> list[str]:
     lines += [f"- {escaped(text)}" for text in others_texts(incident)]
     if same := same_elsewhere(group):
         lines += ["", f"{escaped(same)}."]
+    if rows := alike(group):
+        table = [rows[0], tuple("---" for _ in rows[0]), *rows[1 : ROWS_ALIKE + 1]]
+        lines += ["", *(f"| {' | '.join(map(escaped, row))} |" for row in table)]
     causes = causes_of(incident)
     lines += ["", *(f"**Cause:** {escaped(sentence(cause.text))}" for cause in causes)]
     found = story(incident.findings)
-    lines += ["", "### What to do", "", *_advice(incident, len(group) - 1)]
+    lines += ["", "### What to do", "", *_advice(group)]
     lines += [
         "",
         "### What happened",
@@ -160,16 +166,15 @@ def _step(number: int, step: Step, root: str) -> str:
     return " ".join([text, *(f"({code(place)})" for place in list(dict.fromkeys(places))[:PLACES])])
 
 
-def _advice(incident: Incident, others: int) -> list[str]:
+def _advice(group: Sequence[Incident]) -> list[str]:
     """Return what to keep, what to do first and what not to do."""
-    advising = advisers(incident.findings)
+    advising = advisers(group[0].findings)
     lines = [f"- **Keep:** {escaped(text)}." for text in kept_texts(advising)]
     label = "Do first:"
     for step in dict.fromkeys(each_first(one.next_steps for one in advising)):
         lines += _action(label, step)
         label = "Then:"
-    if others:
-        lines.append(f"- **Then:** {repeat_text(others)}.")
+    lines += [row for step in repeated(group, STEPS_ALIKE) for row in _action("Then:", step)]
     lines += [f"- **Do not:** {escaped(text)}." for text in each_first(one.do_not for one in advising)]
     return lines
 

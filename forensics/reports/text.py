@@ -26,11 +26,12 @@ from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import Tone, answers, caution, counted, period_text
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
 from forensics.reports.elision import ROWS, elided, without_asides
-from forensics.reports.incidents import Incident, Step, grouped, incidents, story
+from forensics.reports.incidents import Incident, Step, incidents, nearly, story
 from forensics.reports.places import below
 from forensics.reports.remarks import acknowledged, apart, by_problem, changed, one_folder, restarted
 from forensics.reports.terminal import LEAST, MOST, Page, Style, printed
 from forensics.reports.titles import (
+    alike,
     causes_of,
     confidence_text,
     earlier,
@@ -44,6 +45,7 @@ from forensics.reports.titles import (
     open_texts,
     others_texts,
     repeat_text,
+    repeated,
     same_elsewhere,
     source_of,
     times,
@@ -78,6 +80,8 @@ NEXT = 3  # things to fetch after an excerpt
 EXAMPLES = 5  # of what was not understood
 PROBLEMS = 6  # partitions of one known problem
 PLACES = 2  # of one known problem
+ROWS_ALIKE = 8  # partitions with one story, in its table
+STEPS_ALIKE = 3  # of these whose own steps are printed
 PROOF = 2  # places cited for one fact
 NARROW = 66  # columns of a quote; with less it may have another row
 EXPLAIN = "What a word or a rule means: forensics explain NAME, such as forensics explain ISR."
@@ -227,7 +231,7 @@ class _Page(Page):
 
     def incidents(self) -> None:
         """Print the incidents, worst first, equal ones of several partitions once."""
-        groups = grouped(incidents(f for f in self.result.findings if f.severity is not Severity.INFO))
+        groups = nearly(incidents(f for f in self.result.findings if f.severity is not Severity.INFO))
         self.overview(groups)
         for group in groups[:FULL]:
             self.incident(group)
@@ -249,11 +253,11 @@ class _Page(Page):
             rows = listed(everything, lambda incident: title_of(incident)[0])
         self.row("In short, the worst first:", Style.BOLD)
         warned = False
-        for title, alike in rows.items():
-            if not warned and alike[0].lead.severity is Severity.WARNING:
+        for title, same in rows.items():
+            if not warned and same[0].lead.severity is Severity.WARNING:
                 self.row(WARNED)
                 warned = True
-            names = list(dict.fromkeys(self.name(one.lead) for one in alike))
+            names = list(dict.fromkeys(self.name(one.lead) for one in same))
             each = " each" if len(names) > 1 and title.endswith(")") else ""
             self.put("  ", f"{first_names(names, PROBLEMS)}   {title}{each}", indent=4)
         self.blank()
@@ -290,14 +294,20 @@ class _Page(Page):
         advising = advisers(group[0].findings)
         self.said("Keep", kept_texts(advising), Style.BOLD)
         self.steps(each_first(f.next_steps for f in advising))
-        if len(group) > 1:
-            self.said("then", [repeat_text(len(group) - 1)])
+        self.steps(repeated(group, STEPS_ALIKE), "then")
         self.said("Do not", each_first(f.do_not for f in advising), Style.BOLD)
 
     def same_elsewhere(self, group: Sequence[Incident]) -> None:
         """Print the other partitions with the same story."""
+        rows = alike(group)
         if said := same_elsewhere(group):
-            self.put("  = ", said)
+            self.put("  = ", f"{said}{':' if rows else ''}")
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows[: ROWS_ALIKE + 1]:
+            cells = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+            self.put("      ", cells.rstrip(), indent=8)
+        if len(rows) > ROWS_ALIKE + 1:
+            self.row(f"      ... and {len(rows) - ROWS_ALIKE - 1:,} more: --format json has them all")
 
     def story(self, incident: Incident, places: int) -> None:
         """Print the steps of an incident in the order of time, each with what shows it.
@@ -361,9 +371,8 @@ class _Page(Page):
                 self.put(f"  {shown:<{LABEL}}", text, style=style)
                 shown = ""
 
-    def steps(self, steps: Iterable[Action]) -> None:
+    def steps(self, steps: Iterable[Action], label: str = "Do first") -> None:
         """Print the next steps; a command has one line of its own, however long, so that it can be pasted."""
-        label = "Do first"
         for step in dict.fromkeys(steps):
             self.said(label, [step.text], Style.BOLD)
             if step.command is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import compress
 
 from forensics.case.brokers import Broker, version_of
 from forensics.case.trace_clusters import cluster_text
@@ -12,18 +13,22 @@ from forensics.result import Result
 from forensics.rules import RULES, rule_of
 from forensics.rules.causes import Cause, CauseId
 from forensics.rules.finding import (
+    WHEN,
+    Action,
     Finding,
     Severity,
+    States,
     all_of,
     brokers_text,
     count_text,
     offsets_text,
+    perhaps_text,
     records_text,
     sentence,
+    span_text,
 )
 
 RANGES = 3  # of offsets in a headline
-OTHERS = 4  # partitions with the same story that are named with their offsets
 NODES = 5  # controllers named beside their number
 RUNS = 8  # of partitions of a topic, named together
 
@@ -85,7 +90,7 @@ def how_many(lead: Finding) -> str:
     if lead.records is None:
         return count_text(lead.offsets)
     least, most = lead.records
-    perhaps = "" if most is not None else ", perhaps more"
+    perhaps = "" if most is not None else perhaps_text(lead.maybe_to)
     return f"{records_text(least, most or least) if least or most == 0 else count_text(lead.offsets)}{perhaps}"
 
 
@@ -163,36 +168,93 @@ def same_elsewhere(group: Sequence[Incident]) -> str:
         total = f" ({records_text(least, sum(tops)) if exact else f'at least {records_text(least, least)}'})"
     if not least:  # there may be none
         total = ""
+    if alike(group):
+        return f"The same in {where}{total}"
     named = runs(others)
     if any(one.epochs != group[0].lead.epochs for one in others):
         where = f"{where}, in other leader epochs"
-    if len(others) <= OTHERS and any(one.offsets != group[0].lead.offsets for one in others):
-        return f"The same in {where}{total}: {', '.join(map(_with_offsets, others))}"
-    return f"The same in {where}{_offsets_of(group)}{total}: {named}{earlier(others[0].incarnation)}"
+    same = ", the same offsets" if group[0].lead.offsets else ""
+    return f"The same in {where}{same}{total}: {named}{earlier(others[0].incarnation)}"
 
 
-def _with_offsets(finding: Finding) -> str:
-    at = f" ({offsets_text(finding.offsets[:RANGES])})" if finding.offsets else ""
-    return f"{name_of(finding)}{at}"
+_COLUMNS = ("partition", "offsets", "records", "broker", "leader epochs")
 
 
-def _offsets_of(group: Sequence[Incident]) -> str:
-    """Return whether the other partitions have the offsets of the first; "" if the findings name none."""
-    if not any(one.lead.offsets for one in group):
-        return ""
-    if all(one.lead.offsets == group[0].lead.offsets for one in group):
-        return ", the same offsets"
-    return ", offsets of their own, see --format json"
+def alike(group: Sequence[Incident]) -> list[tuple[str, ...]]:
+    """Return a table of the partitions with one story, its head first, if their offsets or brokers differ."""
+    leads = [one.lead for one in group]
+    if len({(lead.offsets, lead.open_from, lead.replicas) for lead in leads}) == 1:
+        return []
+    rows = [_row(lead) for lead in leads]
+    used = [any(column) for column in zip(*rows, strict=True)]
+    return [tuple(compress(row, used)) for row in (_COLUMNS, *rows)]
 
 
-def repeat_text(others: int) -> str:
+def _row(lead: Finding) -> tuple[str, ...]:
+    """Return the cells of one partition, "" for what it does not name."""
+    return (
+        name_of(lead),
+        span_text(lead.offsets[:RANGES]) if lead.offsets else _from(lead),
+        how_many(lead) if lead.offsets else "",
+        all_of([str(one) for one in lead.replicas or _led(lead)]),
+        all_of([str(one) for one in lead.epochs]),
+    )
+
+
+def _from(lead: Finding) -> str:
+    return f"from {lead.open_from} on" if lead.open_from is not None else ""
+
+
+def _led(lead: Finding) -> tuple[int, ...]:
+    """Return the broker that led without the records."""
+    begun = (fact.broker for fact in lead.facts if fact.states is States.EPOCH_START)
+    return tuple(broker for broker in dict.fromkeys(begun) if broker is not None)
+
+
+def own_steps(group: Sequence[Incident], most: int) -> list[Action]:
+    """Return the steps of the other partitions of a group that are not those of the first, each with its partition.
+
+    Args:
+        group: incidents with one story.
+        most: other partitions whose steps are shown.
+    """
+    first = group[0].lead
+    found = [
+        Action(f"for {name_of(one.lead)}: {step.text}", step.command)
+        for one in group[1 : most + 1]
+        for general, step in one.lead.general_steps.items()
+        if general not in first.general_steps or (WHEN in general and one.lead.when != first.when)
+    ]
+    more = len(group) - 1 - most
+    return found + ([Action(f"--format json has the steps of {more:,} more")] if found and more > 0 else [])
+
+
+def repeat_text(others: int, *, own: bool = False) -> str:
     """Return that the steps are to be repeated for the other partitions of a group.
+
+    Args:
+        others: how many there are.
+        own: steps of their own follow.
 
     >>> repeat_text(1), repeat_text(2)
     ('do the same for the other partition named above', 'do the same for each of the 2 other partitions named above')
     """
     whom = "the other partition" if others == 1 else f"each of the {others:,} other partitions"
-    return f"do the same for {whom} named above"
+    return f"do the same for {whom} named above{', except for these steps' if own else ''}"
+
+
+def repeated(group: Sequence[Incident], most: int) -> list[Action]:
+    """Return the steps for the other partitions of a group: to do the same, and what is another step for them.
+
+    Args:
+        group: incidents with one story.
+        most: other partitions whose own steps are shown.
+    """
+    if len(group) == 1:
+        return []
+    own = own_steps(group, most)
+    first, second = (set(one.lead.general_steps) for one in group[:2])
+    return [*([Action(repeat_text(len(group) - 1, own=bool(own)))] if not own or first & second else []), *own]
 
 
 def others_texts(incident: Incident) -> list[str]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from forensics.case import Case
 from forensics.replay.committed.affected_groups import AffectedGroup, affected_groups
 from forensics.replay.committed.divergence import have_nothing_in_common, is_maybe_replaced
 from forensics.replay.committed.lost_by import truncated_before
 from forensics.replay.committed.new_logs import last_leader_replaced_log
-from forensics.replay.committed.open_losses import MoreLost, may_have_committed_unseen, more_lost
+from forensics.replay.committed.open_losses import MoreLost, Unbounded, may_have_committed_unseen, more_lost
 from forensics.replay.committed.proof import (
     Loss,
     PossibleLoss,
@@ -51,6 +52,7 @@ from forensics.rules.finding import (
     count_text,
     judgement,
     offsets_text,
+    perhaps_text,
     place,
     records_text,
     sentence,
@@ -443,7 +445,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     facts = [*facts, *_affected_facts(affected, facts)]
     more = more_lost(history, loss)
     changed = moved_until(history, epoch.leader, epoch.time) if epoch.leader is not None and epoch.start == 0 else None
-    perhaps = ", perhaps more" if more.any_near else ""
+    perhaps = perhaps_text(more.end) if more.any_near else ""
     return Finding(
         rule=ID,
         severity=Severity.CRITICAL,
@@ -453,6 +455,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         epochs=tuple(sorted({*written, epoch.epoch})),
         offsets=loss.ranges,
         records=(least, None if more.any_near else most),
+        maybe_to=more.end if more.any_near else None,
         summary=(
             f"{LOG[history.quorum is not None]} lost committed {offsets_text(loss.ranges)} "
             f"({_count(loss, least, most)}{perhaps}) of {_written_text(history, loss, written)}: "
@@ -663,11 +666,23 @@ def _uncertain(history: History, loss: Loss, more: MoreLost) -> tuple[str, ...]:
     if more.unordered:
         return ("more may be lost: the leader epochs do not show the order of the leaders",)
     unknown, last = "more may be lost: the evidence does not show", loss.ranges[-1][1] - 1
-    beyond = f"{unknown} how far {{}} had committed beyond offset {last}{_truncated_too(more)}"
+    why = f", because {_UNBOUNDED[more.why]}" if more.why is not None and more.why in _UNBOUNDED else ""
+    beyond = f"{unknown} how far {{}} had committed beyond offset {last}{why}{_truncated_too(more)}"
     return (
         *([beyond.format(leader_text(history, more.beyond))] if more.beyond is not None else []),
         *(f"{unknown} whether {leader_text(history, loss.epoch)} had {offsets_text([piece])}" for piece in more.below),
     )
+
+
+_UNBOUNDED: Mapping[Unbounded, str] = MappingProxyType(
+    {
+        Unbounded.NO_FILES: "not all of its log is in the evidence",
+        Unbounded.CREATED: "its log was made anew later",
+        Unbounded.SHORTENED: "the end of its log is gone",
+        Unbounded.NO_LINES: "its log lines begin after it led",
+    }
+)
+"""The reason for which the end of what may be lost is unknown; where its log had more, that says it."""
 
 
 def _truncated_too(more: MoreLost) -> str:

@@ -171,6 +171,7 @@ class Advised(TypedDict):
     next_steps: tuple[Action, ...]
     do_not: tuple[str, ...]
     advice: tuple[str | None, ...]
+    when: str
 
 
 def advised(
@@ -215,6 +216,7 @@ def advised(
         next_steps=tuple(Action(named(step.text), command(step.command), command(step.on_evidence)) for step in steps),
         do_not=tuple(map(named, never)),
         advice=(keep, *(step.sentence for step in steps), None, *never),
+        when=when,
     )
 
 
@@ -282,6 +284,7 @@ class Finding:
         offsets: half-open ranges.
         open_from: first offset that it is about, where it names no offsets because their end is unknown; or None.
         records: least and greatest number of records, the latter None if unknown; None if it does not apply.
+        maybe_to: offset below which all is that may be lost besides, where that is known; or None.
         summary: one sentence.
         did: the summary without the replica that it begins with, where several replicas may have done the same; or "".
         facts: the story, in causal order.
@@ -297,6 +300,7 @@ class Finding:
         next_steps: safe actions, first first.
         do_not: actions that would destroy evidence or the last copy.
         groups: consumer groups that have read lost records, with the offset from which each should restart.
+        when: the span of time that its advice names; "" for none.
         advice: these three as they hold for any partition (``advised``), to see which partitions need the same.
         count: how many times the same happened.
         subject: what distinguishes it from others of the same rule, place, replicas, epochs and offsets.
@@ -319,6 +323,7 @@ class Finding:
     offsets: tuple[Range, ...] = ()
     open_from: int | None = None
     records: tuple[int, int | None] | None = None
+    maybe_to: int | None = None
     did: str = ""
     facts: tuple[Fact, ...] = ()
     before: dict[str, int] = field(default_factory=dict)
@@ -335,6 +340,7 @@ class Finding:
     do_not: tuple[str, ...] = ()
     groups: tuple[GroupReset, ...] = ()
     advice: tuple[str | None, ...] = ()
+    when: str = ""
     count: int = 1
     subject: str = ""
     weak: tuple[Weakness, ...] = ()
@@ -371,6 +377,11 @@ class Finding:
     def doubts(self) -> tuple[str, ...]:
         """Return all doubts: what the evidence leaves open, then why the finding is not proven."""
         return (*self.uncertain, *self.unproven)
+
+    @property
+    def general_steps(self) -> dict[str, Action]:
+        """Return the next steps by what they are for any partition."""
+        return dict(zip((text for text in self.advice[1:] if text is not None), self.next_steps, strict=False))
 
     @property
     def refs(self) -> tuple[Ref, ...]:
@@ -641,6 +652,15 @@ def counted_text(ranges: tuple[Range, ...] | list[Range]) -> str:
     ('offsets 50 to 79', 'offsets 1 to 2, 5 (3 offsets)')
     """
     return offsets_text(ranges) if len(ranges) == 1 else f"{offsets_text(ranges)} ({count_text(ranges)})"
+
+
+def perhaps_text(end: int | None) -> str:
+    """Return that more may be lost than is shown, and up to where, if that is known.
+
+    >>> perhaps_text(None), perhaps_text(297)
+    (', perhaps more', ', perhaps to offset 296')
+    """
+    return ", perhaps more" if end is None else f", perhaps to offset {end - 1}"
 
 
 def records_text(least: int, most: int) -> str:

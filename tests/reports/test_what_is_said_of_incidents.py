@@ -18,7 +18,7 @@ from forensics.reports.html import figures, lanes
 from forensics.reports.html.answer import answer
 from forensics.reports.html.brokers import brokers
 from forensics.reports.html.wording import clock
-from forensics.reports.incidents import grouped, incidents, story
+from forensics.reports.incidents import grouped, incidents, nearly, story
 from forensics.reports.text import render
 from forensics.result import Result
 from forensics.rules import RULES
@@ -317,7 +317,8 @@ def test_a_corrupt_batch_found_in_recovery_is_no_power_failure(
     assert (loss.confidence, loss.offsets, loss.open_from) == ("suspected", (), first)
     assert loss.summary.startswith(f"broker 3 found corruption when it recovered its log, truncated the log to {first}")
     shown = render(result, width=120)
-    assert f"Corruption found in segment 0, truncating to offset {first}" in shown
+    assert "Corruption found in segment 0, truncating to offset 372" in shown
+    assert f"  from {first} on  3  " in shown
     assert "lost power" not in shown
     assert answer(result, {}).headline == "Loss suspected in web-0 and web-2; segment damage in pay-1 and web-1"
 
@@ -464,3 +465,31 @@ def test_a_damaged_segment_is_repaired_from_a_whole_copy(case: Callable[[str], R
         ["wait", "until", "the"],
     ]
     assert damage.advice == of(result, "web-1", "segment-damage").advice
+
+
+def test_what_may_be_lost_besides_says_up_to_where_or_why_not(case: Callable[[str], Result]) -> None:
+    """The directories of sess-0 are there; those of cart-0 went with its topic."""
+    result = case("incarn-4.1.1")
+    known, unknown = of(result, "sess-0", LOST), of(result, "cart-0", LOST, incarnation=1)
+    assert "offsets 99 to 200 (102 records, perhaps to offset 296)" in known.summary
+    assert "offsets 99 to 200 (102 records, perhaps more)" in unknown.summary
+    assert "beyond offset 200, because not all of its log is in the evidence. Offsets 201" in unknown.uncertain[0]
+    assert known.records == unknown.records == (102, None)
+    assert of(result, "sess-1", LOST).maybe_to is None
+
+
+def test_stories_that_differ_in_offsets_and_brokers_are_one_with_a_table(case: Callable[[str], Result]) -> None:
+    lines = [" ".join(line.split()) for line in render(case("rackloss-3.9.1"), width=100).splitlines()]
+    head = lines.index("partition offsets records broker leader epochs")
+    assert lines[head + 1 : head + 3] == [
+        "audit-0 198 to 215 18 records, perhaps more 1 0",
+        "click-2 201 to 212 12 records, perhaps more 3 0",
+    ]
+    assert sum(line.startswith("then for click-2: check broker 3's host") for line in lines) == 1
+
+
+def test_a_copy_to_keep_is_a_story_of_its_own(case: Callable[[str], Result]) -> None:
+    groups = nearly(incidents(case("jbod-3.9.1").findings))
+    kept = [group for group in groups if any(finding.keep for one in group for finding in one.findings)]
+    assert kept
+    assert all(len({one.story for one in group}) == 1 for group in kept)

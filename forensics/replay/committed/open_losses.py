@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from forensics.replay.committed.all_committed import may_have_lost_tail
 from forensics.replay.committed.proof import Loss, PossibleLoss, losses, possible_losses
 from forensics.replay.coverage import Span
-from forensics.replay.history import History
+from forensics.replay.history import History, Truncation
 from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import Range, subtract
 from forensics.replay.roles.steps import StepKind
+
+
+class Unbounded(Enum):
+    """The reason for which a leader may have committed more than is known."""
+
+    NO_FILES = "no log of it is in the evidence"
+    CREATED = "it began with an empty log later"
+    SHORTENED = "its log lost its end"
+    HAD_MORE = "its log had more records"
+    NO_LINES = "its lines begin after it led"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +32,9 @@ class MoreLost:
     Attributes:
         unordered: leader epochs do not show the order of the leaders, so nothing below is known.
         beyond: epoch whose leader may have committed more, behind the lost records; None if there is none.
+        why: the reason for which its leader may have.
         truncated: offsets behind the lost records that this leader truncated later.
+        end: offset below which all is that this leader may have committed, if that is known.
         below: offsets before the lost records that the leader without them may have lacked too.
         later: a later change of leader at which records may have been lost, or None.
         unflushed: the leader without the records loaded its log after an unclean stop, without a trace of its end.
@@ -29,7 +42,9 @@ class MoreLost:
 
     unordered: bool = False
     beyond: Epoch | None = None
+    why: Unbounded | None = None
     truncated: tuple[Range, ...] = ()
+    end: int | None = None
     below: tuple[Range, ...] = ()
     later: PossibleLoss | None = None
     unflushed: bool = False
@@ -48,10 +63,14 @@ def more_lost(history: History, loss: Loss) -> MoreLost:
     unflushed = _may_be_unflushed(history, loss)
     if history.epoch_rollbacks or history.contested:
         return MoreLost(unordered=True, later=later, unflushed=unflushed)
-    beyond = next(_beyond(history, loss), None)
+    beyond, why = next(_beyond(history, loss), (None, None))
+    last = loss.ranges[-1][1]
+    removed = _truncated_later(history, beyond, last) if beyond is not None else []
     return MoreLost(
         beyond=beyond,
-        truncated=_truncated_later(history, beyond, loss.ranges[-1][1]) if beyond is not None else (),
+        why=why,
+        truncated=((last, max(one.end for one in removed)),) if removed else (),
+        end=_all_known([one.before.exact for one in removed]) if why is Unbounded.HAD_MORE else None,
         below=_below(history, loss),
         later=later,
         unflushed=unflushed,
@@ -84,29 +103,33 @@ def _covered_since_creation(history: History) -> bool:
     )
 
 
-def _beyond(history: History, loss: Loss) -> Iterator[Epoch]:
-    """Yield epochs whose leaders may have committed records behind the lost ones."""
+def _beyond(history: History, loss: Loss) -> Iterator[tuple[Epoch, Unbounded]]:
+    """Yield epochs whose leaders may have committed records behind the lost ones, and why."""
     end = loss.ranges[-1][1]
     for one in possible_losses(history):
         near = one.after.epoch <= loss.epoch.epoch and (one.end is None or one.end > end)
-        if near and (_end_gone(history, one) or _had_more(history, one, loss)):
-            yield one.before
+        why = _end_gone(history, one) or (Unbounded.HAD_MORE if _had_more(history, one, loss) else None)
+        if near and why is not None:
+            yield one.before, why
     last = history.epochs.get(loss.lineage.epoch_at(end - 1))
     if last is not None and not history.coverage.whole(last.leader, Span.BEFORE):
-        yield last  # its lines begin after it led
+        yield last, Unbounded.NO_LINES
 
 
-def _end_gone(history: History, possible_loss: PossibleLoss) -> bool:
+def _end_gone(history: History, possible_loss: PossibleLoss) -> Unbounded | None:
     """Return whether a leader's log lost its end, or is not in the evidence: it may have committed more."""
     leader = possible_loss.before.leader
     if leader is None or not history.whole_with_files(leader):
-        return True
+        return Unbounded.NO_FILES
     span = range(possible_loss.before.epoch, possible_loss.after.epoch + 1)
-    return any(s.replica == leader and s.epoch in span for s in history.shortened_logs) or any(
+    if any(s.replica == leader and s.epoch in span for s in history.shortened_logs):
+        return Unbounded.SHORTENED
+    made = any(
         role_span.epoch in span and step.kind is StepKind.CREATED
         for role_span in history.role_spans.get(leader, ())
         for step in role_span.steps
     )
+    return Unbounded.CREATED if made else None
 
 
 def _had_more(history: History, possible_loss: PossibleLoss, loss: Loss) -> bool:
@@ -124,14 +147,19 @@ def _had_more(history: History, possible_loss: PossibleLoss, loss: Loss) -> bool
     return bool(subtract([(end, had)], proven))
 
 
-def _truncated_later(history: History, epoch: Epoch, end: int) -> tuple[Range, ...]:
-    """Return the offsets from ``end`` on that the leader of an epoch truncated in a later one."""
-    ends = [
-        one.end
+def _truncated_later(history: History, epoch: Epoch, end: int) -> list[Truncation]:
+    """Return the truncations by which the leader of an epoch removed offsets from ``end`` on in a later one."""
+    return [
+        one
         for one in history.truncations
         if one.replica == epoch.leader and one.epoch > epoch.epoch and one.target <= end < one.end
     ]
-    return ((end, max(ends)),) if ends else ()
+
+
+def _all_known(ends: Sequence[int | None]) -> int | None:
+    """Return the last of some log ends, if each of them is known exactly."""
+    known = [one for one in ends if one is not None]
+    return max(known, default=None) if len(known) == len(ends) else None
 
 
 def _below(history: History, loss: Loss) -> tuple[Range, ...]:
