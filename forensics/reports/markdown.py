@@ -15,6 +15,7 @@ from forensics.reports.answer import Tone, answers
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
 from forensics.reports.incidents import Incident, Step, incidents, nearly, story
 from forensics.reports.places import below
+from forensics.reports.recovered import recovered
 from forensics.reports.remarks import by_problem, restarted
 from forensics.reports.titles import (
     alike,
@@ -191,15 +192,18 @@ def _block(shell: Iterable[str]) -> list[str]:
 
 def _problems(result: Result) -> list[str]:
     """Return the known problems that log lines state, except routine ones."""
-    found = [group[0] for group in by_problem(result.problems) if not group[0].known.routine]
+    found = [group for group in by_problem(result.problems) if not group[0].known.routine]
     if not found:
         return []
     lines = ["## What the lines say", ""]
-    for one in found:
-        known = one.known
+    for group in found:
+        one, known = group[0], group[0].known
         lines.append(f"- **{known.severity.value}** {escaped(sentence(f'{known.title}: {one.states}'))}")
         lines.append(f"  - Means: {escaped(sentence(one.means))} {sentence(known.records.meaning)}")
-        lines += [f"  - Do first: {escaped(step)}." for step in one.fetch]
+        answered = recovered(result, group)
+        lines += [f"  - Here: {escaped(text)}." for text in answered]
+        if len(answered) < len(group):
+            lines += [f"  - Do first: {escaped(step)}." for step in one.fetch]
     return lines
 
 

@@ -28,6 +28,7 @@ from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_
 from forensics.reports.elision import ROWS, elided, without_asides
 from forensics.reports.incidents import Incident, Step, incidents, nearly, story
 from forensics.reports.places import below
+from forensics.reports.recovered import recovered
 from forensics.reports.remarks import acknowledged, apart, by_problem, changed, one_folder, restarted
 from forensics.reports.terminal import LEAST, MOST, Page, Style, printed
 from forensics.reports.titles import (
@@ -410,9 +411,14 @@ class _Page(Page):
                 self.piece(14, piece, ())
         if len(group) > len(shown):
             self.row(f"{'':12}... and {len(group) - len(shown):,} more: --format json has them all")
-        self.said("Means", [f"{first.means} {sentence(known.records.meaning)}"])
+        answered = recovered(self.result, group)
+        still = f" {sentence(known.records.meaning)}" if len(answered) < len(group) else ""
+        self.said("Means", [f"{first.means}{still}"])
+        self.said("Here", answered)
         if not brief:
             self.said("Known as", ["; ".join(known.issues)])
+        if len(answered) == len(group):
+            return
         self.said("Do first", first.fetch[: 1 if brief else None])
         if len(places) > 1:
             self.said("then", [repeat_text(len(places) - 1)])

@@ -79,6 +79,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
         {
             "comparison": "sets replicas on disk side by side, not a result",
             "advice": "what to keep and do of several findings, for several reports",
+            "recovered": "what log recovery did where a line states corruption",
             "remarks": "sentences about a whole scan, for several reports",
             "answer": "the first sentences of every report for people",
             "incidents": "findings put together, for several reports",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from forensics.reports.html.answer import answer
 from forensics.reports.html.brokers import brokers
 from forensics.reports.html.wording import clock
 from forensics.reports.incidents import grouped, incidents, nearly, story
+from forensics.reports.recovered import recovered
 from forensics.reports.text import render
 from forensics.result import Result
 from forensics.rules import RULES
@@ -493,3 +495,22 @@ def test_a_copy_to_keep_is_a_story_of_its_own(case: Callable[[str], Result]) -> 
     kept = [group for group in groups if any(finding.keep for one in group for finding in one.findings)]
     assert kept
     assert all(len({one.story for one in group}) == 1 for group in kept)
+
+
+def test_a_line_about_corruption_has_its_answer_for_each_partition(case: Callable[[str], Result]) -> None:
+    """Broker 3 fetched pay-0 and web-3 again; of web-0 and web-2 it became leader, and wrote others there."""
+    result = case("bitrot-3.9.1")
+    there = "Brokers 1 and 2 have the records from there on, and it fetched them again. Nothing is to be done"
+    later = "What is there now was written later. No copy in the evidence has what was removed"
+    assert recovered(result, result.problems) == [
+        f"pay-0: at 16:51:42 UTC, log recovery of broker 3 truncated the log to 90. {there}",
+        f"web-3: at 16:51:42 UTC, log recovery of broker 3 truncated the log to 138. {there}",
+        f"web-2: at 16:52:28 UTC, log recovery of broker 3 truncated the log to 402. {later}",
+        f"web-0: at 16:52:28 UTC, log recovery of broker 3 truncated the log to 372. {later}",
+    ]
+    said = render(result, width=120).partition("What the lines say:")[2].partition("\n\n")[0]
+    assert "Do first" not in said
+    assert "cannot be read" not in said
+    whole = replace(result, problems=[replace(one, time=(one.time or 0) + 1_000_000) for one in result.problems])
+    assert recovered(whole, whole.problems) == []
+    assert "Do first" in render(whole, width=120).partition("What the lines say:")[2].partition("\n\n")[0]

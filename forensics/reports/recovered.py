@@ -1,0 +1,100 @@
+"""Answers for lines about corrupt records: what log recovery did there, and whether a copy still has the records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+import polars as pl
+
+from forensics.case import Case
+from forensics.replay.history import History
+from forensics.result import Result
+from forensics.rules.finding import brokers_text
+from forensics.rules.stated_problems import Problem
+from parsers.schema import Kind
+
+CORRUPT = "corrupt-record"
+_SOON = 60_000_000
+"""Microseconds after the line of an error in which recovery logs what it did about it; it does so at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A truncation by log recovery: on which broker, when (microseconds since 1970 UTC), and to which offset."""
+
+    broker: int
+    time: int
+    offset: int
+
+
+def recovered(result: Result, problems: Sequence[Problem]) -> list[str]:
+    """Return a sentence for each place of known problems at which log recovery truncated what was corrupt."""
+    asked = [one for one in problems if one.known.id == CORRUPT and one.name is not None]
+    if not asked:
+        return []
+    histories = {one.history.name: one.history for one in result.partitions if not one.history.incarnation}
+    lines = _lines(result.case)
+    cuts = [(histories.get(one.name or ""), _cut(lines, one)) for one in asked]
+    return [_text(history, cut) for history, cut in cuts if history is not None and cut is not None]
+
+
+def _lines(case: Case) -> pl.DataFrame:
+    """Return the lines in which log recovery says to which offset it truncated, in order."""
+    known = ("broker", "topic", "partition", "time", "offset")
+    rows = case.observations.filter(
+        pl.col("kind") == Kind.CORRUPTION_CUT.value, pl.all_horizontal(pl.col(known).is_not_null())
+    )
+    return rows.select("broker", "topic", "partition", pl.col("time").cast(pl.Int64), "offset")
+
+
+def _cut(lines: pl.DataFrame, problem: Problem) -> _Cut | None:
+    """Return the truncation that follows soon after a line about corruption, if there is one."""
+    if problem.time is None or problem.broker is None:
+        return None
+    rows = lines.filter(
+        pl.col("broker") == problem.broker,
+        pl.col("topic") == problem.topic,
+        pl.col("partition") == problem.partition,
+        pl.col("time").is_between(problem.time, problem.time + _SOON),
+    )
+    return _Cut(problem.broker, *rows.select("time", "offset").row(0)) if rows.height else None
+
+
+_OUTCOMES: Mapping[tuple[bool, bool], str] = MappingProxyType(
+    {
+        (
+            True,
+            True,
+        ): "{others} {have} the records from there on, and it fetched them again. Nothing is to be done",
+        (True, False): "{others} {have} the records from there on. Let one of them lead",
+        (False, True): "What is there now was written later. No copy in the evidence has what was removed",
+        (False, False): "No copy in the evidence has what was removed",
+    }
+)
+"""What became of the records, by whether another replica has them, and whether this one has records there."""
+
+
+def _text(history: History, cut: _Cut) -> str:
+    """Return what recovery did, and which copies have the records that it removed."""
+    when = datetime.fromtimestamp(cut.time / 1e6, UTC)
+    reaching = {
+        broker: replica.lineage.epoch_at(cut.offset)
+        for broker, replica in history.replicas.items()
+        if replica.on_disk and (replica.held_end or 0) > cut.offset
+    }
+    before = [broker for broker, epoch in reaching.items() if _began_before(history, epoch, cut.time)]
+    others = [broker for broker in before if broker != cut.broker]
+    outcome = _OUTCOMES[bool(others), cut.broker in (before if others else reaching)].format(
+        others=brokers_text(others).capitalize(), have="has" if len(others) == 1 else "have"
+    )
+    done = f"at {when:%H:%M:%S} UTC, log recovery of broker {cut.broker} truncated the log to {cut.offset}"
+    return f"{history.name}: {done}. {outcome}"
+
+
+def _began_before(history: History, epoch: int, time: int) -> bool:
+    """Return whether a leader epoch began before a time, so that its records may be those that were there then."""
+    begun = history.epochs.get(epoch)
+    return begun is not None and begun.time is not None and begun.time < time
