@@ -74,7 +74,7 @@ _OUTCOMES: Mapping[tuple[bool, bool], str] = MappingProxyType(
         (False, False): "No copy in the evidence has what was removed",
     }
 )
-"""What became of the records, by whether another replica has them, and whether this one has records there."""
+"""The end of each answer, by whether another replica has them, and whether this one has records there."""
 
 
 def _text(history: History, cut: _Cut) -> str:

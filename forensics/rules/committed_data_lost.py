@@ -677,12 +677,12 @@ def _uncertain(history: History, loss: Loss, more: MoreLost) -> tuple[str, ...]:
 _UNBOUNDED: Mapping[Unbounded, str] = MappingProxyType(
     {
         Unbounded.NO_FILES: "not all of its log is in the evidence",
-        Unbounded.CREATED: "its log was made anew later",
+        Unbounded.CREATED: "it began with an empty log later",
         Unbounded.SHORTENED: "the end of its log is gone",
         Unbounded.NO_LINES: "its log lines begin after it led",
     }
 )
-"""The reason for which the end of what may be lost is unknown; where its log had more, that says it."""
+"""The reason for which the end of what may be lost is unknown; a log with more records is a reason by itself."""
 
 
 def _truncated_too(more: MoreLost) -> str:
