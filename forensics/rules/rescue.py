@@ -52,16 +52,16 @@ _OTHERS_THERE = (
     "group is set back"
 )
 _END_BELOW = (
-    "a consumer whose position is above the end of the log continues where its auto.offset.reset says. latest skips to "
-    "the end, earliest reads everything again, none stops with an error. Consumers of 2.3 or later may go "
-    "back to the lost offsets by themselves (KIP-320)"
+    "a consumer whose position is above the end of the log continues where its auto.offset.reset says. With latest it "
+    "skips to the end, with earliest it reads everything again, and with none it stops with an error. Consumers of 2.3 "
+    "or later may go back to the lost offsets by themselves (KIP-320)"
 )
 _CONSUMERS: Mapping[tuple[bool, bool], str] = MappingProxyType(
     {
         (
             False,
             False,
-        ): f"{_INFORM}: {_END_BELOW}. If the log has grown past its position by then, it skips what was written since",
+        ): f"{_INFORM}: {_END_BELOW}. Once the log has grown past that position, it skips what was written since",
         (True, False): f"{_INFORM}: {_OTHERS_THERE}. {sentence(_END_BELOW)[:-1]}",
         (True, True): f"{_INFORM}: {_OTHERS_THERE}",
     }

@@ -90,5 +90,7 @@ def test_where_the_whole_copy_is_not_in_the_isr_two_ways_are_left(scanned: Scann
 def test_the_step_about_consumers_says_what_a_position_above_the_end_leads_to() -> None:
     for (again, everywhere), text in _CONSUMERS.items():
         assert ("other records are at the lost offsets" in text) is again
-        told = [re.search(rf"\b{word} (?:skips|reads|stops)", text) for word in ("latest", "earliest", "none")]
+        told = [
+            re.search(rf"\b[Ww]ith {word} it (?:skips|reads|stops)", text) for word in ("latest", "earliest", "none")
+        ]
         assert [*map(bool, told)] == [not everywhere] * 3
