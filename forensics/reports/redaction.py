@@ -387,6 +387,7 @@ class Redactor:
             topic_id=self._ids.get(one.topic_id or "", one.topic_id),
             cluster=self._ids.get(one.cluster or "", one.cluster),
             summary=self.text(one.summary),
+            when=self.text(one.when),
             did=self.text(one.did),
             facts=tuple(replace(fact, text=self.text(fact.text)) for fact in one.facts),
             inferences=every(one.inferences),
