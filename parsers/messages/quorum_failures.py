@@ -249,7 +249,8 @@ MESSAGES: tuple[Message, ...] = (
                 regex=(
                     rf"^{QUORUM_CONTROLLER}Renouncing the leadership due to a metadata log event\. We were the leader "
                     r"at epoch (?P<previous_epoch>[0-9]+), but in the new epoch (?P<leader_epoch>[0-9]+), the leader "
-                    r"is (?:(?P<leader>[0-9]+)|\(none\))\. Reverting to last committed offset (?P<offset>[0-9]+)"
+                    r"is (?:(?P<leader>[0-9]+)|\(none\))\.(?: Reverting to last (?:committed|stable) offset "
+                    r"(?P<offset>[0-9]+))?"
                 ),
                 source_ref="3.3.2 QuorumController:1072",
                 fixed=_LEFT,
@@ -271,7 +272,7 @@ MESSAGES: tuple[Message, ...] = (
                     ),
                     Example(
                         "[QuorumController id=100] Renouncing the leadership due to a metadata log event. We were the "
-                        "leader at epoch 1, but in the new epoch 2, the leader is (none). Reverting to last committed "
+                        "leader at epoch 1, but in the new epoch 2, the leader is (none). Reverting to last stable "
                         "offset 53.",
                         ({**_LEFT, "witness": 100, "previous_epoch": 1, "leader_epoch": 2, "offset": 53},),
                     ),
