@@ -18,15 +18,13 @@ from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage
 from forensics.replay.partition_protocol import AS_NOW, PartitionProtocol
 from forensics.replay.partition_states import PartitionStates
-from forensics.replay.signs.last_stable import NOT_STATED, LastStable
+from forensics.replay.signs.line_signs import NO_SIGNS, LineSigns
 from forensics.replay.signs.stated import NOTHING, Stated
 
 if TYPE_CHECKING:
     from forensics.replay.leadership.state_changes import StateChanged
     from forensics.replay.quorum.voting import Quorum
     from forensics.replay.roles.steps import RoleSpan
-    from forensics.replay.signs.disagreement import Disagreement
-    from forensics.replay.signs.unlike_appends import UnlikeAppends
     from forensics.replay.traces.results import Played
 
 
@@ -411,6 +409,7 @@ class History:
 
     facts: PartitionFacts
     protocol: PartitionProtocol = AS_NOW
+    signs: LineSigns = NO_SIGNS
     replicas: dict[int, Replica] = field(default_factory=dict)
     epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
     truncations: list[Truncation] = field(default_factory=list)
@@ -434,10 +433,7 @@ class History:
     copies: dict[int, Copy] = field(default_factory=dict)  # of replicas whose segments are in the evidence
     deletions: list[Deletion] = field(default_factory=list)  # what leaders removed from the beginning of the log
     regressions_in_doubt: list[Regression] = field(default_factory=list)  # while lines of their broker are missing
-    disagreements: list[Disagreement] = field(default_factory=list)  # of statements that prove nothing by themselves
-    unlike_appends: list[UnlikeAppends] = field(default_factory=list)  # by the lines of a trace, complete or not
     truncated_then_led: list[TruncatedThenLed] = field(default_factory=list)  # where no line names a leader epoch
-    last_stable: LastStable = NOT_STATED
     changes: tuple[StateChanged, ...] = field(default=(), repr=False, compare=False)  # of leader and ISR, in order
     quorum: Quorum | None = None  # of the metadata log, whose leaders are elected by majority
     stated: Stated = NOTHING  # statements that break an invariant by themselves

@@ -66,9 +66,9 @@ from forensics.replay.omissions.own_lines import JOURNAL, WITH_OTHERS
 from forensics.replay.protocol import Protocol
 from forensics.replay.quorum.metadata_history import metadata_history
 from forensics.replay.reconstruct import reconstruct
-from forensics.replay.roles.nameless_roles import truncated_then_led
 from forensics.replay.signs.disagreement import Disagreement
 from forensics.replay.signs.last_stable import NOT_STATED, LastStable, last_stable
+from forensics.replay.signs.line_signs import NO_SIGNS, LineSigns
 from forensics.replay.signs.stated import NOTHING, Stated, stated
 from forensics.replay.signs.traced_apart import traced_apart
 from forensics.replay.signs.unlike_appends import UnlikeAppends, unlike_appends
@@ -362,12 +362,9 @@ class _Read:
             *elected_last(cluster, brokers.keys()),
             *roles_outside(self.ends, {broker: events[broker] for broker in events.keys() & brokers.keys()}),
         ]
-        history = reconstruct(facts, events, cluster, brokers, self.stated_twice.get(place, ()), missing)
-        history.truncated_then_led = [] if history.epochs else truncated_then_led(events)
+        signs = self._signs(place)
+        history = reconstruct(facts, events, cluster, brokers, signs, self.stated_twice.get(place, ()), missing)
         history.stated = self.stated.get(place, NOTHING)
-        history.disagreements = self.disagreements.get(place, [])
-        history.unlike_appends = self.beside.unlike_appends.get(place, [])
-        history.last_stable = self.beside.last_stable.get(place, NOT_STATED)
         _take_played(history, self.beside.played.get(place))
         if not _has_data(history):
             _add_own(history, self.beside.alone.get(place, Alone()))
@@ -377,6 +374,15 @@ class _Read:
         history.changes = state_changes(cluster, events, self.gone)
         _forced(history, cluster, self.case)
         return history
+
+    def _signs(self, place: Place) -> LineSigns:
+        disagreements, appends = self.disagreements.get(place), self.beside.unlike_appends.get(place)
+        last_stable = self.beside.last_stable.get(place)
+        if not disagreements and not appends and last_stable is None:
+            return NO_SIGNS
+        return LineSigns(
+            tuple(disagreements or ()), tuple(appends or ()), NOT_STATED if last_stable is None else last_stable
+        )
 
     def _events(self, place: Place, replicas: Set[int]) -> dict[int, list[Event]]:
         """Return each broker's own lines about its replica, with those about its process and its log directories.

@@ -47,12 +47,14 @@ from forensics.replay.omissions.role_epochs import (
 )
 from forensics.replay.omissions.unknown_writers import unknown_writers
 from forensics.replay.partition_protocol import PartitionProtocol
+from forensics.replay.roles.nameless_roles import truncated_then_led
 from forensics.replay.roles.role_spans import Reader
 from forensics.replay.roles.steps import (
     clear_end_before_first_step,
     clear_start_from_load,
     clear_starts_from_earlier_roles,
 )
+from forensics.replay.signs.line_signs import NO_SIGNS, LineSigns
 from parsers.formats.metadata_log import NAME as METADATA_LOG
 from parsers.formats.metadata_log import SNAPSHOT
 from parsers.formats.trace_jsonl import NAME as TRACE
@@ -64,6 +66,7 @@ def reconstruct(
     events: Mapping[int, Sequence[Event]],
     cluster_events: Sequence[Event],
     brokers: Mapping[int, BrokerFacts],
+    signs: LineSigns = NO_SIGNS,
     stated_twice: Iterable[EpochRollback] = (),
     left_out: Iterable[MissingLines] = (),
 ) -> History:
@@ -78,13 +81,14 @@ def reconstruct(
         events: each broker's own events about its replica, in its order.
         cluster_events: statements of controllers and metadata about leaders, epochs and ISRs.
         brokers: protocol of each broker.
+        signs: what lines show by themselves.
         stated_twice: partition states that were given out twice.
         left_out: lines that are known to be missing before anything is replayed.
     """
     contradictions, twice = list(left_out), list(stated_twice)
     protocol = PartitionProtocol.of(brokers, {*events, *facts.disks})
     while True:
-        history = History(facts, protocol, epoch_rollbacks=[*twice])
+        history = History(facts, protocol, signs, epoch_rollbacks=[*twice])
         found = _Pass(history, events, cluster_events, brokers).run(contradictions)
         known = {(one.replica, one.shown_by) for one in contradictions}
         new = [one for one in history.coverage.counted(found) if (one.replica, one.shown_by) not in known]
@@ -145,6 +149,7 @@ class _Pass:
         history.copies = copies(events, history.facts.disks, history.coverage)
         found = LogReconstruction(ReplicaLogs(history, history.role_spans, history.facts.disks, facts)).run()
         history.epoch_rollbacks += written_before(history)
+        history.truncated_then_led = [] if history.epochs else truncated_then_led(events)
         return found
 
     def _take_regressions(self, readers: Mapping[int, Reader]) -> None:

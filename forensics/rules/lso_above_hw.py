@@ -65,7 +65,7 @@ consumers read with the records on disk.""",
 
 def judge(history: History, case: Case) -> Judgement:
     """Report each replica once for each of the two signs."""
-    found = history.last_stable
+    found = history.signs.last_stable
     if not found.stated:
         return Judgement(ID, Verdict.NOT_APPLICABLE)
     coverage = history.coverage

@@ -673,7 +673,7 @@ def _high_watermark_fell(history: History) -> Iterator[Suspicion]:
 
 def _last_stable_fell(history: History) -> Iterator[Suspicion]:
     """Yield falls of a leader's last stable offset within one leader epoch, the first of each replica."""
-    for one in history.last_stable.fell if history.facts.lives == 1 else ():
+    for one in history.signs.last_stable.fell if history.facts.lives == 1 else ():
         yield Suspicion(
             Sign.LAST_STABLE_FELL, one.replica, one.replica, one.epoch, one.epoch, one.value, one.before,
             one.time, one.refs, target=one.value,
@@ -682,7 +682,7 @@ def _last_stable_fell(history: History) -> Iterator[Suspicion]:
 
 def _stated_lower(sign: Sign, history: History) -> Iterator[Suspicion]:
     """Yield values that a witness states below ones that it stated before."""
-    for one in history.disagreements if history.facts.lives == 1 else ():
+    for one in history.signs.disagreements if history.facts.lives == 1 else ():
         if one.sign is not sign:
             continue
         first, end = max(one.after, log_start_at(history.facts.log_starts, one.replica, one.refs[0].row)), one.before
@@ -708,7 +708,7 @@ def _led_from_outside(history: History) -> Iterator[Suspicion]:
 
 def _appends_disagree(sign: Sign, history: History) -> Iterator[Suspicion]:
     """Yield pairs of replicas with different records below both high watermarks: of two leader epochs, or of one."""
-    for one in history.unlike_appends if history.facts.lives == 1 else ():
+    for one in history.signs.unlike_appends if history.facts.lives == 1 else ():
         (earlier, epoch), place = one.epochs, (one.first, one.end)
         if (earlier == epoch) is (sign is Sign.BATCHES_DISAGREE):
             yield Suspicion(sign, one.left, one.right, epoch, earlier, *place, one.time, one.refs)
