@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from forensics.engines.local import take_in
 from forensics.replay.coverage import Printed, Span
+from forensics.replay.partitions import histories
 from tests.incident import Incident, Node
 
 
@@ -134,3 +137,32 @@ def test_a_role_as_leader_without_the_removal_of_its_fetcher_lacks_lines(there: 
     coverage = incident.history().coverage
     assert coverage.has(3, Printed.LOG) == there
     assert [one.shown_by for one in coverage.known_missing.get(3, ())] == ["no-fetcher-removed"] * (not there)
+
+
+WIPED = Path(__file__).parents[1] / "cases" / "data" / "wipelead-0.11.0.3.tar.xz"
+"""Brokers with ZooKeeper: state-change.log has requests and their steps, server.log where a leader epoch begins."""
+
+
+@pytest.mark.parametrize(
+    ("begins", "missing"),
+    [
+        ("Removed fetcher for partitions audit_log-0", frozenset[int]()),  # the first line about a role
+        ("Partition [audit_log,0] on broker 1: audit_log-0 starts at", frozenset({1})),
+        ("starting (kafka.server.KafkaServer)", frozenset({1})),  # of the second process
+    ],
+)
+def test_a_log_that_begins_after_a_request_was_carried_out(
+    begins: str, missing: frozenset[int], tmp_path: Path
+) -> None:
+    """The second process found an empty log directory: what the first one had is in the lines that are missing."""
+    with tarfile.open(WIPED) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (log,) = tmp_path.rglob("broker-1/logs/server.log")
+    text = log.read_text()
+    at = text.rindex(begins) if "KafkaServer" in begins else text.index(begins)
+    log.write_text(text[text.rindex("\n", 0, at) + 1 :])
+    (steps,) = tmp_path.rglob("broker-1/logs/state-change.log")
+    lines = steps.read_text().splitlines(keepends=True)
+    steps.write_text("".join(line for line in lines if "07:51:41" not in line))
+    (history,) = (one for one in histories(take_in([str(tmp_path)])) if one.name == "audit_log-0")
+    assert {b for b in (1, 2) if history.coverage.is_shown_missing(b, Span.BEFORE)} == missing

@@ -15,6 +15,7 @@ from forensics.case.order import is_fixed
 from forensics.replay.coverage import MissingLines, Omission, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
+from parsers.details import DONE
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 from parsers.text.broker_log import NAME as LOG
@@ -87,6 +88,22 @@ def ends(sources: pl.DataFrame) -> Mapping[int, Ends]:
     return {broker: Ends(first, last) for broker, first, last in spans.iter_rows()}
 
 
+class _Role(NamedTuple):
+    """A role that state-change.log names.
+
+    Attributes:
+        time: microseconds since 1970 UTC, or None.
+        row: of the line.
+        epoch: leader epoch, or None.
+        fetcher_later: the line about the fetcher follows this one.
+    """
+
+    time: int | None
+    row: int
+    epoch: int | None
+    fetcher_later: bool = False
+
+
 def roles_outside(found: Mapping[int, Ends], events: Mapping[int, Iterable[Event]]) -> Iterator[MissingLines]:
     """Yield the lines that are missing before or after those of server.log, for the replicas of one partition.
 
@@ -96,39 +113,50 @@ def roles_outside(found: Mapping[int, Ends], events: Mapping[int, Iterable[Event
     """
     for broker in sorted(events.keys() & found.keys()):
         one = found[broker]
-        roles = list(_without_removal(events[broker]))
+        roles = list(_without_fetcher(events[broker]))
         yield from _of_role(broker, _later(roles, one.log_until), ENDS_BEFORE_ROLE, ROLE_AFTER_END)
         yield from _of_role(broker, _earlier(roles, one.log_from), BEGINS_AFTER_ROLE, ROLE_BEFORE_BEGIN)
 
 
-def _of_role(broker: int, event: Event | None, *omissions: Omission) -> Iterator[MissingLines]:
+def _of_role(broker: int, role: _Role | None, *omissions: Omission) -> Iterator[MissingLines]:
     """Yield what a role outside of server.log shows, in each span that it concerns."""
-    if event is not None:
-        ref, epoch = Ref(row=event.row), event.leader_epoch
-        yield from (omission.of(broker, ref=ref, epoch=epoch) for omission in omissions)
+    if role is not None:
+        yield from (omission.of(broker, ref=Ref(row=role.row), epoch=role.epoch) for omission in omissions)
 
 
-def _without_removal(events: Iterable[Event]) -> Iterator[Event]:
-    """Yield the roles of a replica; as leader only those before which no line shows that its fetcher was removed."""
-    removed = False
+def _without_fetcher(events: Iterable[Event]) -> Iterator[_Role]:
+    """Yield the roles of a replica before which no line is about its fetcher; as follower a later line may be.
+
+    Brokers with ZooKeeper print in state-change.log that they received a request for a leader epoch, and that they are
+    done with it: by then they have printed in server.log what became of the fetcher.
+    """
+    last: str | None = None
+    requested: int | None = None
     for event in events:
         if event.kind in _FETCHER_KINDS:
-            removed = event.kind == Kind.FETCHER_REMOVED
-        if _is_role(event):
-            if event.kind == Kind.BECOME_FOLLOWER or not removed:
-                yield event
-            removed = False
+            last = event.kind
+        elif event.kind == Kind.LEADER_AND_ISR:
+            requested = event.leader_epoch
+        elif event.kind == Kind.TRANSITION and event.detail in DONE and requested is not None:
+            if last is None:
+                yield _Role(event.time, event.row, requested)
+            last = requested = None
+        elif _is_role(event):
+            follows = event.kind == Kind.BECOME_FOLLOWER
+            if follows or last != Kind.FETCHER_REMOVED:
+                yield _Role(event.time, event.row, event.leader_epoch, fetcher_later=follows)
+            last = None
 
 
 def _is_role(event: Event) -> bool:
     return event.kind in _ROLES and event.message != TRACE and event.time is not None
 
 
-def _later(roles: Sequence[Event], end: int) -> Event | None:
+def _later(roles: Sequence[_Role], end: int) -> _Role | None:
     """Return the first role after the end of server.log, or None. A follower's fetcher is removed after its role."""
-    return next((one for one in roles if (one.time or 0) > end + _APART * (one.kind == Kind.BECOME_FOLLOWER)), None)
+    return next((one for one in roles if (one.time or 0) > end + _APART * one.fetcher_later), None)
 
 
-def _earlier(roles: Sequence[Event], begin: int) -> Event | None:
+def _earlier(roles: Sequence[_Role], begin: int) -> _Role | None:
     """Return the last role before the beginning of server.log, or None."""
     return next((one for one in reversed(roles) if (one.time or 0) < begin), None)
