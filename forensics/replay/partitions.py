@@ -56,7 +56,7 @@ from forensics.replay.history import EpochRollback, History, ShortenedLog, Trunc
 from forensics.replay.interval import Interval
 from forensics.replay.leadership.epoch_rollback import stated_twice
 from forensics.replay.leadership.isr_removal_epochs import removals
-from forensics.replay.leadership.state_changes import Gone, brokers_gone, state_changes
+from forensics.replay.leadership.state_changes import SessionLine, broker_sessions, state_changes
 from forensics.replay.lineage import Range
 from forensics.replay.omissions.announced_roles import due, not_named
 from forensics.replay.omissions.controllers import Requests, elected_last, requests, starting
@@ -216,7 +216,7 @@ class _Read:
         processes, failures: each broker's lines about its processes, and about log directories that failed.
         homes: by place and broker, the log directories that lines name.
         complaints: by place, as ``PartitionFacts`` has them.
-        gone: by controller, its lines that a broker is gone.
+        sessions: by controller, its lines about brokers' sessions.
         stated_twice, stated, disagreements: by place, what lines show by themselves.
         positions: that consumer groups committed, by topic and partition.
         scrapes: high watermarks as exporters printed them, by topic and partition.
@@ -250,7 +250,7 @@ class _Read:
     failures: Failures
     homes: Homes
     complaints: Mapping[Place, list[Complaint]]
-    gone: Mapping[int, Sequence[Gone]]
+    sessions: Mapping[int, Sequence[SessionLine]]
     stated_twice: Mapping[Place, list[EpochRollback]]
     stated: Mapping[Place, Stated]
     disagreements: Mapping[Place, list[Disagreement]]
@@ -327,7 +327,7 @@ class _Read:
             failures=failures(case),
             homes=homes(rows),
             complaints=complained,
-            gone=brokers_gone(case.observations),
+            sessions=broker_sessions(case.observations),
             stated_twice=stated_twice(rows),
             stated=by_themselves,
             disagreements=back,
@@ -371,7 +371,7 @@ class _Read:
         history.deletions = deletions(history, self.beside.deleted.get(place, []))
         stood = self.homes
         history.regressions = [carried(one, stood.get((*place, one.replica), [])) for one in history.regressions]
-        history.changes = state_changes(cluster, events, self.gone)
+        history.changes = state_changes(cluster, events, self.sessions)
         _forced(history, cluster, self.case)
         return history
 

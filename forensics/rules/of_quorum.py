@@ -10,7 +10,7 @@ from typing import Final
 from forensics.case import Case
 from forensics.replay.committed.proof import losses, possible_losses
 from forensics.replay.history import History
-from forensics.replay.lineage import Range
+from forensics.replay.lineage import UNKNOWN, Range
 from forensics.replay.quorum.voting import Quorum
 from forensics.rules import (
     committed_data_lost,
@@ -22,7 +22,7 @@ from forensics.rules import (
 )
 from forensics.rules.finding import Judgement, Rule, Verdict, judgement
 from forensics.rules.story import went_back
-from forensics.rules.wants import Artefact, Question, Want, anywhere, of, offsets_of
+from forensics.rules.wants import Artefact, Question, Reason, Shows, Want, anywhere, of, offsets_of
 
 
 def _lines(history: History, quorum: Quorum) -> Iterator[Want]:
@@ -50,6 +50,20 @@ def _kept(history: History, quorum: Quorum) -> Iterator[Want]:
     open_ = [one for one in possible_losses(history) if one.before.epoch >= quorum.first]
     if unclear or open_:
         yield from _open(history, quorum, unclear)
+    else:
+        yield from _truncated_unseen(history)
+
+
+def _truncated_unseen(history: History) -> Iterator[Want]:
+    """Yield what would show who wrote the records that a node truncated, if its lines begin after they were written."""
+    truncated = {
+        one.replica: one
+        for one in reversed(history.truncations_of_unknown_extent)
+        if one.lineage.epoch_at(one.target) == UNKNOWN
+    }
+    for node, first in sorted(truncated.items()):
+        said = f"they name no role of it before it truncated its log to {first.target} in leader epoch {first.epoch}"
+        yield Want(Question.EARLIER_LINES, (of([node], Artefact.SERVER_LOG),), because=Reason(Shows.LINES, text=said))
 
 
 def _open(history: History, quorum: Quorum, unclear: Sequence[Range]) -> Iterator[Want]:

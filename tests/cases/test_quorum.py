@@ -193,3 +193,21 @@ def test_files_of_the_metadata_log_are_the_last_steps(tmp_path: Path) -> None:
     steps = re.findall(r"(?m)^   \d  (\S+(?: disk)?) +(\w+ \d+)", text.render(result, width=200))[:6]
     assert [when for when, _ in steps[3:]] == ["on disk"] * 3
     assert [who for _, who in steps[3:]] == ["controller 101", "broker 1", "broker 2"]
+
+
+def test_a_truncation_of_records_that_no_line_shows_leaves_open_whether_they_were_committed(tmp_path: Path) -> None:
+    """All logs begin when the incident is nearly over: a voter then truncates what it had of an earlier epoch."""
+    case = unpacked("quorumforked-3.9.1", tmp_path)
+    for log in case.rglob("*.log"):
+        if log.parent.name == "logs":
+            lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+            first = next((at for at, line in enumerate(lines) if line[:24] >= "[2026-11-28 20:48:53,60"), len(lines))
+            log.write_text("".join(lines[first:]), encoding="utf-8")
+    found = of_log(scan([str(case)]))
+    assert told(found) == set()
+    for rule in (LOSS, CUT, FORK):
+        assert found.judgements[rule].verdict == "unknown"
+    (want,) = found.judgements[LOSS].missing
+    assert want.because is not None
+    assert want.because.text == "they name no role of it before it truncated its log to 0 in leader epoch 3"
+    assert [way.brokers for way in want.ways] == [(102,)]

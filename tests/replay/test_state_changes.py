@@ -11,7 +11,7 @@ from forensics.replay.facts.events import Event
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import History
 from forensics.replay.leader_epochs import Epoch
-from forensics.replay.leadership.state_changes import StateChanged, chain, state_changes
+from forensics.replay.leadership.state_changes import SessionLine, StateChanged, chain, state_changes
 from forensics.replay.partition_protocol import PartitionProtocol
 from forensics.rules.electable import change_text, electable_facts
 from parsers.schema import Kind
@@ -46,7 +46,7 @@ def texts(history: History, since: int, elected: int) -> list[str]:
     ],
 )
 def test_the_steps_say_who_was_gone_and_who_was_left(kraft: bool, first: str) -> None:
-    gone = {CONTROLLER: ((9 * SECOND, 8, 1), (19 * SECOND, 18, 2))}
+    gone = {CONTROLLER: (SessionLine(9 * SECOND, 8, 1), SessionLine(19 * SECOND, 18, 2))}
     changes = state_changes((*LOST, election(30, 3, 2, "2")), {}, gone)
     history = History(PartitionFacts("orders", 0), PartitionProtocol(kraft=kraft), changes=changes)
     found = electable_facts(history, 0, Epoch(3, leader=2))
@@ -63,8 +63,18 @@ def test_the_steps_say_who_was_gone_and_who_was_left(kraft: bool, first: str) ->
 
 
 def test_a_broker_that_went_long_before_is_no_reason() -> None:
-    changes = state_changes(LOST[:2], {}, {CONTROLLER: ((-60 * SECOND, 8, 1),), 5: ((9 * SECOND, 8, 1),)})
+    changes = state_changes(
+        LOST[:2], {}, {CONTROLLER: (SessionLine(-60 * SECOND, 8, 1),), 5: (SessionLine(9 * SECOND, 8, 1),)}
+    )
     assert changes[-1].gone == ()
+
+
+@pytest.mark.parametrize(("again", "gone"), [(8, (1,)), (9.5, ()), (10.5, (1,))])
+def test_a_broker_that_was_there_again_was_not_gone(again: float, gone: tuple[int, ...]) -> None:
+    """It may stop in a controlled way soon after its controller had found it gone."""
+    lines = sorted((SessionLine(9 * SECOND, 8, 1), SessionLine(int(again * SECOND), 9, 1, gone=False)))
+    assert LOST[1].time == 10 * SECOND
+    assert state_changes(LOST[:2], {}, {CONTROLLER: lines})[-1].gone == gone
 
 
 def test_an_election_that_is_called_unclean_is_left_to_its_rule() -> None:

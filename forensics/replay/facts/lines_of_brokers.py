@@ -60,9 +60,13 @@ def handles_request() -> pl.Expr:
     return (pl.col("message") == _HANDLED) & pl.col("topic").is_null() & pl.col("broker").is_not_null()
 
 
-def sees_broker_gone() -> pl.Expr:
-    """Filter for lines of a controller that a broker's session ended: it is gone, or fenced (KRaft)."""
-    return (pl.col("kind") == Kind.BROKER_FENCED.value) & pl.col("topic").is_null() & pl.col("broker").is_not_null()
+_SESSIONS: Final = (Kind.BROKER_FENCED, Kind.BROKER_UNFENCED, Kind.BROKER_REGISTERED)
+
+
+def sees_broker_session() -> pl.Expr:
+    """Filter for lines of a controller that a broker's session ended (it is gone, or fenced in KRaft) or began."""
+    of_session = pl.col("kind").is_in([kind.value for kind in _SESSIONS])
+    return of_session & pl.col("topic").is_null() & pl.col("broker").is_not_null()
 
 
 def of_controllers() -> pl.Expr:
@@ -78,7 +82,7 @@ READ: Final[tuple[Callable[[], pl.Expr], ...]] = (
     prints_cluster_id,
     sends_requests,
     handles_request,
-    sees_broker_gone,
+    sees_broker_session,
 )
 """Lines of which the replay reads each one. Of ``of_controllers`` the last line is enough."""
 

@@ -9,13 +9,14 @@ import itertools
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import polars as pl
 
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.isr import broker_set
-from forensics.replay.facts.lines_of_brokers import sees_broker_gone
+from forensics.replay.facts.lines_of_brokers import sees_broker_session
 from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.epochs import ELECTS
 from parsers.details import eligible
@@ -27,8 +28,21 @@ _BEFORE, _AFTER = 30 * _SECOND, _SECOND
 _CHAIN = 6
 """Changes of one chain that are shown, the last ones."""
 
-Gone = tuple[int, int, int]
-"""A line of a controller that a broker is gone: its time in microseconds since 1970 UTC, its row, and the broker."""
+
+class SessionLine(NamedTuple):
+    """A line of a controller that a broker is gone, or that it is there again.
+
+    Attributes:
+        time: microseconds since 1970 UTC.
+        row: of the line.
+        broker: broker id.
+        gone: its session ended; else another began.
+    """
+
+    time: int
+    row: int
+    broker: int
+    gone: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,38 +90,40 @@ class StateChanged:
         return not self.elects and bool((self.isr or frozenset()) - (self.before or frozenset()))
 
 
-def brokers_gone(observations: pl.DataFrame) -> dict[int, tuple[Gone, ...]]:
-    """Return the lines of controllers that a broker is gone, in order, by controller: the first of several.
+def broker_sessions(observations: pl.DataFrame) -> dict[int, tuple[SessionLine, ...]]:
+    """Return the lines of controllers about brokers' sessions, in order, by controller: the first of several.
 
     A line of a log counts before a record of the metadata log, because a reader can read it.
     """
-    found: dict[int, list[Gone]] = {}
-    rows = observations.filter(sees_broker_gone(), pl.col("time").is_not_null(), pl.col("replica").is_not_null())
-    rows = rows.sort(pl.col("line").is_null(), "row").select("broker", pl.col("time").cast(pl.Int64), "row", "replica")
-    last: dict[tuple[int, int], list[int]] = {}
-    for controller, time, row, broker in rows.iter_rows():
-        known = last.setdefault((controller, broker), [])
+    found: dict[int, list[SessionLine]] = {}
+    rows = observations.filter(sees_broker_session(), pl.col("time").is_not_null(), pl.col("replica").is_not_null())
+    rows = rows.sort(pl.col("line").is_null(), "row").select(
+        "broker", pl.col("time").cast(pl.Int64), "row", "replica", pl.col("kind") == Kind.BROKER_FENCED.value
+    )
+    last: dict[tuple[int, int, bool], list[int]] = {}
+    for controller, time, row, broker, gone in rows.iter_rows():
+        known = last.setdefault((controller, broker, gone), [])
         if all(abs(time - one) > _AFTER for one in known[-2:]):
-            found.setdefault(controller, []).append((time, row, broker))
+            found.setdefault(controller, []).append(SessionLine(time, row, broker, gone))
         known.append(time)
     return {controller: tuple(sorted(lines)) for controller, lines in found.items()}
 
 
 def state_changes(
-    cluster: Iterable[Event], events: Mapping[int, Sequence[Event]], gone: Mapping[int, Sequence[Gone]]
+    cluster: Iterable[Event], events: Mapping[int, Sequence[Event]], sessions: Mapping[int, Sequence[SessionLine]]
 ) -> tuple[StateChanged, ...]:
     """Return the changes of a partition's leader and ISR that lines or records state, in order.
 
     Args:
         cluster: statements of controllers about the partition.
         events: each broker's own events about its replica, in its order.
-        gone: the lines of each controller that a broker is gone.
+        sessions: the lines of each controller about brokers' sessions.
     """
     by_leaders = {(one.epoch, one.isr): one for own in events.values() for one in _shrinks(own)}
     found: list[StateChanged] = []
     for one, controller in _by_controllers(cluster):
         own = None if one.elects else by_leaders.pop((one.epoch, one.isr), None)
-        found.append(_with_gone(one, gone.get(controller, ())) if own is None else replace(own, number=one.number))
+        found.append(_with_gone(one, sessions.get(controller, ())) if own is None else replace(own, number=one.number))
     return tuple(sorted((*found, *by_leaders.values()), key=_order))
 
 
@@ -180,18 +196,25 @@ def _asked(event: Event, epoch: int) -> StateChanged | None:
     return StateChanged(epoch, None, event.broker, isr, before, event.time, ref, by_leader=event.broker)
 
 
-def _with_gone(one: StateChanged, lines: Sequence[Gone]) -> StateChanged:
+def _with_gone(one: StateChanged, lines: Sequence[SessionLine]) -> StateChanged:
     """Return a controller's change with the brokers that it had just found to be gone.
 
     Args:
         one: the change.
-        lines: the lines of its controller that a broker is gone, by time; there may be thousands.
+        lines: the lines of its controller about brokers' sessions, by time; there may be thousands.
     """
     lost = one.removed | ({one.led} if one.elects and one.led not in (None, -1, one.leader) else set[int | None]())
     if one.time is None or not lost:
         return one
-    first, after = (bisect_left(lines, (at, 0, 0)) for at in (one.time - _BEFORE, one.time + _AFTER + 1))
-    near = {who: row for _, row, who in lines[first:after] if who in lost}
+    first, after = (
+        bisect_left(lines, SessionLine(at, 0, 0, gone=False)) for at in (one.time - _BEFORE, one.time + _AFTER + 1)
+    )
+    near: dict[int, int] = {}
+    for line in lines[first:after]:
+        if line.gone and line.broker in lost:
+            near[line.broker] = line.row
+        elif line.time <= one.time:
+            near.pop(line.broker, None)  # it was there again
     refs = tuple(Ref(row=near[who], note=f"broker {who} is gone") for who in sorted(near))
     return replace(one, gone=tuple(sorted(near)), gone_refs=refs)
 
