@@ -471,6 +471,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
             *([explained(epoch.leader, changed)] if epoch.leader is not None and changed is not None else []),
         ),
         uncertain=(
+            *_maybe_deleted(history, loss),
             *_uncertain(history, loss, more),
             *([_later(history, more.later)] if last and more.later is not None else []),
             *_no_records(unknown),
@@ -683,6 +684,16 @@ _UNBOUNDED: Mapping[Unbounded, str] = MappingProxyType(
     }
 )
 """The reason for which the end of what may be lost is unknown; a log with more records is a reason by itself."""
+
+
+def _maybe_deleted(history: History, loss: Loss) -> tuple[str, ...]:
+    """Return why fewer records may be lost, in words; a quorum deletes none of its log that no snapshot covers."""
+    if history.quorum is not None or not may_be_deleted(history, loss.lineage, loss.ranges, loss.epoch.epoch):
+        return ()
+    return (
+        "fewer may be lost: retention or a client may have deleted the first of them before. Only the leader's "
+        "server.log of that time states it, and not all of it is in the evidence",
+    )
 
 
 def _truncated_too(more: MoreLost) -> str:

@@ -25,6 +25,7 @@ from forensics.replay.roles.steps import RoleSpan, Step, StepKind
 from forensics.rules import READ_AS, RULES, unclean_election
 from forensics.rules.finding import Judgement, Verdict
 from forensics.rules.story import loss_cause
+from tests.cases.test_recorded import unpacked
 from tests.covering import holed, whole, without
 from tests.incident import Incident, wishes
 from tests.numbered import numbered
@@ -506,3 +507,15 @@ def test_who_had_what_is_lost_may_have_cut_it_where_nothing_of_it_is_at_hand(gon
     assert [loss.offsets for loss in incident.findings("committed-data-lost")] == [((20, 30),)]
     told = [wish for wish in incident.missing("truncation-below-committed") if "whether it truncated offsets" in wish]
     assert bool(told) == bool(gone)
+
+
+def test_records_that_may_have_been_deleted_before_need_not_be_lost(tmp_path: Path) -> None:
+    """A client deleted the first 30 records, and only the leader's server.log states it (``retforked-3.9.1``)."""
+    case = unpacked("retforked-3.9.1", tmp_path)
+    for there in (True, False):
+        if not there:
+            (case / "broker-1" / "logs" / "server.log").unlink()
+        found = [one for one in scan([str(case)]).findings if one.rule == "committed-data-lost"]
+        (one,) = (one for one in found if one.topic == "delpart")
+        assert one.offsets == (((30 if there else 20), 50),)
+        assert any(text.startswith("fewer may be lost") for text in one.uncertain) == (not there)
