@@ -690,10 +690,8 @@ def _maybe_deleted(history: History, loss: Loss) -> tuple[str, ...]:
     """Return why fewer records may be lost, in words; a quorum deletes none of its log that no snapshot covers."""
     if history.quorum is not None or not may_be_deleted(history, loss.lineage, loss.ranges, loss.epoch.epoch):
         return ()
-    return (
-        "fewer may be lost: retention or a client may have deleted the first of them before. Only the leader's "
-        "server.log of that time states it, and not all of it is in the evidence",
-    )
+    shown = "only the leader's server.log of that time states it, and not all of it is in the evidence"
+    return (f"fewer may be lost: retention or a client may have deleted the first of them before; {shown}",)
 
 
 def _truncated_too(more: MoreLost) -> str:

@@ -1,4 +1,4 @@
-"""What lines of one partition show by themselves, read before anything is replayed."""
+"""Signs that lines of one partition show by themselves, read before anything is replayed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LineSigns:
-    """What lines of one incarnation of a partition show, whether lines are missing beside them or not.
+    """Signs in the lines of one incarnation of a partition, whether other lines are missing or not.
 
     Attributes:
         disagreements: statements that disagree, and prove nothing by themselves.
