@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import google_crc32c
 
-Change = Callable[[bytes, Random], bytes | None]
+Change = Callable[..., bytes | None]
+"""Gets the bytes of a file and a random generator; of a mutation that mixes, the bytes of another file as well."""
 
 
 class Mutation(NamedTuple):
@@ -29,12 +30,18 @@ class Mutation(NamedTuple):
         change: damages the content.
         forged: no accident does it, as checksums are made right again, or exactly one batch is taken out and no byte
             more: what follows from it is no false proof.
+        mixes: bytes of another file of the same name get into it, as a copy that is resumed on a wrong file leaves it.
     """
 
     name: str
     fits: re.Pattern[str]
     change: Change
     forged: bool = False
+    mixes: bool = False
+
+    def of(self, data: bytes, chance: Random, other: bytes) -> bytes | None:
+        """Return the damaged bytes of a file; None if it has nothing to change in that way."""
+        return self.change(data, chance, other) if self.mixes else self.change(data, chance)
 
 
 ANY = re.compile(r"")
@@ -358,6 +365,43 @@ def overwritten_batches(data: bytes, chance: Random) -> bytes | None:
     return data[: places[here]] + data[places[there] : places[there + many]] + data[places[here + many] :]
 
 
+def _shared_places(data: bytes, other: bytes) -> list[int]:
+    """Return the places at which batches begin in two segments; sectors of disks, if there are few."""
+    return sorted({*_places(data)} & {*_places(other)}) or [*range(0, min(len(data), len(other)), BLOCK)]
+
+
+def head_of_another(data: bytes, chance: Random, other: bytes) -> bytes | None:
+    """The beginning is another segment's."""
+    places = [at for at in _shared_places(data, other) if at]
+    if not places:
+        return None
+    at = chance.choice(places)
+    return other[:at] + data[at:]
+
+
+def block_of_another(data: bytes, chance: Random, other: bytes) -> bytes | None:
+    """A block within a segment is another segment's."""
+    places = _shared_places(data, other)
+    if len(places) < 2:
+        return None
+    first, end = sorted(chance.sample(places, 2))
+    return data[:first] + other[first:end] + data[end:]
+
+
+def tail_of_another(data: bytes, chance: Random, other: bytes) -> bytes | None:
+    """The end is another segment's."""
+    places = [at for at in _shared_places(data, other) if at]
+    if not places:
+        return None
+    at = chance.choice(places)
+    return data[:at] + other[at:]
+
+
+def another_file(data: bytes, chance: Random, other: bytes) -> bytes | None:
+    """The file is another one of the same name: of another broker, partition or time."""
+    return other or None
+
+
 MUTATIONS: tuple[Mutation, ...] = (
     Mutation("bit", ANY, flipped_bit),
     Mutation("bytes", ANY, random_bytes),
@@ -382,6 +426,10 @@ MUTATIONS: tuple[Mutation, ...] = (
     Mutation("offsets moved", SEGMENT, moved_offsets),
     Mutation("epochs moved", SEGMENT, moved_epochs),
     Mutation("batches overwritten", SEGMENT, overwritten_batches),
+    Mutation("head of another", SEGMENT, head_of_another, mixes=True),
+    Mutation("block of another", SEGMENT, block_of_another, mixes=True),
+    Mutation("tail of another", SEGMENT, tail_of_another, mixes=True),
+    Mutation("another file", ANY, another_file, mixes=True),
     Mutation("batch gone", SEGMENT, lost_batch, forged=True),
     Mutation("forged header", SEGMENT, forged_header, forged=True),
     Mutation("forged payload", SEGMENT, forged_payload, forged=True),

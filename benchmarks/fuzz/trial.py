@@ -121,7 +121,7 @@ def trial(subject: Subject, seed: int, *, limit: float, mutations: Sequence[Muta
         return None
     path = chance.choice(fitting)
     before = path.read_bytes()
-    after = mutation.change(before, chance)
+    after = mutation.of(before, chance, _another(path, fitting, chance) if mutation.mixes else b"")
     if after is None or after == before:
         return None
     try:
@@ -129,6 +129,12 @@ def trial(subject: Subject, seed: int, *, limit: float, mutations: Sequence[Muta
         return _scanned(subject, path, mutation, seed, limit)
     finally:
         path.write_bytes(before)
+
+
+def _another(path: Path, fitting: Sequence[Path], chance: Random) -> bytes:
+    """Return the bytes of another file of the same name, or none."""
+    others = [other for other in fitting if other.name == path.name and other != path]
+    return chance.choice(others).read_bytes() if others else b""
 
 
 def _scanned(subject: Subject, path: Path, mutation: Mutation, seed: int, limit: float) -> Outcome:

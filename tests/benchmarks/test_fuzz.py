@@ -39,9 +39,10 @@ def test_each_mutation_changes_something_and_is_made_again_by_its_seed(mutation)
     text = b"".join(b"[2026-11-21 04:11:%02d,000] INFO line %d\n" % (n, n) for n in range(50))
     segment = b"".join(batch(n, [b"value"]) for n in range(20))
     data = text if mutation.fits in (TEXT, LOG) else segment
-    made = [mutation.change(data, Random(seed)) for seed in range(20)]
+    other = b"".join(batch(n, [b"other"]) for n in range(30))
+    made = [mutation.of(data, Random(seed), other) for seed in range(20)]
     assert any(one is not None and one != data for one in made)
-    assert made == [mutation.change(data, Random(seed)) for seed in range(20)]
+    assert made == [mutation.of(data, Random(seed), other) for seed in range(20)]
 
 
 def working() -> None:

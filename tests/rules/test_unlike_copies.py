@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import struct
+import tarfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tests.incident import Node, Span, batch
 from tests.parsers.formats.building import message
 
 RULE = "replica-divergence"
+CHAOS = Path(__file__).parents[1] / "cases" / "data" / "chaos12-0.10.2.2.tar.xz"
 OLD, NEW = [(at, at, 0) for at in range(50)], [(at, at, 2) for at in range(80, 95)]
 LED_1, LED_2 = [(at, at, 0) for at in range(50, 80)], [(at, at, 1) for at in range(50, 80)]
 
@@ -167,6 +169,33 @@ def test_messages_without_epochs_part_where_a_leader_began(
     (partition,) = scan([str(tmp_path)]).partitions
     (one,) = partition.judgements[RULE].findings
     assert (one.confidence, one.offsets) == (confidence, ((40, 80),))
+
+
+@pytest.mark.parametrize("blocks", [1, 20])
+def test_the_head_of_another_partition_is_no_proof(blocks: int, tmp_path: Path) -> None:
+    """The first messages of v1 are another partition's, as a copy that was resumed on a wrong file leaves them: every
+    log begins at offset 0, and so does its first leader epoch.
+    """
+    with tarfile.open(CHAOS) as archive:
+        archive.extractall(tmp_path, filter="data")
+    segment = next(tmp_path.rglob("broker-3/data/orders-0/00000000000000000000.log"))
+    other = next(tmp_path.rglob("broker-3/data/orders-1/00000000000000000000.log")).read_bytes()
+    own = segment.read_bytes()
+    ends = sorted(boundaries(own) & boundaries(other))
+    assert len(ends) > blocks
+    segment.write_bytes(other[: ends[blocks]] + own[ends[blocks] :])
+    found = [one for one in scan([str(tmp_path)]).findings if one.rule == RULE and one.partition == 0]
+    assert [one.offsets[0][0] for one in found] == [0] * len(found) != []
+    assert {one.confidence for one in found} == {Confidence.INFERRED}
+
+
+def boundaries(data: bytes) -> set[int]:
+    """The places at which messages of formats v0 and v1 end."""
+    places, at = set[int](), 0
+    while at + 12 <= len(data):
+        at += 12 + int(struct.unpack_from(">i", data, at + 8)[0])
+        places.add(at)
+    return places
 
 
 @pytest.mark.parametrize(("middle", "epochs"), [([*LED_1], (0,)), ([*LED_2, *NEW], (0, 1))])

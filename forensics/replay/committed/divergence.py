@@ -11,9 +11,10 @@ from forensics.replay.confidence import Weakness
 from forensics.replay.facts.directory import Disk, Ref
 from forensics.replay.facts.partition_facts import Fork, ForkPart
 from forensics.replay.history import History, HwSource, HwStatement, Replica
+from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.epoch_file import refuted_entry
 from forensics.replay.lineage import Range, apart, intersect, subtract
-from forensics.replay.roles.steps import RoleSpan, StepKind
+from forensics.replay.roles.steps import REMOVES, RoleSpan, StepKind
 from forensics.replay.traces.unlike_logs import Apart
 from parsers.schema import DamageKind
 
@@ -97,15 +98,41 @@ def _is_contradicted(history: History, fork: Fork) -> bool:
 
 
 def _begins_with_no_epoch(history: History, fork: Fork) -> bool:
-    """Return whether records of formats v0 and v1 differ, and from no offset at which a leader epoch is known to begin.
+    """Return whether records of formats v0 and v1 differ, and from no offset at which a leader is known to have begun
+    without what another replica had there.
 
     Their batches state no leader epoch, so that nothing in a log shows that its broker got them from a leader. By
-    replication, two logs part where a leader began.
+    replication, two logs part where a leader began below the end of another log.
     """
     if not fork.undated:
         return False
-    starts = {epoch.start for epoch in history.epochs.values()}
-    return not any(first in starts for first, _ in fork.ranges)
+    begin = max((history.facts.disks[one].log_start for one in fork.brokers if one in history.facts.disks), default=0)
+    return not any(_parted_at(history, first, at_begin=first <= begin) for first, _ in fork.ranges)
+
+
+def _parted_at(history: History, offset: int, *, at_begin: bool) -> bool:
+    """Return whether lines show that a leader began at an offset, or that a log ended there.
+
+    Args:
+        history: the partition.
+        offset: where two logs part.
+        at_begin: one of them begins there. Leaders begin at offset 0 without any records too, as a topic is new, and
+            the first bytes of another file would pass for a fork. So what another replica had before counts then.
+    """
+    spans = [span for own in history.role_spans.values() for span in own]
+    begun = [one.epoch for one in history.epochs.values() if one.start == offset and not _shown_by_batch(one)]
+    if not at_begin:
+        return bool(begun) or any(
+            step.kind in REMOVES and step.target == offset for span in spans for step in span.steps
+        )
+    had = min((span.epoch for span in spans if span.end_low > offset), default=None)
+    return had is not None and any(epoch > had for epoch in begun)
+
+
+def _shown_by_batch(epoch: Epoch) -> bool:
+    """Return whether only a batch shows where a leader epoch began: the first one in which two copies differ."""
+    because = epoch.begins.because
+    return bool(because) and not epoch.begins.by and all(ref.row is None for ref in because)
 
 
 def _contradicts_itself(disk: Disk) -> bool:
