@@ -248,7 +248,7 @@ def outside(targets: Iterable[str | None], inputs: Iterable[str]) -> None:
     """Make sure that no file is written into the folders of the evidence: the next scan would read it as evidence.
 
     Args:
-        targets: files, made later; None and ``-`` (standard output) are passed over.
+        targets: files or folders of files, made later; None and ``-`` (standard output) are passed over.
         inputs: the evidence.
 
     Raises:
@@ -258,7 +258,8 @@ def outside(targets: Iterable[str | None], inputs: Iterable[str]) -> None:
     for target in targets:
         if target is None or target == "-":
             continue
-        around = evidence_around(Path(target).absolute().parent, given)
+        path = Path(target).absolute()
+        around = evidence_around(path if path.is_dir() else path.parent, given)
         if around is not None:
             raise UnwritableOutput(
                 f"{target}: is inside the evidence ({around}), which is never written to; name a file outside of it"

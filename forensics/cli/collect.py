@@ -16,7 +16,7 @@ from forensics.collect.bundle import MANIFEST, Taken
 from forensics.collect.bundle import collect as packed
 from forensics.collect.choosing import Form
 from forensics.collect.redacting import Names
-from forensics.outputs import plain
+from forensics.outputs import outside, plain
 
 _SHOWN = 5
 _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:/-]*")
@@ -123,6 +123,7 @@ def collect(
         raise click.UsageError("name folders of the host, and the bundle with -o FILE; or print a script with --plan")
     if redact and with_segments:
         raise click.UsageError("--redact cannot replace names in the values of records: leave out --with-segments")
+    outside((output,), paths)
     names = _names(paths) if redact else None
     found = packed(paths, Path(output), with_segments=with_segments, metadata=not without_metadata, names=names)
     say("".join(f"{plain(line)}\n" for line in _said(found, output)))

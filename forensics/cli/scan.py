@@ -144,10 +144,10 @@ def scan(
     """
     report = next(report for report in REPORTS if report.name == format_name)
     writable(output, page)
-    outside((output, page), paths)
     reading.in_order(since, until)
     if folder is not None:
         tables.usable(Path(folder))
+    outside((output, page, folder), paths)
     how = Reading(zone, skews, moment(since, zone), moment(until, zone))
     with shown() as progress:
         found = local.scan(

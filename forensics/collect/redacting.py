@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Final, Protocol
 
-from forensics.collect import headers, settings
+from forensics.collect import headers, secrets, settings
 from forensics.collect.choosing import Form
 from parsers.containers import Memory, expand
 from parsers.files.sources import Source
@@ -107,11 +107,11 @@ def redacted(source: Source, form: Form, what: str, names: Names) -> Redacted:
     if what in _NUMBERS:
         return Redacted(form, what)
     if what in _LOGS:
-        return Redacted(Form.REDACTED, what, lines=names.lines(source.path, texts(source)))
+        return Redacted(Form.REDACTED, what, lines=names.lines(source.path, secrets.without(texts(source))))
     change = _CHANGES.get(what)
     if change is None:
         return Redacted(Form.LEFT_OUT, f"{what}, in which not all names are known")
-    return Redacted(Form.REDACTED, what, lines=(change(names, line) for line in texts(source)))
+    return Redacted(Form.REDACTED, what, lines=(change(names, line) for line in secrets.without(texts(source))))
 
 
 def is_stated(source: Source, form: Form, what: str) -> bool:

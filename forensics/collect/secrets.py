@@ -32,6 +32,7 @@ _SECRETS: Final = (
     # The value of a JAAS configuration has blanks and quotes, and any password.
     re.compile(rf"""(?i)(jaas\.config["']?\s*[=:]\s*+){_NO_SECRET}([^\r\n]+)"""),
     re.compile(rf"""(?i)({_NAME}["']?\s*[=:]\s*+)(?!["']?(?:\*|\[?hidden\b)){_NO_SECRET}{_VALUE}"""),
+    re.compile(rf"""(?i)(--?{_NAME}\s+)(?![-*]){_VALUE}"""),
     re.compile(r"""(?i)(authorization["']?\s*[=:]\s*+["']?(?:basic|bearer|digest)\s+)(?!\*)([^\s"',;]+)"""),
     re.compile(r"""(://[^\s/:@]+:)(?!\*)([^\s/@]+)(?=@)"""),
 )

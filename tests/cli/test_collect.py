@@ -126,6 +126,7 @@ SAID = (
     "started -Djavax.net.ssl.keyStorePassword=hunter08 -Xmx1g",
     "registry http://joe:hunter09@registry:8081/subjects, Authorization: Bearer hunter10",
     "basic.auth.user.info=bob:hunter11 access.key=hunter12 ACCESS_TOKEN=hunter13",
+    "started with --password hunter14 --proxy https://amy:hunter15@proxy.house.example/x token.master.key=hunter16",
 )
 
 
@@ -146,7 +147,7 @@ def test_secrets_that_others_print_into_a_log_are_masked_and_counted(
         (host / "logs" / "server.log.1.gz").write_bytes(gzip.compress(log.read_bytes()))
         log.unlink()
     ran = run("collect", host, "-o", tmp_path / "a.tar")
-    assert "of 1 log all but 11 passwords and the like" in ran.out
+    assert "of 1 log all but 14 passwords and the like" in ran.out
     found = members(tmp_path / "a.tar")
     assert not any(b"hunter" in data for data in found.values())
     (packed,) = (data for name, data in found.items() if "server.log" in name)
@@ -158,7 +159,9 @@ def test_secrets_that_others_print_into_a_log_are_masked_and_counted(
     files = json.loads(found["collected.json"])["files"]
     (masked,) = (one for one in files if one["secrets"])
     assert json.loads(found["collected.json"])["kafka"] == ["0.10.2.2"]
-    assert (masked["form"], masked["secrets"], masked["sha256"]) == ("masked", 11, None)
+    assert (masked["form"], masked["secrets"], masked["sha256"]) == ("masked", 14, None)
+    assert run("collect", host, "-o", tmp_path / "b.tar", "--redact").code == 0
+    assert not any(b"hunter" in data for data in members(tmp_path / "b.tar").values())
     scanned = [
         run("scan", path, "--format", "json", "--fail-on", "never").document for path in (host, tmp_path / "a.tar")
     ]

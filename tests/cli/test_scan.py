@@ -333,11 +333,15 @@ def test_an_empty_folder_is_not_clean(run: Run, tmp_path: Path) -> None:
 
 def test_no_report_is_written_into_the_evidence(run: Run, copied: Callable[[str], Path]) -> None:
     trace = copied("kip101-0.10.2.2")
-    for option in ("-o", "--report"):
-        ran = run("scan", trace, option, trace / "report.html")
-        assert (ran.code, ran.out) == (2, "")
-        assert "which is never written to; name a file outside of it" in ran.err
-    assert not (trace / "report.html").exists()
+    there = sorted(trace.rglob("*"))
+    for command, option, name in (
+        *(("scan", "-o", "report.json"), ("scan", "--report", "report.html"), ("scan", "--save", "saved")),
+        *(("scan", "--save", "."), ("collect", "-o", "bundle.tar.gz"), ("trace", "-o", "trace.jsonl")),
+    ):
+        ran = run(command, trace, option, trace / name)
+        assert (ran.code, ran.out) == (2, ""), (command, option)
+        assert "which is never written to" in ran.err or "nothing else is ever written over" in ran.err
+    assert sorted(trace.rglob("*")) == there
 
 
 def test_a_time_that_ends_before_it_begins_is_refused(run: Run, sample_traces: Path) -> None:
