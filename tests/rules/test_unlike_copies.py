@@ -189,6 +189,20 @@ def test_the_head_of_another_partition_is_no_proof(blocks: int, tmp_path: Path) 
     assert {one.confidence for one in found} == {Confidence.INFERRED}
 
 
+def test_a_batch_whose_leader_epoch_is_damage_is_no_fork(tmp_path: Path) -> None:
+    """The head of another segment has a leader epoch that the batches behind it, and the epoch file, contradict."""
+    rest = [(at, at, 4) for at in range(3, 20)]
+    copy(tmp_path, 1, [(0, 2, 4), *rest], hw=20)
+    copy(tmp_path, 2, [(0, 2, 6), *rest], {(0, 2, 6)}, hw=20)
+    for broker in (1, 2):
+        epochs = tmp_path / f"broker-{broker}" / "data" / "orders-0" / "leader-epoch-checkpoint"
+        epochs.write_text("0\n1\n4 0\n")
+    (partition,) = scan([str(tmp_path)]).partitions
+    found = [one for answer in partition.judgements.values() for one in answer.findings if one.rule != "segment-damage"]
+    assert {one.rule for one in found} >= {RULE}
+    assert {one.rule for one in found if one.confidence is Confidence.PROVEN} == {"evidence-gap"}
+
+
 def boundaries(data: bytes) -> set[int]:
     """The places at which messages of formats v0 and v1 end."""
     places, at = set[int](), 0

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from operator import le
 from typing import TYPE_CHECKING
 
 from forensics.replay.coverage import Span
@@ -114,22 +117,41 @@ def may_have_lost_tail(history: History, leader: int, before: Epoch, after: Epoc
     shows the log end offset before, or if no more can have been committed than the log it found.
     """
     spans = history.role_spans.get(leader, [])
-    since = [
-        at
-        for at, (one, two) in enumerate(_epochs_in_turn(history).get(leader, ()))
-        if one < after.epoch and (two >= before.epoch or one >= before.epoch)
-    ]
+    turns = _epochs_in_turn(history).get(leader, _NO_TURNS)
+    since = [at for at in turns.between(before.epoch, after.epoch) if max(turns.epochs[at : at + 2]) >= before.epoch]
     at_risk = [at for at in since if not _over(spans, at, before) and not rejoined_isr(history, spans, at, before)]
     ends = [end for at in at_risk for end in _ends_after_crash(spans[at], led=leader == before.leader)]
     ends += [end for at in at_risk if (end := _end_without_load(spans, at)) is not None]
     return any(not _bounded(history, leader, before, after, end) for end in ends)
 
 
+@dataclass(frozen=True, slots=True)
+class _Turns:
+    """The leader epochs of a replica's role spans, in their order.
+
+    Attributes:
+        epochs: of each.
+        rising: whether none is below the one before, as almost always.
+    """
+
+    epochs: Sequence[int]
+    rising: bool = True
+
+    def between(self, before: int, after: int) -> Iterable[int]:
+        """Return the positions of those below an epoch, from the last one on that may have ended in an earlier one."""
+        if not self.rising:
+            return [at for at, epoch in enumerate(self.epochs) if epoch < after]
+        return range(max(bisect_left(self.epochs, before) - 1, 0), bisect_left(self.epochs, after))
+
+
+_NO_TURNS = _Turns(())
+
+
 @once
-def _epochs_in_turn(history: History) -> dict[int, list[tuple[int, int]]]:
-    """Return the leader epoch of each role span and of the one after it, ``UNKNOWN`` after the last, by broker."""
-    epochs = {broker: [one.epoch for one in spans] for broker, spans in history.role_spans.items()}
-    return {broker: [*itertools.pairwise([*own, UNKNOWN])] for broker, own in epochs.items()}
+def _epochs_in_turn(history: History) -> dict[int, _Turns]:
+    """Return the leader epochs of the role spans of each broker."""
+    found = {broker: [one.epoch for one in spans] for broker, spans in history.role_spans.items()}
+    return {broker: _Turns(own, all(map(le, own, own[1:]))) for broker, own in found.items()}
 
 
 def _ends_after_crash(role_span: RoleSpan, *, led: bool) -> list[int]:

@@ -135,12 +135,16 @@ def _shown_by_batch(epoch: Epoch) -> bool:
     return bool(because) and not epoch.begins.by and all(ref.row is None for ref in because)
 
 
+_NOT_ITS_OWN = (DamageKind.BAD_CRC, DamageKind.LONE_EPOCH, DamageKind.MISPLACED)
+"""Damage that shows batches which the broker cannot have written where they are."""
+
+
 def _contradicts_itself(disk: Disk) -> bool:
     """Return whether the files of a replica show by themselves that bytes of its segments are not what it wrote.
 
     Leader epochs that fall along a log are KIP-279 up to 1.1, or a block of another file: one log does not show which.
     """
-    bad = any(one.kind is DamageKind.BAD_CRC for one in disk.damage)
+    bad = any(one.kind in _NOT_ITS_OWN for one in disk.damage)
     return bad or disk.garbled or bool(disk.falls) or refuted_entry(disk) is not None
 
 

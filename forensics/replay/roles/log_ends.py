@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 
 from forensics.replay.coverage import Span
 from forensics.replay.facts.directory import Ref
-from forensics.replay.history import History, Role
+from forensics.replay.history import History, Role, once
 from forensics.replay.interval import Interval
 from forensics.replay.roles.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind
 
@@ -109,8 +109,18 @@ def shortened_to(history: History, spans: Iterable[RoleSpan], until: int | None 
 def _from_its_end(history: History, broker: int, epoch: int) -> Sequence[RoleSpan]:
     """Return a replica's role spans from its last one in an epoch on; none if its lines do not show its log there."""
     spans = history.role_spans.get(broker, [])
-    here = [position for position, role_span in enumerate(spans) if role_span.epoch == epoch]
+    here = _places_by_epoch(history).get((broker, epoch), ())
     return spans[here[-1] :] if here and history.coverage.whole(broker) and ended_whole(spans, here) else ()
+
+
+@once
+def _places_by_epoch(history: History) -> dict[tuple[int, int], list[int]]:
+    """Return the positions of role spans among those of their replica, by replica and leader epoch."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for broker, spans in history.role_spans.items():
+        for position, one in enumerate(spans):
+            found.setdefault((broker, one.epoch), []).append(position)
+    return found
 
 
 def _bound(end: int | None, *because: Ref | None, grown: bool) -> Interval:

@@ -8,9 +8,10 @@ one entry of ``SIGNS``. It proves nothing: other possible explanations are liste
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
+from forensics.replay.by_epoch import HighestUntil
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import log_start_at
 from forensics.replay.facts.directory import LiveBy, Ref
@@ -31,6 +32,7 @@ from forensics.replay.signs.isr_signs import (
 )
 from forensics.replay.signs.kept_as_follower import kept_more_than_its_leader
 from forensics.replay.signs.led_after_truncating import led_after_truncating, led_while_another_had_more
+from forensics.replay.signs.printed_before import first_lines, highest_printed, printed_above, printed_before
 from forensics.replay.signs.refusal_signs import (
     append_refused,
     beyond_the_end,
@@ -45,7 +47,6 @@ from forensics.replay.signs.shorter_loads import led_after_loading_shorter, load
 from forensics.replay.signs.sign import Sign, Suspicion
 from forensics.replay.signs.truncation_signs import (
     highest_stated,
-    printed,
     truncated_below_own,
     truncated_below_printed,
 )
@@ -67,9 +68,11 @@ def _began_below(history: History) -> Iterator[Suspicion]:
     """
     since = (-1, -1)
     for broker, at, role_span in _begun(history):
-        stated = _stated_before(history, at, role_span, since)
         start = role_span.start_end
-        if stated is None or start is None or role_span.start_ref is None:
+        if start is None or role_span.start_ref is None or _highest_stated(history).until(role_span.epoch) <= start:
+            continue
+        stated = _stated_before(history, at, role_span, since)
+        if stated is None:
             continue
         if max(start, log_start_at(history.facts.log_starts, stated[0].replica, stated[1].ref.row)) >= stated[1].value:
             continue  # all of it had been deleted from the start of the log
@@ -102,6 +105,11 @@ def _begun(history: History) -> Sequence[tuple[int, int, RoleSpan]]:
         if one.role is Role.LEADER and one.start_end is not None and one.start_ref is not None
     ]
     return sorted(found, key=lambda item: (item[2].epoch, item[0], item[1]))
+
+
+@once
+def _highest_stated(history: History) -> HighestUntil:
+    return HighestUntil((one.epoch, sample.value) for _, one, sample in _stated_by_leaders(history))
 
 
 def _stated_before(
@@ -367,16 +375,15 @@ def _shrunk_with(history: History, broker: int, until: int) -> list[tuple[int, i
 
 def _made_after_failure(history: History, broker: int, at: int) -> Step | None:
     """Return the new log, made after a log directory failed, with which a replica alone in the ISR began to lead."""
-    spans = history.role_spans[broker][: at + 1]
-    steps = [step for span in spans for step in span.steps]
-    alone = bool(spans[-1].isr) and spans[-1].isr[0][0] == {broker}
-    made = bool(steps) and steps[-1].before is LogBefore.DIR_FAILED
-    if not alone or spans[-1].start_end != 0:
+    spans = history.role_spans[broker]
+    leads = spans[at]
+    if not leads.isr or leads.isr[0][0] != {broker} or leads.start_end != 0:
         return None
-    failed = spans[-1].dir_failed
-    if failed is not None:
-        return Step(StepKind.LOADED, 0, None, 0, None, spans[-1].time, (failed,), before=LogBefore.DIR_FAILED)
-    return steps[-1] if made else None
+    if leads.dir_failed is not None:
+        because = (leads.dir_failed,)
+        return Step(StepKind.LOADED, 0, None, 0, None, leads.time, because, before=LogBefore.DIR_FAILED)
+    last = next((span.steps[-1] for span in reversed(spans[: at + 1]) if span.steps), None)
+    return last if last is not None and last.before is LogBefore.DIR_FAILED else None
 
 
 def _left_had_more(history: History) -> Iterator[Suspicion]:
@@ -558,13 +565,16 @@ def _began_below_printed(history: History) -> Iterator[Suspicion]:
     The high watermark of a follower is at most that of its leader, so it was committed too. What was
     printed after the leader began is no evidence.
     """
-    led = _first_lines(history)
+    led = first_lines(history)
     for broker, _, role_span in _begun(history):
         start, ref = role_span.start_end, role_span.start_ref
         if start is None or ref is None:
             continue
-        above = _printed_above(history, start, role_span.epoch)
-        before = (one for one in above if _printed_before(one[0], role_span, led))
+        began = led.get((role_span.replica, role_span.epoch))
+        if highest_printed(history).before(role_span, began) <= start:
+            continue
+        above = printed_above(history, start, role_span.epoch)
+        before = (one for one in above if printed_before(one[0], role_span, led))
         known, value = next((one for one in before if not _deleted_since(history, one[0], ref.row)), (None, 0))
         if known is None or max(start, log_start_at(history.facts.log_starts, known.broker, known.row)) >= value:
             continue
@@ -574,49 +584,6 @@ def _began_below_printed(history: History) -> Iterator[Suspicion]:
             -1, _kept_from(history, known.broker, sample, start), value, role_span.time, (sample.ref, ref),
             moved(history, broker, known.time, role_span.time), _shortened(history, broker, role_span), start,
         )  # fmt: skip
-
-
-def _printed_above(history: History, offset: int, until: int) -> Iterator[tuple[PrintedHw, int]]:
-    """Yield lines that print a high watermark above an offset, in no later leader epoch, the highest first."""
-    for known, value in _highest_printed_first(history):
-        if value <= offset:
-            return
-        if known.leader_epoch is None or known.leader_epoch <= until:
-            yield known, value
-
-
-@once
-def _highest_printed_first(history: History) -> Sequence[tuple[PrintedHw, int]]:
-    """Return lines that print a high watermark, each with its value, the highest first."""
-    return sorted(printed(history), key=lambda one: -one[1])
-
-
-def _first_lines(history: History) -> dict[tuple[int, int | None], PrintedHw]:
-    """Return the first line of each leader in each of its epochs: a role may be named by several lines."""
-    lines = (one for one in reversed(history.facts.printed_hws) if one.kind == Kind.BECOME_LEADER)
-    return {(one.broker, one.leader_epoch): one for one in lines}
-
-
-def _printed_before(known: PrintedHw, role_span: RoleSpan, led: Mapping[tuple[int, int | None], PrintedHw]) -> bool:
-    """Return whether a high watermark was printed before a leader began.
-
-    The order comes from the leader epoch, if the line states one: a follower reached the high watermark with which it
-    enters an epoch in the epoch that it was in before. Otherwise it comes from the order of one broker's lines, unless
-    their times contradict it because somebody pasted two logs below each other. Or it comes from the times of lines in
-    one text: clocks of lines in different files may differ.
-    """
-    if known.leader_epoch is not None:
-        was = known.previous if known.kind == Kind.BECOME_FOLLOWER and known.previous is not None else -1
-        entered = 0 <= was < known.leader_epoch and known.leader in (None, role_span.replica)
-        by_another = known.broker != role_span.replica and known.leader_epoch == role_span.epoch
-        return known.leader_epoch < role_span.epoch or (entered and by_another)
-    began = led.get((role_span.replica, role_span.epoch))
-    if began is None or role_span.epoch == 0:
-        return False  # epoch 0 is the first of a topic: what was printed before is about another one of its name
-    both = known.time is not None and began.time is not None
-    if known.broker == role_span.replica:
-        return known.row < began.row and not (both and (known.time or 0) > (began.time or 0))
-    return both and (known.time or 0) < (began.time or 0) and known.text == began.text
 
 
 def _deleted_since(history: History, known: PrintedHw, until: int | None) -> bool:
