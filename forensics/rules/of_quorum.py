@@ -51,15 +51,15 @@ def _kept(history: History, quorum: Quorum) -> Iterator[Want]:
     if unclear or open_:
         yield from _open(history, quorum, unclear)
     else:
-        yield from _truncated_unseen(history)
+        yield from _truncated_unseen(history, quorum)
 
 
-def _truncated_unseen(history: History) -> Iterator[Want]:
+def _truncated_unseen(history: History, quorum: Quorum) -> Iterator[Want]:
     """Yield what would show who wrote the records that a node truncated, if its lines begin after they were written."""
     truncated = {
         one.replica: one
         for one in reversed(history.truncations_of_unknown_extent)
-        if one.lineage.epoch_at(one.target) == UNKNOWN
+        if quorum.since.get(one.replica) == one.epoch and one.lineage.epoch_at(one.target) == UNKNOWN
     }
     for node, first in sorted(truncated.items()):
         said = f"they name no role of it before it truncated its log to {first.target} in leader epoch {first.epoch}"

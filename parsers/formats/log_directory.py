@@ -95,8 +95,6 @@ def split_directory(name: str) -> Directory | None:
         >>> split_directory("a-b.c-12")
         Directory(topic='a-b.c', partition=12, state=<DirectoryState.CURRENT: 'current'>, topic_cut=False)
     """
-    if len(name) > _NAME_MAX:
-        return None  # of an archive: no file system has it
     found = _CURRENT.fullmatch(name)
     state = DirectoryState.CURRENT
     if found is None:
