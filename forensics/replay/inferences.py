@@ -56,13 +56,13 @@ INFERENCES = (
         Inferred.ISR_COVERS_HW,
         "A replica that was in the ISR when the leader reached high watermark h held the offsets below h.",
         "Partition.maybeIncrementLeaderHW takes the lowest log end offset of the ISR",
-        "truncations.held_ends:HeldEnds.by_high_watermarks",
+        "truncations.held_ends:HeldEnds.bounded",
     ),
     Inference(
         Inferred.HW_WITHIN_LOG,
         "A replica that stated high watermark h held the offsets below h.",
         "UnifiedLog.maybeUpdateHighWatermark takes no high watermark above the log end offset",
-        "truncations.held_ends:HeldEnds.by_high_watermarks",
+        "truncations.held_ends:HeldEnds.bounded",
     ),
     Inference(
         Inferred.LEADER_HAS_WHAT_WAS_FETCHED,

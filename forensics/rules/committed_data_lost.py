@@ -471,8 +471,8 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
             *([explained(epoch.leader, changed)] if epoch.leader is not None and changed is not None else []),
         ),
         uncertain=(
-            *_maybe_deleted(history, loss),
             *_uncertain(history, loss, more),
+            *_maybe_deleted(history, loss),
             *([_later(history, more.later)] if last and more.later is not None else []),
             *_no_records(unknown),
             *([_maybe_unflushed(loss)] if more.unflushed and cause is CauseId.UNKNOWN else []),

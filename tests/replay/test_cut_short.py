@@ -146,8 +146,8 @@ WIPED = Path(__file__).parents[1] / "cases" / "data" / "wipelead-0.11.0.3.tar.xz
 @pytest.mark.parametrize(
     ("begins", "missing"),
     [
-        ("Removed fetcher for partitions audit_log-0", frozenset[int]()),  # the first line about a role
-        ("Partition [audit_log,0] on broker 1: audit_log-0 starts at", frozenset({1})),
+        ("Removed fetcher for partitions payments.eu-west_1-0", frozenset[int]()),  # the first line about a role
+        ("Partition [payments.eu-west_1,0] on broker 1: payments.eu-west_1-0 starts at Leader Epoch 1", frozenset({1})),
         ("starting (kafka.server.KafkaServer)", frozenset({1})),  # of the second process
     ],
 )
@@ -164,5 +164,5 @@ def test_a_log_that_begins_after_a_request_was_carried_out(
     (steps,) = tmp_path.rglob("broker-1/logs/state-change.log")
     lines = steps.read_text().splitlines(keepends=True)
     steps.write_text("".join(line for line in lines if "07:51:41" not in line))
-    (history,) = (one for one in histories(take_in([str(tmp_path)])) if one.name == "audit_log-0")
+    (history,) = (one for one in histories(take_in([str(tmp_path)])) if one.name == "payments.eu-west_1-0")
     assert {b for b in (1, 2) if history.coverage.is_shown_missing(b, Span.BEFORE)} == missing

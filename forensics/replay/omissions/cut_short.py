@@ -15,7 +15,7 @@ from forensics.case.order import is_fixed
 from forensics.replay.coverage import MissingLines, Omission, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
-from parsers.details import DONE
+from parsers.details import Transition
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 from parsers.text.broker_log import NAME as LOG
@@ -128,7 +128,8 @@ def _without_fetcher(events: Iterable[Event]) -> Iterator[_Role]:
     """Yield the roles of a replica before which no line is about its fetcher; as follower a later line may be.
 
     Brokers with ZooKeeper print in state-change.log that they received a request for a leader epoch, and that they are
-    done with it: by then they have printed in server.log what became of the fetcher.
+    done with it: as leaders they have printed in server.log by then that the fetcher is gone. Followers whose leader is
+    the same, or is not there, print nothing of it (ReplicaManager.makeLeaders, makeFollowers).
     """
     last: str | None = None
     requested: int | None = None
@@ -137,7 +138,7 @@ def _without_fetcher(events: Iterable[Event]) -> Iterator[_Role]:
             last = event.kind
         elif event.kind == Kind.LEADER_AND_ISR:
             requested = event.leader_epoch
-        elif event.kind == Kind.TRANSITION and event.detail in DONE and requested is not None:
+        elif event.detail == Transition.LEADER_DONE and requested is not None:
             if last is None:
                 yield _Role(event.time, event.row, requested)
             last = requested = None
@@ -145,7 +146,7 @@ def _without_fetcher(events: Iterable[Event]) -> Iterator[_Role]:
             follows = event.kind == Kind.BECOME_FOLLOWER
             if follows or last != Kind.FETCHER_REMOVED:
                 yield _Role(event.time, event.row, event.leader_epoch, fetcher_later=follows)
-            last = None
+            last = requested = None  # of a request that the same role carries out
 
 
 def _is_role(event: Event) -> bool:

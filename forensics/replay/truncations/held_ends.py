@@ -64,13 +64,14 @@ class HeldEnds:
         What was committed bounds no log if the order of epochs shows nothing, or if a trace states each change of the
         log.
         """
-        return self._bound(moment, self._highest_first)
+        return self.bounded(moment, self._highest_first)
 
     def by_others(self, moment: Moment) -> Interval:
         """Return the same bound by the high watermarks that other replicas state."""
-        return self._bound(moment, [one for one in self._highest_first if one.replica != moment.broker])
+        return self.bounded(moment, [one for one in self._highest_first if one.replica != moment.broker])
 
-    def _bound(self, moment: Moment, highest_first: Sequence[HwStatement]) -> Interval:
+    def bounded(self, moment: Moment, highest_first: Sequence[HwStatement]) -> Interval:
+        """Return the bound by the first statement that counts."""
         if self.history.epoch_rollbacks or self.history.coverage.claims(moment.broker, Printed.LOG):
             return Interval()
         removed = self._removed_before(moment)
