@@ -159,7 +159,11 @@ _PROGRAM: Final = re.compile(r"^(?:log4j|SLF4J|OpenJDK|Java|WARNING|Warning|Erro
 """Programs that print sentences to a broker's output."""
 
 _HALF_BRACKETED: Final = re.compile(rf"^{DATE}\] ")
-_LEVEL_FIRST: Final = re.compile(rf"^(?:\[[^\]=0-9][^\]=]*\] +)?(?P<event>{LEVEL}(?: *[:|-])? +(?P<message>\S.*))$")
+_WRAPPED: Final = r"\|? *(?:[^|]{1,80}\| *){1,2}[0-9]{2,4}[/-][0-9]{2}[/-][0-9]{2} "
+"""What a service wrapper puts behind its level, before the line: who printed it, and when."""
+_LEVEL_FIRST: Final = re.compile(
+    rf"^(?:\[[^\]=0-9][^\]=]*\] +)?(?P<event>{LEVEL}(?: *[:|-])? +(?!{_WRAPPED})(?P<message>\S.*))$"
+)
 _LEVEL_AT_LEAST: Final = re.compile(rf"^(?:\[[^\]=0-9][^\]=]*\] +)?{LEVEL}(?:[ :|-]|$)")
 _UNDRESSED: Final = re.compile(r"[A-Za-z0-9/(\[]")
 _LEVEL_WORD: Final = re.compile(rf"^{LEVEL} +")

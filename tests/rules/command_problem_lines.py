@@ -65,9 +65,9 @@ def _raft(state: str) -> str:
 
 def _led(isr: str) -> str:
     return event(
-        f"[PartitionStateMachine controllerId=1] After leader election, leader cache for sales-7 is updated to "
-        f"(Leader:2,ISR:{isr},LeaderEpoch:5,ControllerEpoch:4)",
-        "kafka.controller.PartitionStateMachine",
+        f"[OfflinePartitionLeaderSelector]: Some broker in ISR is alive for [sales,7]. Select 2 from ISR {isr} to be the "
+        "leader.",
+        "kafka.controller.OfflinePartitionLeaderSelector",
         "DEBUG",
     )
 
