@@ -65,8 +65,8 @@ def _raft(state: str) -> str:
 
 def _led(isr: str) -> str:
     return event(
-        f"[OfflinePartitionLeaderSelector]: Some broker in ISR is alive for [sales,7]. Select 2 from ISR {isr} to be the "
-        "leader.",
+        f"[OfflinePartitionLeaderSelector]: Some broker in ISR is alive for [sales,7]. Select 2 from ISR {isr} to be "
+        "the leader.",
         "kafka.controller.OfflinePartitionLeaderSelector",
         "DEBUG",
     )
