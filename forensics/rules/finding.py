@@ -633,9 +633,11 @@ def brokers_text(nodes: Sequence[int], controllers: Collection[int] = ()) -> str
 def all_of(things: Sequence[str]) -> str:
     """Return several things in words.
 
-    >>> all_of(["a"]), all_of(["a", "b", "c"])
-    ('a', 'a, b and c')
+    >>> all_of([]), all_of(["a"]), all_of(["a", "b", "c"])
+    ('', 'a', 'a, b and c')
     """
+    if not things:
+        return ""
     return " and ".join(filter(None, (", ".join(things[:-1]), things[-1])))
 
 

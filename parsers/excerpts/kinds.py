@@ -160,7 +160,7 @@ _PROGRAM: Final = re.compile(r"^(?:log4j|SLF4J|OpenJDK|Java|WARNING|Warning|Erro
 
 _HALF_BRACKETED: Final = re.compile(rf"^{DATE}\] ")
 _WRAPPED: Final = r"\|? *(?:[^|]{1,80}\| *){1,2}[0-9]{2,4}[/-][0-9]{2}[/-][0-9]{2} "
-"""What a service wrapper puts behind its level, before the line: who printed it, and when."""
+"""The part of a line between the level of a service wrapper and the line inside: who printed it, and when."""
 _LEVEL_FIRST: Final = re.compile(
     rf"^(?:\[[^\]=0-9][^\]=]*\] +)?(?P<event>{LEVEL}(?: *[:|-])? +(?!{_WRAPPED})(?P<message>\S.*))$"
 )
