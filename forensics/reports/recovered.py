@@ -31,11 +31,18 @@ class _Cut:
 
 
 def recovered(result: Result, problems: Sequence[Problem]) -> list[str]:
-    """Return a sentence for each place of known problems at which log recovery truncated what was corrupt."""
+    """Return a sentence for each place of known problems at which log recovery truncated what was corrupt.
+
+    A problem names no cluster. So none is about a partition whose name several clusters of the evidence have.
+    """
     asked = [one for one in problems if one.known.id == CORRUPT and one.name is not None]
     if not asked:
         return []
-    histories = {one.history.name: one.history for one in result.partitions if not one.history.incarnation}
+    named: dict[str, list[History]] = {}
+    for one in result.partitions:
+        if not one.history.incarnation:
+            named.setdefault(one.history.name, []).append(one.history)
+    histories = {name: found[0] for name, found in named.items() if len(found) == 1}
     lines = _lines(result.case)
     cuts = [(histories.get(one.name or ""), _cut(lines, one)) for one in asked]
     return [_text(history, cut) for history, cut in cuts if history is not None and cut is not None]
@@ -65,10 +72,7 @@ def _cut(lines: pl.DataFrame, problem: Problem) -> _Cut | None:
 
 _OUTCOMES: Mapping[tuple[bool, bool], str] = MappingProxyType(
     {
-        (
-            True,
-            True,
-        ): "{others} {have} the records from there on, and it fetched them again. Nothing is to be done",
+        (True, True): "{others} {have} the records from there on, and it fetched them again. Nothing is to be done",
         (True, False): "{others} {have} the records from there on. Let one of them lead",
         (False, True): "What is there now was written later. No copy in the evidence has what was removed",
         (False, False): "No copy in the evidence has what was removed",

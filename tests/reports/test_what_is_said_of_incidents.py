@@ -514,3 +514,12 @@ def test_a_line_about_corruption_has_its_answer_for_each_partition(case: Callabl
     whole = replace(result, problems=[replace(one, time=(one.time or 0) + 1_000_000) for one in result.problems])
     assert recovered(whole, whole.problems) == []
     assert "Do first" in render(whole, width=120).partition("What the lines say:")[2].partition("\n\n")[0]
+
+
+def test_no_answer_is_given_for_a_partition_that_two_clusters_have(case: Callable[[str], Result]) -> None:
+    """A line about corruption names no cluster: the copies of the other one show nothing of it."""
+    result = case("bitrot-3.9.1")
+    (one,) = (one for one in result.partitions if one.history.name == "pay-0")
+    other = replace(one, history=replace(one.history, facts=replace(one.history.facts, cluster="another")))
+    both = replace(result, partitions=[*result.partitions, other])
+    assert [text.partition(":")[0] for text in recovered(both, both.problems)] == ["web-3", "web-2", "web-0"]
