@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -43,22 +43,3 @@ class ByEpoch(Generic[T]):
         """Return the first one of a leader epoch or a later one, or None."""
         at = bisect_left(self.epochs, epoch)
         return self.things[self._first[at]] if at < len(self.epochs) else None
-
-
-class HighestUntil:
-    """The greatest of some values up to each leader epoch, row or time."""
-
-    def __init__(self, values: Iterable[tuple[int, int]]) -> None:
-        """Take leader epochs, rows or times, each with a value; the least for what is known of none."""
-        known = sorted(values)
-        self._keys = [key for key, _ in known]
-        self._highest = [*itertools.accumulate((value for _, value in known), max)]
-
-    def until(self, key: int) -> int:
-        """Return the greatest value up to a key, which counts; -1 if there is none.
-
-        >>> [HighestUntil([(2, 7), (1, 9), (-1, 4)]).until(epoch) for epoch in (-2, 0, 1, 5)]
-        [-1, 4, 9, 9]
-        """
-        at = bisect_right(self._keys, key)
-        return self._highest[at - 1] if at else -1

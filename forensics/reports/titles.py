@@ -168,7 +168,7 @@ def same_elsewhere(group: Sequence[Incident]) -> str:
         total = f" ({records_text(least, sum(tops)) if exact else f'at least {records_text(least, least)}'})"
     if not least:  # there may be none
         total = ""
-    if alike(group):
+    if _differ(group):
         return f"The same in {where}{total}"
     named = runs(others)
     if any(one.epochs != group[0].lead.epochs for one in others):
@@ -182,12 +182,16 @@ _COLUMNS = ("partition", "offsets", "records", "broker", "leader epochs")
 
 def alike(group: Sequence[Incident]) -> list[tuple[str, ...]]:
     """Return a table of the partitions with one story, its head first, if their offsets or brokers differ."""
-    leads = [one.lead for one in group]
-    if len({(lead.offsets, lead.open_from, lead.replicas) for lead in leads}) == 1:
+    if not _differ(group):
         return []
-    rows = [_row(lead) for lead in leads]
+    rows = [_row(one.lead) for one in group]
     used = [any(column) for column in zip(*rows, strict=True)]
     return [tuple(compress(row, used)) for row in (_COLUMNS, *rows)]
+
+
+def _differ(group: Sequence[Incident]) -> bool:
+    """Return whether the offsets or the brokers of partitions with one story are not the same."""
+    return len({(one.lead.offsets, one.lead.open_from, one.lead.replicas) for one in group}) > 1
 
 
 def _row(lead: Finding) -> tuple[str, ...]:

@@ -117,7 +117,7 @@ def _beyond(history: History, loss: Loss) -> Iterator[tuple[Epoch, Unbounded]]:
 
 
 def _end_gone(history: History, possible_loss: PossibleLoss) -> Unbounded | None:
-    """Return whether a leader's log lost its end, or is not in the evidence: it may have committed more."""
+    """Return how a leader lost the end of its log, or that no file shows it: it may have committed more. Else None."""
     leader = possible_loss.before.leader
     if leader is None or not history.whole_with_files(leader):
         return Unbounded.NO_FILES

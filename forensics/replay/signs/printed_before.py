@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from forensics.replay.by_epoch import HighestUntil
 from forensics.replay.facts.printed_hws import PrintedHw
+from forensics.replay.highest_until import HighestUntil
 from forensics.replay.history import History, once
 from forensics.replay.roles.steps import RoleSpan
 from forensics.replay.signs.truncation_signs import printed

@@ -11,12 +11,12 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from forensics.replay.by_epoch import HighestUntil
 from forensics.replay.committed.surviving_copies import holders
 from forensics.replay.facts.deletions import log_start_at
 from forensics.replay.facts.directory import LiveBy, Ref
 from forensics.replay.facts.log_dirs import moved
 from forensics.replay.facts.printed_hws import PrintedHw
+from forensics.replay.highest_until import HighestUntil
 from forensics.replay.history import History, Role, ShortenedLog, Truncation, once
 from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import isr_before
@@ -69,7 +69,7 @@ def _began_below(history: History) -> Iterator[Suspicion]:
     since = (-1, -1)
     for broker, at, role_span in _begun(history):
         start = role_span.start_end
-        if start is None or role_span.start_ref is None or _highest_stated(history).until(role_span.epoch) <= start:
+        if start is None or role_span.start_ref is None or _highest_by_leaders(history).until(role_span.epoch) <= start:
             continue
         stated = _stated_before(history, at, role_span, since)
         if stated is None:
@@ -108,7 +108,8 @@ def _begun(history: History) -> Sequence[tuple[int, int, RoleSpan]]:
 
 
 @once
-def _highest_stated(history: History) -> HighestUntil:
+def _highest_by_leaders(history: History) -> HighestUntil:
+    """Return how high leaders stated their high watermark up to each leader epoch."""
     return HighestUntil((one.epoch, sample.value) for _, one, sample in _stated_by_leaders(history))
 
 
