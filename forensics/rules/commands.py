@@ -29,20 +29,17 @@ class Form:
         releases: those releases.
         command: the command, with places for values in braces.
         instead: what differs from the newest form, for evidence that does not show the release; "" for nothing.
-        after: what is to be done when it has worked, as a further sentence; "" for nothing.
+        undo: the command that takes back what this one set, once it has worked; "" for nothing to take back.
     """
 
     releases: Releases
     command: str
     instead: str = ""
-    after: str = ""
+    undo: str = ""
 
 
 _TOPICS = "kafka-topics.sh {at} --describe --topic {{topic}}"
-_CONFIG = (
-    "kafka-configs.sh --zookeeper HOST:2181 --alter --entity-type topics --entity-name {topic} "
-    "--add-config unclean.leader.election.enable=true"
-)
+_CONFIG = "kafka-configs.sh --zookeeper HOST:2181 --alter --entity-type topics --entity-name {topic} "
 _BROKER, _ZOOKEEPER = "--bootstrap-server HOST:9092", "--zookeeper HOST:2181"
 
 FORMS: Mapping[Tool, tuple[Form, ...]] = MappingProxyType(
@@ -63,9 +60,9 @@ FORMS: Mapping[Tool, tuple[Form, ...]] = MappingProxyType(
             ),
             Form(
                 Releases(None, (2, 4)),
-                _CONFIG,
+                f"{_CONFIG}--add-config unclean.leader.election.enable=true",
                 instead="before Kafka 2.4: set unclean.leader.election.enable=true for the topic",
-                after=". Take this setting back once it leads",
+                undo=f"{_CONFIG}--delete-config unclean.leader.election.enable",
             ),
         ),
         Tool.RESET_OFFSETS: (  # KIP-122; before it, an application has to seek

@@ -90,8 +90,8 @@ def look_for_others(before: str) -> str:
     )
 
 
-def elect_unclean(history: History, case: Case, text: str) -> Action:
-    """Return the step that lets a replica from outside the ISR lead, with the command of the cluster's release.
+def elect_unclean(history: History, case: Case, text: str) -> tuple[Action, ...]:
+    """Return the steps that let a replica from outside the ISR lead, with the commands of the cluster's release.
 
     Args:
         history: the partition.
@@ -100,8 +100,7 @@ def elect_unclean(history: History, case: Case, text: str) -> Action:
     """
     form, others = form_for(Tool.ELECT_UNCLEAN, history, case)
     if form is None:
-        return Action(text)
-    return Action(
-        f"{text}{form.after}{f' ({others})' if others else ''}:",
-        form.command.format(topic=TOPIC, partition=NUMBER),
-    )
+        return (Action(text),)
+    elect = Action(f"{text}{f' ({others})' if others else ''}:", form.command.format(topic=TOPIC, partition=NUMBER))
+    undo = Action("take this setting back once it leads:", form.undo.format(topic=TOPIC, partition=NUMBER))
+    return (elect, undo) if form.undo else (elect,)

@@ -224,7 +224,8 @@ def _first_steps(history: History, case: Case, below: LogBelowCheckpoint) -> tup
         force = "if no replica can lead then, let one lead by an unclean election. What only others have is lost too"
         return (
             *(copied, *unsure, look_for_others(f" before broker {broker} is started")),
-            *(accept, elect_unclean(history, case, force)),
+            accept,
+            *elect_unclean(history, case, force),
         )
     one = brokers_text(whole) if len(whole) == 1 else f"one of {brokers_text(whole)}"
     return (
@@ -238,7 +239,7 @@ def _first_steps(history: History, case: Case, below: LogBelowCheckpoint) -> tup
             f"either get the records out of the copy with forensics salvage, start broker {broker}, and write them to "
             f"{HERE} again. They get new offsets then, and consumers read them late"
         ),
-        elect_unclean(
+        *elect_unclean(
             history,
             case,
             f"or let {one} lead by an unclean election, while broker {broker} is stopped. What was written after {one} "

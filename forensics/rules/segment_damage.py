@@ -202,7 +202,7 @@ def _first_steps(history: History, case: Case, broker: int, whole: Sequence[int]
             f"if so, move the directory {HERE} of broker {broker}, which is stopped, out of its log directory. If not, "
             "leave the directory where it is, and the broker stopped until another replica leads"
         ),
-        elect_unclean(
+        *elect_unclean(
             history,
             case,
             f"if {one} cannot lead, because it is not in the ISR, an unclean election is left, once everything is "

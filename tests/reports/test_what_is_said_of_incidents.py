@@ -18,6 +18,7 @@ from forensics.reports.collecting import commands, only_if_saved, wanted
 from forensics.reports.html import figures, lanes
 from forensics.reports.html.answer import answer
 from forensics.reports.html.brokers import brokers
+from forensics.reports.html.page import said_by_lines
 from forensics.reports.html.wording import clock
 from forensics.reports.incidents import grouped, incidents, nearly, story
 from forensics.reports.recovered import recovered
@@ -511,8 +512,12 @@ def test_a_line_about_corruption_has_its_answer_for_each_partition(case: Callabl
     said = render(result, width=120).partition("What the lines say:")[2].partition("\n\n")[0]
     assert "Do first" not in said
     assert "cannot be read" not in said
+    (page,) = (one for one in said_by_lines(result, str) if one.answers)
+    assert [one.partition(":")[0] for one in page.answers] == ["pay-0", "web-3", "web-2", "web-0"]
+    assert (page.records, page.steps) == ("", ())
     whole = replace(result, problems=[replace(one, time=(one.time or 0) + 1_000_000) for one in result.problems])
     assert recovered(whole, whole.problems) == []
+    assert not [one for one in said_by_lines(whole, str) if one.answers]
     assert "Do first" in render(whole, width=120).partition("What the lines say:")[2].partition("\n\n")[0]
 
 

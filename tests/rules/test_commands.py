@@ -80,11 +80,13 @@ def test_where_the_whole_copy_is_not_in_the_isr_two_ways_are_left(scanned: Scann
     (found,) = [one for one in result.findings if one.rule == "hw-above-leo"]
     steps = [step.sentence for step in found.next_steps]
     assert any(step.startswith("kafka-topics.sh --zookeeper") for step in (s.command or "" for s in found.next_steps))
-    last = steps[-3:]
+    last = steps[-4:]
     assert "Two ways are left" in last[0]
     assert "They get new offsets then" in last[1]
-    assert "is lost then. Take this setting back" in last[2]
+    assert "is lost then:" in last[2]
     assert "--entity-name orders --add-config unclean.leader.election.enable=true" in last[2]
+    assert last[3].startswith("take this setting back once it leads:")
+    assert "--entity-name orders --delete-config unclean.leader.election.enable" in last[3]
 
 
 def test_the_step_about_consumers_says_what_a_position_above_the_end_leads_to() -> None:

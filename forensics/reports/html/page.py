@@ -17,6 +17,7 @@ import jinja2
 from forensics.reports import markdown, remarks
 from forensics.reports.advice import FORKED, LOST
 from forensics.reports.html import answer, brokers, figures, lanes, moments, overview, story, tables, wording
+from forensics.reports.recovered import recovered
 from forensics.reports.titles import first_names, nodes_text, repeat_text, source_of
 from forensics.result import Partition, Result
 from forensics.rules import ranks
@@ -102,7 +103,7 @@ def _page(result: Result, panels: dict[int, Panel], said: tuple[str, ...]) -> st
     long = top.span[0] is not None and top.span[1] is not None and top.span[1] - top.span[0] > 86_400_000_000
     context = {
         "answer": top,
-        "problems": said_by_lines(result.problems, wording.shortener(result.inputs)),
+        "problems": said_by_lines(result, wording.shortener(result.inputs)),
         "remarks": said,
         "stories": told,
         "panel": next(iter(panels.values()), None),
@@ -245,7 +246,10 @@ class Stated:
     """A known problem that lines state, at its first places.
 
     Attributes:
-        title, severity, means, records, issues, steps: as of the problem.
+        title, severity, means, issues: as of the problem.
+        records: what it means for records, where log recovery does not answer it for each place; "" if it does.
+        answers: what log recovery did at its places, as sentences.
+        steps: what to do first; none where each place has an answer.
         named: the partitions, if there are several.
         places: what is stated, with the line and its text; ``more`` is how many places are left out.
     """
@@ -254,6 +258,7 @@ class Stated:
     severity: str
     means: str
     records: str
+    answers: tuple[str, ...]
     issues: str
     steps: tuple[str, ...]
     named: str
@@ -261,32 +266,39 @@ class Stated:
     more: int
 
 
-def said_by_lines(problems: Sequence[Problem], short: Callable[[str], str]) -> tuple[Stated, ...]:
+def said_by_lines(result: Result, short: Callable[[str], str]) -> tuple[Stated, ...]:
     """Known problems for the page, in the order of their table."""
-    return tuple(_stated(group, short) for group in remarks.by_problem(problems))
+    return tuple(_stated(result, group, short) for group in remarks.by_problem(result.problems))
 
 
-def _stated(group: Sequence[Problem], short: Callable[[str], str]) -> Stated:
+def _stated(result: Result, group: Sequence[Problem], short: Callable[[str], str]) -> Stated:
     known = group[0].known
     names = list(dict.fromkeys(one.name for one in group if one.name is not None))
     again = [repeat_text(len(names) - 1)] if len(names) > 1 else []
-    places = []
-    for one in group[:PLACES]:
-        piece = one.evidence[0] if one.evidence else None
-        where = f"{short(piece.path)}:{piece.line}" if piece is not None else ""
-        text = wording.plain(piece.text) if piece is not None else ""
-        places.append((wording.sentence(wording.plain(one.states)), wording.plain(where), text))
+    places = tuple(_place(one, short) for one in group[:PLACES])
+    answers = recovered(result, group)
+    steps = (*group[0].fetch, *again) if len(answers) < len(group) else ()
     return Stated(
         known.title,
         "routine" if known.routine else known.severity.value,
         wording.plain(group[0].means),
-        wording.sentence(known.records.meaning),
+        wording.sentence(known.records.meaning) if len(answers) < len(group) else "",
+        tuple(f"{wording.plain(one)}." for one in answers),
         "; ".join(known.issues),
-        tuple(wording.sentence(wording.plain(step)) for step in (*group[0].fetch, *again)),
+        tuple(wording.sentence(wording.plain(step)) for step in steps),
         wording.plain(first_names(names, NAMED)) if len(names) > 1 else "",
-        tuple(places),
+        places,
         len(group) - len(places),
     )
+
+
+def _place(problem: Problem, short: Callable[[str], str]) -> tuple[str, str, str]:
+    """Return what is stated at one place of a problem, with the line and its text, each "" if there is none."""
+    states = wording.sentence(wording.plain(problem.states))
+    if not problem.evidence:
+        return states, "", ""
+    piece = problem.evidence[0]
+    return states, wording.plain(f"{short(piece.path)}:{piece.line}"), wording.plain(piece.text)
 
 
 # -- parts ------------------------------------------------------------------------------------------------------------
