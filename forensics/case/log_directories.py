@@ -6,7 +6,7 @@ What distinguishes them applies to a whole directory, not to each partition in i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from parsers.file_reading import FileReading
@@ -24,12 +24,15 @@ class LogDirectory:
 
     Attributes:
         written: date of its ``meta.properties``, as printed in it, or None.
+        identity: the settings in its ``meta.properties`` and the date; None if it has none. Two directories of equal
+            identity are one directory, copied at two times.
         ahead: number of partitions whose log ends later here than in each other directory.
         shared: number of its partitions that another directory has too.
         first: the first of these by name; one that is not Kafka's own, if there is any.
     """
 
     written: str | None = None
+    identity: str | None = None
     ahead: int = 0
     shared: int = 0
     first: tuple[str, int] | None = None
@@ -45,14 +48,14 @@ def log_directories(
         mine: which of the files are of the cluster.
     """
     ends: dict[tuple[int, str, int], dict[str, int]] = {}
-    written: dict[str, str] = {}
+    known: dict[str, Mapping[str, str]] = {}
     for number in mine:
         broker, (source, found) = owner[number], files[number]
         if broker is None:
             continue
         folder = _folder(source.path)
-        if found.format == META_PROPERTIES and WRITTEN in found.properties:
-            written[folder] = found.properties[WRITTEN]
+        if found.format == META_PROPERTIES and found.properties:
+            known[folder] = found.properties
         elif found.topic is not None and found.partition is not None and found.directory_state == _CURRENT:
             reached = ends.setdefault((broker, found.topic, found.partition), {})
             root = _folder(folder)
@@ -60,7 +63,7 @@ def log_directories(
     made: dict[int, dict[str, LogDirectory]] = {}
     for (broker, topic, partition), reached in sorted(ends.items(), key=lambda one: _own_last(one[0])):
         if len(reached) > 1 and topic != METADATA_TOPIC:
-            _count(made.setdefault(broker, {}), (topic, partition), reached, written)
+            _count(made.setdefault(broker, {}), (topic, partition), reached, known)
     return made
 
 
@@ -71,11 +74,23 @@ def _own_last(place: tuple[int, str, int]) -> tuple[object, ...]:
 
 
 def _count(
-    found: dict[str, LogDirectory], place: tuple[str, int], reached: dict[str, int], written: dict[str, str]
+    found: dict[str, LogDirectory],
+    place: tuple[str, int],
+    reached: Mapping[str, int],
+    known: Mapping[str, Mapping[str, str]],
 ) -> None:
-    """Count the directory in which the log of one partition reaches farthest."""
+    """Count the directory in which the log of one partition reaches farthest.
+
+    Args:
+        found: directories of the broker by path; more are added.
+        place: topic and partition.
+        reached: log end offset in each directory, -1 if unknown.
+        known: settings in the ``meta.properties`` of each directory that has one.
+    """
     for root in sorted(reached):
-        one = found.setdefault(root, LogDirectory(written.get(root), first=place))
+        told = known.get(root, {})
+        identity = repr(sorted(told.items())) if told else None
+        one = found.setdefault(root, LogDirectory(told.get(WRITTEN), identity, first=place))
         one.shared += 1
     farthest = [root for root, end in reached.items() if end == max(reached.values())]
     if len(farthest) == 1:

@@ -253,7 +253,7 @@ def _replica(case: Case, side: Side) -> dict[str, Any]:
         "compacted": side.compacted,
         "not_in_segments": list(side.elsewhere) if side.elsewhere else None,
         "damage": [{"text": damage.text, **_place(case, damage.ref)} for damage in disk.damage],
-        "stale_directories": [stale.directory for stale in disk.stale],
+        "stale_directories": [stale.directory for stale in disk.left_behind],
     }
 
 
@@ -449,7 +449,7 @@ def _remarks(case: Case, side: Side) -> list[str]:
             f"{offsets_text([side.elsewhere])} belong to its log but are in no segment here: in tiered storage, or the "
             "segment is missing from the evidence"
         )
-    said += [f"stale directory {stale.directory}" for stale in side.disk.stale]
+    said += [f"stale directory {stale.directory}" for stale in side.disk.left_behind]
     for damage in side.disk.damage[:RANGES]:
         place = _place(case, damage.ref)
         said.append(f"{place['path']} byte {place['byte'] or 0}: {damage.text}")

@@ -36,7 +36,8 @@ is unknown.""",
     not_when=(
         """\
 The second directory is marked (``-delete``, ``-future``, ``-stray``). Or the evidence contains
-the same directory twice.""",
+the same directory twice, also if it was copied at two times. That is so if ``meta.properties``
+of both are equal. If one of them has none, the live one must have each batch of the other.""",
     ),
     versions=(
         """\
@@ -72,7 +73,7 @@ _WHY = {
 
 def judge(history: History, case: Case) -> Judgement:
     """Report each replica with more than one directory; a log directory that is stale as a whole is reported once."""
-    stale = {broker: disk for broker, disk in sorted(history.facts.disks.items()) if disk.stale}
+    stale = {broker: disk for broker, disk in sorted(history.facts.disks.items()) if disk.left_behind}
     findings = [
         _finding(history, case, broker, disk) for broker, disk in stale.items() if _speaks(history, case, broker, disk)
     ]
@@ -116,14 +117,14 @@ def _finding(history: History, case: Case, broker: int, disk: Disk) -> Finding:
         Fact(f"has {disk.directory} with log end offset {_end(disk.end)}", broker=broker, refs=refs),
         *(
             Fact(f"has {left.directory} with log end offset {_end(left.end)}", broker=broker, refs=(left.ref,))
-            for left in disk.stale
+            for left in disk.left_behind
         ),
     ]
     summary = _of_partition(history, broker, disk)
-    left_behind = [one.directory for one in disk.stale]
+    left_behind = [one.directory for one in disk.left_behind]
     if whole is not None and disk.directory is not None:
         summary = _of_directory(history, broker, disk, whole)
-        left_behind = [_root(one.directory) for one in disk.stale]
+        left_behind = [_root(one.directory) for one in disk.left_behind]
         directories = case.brokers[broker].directories
         facts += [
             Fact(f"has longer logs in {root} for {directories[root].ahead} of the partitions", broker=broker)
@@ -152,23 +153,23 @@ def _finding(history: History, case: Case, broker: int, disk: Disk) -> Finding:
                 f"wipe {shlex.quote(left)} before you know that another copy has its records" for left in left_behind
             ),
         ),
-        count=len(disk.stale),
+        count=len(disk.left_behind),
     )
 
 
 def _of_partition(history: History, broker: int, disk: Disk) -> str:
-    others = ", ".join(f"{left.directory} (log end offset {_end(left.end)})" for left in disk.stale)
+    others = ", ".join(f"{left.directory} (log end offset {_end(left.end)})" for left in disk.left_behind)
     return (
-        f"broker {broker} has {1 + len(disk.stale)} directories of {history.name}: {disk.directory} (log end offset "
-        f"{_end(disk.end)}) was read as the live one, not {others}"
+        f"broker {broker} has {1 + len(disk.left_behind)} directories of {history.name}: {disk.directory} (log end "
+        f"offset {_end(disk.end)}) was read as the live one, not {others}"
     )
 
 
 def _of_directory(history: History, broker: int, disk: Disk, live: LogDirectory) -> str:
     also = "" if live.shared == 1 else f" and {live.shared - 1} more partition{'s' if live.shared > 2 else ''}"
-    others = ", ".join(_root(left.directory) for left in disk.stale)
+    others = ", ".join(_root(left.directory) for left in disk.left_behind)
     return (
-        f"broker {broker} has {1 + len(disk.stale)} log directories with {history.name}{also}: "
+        f"broker {broker} has {1 + len(disk.left_behind)} log directories with {history.name}{also}: "
         f"{_root(disk.directory or '')} was read as the live one, not {others}"
     )
 

@@ -69,6 +69,7 @@ class StaleDir:
         log_start: first offset of its segments.
         checkpoint: high watermark in the ``replication-offset-checkpoint`` beside it.
         topic_id: by its ``partition.metadata`` (KIP-516), or None.
+        copied: it may be a copy of the live directory, made at another time.
     """
 
     directory: str
@@ -79,6 +80,7 @@ class StaleDir:
     log_start: int = 0
     checkpoint: Pointer | None = None
     topic_id: str | None = None
+    copied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,11 @@ class Disk:
     def shows_replica(self) -> bool:
         """Return whether any file shows that the broker has the replica: a segment, its epoch file or a checkpoint."""
         return self.directory is not None or bool(self.entries) or None is not (self.checkpoint or self.recovery_point)
+
+    @property
+    def left_behind(self) -> tuple[StaleDir, ...]:
+        """Other directories that are no copies of this one."""
+        return tuple(one for one in self.stale if not one.copied)
 
     def left_by_this_topic(self) -> list[StaleDir]:
         """Return other directories of the same replica, except those known to be of another topic of the same name.

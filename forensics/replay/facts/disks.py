@@ -11,6 +11,7 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.replay.facts.compaction import compacted
+from forensics.replay.facts.copied_dirs import copied
 from forensics.replay.facts.directory import Damage, Disk, LiveBy, Ref, StaleDir
 from forensics.replay.facts.live_dirs import PLACE, folder, live
 from forensics.replay.lineage import UNKNOWN, Lineage, Range, merge
@@ -109,7 +110,7 @@ def _take_damage(replicas: _Collected, case: Case, segments: pl.DataFrame, sound
 
 def _take_stale(replicas: _Collected, case: Case, sources: pl.DataFrame, stale: pl.DataFrame) -> None:
     """Collect the directories of each replica that are not the live one, and what shows which one is."""
-    for place, left in _left(case, stale):
+    for place, left in _left(case, sources, stale):
         replicas.at(place).stale.append(left)
     known = (
         sources.join(stale.select(PLACE).unique(), on=PLACE, how="semi").select(*PLACE, "latest", "live_by").unique()
@@ -118,7 +119,7 @@ def _take_stale(replicas: _Collected, case: Case, sources: pl.DataFrame, stale: 
         files.latest, files.live_by = latest, LiveBy(by)
 
 
-def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[tuple[str, int, int], StaleDir]]:
+def _left(case: Case, live_files: pl.DataFrame, stale: pl.DataFrame) -> Iterator[tuple[tuple[str, int, int], StaleDir]]:
     """Each directory that is not the live one, with its topic, partition and broker."""
     if stale.is_empty():
         return
@@ -142,12 +143,13 @@ def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[tuple[str, int, int
     ends = stale.sort("path").group_by(*place).agg(pl.col("path", "id", "latest").first(), of_log.max())
     rows = ends.join(lasts.group_by(place, maintain_order=True).last(), on=place, how="left")
     rows = rows.join(bases, on=place, how="left").sort(place)
+    copies = copied(case, live_files, stale, case.batches.filter(pl.col("crc_ok").is_null() | pl.col("crc_ok")))
     for *where, path, first, end, latest, source, byte, last, base in rows.select(
         *place, "path", "id", "log_end", "latest", "source", "byte", "last_offset", "base_offset"
     ).iter_rows():
         known = dirs.at(tuple(where))
         ref = Ref(source=source, byte=byte, note=f"last batch, to offset {last}") if source is not None else None
-        topic, partition, broker, _ = where
+        topic, partition, broker, root = where
         yield (
             (topic, partition, broker),
             StaleDir(
@@ -159,6 +161,7 @@ def _left(case: Case, stale: pl.DataFrame) -> Iterator[tuple[tuple[str, int, int
                 log_start=base or 0,
                 checkpoint=known.checkpoint,
                 topic_id=known.topic_id,
+                copied=(topic, partition, broker, root) in copies,
             ),
         )
 
@@ -217,6 +220,9 @@ def _take_checkpoints(replicas: _Collected, case: Case, sources: pl.DataFrame, s
         # A checkpoint in a directory whose copy of the partition is stale is about that copy.
         .join(stale.select(*PLACE, "root").unique(), on=[*PLACE, "root"], how="anti", maintain_order="left")
         .filter((pl.col("kind") != Kind.EPOCH_ENTRY.value) | pl.col("source").is_in(sources.get_column("id").implode()))
+    )
+    rows = (
+        _of_own_directory(rows, sources)
         .sort("row")
         .select(*PLACE, "row", "kind", "leader_epoch", "offset", "hw", "log_start", "detail")
     )
@@ -232,6 +238,20 @@ def _take_checkpoints(replicas: _Collected, case: Case, sources: pl.DataFrame, s
         else:
             one.entries_cut = one.entries_cut or detail == CUT
             one.entries.append((epoch, offset, Ref(row=row, note=f"leader epoch {epoch} starts at {offset}")))
+
+
+def _of_own_directory(stated: pl.DataFrame, live_files: pl.DataFrame) -> pl.DataFrame:
+    """Leave out what a checkpoint elsewhere states of a replica, where the one beside its live directory states it.
+
+    A checkpoint that was copied at another time, without the segments, is not about the log of this time.
+    """
+    own = live_files.select(*PLACE, pl.col("root").alias("_own")).unique()
+    beside = stated.join(own, left_on=[*PLACE, "root"], right_on=[*PLACE, "_own"], how="semi")
+    if beside.height == stated.height:
+        return stated
+    elsewhere = stated.join(beside.select("row"), on="row", how="anti")
+    elsewhere = elsewhere.join(beside.select(*PLACE, "kind").unique(), on=[*PLACE, "kind"], how="anti")
+    return pl.concat([beside, elsewhere])
 
 
 def _of_present_logs(case: Case, stated: pl.DataFrame) -> pl.DataFrame:

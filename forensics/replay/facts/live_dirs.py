@@ -32,7 +32,7 @@ def live(case: Case, sources: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]
     Directories marked for deletion or still being moved are other logs and left out. If a broker has two directories of
     one partition, the one in the log directory that it used last is live. If that is unknown, it is the one with the
     later leader epoch, because a stale directory receives no new epochs. If epochs are equal, it is the one with the
-    higher log end offset. The others are stale.
+    higher log end offset, or of equal ones the one beside checkpoints. The others are stale.
 
     Args:
         case: the evidence.
@@ -55,9 +55,12 @@ def live(case: Case, sources: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]
     of_log = pl.col("log_end").filter(pl.col("format") != SNAPSHOT)
     roots = parts.group_by(keys).agg(of_log.max().alias("end"))
     roots = roots.join(_latest(case, parts, roots), on=keys, how="left")
-    roots = roots.join(_used_last(case), on=["broker", "root"], how="left").sort(
-        *PLACE, "_used", "latest", "end", "root", descending=[False] * 3 + [True, True, True, False], nulls_last=True
+    beside = pl.Series("root", sorted({path.rpartition("/")[0] for path in case.checkpointed}), dtype=pl.String)
+    roots = roots.join(_used_last(case), on=["broker", "root"], how="left").with_columns(
+        pl.col("root").is_in(beside.implode()).alias("_beside")
     )
+    order = {"_used": True, "latest": True, "end": True, "_beside": True, "root": False}
+    roots = roots.sort(*PLACE, *order, descending=[*[False] * len(PLACE), *order.values()], nulls_last=True)
     roots = roots.with_columns(_live_by())
     chosen = roots.group_by(*PLACE, maintain_order=True).first().select(*PLACE, "root")
     parts = parts.join(roots.select(*keys, "latest", "live_by"), on=keys, how="left", maintain_order="left")

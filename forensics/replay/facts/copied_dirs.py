@@ -1,0 +1,70 @@
+"""Directories of a replica that may be copies of its live one, made at another time.
+
+An operator who collects files in several steps, or adds a snapshot, has a partition's directory of one broker more than
+once. That is no sign of a second live directory.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from forensics.case import Case
+from forensics.replay.facts.live_dirs import PLACE
+
+Directory = tuple[str, int, int, str]
+"""Topic, partition, broker, and the path of the log directory in the evidence."""
+
+_DIRECTORY = [*PLACE, "root"]
+_SAME = [*PLACE, "base_offset", "last_offset", "leader_epoch", "crc"]
+
+
+def copied(case: Case, live: pl.DataFrame, others: pl.DataFrame, batches: pl.DataFrame) -> frozenset[Directory]:
+    """Return the directories that may be copies of the live one, which was copied later.
+
+    Log directories with equal ``meta.properties`` and folder names are one directory. Those with different settings or
+    dates in that file are not. Else, a directory may be a copy if the live one has each of its batches. Before
+    directory ids (KIP-858), two log directories that were first used in the same second have equal files, so the names
+    of their folders count too.
+
+    Args:
+        case: the evidence.
+        live: files of the live directories, with ``root``.
+        others: files of the other directories, with ``root``.
+        batches: sound batches of the evidence.
+    """
+    if others.is_empty():
+        return frozenset()
+    rows = (
+        others.select(_DIRECTORY)
+        .unique()
+        .join(live.select(*PLACE, pl.col("root").alias("_live")).unique(), on=PLACE, how="left", maintain_order="left")
+    )
+    within = _within(live, others, batches)
+    return frozenset(
+        (topic, partition, broker, root)
+        for topic, partition, broker, root, of_live in rows.sort(_DIRECTORY).iter_rows()
+        if _one_directory(case, broker, root, of_live, within=(topic, partition, broker, root) in within)
+    )
+
+
+def _one_directory(case: Case, broker: int, root: str, live: str | None, *, within: bool) -> bool:
+    """Return whether two log directories of a broker may be one, by their identities, else by the batches in them."""
+    known = case.brokers[broker].directories if broker in case.brokers else {}
+    left, right = (known[one].identity if one in known else None for one in (root, live or ""))
+    if None in (left, right):
+        return within
+    return left == right and (within or _name(root) == _name(live or ""))
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _within(live: pl.DataFrame, others: pl.DataFrame, batches: pl.DataFrame) -> set[Directory]:
+    """Return the directories without a batch that the live one lacks."""
+    mine, theirs = (
+        files.select(*_DIRECTORY, pl.col("id").alias("source")).join(batches, on="source", how="inner")
+        for files in (live, others)
+    )
+    more = theirs.join(mine, on=_SAME, how="anti", nulls_equal=True).select(_DIRECTORY)
+    return set(others.select(_DIRECTORY).unique().join(more, on=_DIRECTORY, how="anti").iter_rows())
