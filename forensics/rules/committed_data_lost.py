@@ -57,6 +57,7 @@ from forensics.rules.finding import (
     records_text,
     sentence,
 )
+from forensics.rules.other_directories import explained
 from forensics.rules.quorum_advice import METADATA, metadata_advice
 from forensics.rules.rescue import advice, copies_text, on_disk, outside_text
 from forensics.rules.story import (
@@ -74,7 +75,6 @@ from forensics.rules.story import (
     truncation_fact,
     went_back,
 )
-from forensics.rules.suspected import explained
 from forensics.rules.unclean_setting import allowed_facts
 from forensics.rules.wants import (
     Artefact,

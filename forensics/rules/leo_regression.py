@@ -35,6 +35,7 @@ from forensics.rules.finding import (
     judgement,
     place,
 )
+from forensics.rules.other_directories import look_in
 from forensics.rules.story import (
     BOTH_LOGS,
     held_texts,
@@ -42,7 +43,6 @@ from forensics.rules.story import (
     shortened_cause,
     shortened_facts,
 )
-from forensics.rules.suspected import look_in
 from forensics.rules.wants import Artefact, Question, Want, from_offset, of
 from forensics.rules.wording import bound_text
 

@@ -9,9 +9,8 @@ from forensics.case import Origin
 from forensics.replay.committed.surviving_copies import may_still_hold
 from forensics.replay.confidence import Weakness
 from forensics.replay.facts.isr import isr_text
-from forensics.replay.facts.log_dirs import Moved
 from forensics.replay.history import History
-from forensics.replay.lineage import intersect, subtract
+from forensics.replay.signs.each_once import each_once
 from forensics.replay.signs.sign import Sign, Suspicion
 from forensics.replay.signs.suspicions import suspicions
 from forensics.rules.causes import CauseId
@@ -33,6 +32,7 @@ from forensics.rules.finding import (
     sourced,
     span_text,
 )
+from forensics.rules.other_directories import explained, look_in
 from forensics.rules.story import CAUSE_OF, fork_cause
 from forensics.rules.suspect import (
     BY_EPOCH,
@@ -62,6 +62,14 @@ from forensics.rules.suspected_by_copies import OF_COPIES
 from forensics.rules.suspected_by_readers import OF_READERS
 from forensics.rules.wants import Artefact, Want
 from forensics.rules.wording import want_text
+
+_TRUNCATED = (
+    ("committed-data-lost", "committed {offsets} may be lost"),
+    ("truncation-below-committed", "{offsets} may have been committed"),
+)
+"""Rules that suspect what a replica removed, each with what is at stake."""
+
+_ISR_KEPT = ("start or wipe another replica that was in the ISR before its directory is copied",)
 
 SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
@@ -204,7 +212,7 @@ SUSPECTS: tuple[Suspect, ...] = (
             REMADE,
         ),
         before=LEO,
-        do_not=("start or wipe another replica that was in the ISR before its directory is copied",),
+        do_not=_ISR_KEPT,
     ),
     Suspect(
         Sign.RECOVERY_TRUNCATED_LEADER,
@@ -214,6 +222,22 @@ SUSPECTS: tuple[Suspect, ...] = (
         "found corruption when it recovered its log, and truncated the log to {first}",
         ("nothing from offset {first} on had been committed",),
         cause=CauseId.CORRUPT_BATCH,
+    ),
+    *(
+        Suspect(
+            Sign.RECOVERED_WHILE_ANOTHER_HAD_MORE,
+            rule,
+            "broker {replica} was in the ISR, found corruption when it recovered its log, truncated the log to "
+            "{target}, and became leader ({role}) next. Broker {witness} had log end offset {end}, and then truncated "
+            "its log to follow broker {replica}: " + at_stake,
+            "found corruption when it recovered its log, and truncated the log to {target}",
+            ("broker {replica} had not fetched them before, so that they were not committed",),
+            before=LEO,
+            had="loaded its log with log end offset {end}",
+            do_not=_ISR_KEPT,
+            cause=CauseId.CORRUPT_BATCH,
+        )
+        for rule, at_stake in _TRUNCATED
     ),
     *(
         Suspect(
@@ -228,13 +252,10 @@ SUSPECTS: tuple[Suspect, ...] = (
             ),
             before=LEO,
             had="had log end offset {end}",
-            do_not=("start or wipe another replica that was in the ISR before its directory is copied",),
+            do_not=_ISR_KEPT,
             cause=CauseId.HW_TRUNCATION,
         )
-        for rule, at_stake in (
-            ("committed-data-lost", "committed {offsets} may be lost"),
-            ("truncation-below-committed", "{offsets} may have been committed"),
-        )
+        for rule, at_stake in _TRUNCATED
     ),
     *(
         Suspect(
@@ -251,13 +272,10 @@ SUSPECTS: tuple[Suspect, ...] = (
             before=LEO,
             had="loaded its log with log end offset {end}",
             settle=("collect state-change.log of all replicas: it names the leader of each leader epoch",),
-            do_not=("start or wipe another replica that was in the ISR before its directory is copied",),
+            do_not=_ISR_KEPT,
             cause=CauseId.HW_TRUNCATION,
         )
-        for rule, at_stake in (
-            ("committed-data-lost", "committed {offsets} may be lost"),
-            ("truncation-below-committed", "{offsets} may have been committed"),
-        )
+        for rule, at_stake in _TRUNCATED
     ),
     Suspect(
         Sign.BEGAN_BELOW_FOLLOWER,
@@ -283,7 +301,7 @@ SUSPECTS: tuple[Suspect, ...] = (
             "another replica that was in the ISR still has them",
         ),
         before=LEO,
-        do_not=("start or wipe another replica that was in the ISR before its directory is copied",),
+        do_not=_ISR_KEPT,
         cause=CauseId.UNCLEAN_ELECTION,
     ),
     Suspect(
@@ -298,7 +316,7 @@ SUSPECTS: tuple[Suspect, ...] = (
             "they had been deleted before, as of old age",
         ),
         had="the high watermark fell from {end} to {first}",
-        do_not=("start or wipe another replica that was in the ISR before its directory is copied",),
+        do_not=_ISR_KEPT,
         cause=CauseId.UNCLEAN_ELECTION,
     ),
     Suspect(
@@ -314,7 +332,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         ),
         had="the high watermark fell from {end} to {first}",
         settle=("collect server.log of broker {replica} from before its restart: where its log ended",),
-        do_not=("start or wipe another replica that was in the ISR before its directory is copied",),
+        do_not=_ISR_KEPT,
     ),
     Suspect(
         Sign.TRUNCATED_BELOW_OWN_HIGH_WATERMARK,
@@ -599,52 +617,19 @@ def with_suspected(history: History, judged: Sequence[Judgement], rules: Sequenc
 
 def _findings(history: History, judgement: Judgement, found: Sequence[Suspicion], severity: Severity) -> list[Finding]:
     """Return the suspicions of one rule, each range once: of several signs the first in the table counts."""
-    known = [piece for finding in judgement.findings for piece in finding.offsets]
-    kept: list[Suspicion] = []
-    result: list[Finding] = []
-    for suspect in (suspect for suspect in SUSPECTS if suspect.rule == judgement.rule):
-        for one in (one for one in found if one.sign is suspect.sign):
-            if not intersect(one.offsets, known) and not _suspected_already(one, kept):
-                result.append(_finding(history, suspect, one, severity, judgement.missing))
-                kept.append(one)
-    return result
-
-
-def _suspected_already(one: Suspicion, kept: Sequence[Suspicion]) -> bool:
-    """Return whether another sign, or another line of the same sign, covers these offsets already.
-
-    Leaders that began too low are a separate loss each.
-    """
-    begun = Sign.EPOCH_BELOW_HIGH_WATERMARK
-    if one.end is None:
-        return any((other.replica, other.epoch, other.first) == (one.replica, one.epoch, one.first) for other in kept)
-    others = [other for other in kept if {one.sign, other.sign} != {begun} or one.epoch == other.epoch]
-    return bool(one.offsets) and not subtract(one.offsets, [piece for other in others for piece in other.offsets])
-
-
-def _moved(one: Suspicion) -> tuple[str, ...]:
-    """Return what the settings that a broker printed explain."""
-    return (explained(one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()
+    worded = {suspect.sign: suspect for suspect in SUSPECTS if suspect.rule == judgement.rule}
+    kept = each_once(
+        (one for sign in worded for one in found if one.sign is sign),
+        (piece for finding in judgement.findings for piece in finding.offsets),
+    )
+    return [_finding(history, worded[one.sign], one, severity, judgement.missing) for one in kept]
 
 
 def _failed(one: Suspicion) -> tuple[str, ...]:
     """Return what a failed log directory explains."""
-    failed = one.shortened is not None and one.shortened.dir_failed
-    return (
-        (f"the log directory of broker {one.replica} had failed before, so its new log began empty",) if failed else ()
-    )
-
-
-def explained(broker: int, moved: Moved) -> str:
-    """That a broker used other directories than before."""
-    return (
-        f"broker {broker} logged log.dirs {moved.now}, and {moved.before} before that: its new log may have begun empty"
-    )
-
-
-def look_in(broker: int, moved: Moved) -> str:
-    """Return where the records of a broker that changed its directories may still be."""
-    return f"look for {HERE} in {moved.before} of broker {broker}: its records may still be there"
+    if one.shortened is None or not one.shortened.dir_failed:
+        return ()
+    return (f"the log directory of broker {one.replica} had failed before, so its new log began empty",)
 
 
 def _values(history: History, one: Suspicion) -> dict[str, object]:
@@ -779,7 +764,10 @@ def _finding(
         facts=tuple(with_changes(_facts(suspect, one, values), led_next_facts(history, one))),
         before={suspect.before: one.end} if one.end is not None and suspect.before else {},
         after={suspect.after: one.first if one.target is None else one.target} if suspect.after else {},
-        inferences=(*_moved(one), *_failed(one)),
+        inferences=(
+            *((explained(one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()),
+            *_failed(one),
+        ),
         uncertain=tuple(
             f"perhaps {_worded(other, history).format_map(values)}" for other in _otherwise(history, suspect, one)
         ),

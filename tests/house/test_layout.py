@@ -68,6 +68,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "story": "facts told alike in every finding",
             "unclean_setting": "what allowed an unclean election",
             "copying": "steps that copy logs, in the words of each system",
+            "other_directories": "words for a broker that used other log directories before",
             "trace_wording": "words for wants where traces alone are the evidence",
             "wants": "what a rule asks for where it cannot tell",
             "wording": "words for what rules conclude",

@@ -117,6 +117,66 @@ def test_a_replica_that_followed_first_has_fetched_what_recovery_took(tmp_path: 
     assert recovered(tmp_path, fetched_first=True).findings(LOSS) == []
 
 
+def member_recovered(
+    folder: Path, *, isr: tuple[int, ...] = (1, 2, 3), ends: tuple[int, int] = (80, 80), between: bool = False
+) -> Incident:
+    """All brokers stop at once; log recovery truncates follower 2 to 72, it leads next, and the others follow it.
+
+    Args:
+        folder: of the evidence.
+        isr: while broker 1 led.
+        ends: log end offsets of brokers 1 and 3, which they truncate to 72 if they are above it.
+        between: broker 1 leads once more before broker 2 does.
+    """
+    incident = Incident(folder)
+    incident[9].says(0.5, "INFO [Controller id=9 epoch=1] Ready (kafka.controller.KafkaController)", log="controller")
+    incident.elects(1, 0, 1, [*isr])
+    incident[1].creates(1).leads(1, 0, 0, 0, [*isr])
+    for number in (2, 3):
+        incident[number].creates(1).follows(1, 0, 1, 0, 0)
+    incident[2].starts(20).says(21, RECOVERED).loads(22, 72)
+    for number, end in ((1, ends[0]), (3, ends[1])):
+        incident[number].starts(20).loads(22, end)
+    if between:
+        incident.elects(25, 1, 1, [1, 2])
+        incident[1].leads(25, 1, ends[0], 40, [1, 2])
+        incident[2].follows(26, 1, 1, 72, 40)
+    epoch = 2 if between else 1
+    incident.elects(30, epoch, 2, [2])
+    incident[2].leads(30, epoch, 72, 40, [2])
+    for number, end in ((1, ends[0]), (3, ends[1])):
+        incident[number].follows(31, epoch, 2, end, 40)
+        if end > 72:
+            incident[number].cuts(32, 72)
+    for number in (1, 2, 3):
+        incident[number].segment([(0, 71, 0)])
+        incident[number].epochs((0, 0), (epoch, 72)).checkpoint(72)
+    return incident
+
+
+@pytest.mark.parametrize("rule", [LOSS, CUT])
+def test_what_others_remove_to_follow_a_member_that_recovery_truncated_is_suspected(rule: str, tmp_path: Path) -> None:
+    """The follower had a record behind 72, as its corrupt bytes show, and may have had all that the others had."""
+    incident = member_recovered(tmp_path, ends=(80, 78))
+    assert incident.verdict(rule) == "unknown"
+    (finding,) = incident.findings(rule)
+    assert (finding.confidence, finding.replicas, finding.offsets) == ("suspected", (2,), ((72, 78),))
+    assert finding.cause == "corrupt-batch"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"isr": (1, 3)}, id="it was not in the ISR"),
+        pytest.param({"ends": (72, 60)}, id="the others had no more"),
+        pytest.param({"between": True}, id="it followed a leader in between"),
+    ],
+)
+def test_a_replica_that_recovery_truncated_is_no_sign_by_itself(other: dict[str, Any], tmp_path: Path) -> None:
+    found = member_recovered(tmp_path, **other).findings(LOSS)
+    assert [one for one in found if one.replicas == (2,) and one.cause == "corrupt-batch"] == []
+
+
 CHANGED = (
     "INFO [QuorumController id=9] {kind}partition change for orders-0 with topic ID Zx1yQ2w3R4e5T6y7U8i9Oa: isr: "
     "[{isr}] -> [2], leader: -1 -> 2, leaderEpoch: 11 -> 12, partitionEpoch: 20 -> 21 "

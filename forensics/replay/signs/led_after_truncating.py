@@ -1,4 +1,6 @@
-"""A sign of the loss that KIP-101 describes: a member of the ISR truncated its log, and led before it fetched again."""
+"""Signs that a member of the ISR truncated its log, and led before it fetched again: by its own high watermark, as
+KIP-101 describes, or by log recovery.
+"""
 
 from __future__ import annotations
 
@@ -68,6 +70,48 @@ def _truncated_before_it_led(history: History, one: Truncation) -> tuple[RoleSpa
             if after is not None and after.epoch == one.epoch and after.time is not None:
                 return span, step
     return None
+
+
+def recovered_while_another_had_more(history: History) -> Iterator[Suspicion]:
+    """Yield members of the ISR whose log recovery found corruption, and that led next, where another replica then
+    removed records to follow them.
+
+    The corrupt bytes show that the member had more; how much, nothing shows. What each other replica had may be
+    committed.
+    """
+    ends: dict[tuple[int, int], list[tuple[Truncation, RoleSpan, Step]]] = {}
+    for cut in history.truncations:
+        span, step = _recovered_before_it_led(history, cut) or (None, None)
+        if span is not None and step is not None:
+            ends.setdefault((span.replica, cut.epoch), []).append((cut, span, step))
+    for found in ends.values():
+        cut, span, step = min(found, key=lambda one: (one[0].end, one[0].replica))
+        refs = (*(cut.before.because[:1] or _loaded(history, cut)), *step.refs, *cut.refs)
+        yield Suspicion(
+            Sign.RECOVERED_WHILE_ANOTHER_HAD_MORE, span.replica, cut.replica, cut.epoch, span.epoch, step.target,
+            cut.end, step.time, refs, target=step.target,
+        )  # fmt: skip
+
+
+def _recovered_before_it_led(history: History, one: Truncation) -> tuple[RoleSpan, Step] | None:
+    """Return where log recovery had truncated the leader that a replica truncated to follow, just before it led.
+
+    If lines show how long that log was, it is another sign. A replica that truncates to where its leader's log ends
+    shows that the leader had not fetched again; one that truncates to its own high watermark does not.
+    """
+    for span in history.role_spans.get(one.leader, ()) if one.leader is not None else ():
+        for step in span.steps:
+            if not _recovered_from_unknown_end(step) or not one.target <= step.target < one.end:
+                continue
+            time = step.time if one.reason in _MAY_BE_OWN else None
+            after = led_after(history, span.replica, span.epoch, time)
+            if after is not None and after.epoch == one.epoch:
+                return span, step
+    return None
+
+
+def _recovered_from_unknown_end(step: Step) -> bool:
+    return step.kind is StepKind.RECOVERY_TRUNCATED and (step.end is None or step.end < step.target)
 
 
 def _loaded(history: History, one: Truncation) -> tuple[Ref, ...]:

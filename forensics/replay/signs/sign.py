@@ -33,6 +33,9 @@ class Sign(StrEnum):
     LOADED_BELOW_STATED = "a log was loaded shorter than pasted lines of its broker state before"
     LED_AFTER_LOADING_SHORTER = "a log was loaded shorter than the load before had found it, and its broker led next"
     RECOVERY_TRUNCATED_LEADER = "recovery truncated the log of a replica that then led"
+    RECOVERED_WHILE_ANOTHER_HAD_MORE = (
+        "recovery truncated the log of a member of the ISR, which led next, and another replica then removed more"
+    )
     LED_AFTER_TRUNCATING = "a member of the ISR truncated its log to its own high watermark, and led next"
     LED_WHILE_ANOTHER_HAD_MORE = "a follower truncated its log, led soon after, and another replica then removed more"
     BEGAN_BELOW_FOLLOWER = "a leader began below the high watermark to which a new follower truncated its log"

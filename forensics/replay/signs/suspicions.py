@@ -31,7 +31,11 @@ from forensics.replay.signs.isr_signs import (
     plans_of_last_isr,
 )
 from forensics.replay.signs.kept_as_follower import kept_more_than_its_leader
-from forensics.replay.signs.led_after_truncating import led_after_truncating, led_while_another_had_more
+from forensics.replay.signs.led_after_truncating import (
+    led_after_truncating,
+    led_while_another_had_more,
+    recovered_while_another_had_more,
+)
 from forensics.replay.signs.printed_before import first_lines, highest_printed, printed_above, printed_before
 from forensics.replay.signs.refusal_signs import (
     append_refused,
@@ -699,6 +703,7 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.LOADED_BELOW_STATED: loaded_below_stated,
     Sign.LED_AFTER_LOADING_SHORTER: led_after_loading_shorter,
     Sign.RECOVERY_TRUNCATED_LEADER: _recovered_shorter,
+    Sign.RECOVERED_WHILE_ANOTHER_HAD_MORE: recovered_while_another_had_more,
     Sign.LED_AFTER_TRUNCATING: led_after_truncating,
     Sign.LED_WHILE_ANOTHER_HAD_MORE: led_while_another_had_more,
     Sign.BEGAN_BELOW_FOLLOWER: kept_more_than_its_leader,
