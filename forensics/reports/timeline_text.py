@@ -254,16 +254,33 @@ def _fold(rows: list[_Row], progress: dict[int, list[dict[str, Any]]], before: d
         return
     row = _Row(min(states[0]["from"] for states in progress.values()))
     for broker, states in sorted(progress.items()):
-        words = _values(states[-1], before.get(broker), taken=_taken(states))
+        words, last = _progress(states, before.get(broker)), states[-1]["from"]
         if words:
-            many = len(states) > 2
-            until = f", until {states[-1]['to'].strftime('%H:%M:%S')}" if many and states[-1]["to"] is not None else ""
-            row.cells[broker] = words + (f" ({len(states):,} changes{until})" if many else "")
+            many = last != row.time and (len(states) > 2 or _has_offsets(before.get(broker)))
+            changes = f"{len(states):,} changes, " if len(states) > 2 else ""
+            row.cells[broker] = words + (f" ({changes}until {last.strftime('%H:%M:%S.%f')[:-3]})" if many else "")
             row.refs[broker] = [state["row"] for state in (states[0], states[-1])[: 2 if many else 1]]
         before[broker] = states[-1]
     progress.clear()
     if row.cells:
         rows.append(row)
+
+
+def _has_offsets(state: dict[str, Any] | None) -> bool:
+    return state is not None and (state["log_end_offset"] is not None or state["high_watermark"] is not None)
+
+
+def _progress(states: Sequence[dict[str, Any]], before: dict[str, Any] | None) -> str:
+    """Return how offsets changed in several states of one replica, from the value before to the last one."""
+    last, taken = states[-1], _taken(states)
+    if len(states) == 1 or before is None or before["run"] != last["run"]:
+        return _values(last, before, taken=taken)
+    parts = []
+    for name, short, shown in (("log_end_offset", "LEO", True), ("high_watermark", "HW", not taken)):
+        if shown and last[name] is not None and last[name] != before[name]:
+            since = f"{before[name]:,} \u2192 " if before[name] is not None else ""
+            parts.append(f"{short} {since}{_value(last, name)}")
+    return " ".join(parts)
 
 
 def _words(state: dict[str, Any], before: dict[str, Any] | None) -> str:
@@ -324,18 +341,20 @@ def _values(state: dict[str, Any], before: dict[str, Any] | None, *, end: bool =
         state: the state.
         before: the state before it.
         end: show the log end offset too.
-        taken: the high watermark is the least of the leader; see ``_taken``.
+        taken: the high watermark is the least of the leader, which is not shown; see ``_taken``.
     """
     parts = []
-    for name, short, exact, whose in (
-        ("log_end_offset", "LEO", state["log_end_exact"], ""),
-        ("high_watermark", "HW", not taken, " (its leader's)"),
-    ):
-        value = state[name]
-        if name == "log_end_offset" and not end:
-            continue
-        if value is not None and (before is None or before[name] != value or before["run"] != state["run"]):
-            parts.append(f"{short} {value:,}" if exact else f"{short} \u2265 {value:,}{whose}")
+    for name, short, shown in (("log_end_offset", "LEO", end), ("high_watermark", "HW", not taken)):
+        changed = before is None or before[name] != state[name] or before["run"] != state["run"]
+        if shown and changed and state[name] is not None:
+            parts.append(f"{short} {_value(state, name)}")
     if state["isr"] is not None and (before is None or before["isr"] != state["isr"]):
         parts.append(f"ISR {state['isr'] or 'empty'}")
     return " ".join(parts)
+
+
+def _value(state: dict[str, Any], name: str) -> str:
+    """Return a log end offset or a high watermark, with a sign where it may be higher."""
+    bounded = name == "log_end_offset" and not state["log_end_exact"]
+    sign = "\u2265 " if bounded else ""
+    return f"{sign}{state[name]:,}"

@@ -40,12 +40,17 @@ def electable_facts(history: History, since: int, elected: Epoch | None) -> list
 
 
 def with_changes(facts: Sequence[Fact], changes: Iterable[Fact]) -> list[Fact]:
-    """Return the facts of a story with such changes among them, each before the first fact of a later time."""
+    """Return the facts of a story with such changes among them, each behind the last fact that is not later.
+
+    A story may begin with a line that states later what was before.
+    """
     merged = [*facts]
     for one in changes:
         at = one.time if one.time is not None else math.inf
-        later = (n for n, other in enumerate(merged) if other.time is not None and other.time > at)
-        merged.insert(next(later, len(merged)), one)
+        times = [(n, other.time) for n, other in enumerate(merged) if other.time is not None]
+        sooner = [n + 1 for n, time in times if time <= at]
+        later = [n for n, time in times if time > at]
+        merged.insert((sooner[-1:] or later[:1] or [len(merged)])[0], one)
     return merged
 
 

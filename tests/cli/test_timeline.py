@@ -43,6 +43,16 @@ def test_the_steps_are_those_of_the_scan_and_stand_behind_their_rows(run: Run, c
     assert " 2  04:06:21  broker 3  became leader (leader epoch 2) at offset 50, without offsets 50 to 79" in told
 
 
+def test_progress_is_shown_from_its_beginning_to_its_end(
+    run: Run, sample_traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The followers had nothing when they began to fetch; lines of 07:50:59 state that they had fetched up to 19."""
+    monkeypatch.setenv("COLUMNS", "200")
+    out = run("timeline", sample_traces / "acks1-2.8.2", "-p", "orders-0").out
+    (line,) = (one for one in out.splitlines() if one.startswith("07:50:51.141"))
+    assert line.split(maxsplit=1)[1].split("  ")[0] == "LEO 0 \u2192 \u2265 19 (until 07:50:59.444)"
+
+
 @pytest.mark.parametrize("finding", ["committed-data-lost", "replica-divergence", "c08d8dfc"])
 def test_around_a_finding_only_its_time_is_shown(finding: str, run: Run, case: Path) -> None:
     whole, part = (run("timeline", case, "-p", "orders-0", *more).out for more in ([], ["--around", finding]))

@@ -239,7 +239,10 @@ def open_truncation(history: History, truncation: Truncation) -> OpenTruncation 
         return OpenTruncation(truncation, None)
     if _excluded(history, truncation):
         return None
-    before = history.led_before(truncation.epoch) or epoch
+    served = (one for one in reversed(history.epochs.before(truncation.epoch)) if one.leader_took_up)
+    # One that was elected and fenced before it knew of it has committed nothing.
+    before = next((one for one in served if one.leader not in (None, -1)), None)
+    before = before or history.led_before(truncation.epoch) or epoch
     return OpenTruncation(truncation, before if before.leader is not None and before.leader >= 0 else None)
 
 
