@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import re
 import shutil
@@ -39,13 +40,24 @@ def alike(cases: Iterable[_T], one_in: int = 3) -> list[_T]:
     return [*cases][:: 1 if EVERYTHING else one_in]
 
 
-ALIKE = re.compile(
-    r"tests/(?:case|cases|cli|docs|engines|model|parsers|repaired|replay|reports(?:/html)?)/test_\w+[.]py::"
-)
-"""Tests whose variants are scans of one kind of another evidence, or runs of it under another protocol: one in three of
-a test's, if it has many.
-"""
 MANY = 4
+ALIKE = {
+    re.compile(r"tests/(?:cases|cli|engines|model|parsers|reports(?:/html)?)/test_\w+[.]py::"): 2,
+    re.compile(r"tests/(?:case|docs|repaired|replay|rules)/test_\w+[.]py::"): MANY,
+}
+"""Tests whose variants are scans of one kind of another evidence, or runs of it under another protocol: one in three of
+a test's is run, if it has so many.
+"""
+
+
+def in_full(why: str) -> pytest.MarkDecorator:
+    """Mark a test that takes long, and is close to others: it is run with CI=1.
+
+    Args:
+        why: which of its behaviours is tried without it.
+    """
+    return pytest.mark.skipif(not EVERYTHING, reason=f"with CI=1: {why}")
+
 
 SPARK = tuple(f"tests/engines/test_spark{name}.py" for name in ("", "_connect", "_source"))
 """Files with tests that start Spark."""
@@ -156,10 +168,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leaves two of three variants of a test to CI=1, where it has many that are alike."""
     variants: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if not EVERYTHING and ALIKE.match(item.nodeid):
+        if not EVERYTHING and item.nodeid.endswith("]"):
             variants.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    many = {test: found for test, found in variants.items() if len(found) >= MANY}
-    keep = {id(item) for test, found in many.items() for item in found[crc32(test.encode()) % 3 :: 3]}
+    least = {test: next((least for folder, least in ALIKE.items() if folder.match(test)), None) for test in variants}
+    many = {test: found for test, found in variants.items() if len(found) >= (least[test] or math.inf)}
+    keep = {id(item) for test, found in many.items() for item in found[crc32(test.encode()) % min(3, len(found)) :: 3]}
     left = {id(item) for found in many.values() for item in found} - keep
     if left:
         config.hook.pytest_deselected(items=[item for item in items if id(item) in left])

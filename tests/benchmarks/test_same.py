@@ -24,6 +24,7 @@ from forensics.engines.local import scan
 from forensics.model.protocol import EVERY
 from forensics.replay.omissions import OMISSIONS
 from forensics.reports import json_report
+from tests.conftest import in_full
 
 LOST = "kip101-0.10.2.2"
 LOSS = "committed-data-lost"
@@ -61,6 +62,7 @@ def compared(
     return code, capsys.readouterr().out.splitlines()
 
 
+@in_full("a change is seen without it")
 def test_nothing_differs_where_nothing_changed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -23,7 +23,7 @@ from forensics.reports import REPORTS
 from forensics.result import Result
 from tests.cli.conftest import Ran, Run
 from tests.cli.test_hostile_names import HOSTILE, STEERS
-from tests.conftest import alike
+from tests.conftest import alike, in_full
 from tests.engines.without_spark import here
 
 
@@ -197,6 +197,7 @@ def test_a_file_that_fails_is_named_and_hides_no_loss(
         assert "meta.properties (failed)" in done.out
 
 
+@in_full("outputs of a scan are tried without it")
 @pytest.mark.usefixtures("without_spark")
 def test_no_output_of_a_batch_steers_who_looks_at_it(
     sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run

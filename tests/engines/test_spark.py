@@ -30,7 +30,7 @@ from forensics.replay.timeline import timeline as replay
 from forensics.reports import json_report, text, timeline_text
 from forensics.result import Result
 from forensics.rules.finding import place
-from tests.conftest import EVERYTHING
+from tests.conftest import EVERYTHING, in_full
 from tests.engines.comparing import TEXTS, same_tables, saved, tables_of, texts_of
 from tests.engines.conftest import QUIET, Cluster, Sessions, code_of
 
@@ -287,6 +287,7 @@ def test_after_a_kill_the_next_run_goes_on(
     assert any(line.startswith("judging 1 partitions of") for line in said)
 
 
+@in_full("one format is read without it")
 def test_another_format_of_an_archive_at_a_url(sessions: Sessions, sample_traces: Path, tmp_path: Path) -> None:
     """Workers open files by their URLs, in a zone, with skew and within a window as in a scan."""
     from forensics.engines.pipeline.batch import Options, batch

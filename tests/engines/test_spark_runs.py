@@ -23,7 +23,7 @@ from forensics.engines.pipeline.stored import Stored
 from forensics.engines.stages import listing, plan
 from forensics.errors import NothingUnderstood
 from forensics.reports import html, json_report, text
-from tests.conftest import alike
+from tests.conftest import alike, in_full
 from tests.engines.comparing import TEXTS, generation, same_tables, saved, tables_of, texts_of
 from tests.engines.without_spark import Here, run
 
@@ -111,6 +111,7 @@ def test_logs_handed_in_again_after_they_grew(sample_traces: Path, tmp_path: Pat
     assert formats.count("copy") == 2 * len(list(archive.glob("later/*/logs/*.log")))
 
 
+@in_full("a second run is tried without it")
 def test_what_was_moved_or_touched_is_not_read_again(sample_traces: Path, tmp_path: Path) -> None:
     archive, out = tmp_path / "archive", tmp_path / "out"
     brokers_alone = shutil.ignore_patterns("README.md", "truth.json")
@@ -218,6 +219,7 @@ MOMENTS = [
 ]
 
 
+@in_full("a second run is tried without it")
 def test_killed_at_any_point_the_next_run_ends_with_the_same(
     sample_traces: Path, tmp_path: Path, repository: Path
 ) -> None:

@@ -24,6 +24,7 @@ from parsers import limits
 from parsers.formats.request_log import MARK
 from parsers.schema import Kind
 from tests.cases.relaid import relaid
+from tests.conftest import in_full
 from tests.engines.conftest import Sessions
 from tests.engines.without_spark import run
 from tests.parsers.handing_over import stamped
@@ -260,6 +261,7 @@ def test_lines_of_a_stream_are_judged_as_they_come(sessions: Sessions, sample_tr
     assert "truncation-below-committed" in answers[1]
 
 
+@in_full("each of its steps is tried without it")
 def test_the_notebook_runs(
     sessions: Sessions, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

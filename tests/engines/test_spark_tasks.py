@@ -21,7 +21,7 @@ from forensics.reports import json_report, timeline_text
 from forensics.result import Result
 from parsers.files import remote
 from tests.case.test_zones import BERLIN, EAST, PUT_BACK, cri, filebeat, taken
-from tests.conftest import alike
+from tests.conftest import alike, in_full
 from tests.engines.without_spark import run
 
 
@@ -69,6 +69,7 @@ def test_one_log_of_several_brokers(mixed: bool, sample_traces: Path, tmp_path: 
     assert json_report.render(run(path, tmp_path / "out")) == json_report.render(local.scan([path]))
 
 
+@in_full("zones are tried with a scan without it")
 def test_zones_are_those_of_a_scan(sample_traces: Path, tmp_path: Path) -> None:
     """A broker whose collector tells its zone, one whose lines were taken late, and some that tell nothing."""
     late = filebeat(lambda time, number: time.replace(hour=20))

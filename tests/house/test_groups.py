@@ -33,9 +33,10 @@ def test_tests_that_share_go_together(repository: Path) -> None:
     assert group(alone) == alone
 
 
-def test_one_in_three_of_many_variants_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_in_three_of_the_variants_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
     many = [f"tests/cases/test_a.py::test_many[{number}]" for number in range(9)]
-    few = [f"tests/cases/test_a.py::test_few[{number}]" for number in range(3)]
+    pair = [f"tests/cases/test_a.py::test_pair[{number}]" for number in range(2)]
+    few = [f"tests/replay/test_a.py::test_few[{number}]" for number in range(3)]
     rows = [f"tests/parsers/messages/test_a.py::test_row[{number}]" for number in range(9)]
     told: list[Any] = []
 
@@ -45,8 +46,10 @@ def test_one_in_three_of_many_variants_is_run(monkeypatch: pytest.MonkeyPatch) -
     config: Any = SimpleNamespace(hook=SimpleNamespace(pytest_deselected=deselected))
     for everything in (True, False):
         monkeypatch.setattr(conftest, "EVERYTHING", everything)
-        items: list[Any] = [SimpleNamespace(nodeid=name) for name in (*many, *few, *rows)]
+        items: list[Any] = [SimpleNamespace(nodeid=name) for name in (*many, *pair, *few, *rows)]
         conftest.pytest_collection_modifyitems(config, items)
-        assert [one.nodeid for one in items if one.nodeid not in many] == [*few, *rows]
-        assert len(items) - len(few) - len(rows) == (9 if everything else 3)
-    assert len(told) == 6
+        kept = [one.nodeid for one in items]
+        assert [name for name in kept if name not in (*many, *pair)] == [*few, *rows]
+        assert len([name for name in kept if name in many]) == (9 if everything else 3)
+        assert len([name for name in kept if name in pair]) == (2 if everything else 1)
+    assert len(told) == 7

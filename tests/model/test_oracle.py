@@ -23,7 +23,7 @@ from forensics.model.random_runs import OPEN_ENDED, RESTORED, RUINOUS, Op, Setti
 from forensics.model.run import Logging
 from forensics.replay.lineage import merge
 from forensics.rules.finding import Judgement, span_text
-from tests.conftest import EVERYTHING, alike
+from tests.conftest import EVERYTHING, alike, in_full
 from tests.model import batches
 from tests.model.batches import QUESTIONS, Answer, Schedule, answers, compared, drawn
 
@@ -644,6 +644,7 @@ def test_the_schedule_is_that_of_the_scenario() -> None:
         }
 
 
+@in_full("runs are judged without it")
 def test_a_counter_example_shrinks() -> None:
     def cut(three: list[Answer]) -> bool:
         return any(answer.rule == QUESTIONS[0] and answer.violated for answer in three)

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 from forensics.reports import json_report
+from tests.conftest import in_full
 from tests.plugins.conftest import Ran, Run, environment, installed
 
 RULE = "acme-volume-detached"
@@ -90,6 +91,7 @@ def test_processes_of_the_local_engine_have_it(
     assert json.loads(ran.stdout) == with_it["violated"].document
 
 
+@in_full("a scan has the plugin without it")
 @pytest.mark.spark
 def test_a_batch_has_it_and_its_report_needs_it(
     run: Run, with_it: dict[str, Ran], acme: Path, examples: Path, tmp_path: Path
@@ -126,6 +128,7 @@ RULE = replace(
 """
 
 
+@in_full("the checks are tried one by one without it")
 def test_the_checks_pass_a_good_rule_and_see_a_bad_one(
     template: Path, acme: Path, repository: Path, tmp_path: Path
 ) -> None:

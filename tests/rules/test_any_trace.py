@@ -13,6 +13,7 @@ from forensics.engines.local import scan
 from parsers.formats.trace_jsonl import SCHEMA
 from parsers.formats.trace_kinds import FIELDS, HEADER, STATEMENTS, TYPES
 from parsers.schema import Kind
+from tests.conftest import EVERYTHING
 
 _SMALL = st.integers(0, 12)
 _ODD = st.one_of(
@@ -54,7 +55,9 @@ HEAD = {"schema": SCHEMA, "kind": "trace", "replicas": [1, 2, 3], "complete": Tr
 SOUND = {"schema": SCHEMA, "witness": 1, "kind": "process_start"}
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40 if EVERYTHING else 12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.booleans(), st.lists(lines(), min_size=1, max_size=25))
 def test_any_trace_is_judged(tmp_path: Path, complete: bool, told: list[dict[str, Any]]) -> None:
     path = tmp_path / "trace.jsonl"

@@ -19,6 +19,7 @@ from forensics.reports.redaction import Redactor, redact
 from forensics.result import Result
 from forensics.tables import TABLES, save
 from tests.cli.conftest import Run, run
+from tests.conftest import in_full
 from tests.engines.without_spark import run as batch
 from tests.reports.html.conftest import LOSS_AND_FORK
 
@@ -151,6 +152,7 @@ def test_no_trace_and_no_timeline_names_it_when_redacted(what: str, house: Resul
     assert (redacted.code, leaks(redacted.out + redacted.err)) == (0, [])
 
 
+@in_full("outputs of a scan are searched without it")
 def test_nothing_that_is_made_of_tables_names_it_when_redacted(house: Result, tmp_path: Path, run: Run) -> None:
     """A batch keeps the names; a report and a timeline of its tables have none."""
     out = tmp_path / "batch"
