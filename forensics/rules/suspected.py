@@ -687,7 +687,7 @@ def _may_hold(history: History, one: Suspicion) -> tuple[int, ...] | None:
     """
     if one.sides is not None:
         return _replicas(one)
-    return may_still_hold(history, one.first, one.epoch) if history.members and 0 <= one.since < one.epoch else None
+    return may_still_hold(history, one.first, one.epoch) if 0 <= one.since < one.epoch else None
 
 
 def _facts(suspect: Suspect, one: Suspicion, values: Mapping[str, object]) -> tuple[Fact, ...]:

@@ -6,11 +6,13 @@ is lost if the leader fails before the follower has fetched it again.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from typing import Final
 
 from forensics.replay.committed.lost_by import LostBy, lost_by, truncated_before
 from forensics.replay.committed.proof import CommittedProof, losses
-from forensics.replay.history import History, Truncation, TruncationReason
+from forensics.replay.history import History, Truncation, TruncationReason, once
 from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import Range, intersect, merge, same
 
@@ -38,10 +40,17 @@ def led_after(history: History, replica: int, epoch: int, time: int | None) -> E
         epoch: leader epoch in which it truncated.
         time: when it truncated, in microseconds since 1970 UTC, or None.
     """
-    after = next((one for one in history.taken_up if one.epoch > epoch), None)
+    led = _taken_up(history)
+    at = bisect_right(led, epoch, key=lambda one: one.epoch)
+    after = led[at] if at < len(led) else None
     if after is None or after.leader != replica or not _stayed_in_isr(history.epochs.get(epoch), replica):
         return None
     return after if time is None or after.time is None or after.time - time < _MINUTE else None
+
+
+@once
+def _taken_up(history: History) -> Sequence[Epoch]:
+    return history.taken_up
 
 
 def lost_as_leader(history: History, one: Truncation) -> CommittedProof:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from forensics.replay.coverage import Printed, Span
-from forensics.replay.facts.directory import Disk
-from forensics.replay.history import History, HwStatement
+from forensics.replay.facts.directory import Disk, StaleDir
+from forensics.replay.history import History, HwStatement, once
 from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import Lineage, Range, intersect, merge, same, subtract
 from forensics.replay.roles.steps import Step, StepKind
@@ -96,22 +96,38 @@ def with_own(
     return dict(sorted(found.items()))
 
 
-def may_still_hold(history: History, first: int, before: int) -> tuple[int, ...]:
+def may_still_hold(history: History, first: int, before: int) -> tuple[int, ...] | None:
     """Return the replicas that may still have records from an offset on that were written before a leader epoch.
 
     Not so a replica whose log ends there, or has records of that epoch or a later one there, and that has no other
-    directory. A replica whose files are not in the evidence may have them.
+    directory which may have them. A replica whose files are not in the evidence may have them. None if no replica is
+    known.
     """
-    return tuple(sorted(broker for broker in history.members if _may_hold(history, broker, first, before)))
+    known = _members(history)
+    return tuple(sorted(broker for broker in known if _may_hold(history, broker, first, before))) if known else None
+
+
+@once
+def _members(history: History) -> frozenset[int]:
+    return history.members
 
 
 def _may_hold(history: History, broker: int, first: int, before: int) -> bool:
     disk, copy = history.facts.disks.get(broker), history.copies.get(broker)
-    if disk is None or disk.end is None or disk.damage or disk.left_by_this_topic():
+    if disk is None or disk.end is None or disk.damage:
+        return True
+    if any(_left_may_hold(one, first, before) for one in disk.left_by_this_topic()):
         return True
     if disk.end <= first:
         return copy is None or copy.end is not True
     return disk.lineage.epoch_at(first) < before
+
+
+def _left_may_hold(left: StaleDir, first: int, before: int) -> bool:
+    """Return the same for another directory: a copy that was made earlier has what was in it then."""
+    if not left.copied or left.end is None:
+        return True
+    return left.end > first and left.lineage.epoch_at(first) < before
 
 
 def _since(history: History, broker: int, row: int) -> list[Step]:

@@ -4,12 +4,14 @@ KIP-101 describes, or by log recovery.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from forensics.replay.committed.led_next import led_after, led_next
 from forensics.replay.facts.directory import Ref
-from forensics.replay.history import History, Truncation, TruncationReason
+from forensics.replay.history import History, Truncation, TruncationReason, once
 from forensics.replay.roles.steps import RoleSpan, Step, StepKind
 from forensics.replay.signs.sign import Sign, Suspicion
 
@@ -61,15 +63,31 @@ def _truncated_before_it_led(history: History, one: Truncation) -> tuple[RoleSpa
 
     A replica that truncated less far may have done so because the leader had fetched its records again.
     """
-    for span in history.role_spans.get(one.leader, ()) if one.leader is not None else ():
-        for step in span.steps:
-            may_be_own = step.kind is StepKind.TRUNCATED and step.reason in _MAY_BE_OWN
-            if not may_be_own or step.time is None or not one.target <= step.target < one.end:
-                continue
+    for span, step in _steps_before(history, one):
+        may_be_own = step.kind is StepKind.TRUNCATED and step.reason in _MAY_BE_OWN
+        if may_be_own and step.time is not None and one.target <= step.target < one.end:
             after = led_after(history, span.replica, span.epoch, step.time)
-            if after is not None and after.epoch == one.epoch and after.time is not None:
+            if after is not None and after.time is not None:
                 return span, step
     return None
+
+
+@once
+def _steps_before_leading(history: History) -> Mapping[tuple[int | None, int], Sequence[tuple[RoleSpan, Step]]]:
+    """Return the steps of each replica in roles after which it led next, by the replica and that leader epoch."""
+    led = history.taken_up
+    numbers = [epoch.epoch for epoch in led]
+    found: dict[tuple[int | None, int], list[tuple[RoleSpan, Step]]] = {}
+    for span in itertools.chain.from_iterable(history.role_spans.values()):
+        at = bisect_right(numbers, span.epoch)
+        if span.steps and at < len(led) and led[at].leader == span.replica:
+            found.setdefault((span.replica, numbers[at]), []).extend((span, step) for step in span.steps)
+    return found
+
+
+def _steps_before(history: History, one: Truncation) -> Sequence[tuple[RoleSpan, Step]]:
+    """Return the steps of the leader that a replica truncated to follow, in the role before it led."""
+    return _steps_before_leading(history).get((one.leader, one.epoch), ())
 
 
 def recovered_while_another_had_more(history: History) -> Iterator[Suspicion]:
@@ -99,13 +117,10 @@ def _recovered_before_it_led(history: History, one: Truncation) -> tuple[RoleSpa
     If lines show how long that log was, it is another sign. A replica that truncates to where its leader's log ends
     shows that the leader had not fetched again; one that truncates to its own high watermark does not.
     """
-    for span in history.role_spans.get(one.leader, ()) if one.leader is not None else ():
-        for step in span.steps:
-            if not _recovered_from_unknown_end(step) or not one.target <= step.target < one.end:
-                continue
+    for span, step in _steps_before(history, one):
+        if _recovered_from_unknown_end(step) and one.target <= step.target < one.end:
             time = step.time if one.reason in _MAY_BE_OWN else None
-            after = led_after(history, span.replica, span.epoch, time)
-            if after is not None and after.epoch == one.epoch:
+            if led_after(history, span.replica, span.epoch, time) is not None:
                 return span, step
     return None
 

@@ -353,16 +353,27 @@ def _began_new_alone(history: History) -> Iterator[Suspicion]:
             )  # fmt: skip
 
 
+@once
+def _removed_all(history: History) -> Sequence[tuple[int, int]]:
+    """Return the replicas that truncated all of their log, each with the time, or 0 without one."""
+    return [
+        (broker, step.time or 0)
+        for broker, spans in history.role_spans.items()
+        for span in spans
+        for step in span.steps
+        if step.kind is StepKind.TRUNCATED and step.target == 0
+    ]
+
+
 def _committed_before(history: History, broker: int, role_span: RoleSpan) -> list[tuple[int, int, Ref]]:
     """Return high watermarks stated before a leader began empty, each with its witness and line.
 
     Only if another replica truncated all of its log, at that time or later.
     """
-    others = [span for other, spans in history.role_spans.items() if other != broker for span in spans]
-    steps = [step for span in others for step in span.steps if step.kind is StepKind.TRUNCATED and step.target == 0]
-    began = role_span.time or 0
-    if role_span.start_ref is None or not any((step.time or 0) >= began for step in steps):
+    began, removed = role_span.time or 0, (time for other, time in _removed_all(history) if other != broker)
+    if role_span.start_ref is None or not any(time >= began for time in removed):
         return []
+    others = [span for other, spans in history.role_spans.items() if other != broker for span in spans]
     samples = [
         (sample.value, span.replica, sample.ref)
         for span in others

@@ -6,6 +6,7 @@ The high watermark may be one of the same role, or one that a line prints by its
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
 from forensics.replay.committed.all_committed import has_all_committed
@@ -160,12 +161,9 @@ def _by_epoch(step: Step) -> bool:
 
 def _highest_printed(history: History, role_span: RoleSpan, since: int, until: int) -> tuple[PrintedHw, int] | None:
     """Return the highest high watermark that the process of a role printed between two rows, and its line."""
-    found = (
-        (one, value)
-        for one, value in _printed_by(history).get(role_span.replica, ())
-        if one.run == role_span.run and since < one.row < until and one.kind != Kind.HW_REGRESSED
-    )
-    return _highest(*found)
+    lines = _printed_by(history).get(role_span.replica, [])
+    between = lines[bisect_right(lines, since, key=_row) : bisect_left(lines, until, key=_row)]
+    return _highest(*(one for one in between if one[0].run == role_span.run and one[0].kind != Kind.HW_REGRESSED))
 
 
 def _highest(*found: tuple[PrintedHw, int] | None) -> tuple[PrintedHw, int] | None:
@@ -178,11 +176,9 @@ def _fell_with(history: History, broker: int, step: Step) -> tuple[PrintedHw, in
 
     Of lines without times it is the first one behind the truncation.
     """
-    at = step.refs[-1].row or 0
-    for one, value in _printed_by(history).get(broker, ()):
-        if one.kind == Kind.HW_REGRESSED and one.after == step.target and one.row > at and _at_once(step, one):
-            return one, value
-    return None
+    lines = _fell_by(history).get(broker, [])
+    later = lines[bisect_right(lines, step.refs[-1].row or 0, key=_row) :]
+    return next((one for one in later if one[0].after == step.target and _at_once(step, one[0])), None)
 
 
 def _at_once(step: Step, later: PrintedHw) -> bool:
@@ -212,8 +208,21 @@ def printed(history: History) -> Sequence[tuple[PrintedHw, int]]:
 
 @once
 def _printed_by(history: History) -> dict[int, list[tuple[PrintedHw, int]]]:
-    """Return the same by broker."""
+    """Return the same by broker, in the order of the rows."""
     found: dict[int, list[tuple[PrintedHw, int]]] = {}
-    for one, value in printed(history):
+    for one, value in sorted(printed(history), key=_row):
         found.setdefault(one.broker, []).append((one, value))
     return found
+
+
+@once
+def _fell_by(history: History) -> dict[int, list[tuple[PrintedHw, int]]]:
+    """Return those of them that fell."""
+    return {
+        broker: [one for one in lines if one[0].kind == Kind.HW_REGRESSED]
+        for broker, lines in _printed_by(history).items()
+    }
+
+
+def _row(one: tuple[PrintedHw, int]) -> int:
+    return one[0].row
