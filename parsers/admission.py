@@ -56,12 +56,6 @@ _TIME: Final = pl.col("time").cast(pl.Int64)
 _TIMES: Final = Bound(-62_104_000_000_000_000, 253_370_000_000_000_000)
 """Microseconds since 1970: about the years 2 to 9998, so that any zone and any skew leave a time that can be shown."""
 
-_LONGEST_TOPIC: Final = 255
-"""Characters of a topic's name: 249 from 0.10 on, 255 before (Topic.MAX_NAME_LENGTH, Topic.maxNameLength)."""
-
-_LONGEST_REASON: Final = 1_000
-"""Characters of a notice: it may repeat a name that damaged evidence has."""
-
 _BROKERS: Final = r"^(?:[0-9]{1,10}(?:,[0-9]{1,10})*)?$"
 """Broker ids joined by ",", or none."""
 
@@ -100,8 +94,8 @@ def counted(notices: pl.DataFrame) -> pl.DataFrame:
     Damage in segments is not counted together: each piece has its place in the log.
     """
     longest = notices.get_column("reason").str.len_chars().max()
-    if isinstance(longest, int) and longest > _LONGEST_REASON:
-        notices = notices.with_columns(pl.col("reason").str.slice(0, _LONGEST_REASON))
+    if isinstance(longest, int) and longest > limits.REASON.value:
+        notices = notices.with_columns(pl.col("reason").str.slice(0, limits.REASON.value))
     if notices.height <= (most := limits.ALIKE.value):
         return notices
     alike = pl.when(pl.col("kind").is_null()).then(pl.col("reason").str.replace_all("[0-9]+", "0"))
@@ -129,7 +123,7 @@ def _within(rows: pl.DataFrame) -> bool:
     first, last, longest = rows.select(
         _TIME.min().alias("first"), _TIME.max().alias("last"), pl.col("topic").str.len_chars().max()
     ).row(0)
-    if longest is not None and longest > _LONGEST_TOPIC:
+    if longest is not None and longest > limits.TOPIC.value:
         return False
     if first is not None and not _TIMES.least <= first <= last <= _TIMES.most:
         return False
@@ -142,7 +136,7 @@ def _bound(reading: FileReading) -> None:
     rows = reading.observations
     outside = [(~pl.col(name).is_between(*bound)).fill_null(value=False).alias(name) for name, bound in BOUNDS.items()]
     outside.append((~_TIME.is_between(*_TIMES)).fill_null(value=False).alias("time"))
-    outside.append((pl.col("topic").str.len_chars() > _LONGEST_TOPIC).fill_null(value=False).alias("topic"))
+    outside.append((pl.col("topic").str.len_chars() > limits.TOPIC.value).fill_null(value=False).alias("topic"))
     marks = rows.select(*outside, **_LISTS)
     wrong = marks.select(pl.any_horizontal(pl.all())).to_series()
     said = [_notice(rows.filter(marks[name]), name) for name in marks.columns if marks[name].any()]
@@ -168,4 +162,6 @@ def _notice(rows: pl.DataFrame, name: str) -> pl.DataFrame:
     if name == "topic":
         shown = f"a name of {len(value):,} characters"
     reason = f"{count} left out: {shown} is no {name.replace('_', ' ')} that can be"
+    if name == "topic":
+        reason = limits.TOPIC.told(f"{reason}, as more than {{}} are too many")
     return pl.DataFrame([(None, reason, "", line, byte)], schema=NOTICES, orient="row")

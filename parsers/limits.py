@@ -92,12 +92,30 @@ METADATA: Final = Limit(
     "metadata", 1 << 31, True, "a segment of the metadata log", "the rest is not read, and the segment is named"
 )
 BATCH: Final = Limit("batch", 64 << 20, True, "one record batch, decompressed", "its records are not read, and named")
+RECORDS: Final = Limit(
+    "records", 1_000_000, False, "records of one batch that are decoded", "the rest is not read, and the batch is named"
+)
+ROWS: Final = Limit(
+    "rows",
+    1_000_000,
+    False,
+    "partitions in one checkpoint of offsets",
+    "only the first are used, and the file is named",
+)
 EPOCHS: Final = Limit(
     "epochs", 20_000, False, "rows of a `leader-epoch-checkpoint`", "only the last are used, and the file is named"
+)
+TOPIC: Final = Limit(
+    "topic",
+    255,
+    False,
+    "characters of a topic's name: Kafka takes 249 since 0.10, and took 255 before (`Topic`)",
+    "what states it is left out, and named",
 )
 ALIKE: Final = Limit(
     "alike", 100, False, "notices of one file that differ in numbers alone", "they become one, with their count"
 )
+REASON: Final = Limit("reason", 1_000, False, "characters of a notice", "the rest is left out")
 STDIN: Final = Limit("stdin", 1 << 30, True, "standard input", "the rest is not read, and named")
 
 LIMITS: Final = (
@@ -112,8 +130,12 @@ LIMITS: Final = (
     WHOLE,
     METADATA,
     BATCH,
+    RECORDS,
+    ROWS,
     EPOCHS,
+    TOPIC,
     ALIKE,
+    REASON,
     STDIN,
 )
 """Every bound that can be moved, in the order of the documentation."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from parsers import limits
 from parsers.encodings.checkpoint_file import INT32_MAX, entries, integer
 from parsers.errors import NotThisFormat
 from parsers.reading import Notices, Reading, observations
@@ -64,6 +65,9 @@ def read_offset_checkpoint(data: bytes, file_name: str) -> Reading:
     rows: dict[tuple[str, int], dict[str, Any]] = {}
     for line, fields in entries(data, 3, notices):
         topic, number, value = fields
+        if len(rows) >= limits.ROWS.value:
+            notices.add(limits.ROWS.told("only the first {} partitions are used"), line=line)
+            break
         partition = integer(number, most=INT32_MAX)
         offset = integer(value)
         if partition is None or offset is None:

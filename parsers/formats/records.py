@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from parsers import limits
 from parsers.encodings import compression
 from parsers.errors import NotThisFormat
 from parsers.formats.segment import wrapped_messages
@@ -161,6 +162,9 @@ def _decode_v2(view: memoryview, limit: int | None) -> Decoded:
     problem = None
     try:
         for record in _library().batch(plain):
+            if len(records) + len(controls) == limits.RECORDS.value:
+                problem = limits.RECORDS.told("the batch is not read on after {} records")
+                break
             if is_control:
                 controls.append(_control(record, producer_id, producer_epoch))
             else:
@@ -221,6 +225,8 @@ def _wrapped(view: memoryview, limit: int | None) -> Iterator[Record]:
     # With append time the broker stamps the wrapper alone.
     stamped = magic == 1 and view[17] & _APPEND_TIME
     time = struct.unpack_from(">q", view, 18)[0] if stamped else None
+    if len(bounds) > limits.RECORDS.value:
+        raise ValueError(limits.RECORDS.told(f"{len(bounds):,} messages are inside, more than {{}}"))
     for begin, end in bounds:
         if set_view[begin + 17] & _CODEC:
             raise ValueError("a compressed message is inside a compressed message")

@@ -50,6 +50,7 @@ def put(name: str, content: bytes) -> Put:
 
 
 LOG = b"[2024-01-01 00:00:00,000] INFO Kafka version: 2.8.0 (org.apache.kafka.common.utils.AppInfoParser)\n"
+OFFSETS = b"0\n3\na 0 1\nb 0 1\nc 0 1\n"
 EPOCHS = b"0\n3\n0 0\n1 10\n2 20\n"
 
 HIT: dict[str, tuple[str, Put, str]] = {
@@ -61,6 +62,12 @@ HIT: dict[str, tuple[str, Put, str]] = {
     "ratio": ("ratio=2", put("a.zip", zipped("server.log")), "more than 2-fold"),
     "zip": ("zip=64", put("a.zip.gz", gzip.compress(zipped("server.log"))), "a zip of more than 64 bytes"),
     "whole": ("whole=4", put("orders-0/leader-epoch-checkpoint", EPOCHS), "larger than 4 bytes"),
+    "rows": (
+        "rows=2",
+        put("replication-offset-checkpoint", b"0\n3\na 0 1\nb 0 1\nc 0 1\n"),
+        "only the first 2 partitions",
+    ),
+    "topic": ("topic=2", put("replication-offset-checkpoint", b"0\n1\nabc 0 1\n"), "as more than 2 are too many"),
     "epochs": ("epochs=2", put("orders-0/leader-epoch-checkpoint", EPOCHS), "only the last 2 are used"),
 }
 """For each limit: a setting, evidence that hits it, and what is told."""
@@ -69,7 +76,9 @@ ELSEWHERE = {
     "lines": "tests/parsers/test_lines.py",
     "metadata": "takes a metadata log of a recorded cluster: see below",
     "batch": "tests/parsers/formats/test_segment.py",
+    "records": "tests/parsers/formats/test_records.py",
     "alike": "see below",
+    "reason": "see below",
     "stdin": "see below",
 }
 
@@ -115,6 +124,12 @@ def test_notices_beyond_alike_become_one(tmp_path: Path) -> None:
         few = notices(tmp_path)
     assert len(few) < len(many)
     assert any("like this in the file" in reason for reason in few)
+
+
+def test_a_notice_is_no_longer_than_its_limit(tmp_path: Path) -> None:
+    put("replication-offset-checkpoint", b"0\n1\nabc 0 1\n")(tmp_path)
+    with limits.moved({"topic": 2, "reason": 30}):
+        assert [reason for reason in notices(tmp_path) if reason] == ["1 statement is left out: a nam"]
 
 
 def test_standard_input_beyond_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parsers import limits
 from parsers.errors import NotThisFormat
 from parsers.formats.records import ControlRecord, Decoded, Record, decode_batch
 from parsers.formats.segment import read_segment
@@ -32,6 +33,15 @@ def read_all(data: bytes) -> list[Record]:
         assert decoded.problem is None
         records += decoded.records
     return records
+
+
+@pytest.mark.parametrize("name", ["v2-none", "v1-gzip"])
+def test_a_batch_is_read_up_to_the_limit(name: str) -> None:
+    (first, *_) = (one for one in batches((DATA / f"{name}.log").read_bytes()) if len(decode_batch(one).records) > 2)
+    with limits.moved({"records": 2}):
+        decoded = decode_batch(first)
+    assert len(decoded.records) <= 2
+    assert "--limit records=" in (decoded.problem or "")
 
 
 @pytest.mark.parametrize("name", sorted(p.stem for p in DATA.glob("v[12]-*.log") if "keyed" not in p.name))
