@@ -152,7 +152,6 @@ def test_a_topic_has_a_name_that_kafka_can_have_given(length: int, kept: int) ->
     found = admitted(FileReading("hw-checkpoint", reading.observations, notices=reading.notices))
     assert found.observations.height == kept
     reasons = found.notices.get_column("reason").to_list()
-    assert (f"1 statement is left out: a name of {length:,} characters is no topic that can be" in reasons) == (
-        not kept
-    )
+    left_out = f"1 statement is left out: a name of {length:,} characters is no topic that can be, as more than 255"
+    assert any(reason.startswith(left_out) for reason in reasons) == (not kept)
     assert max(map(len, reasons)) <= 1_000
