@@ -81,7 +81,7 @@ def _listed() -> str:
 def _used(word: str) -> list[str]:
     """Return the words in whose explanation another word is used.
 
-    >>> _used("cleanup.policy"), _used("rack")
+    >>> _used("cleanup.policy"), _used("tape")
     (['compaction'], [])
     """
     asked = re.compile(rf"(?<![\w.]){re.escape(word.strip())}(?!\w)", re.IGNORECASE)

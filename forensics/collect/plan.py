@@ -16,7 +16,7 @@ _NOT: Final = (
     "start a reassignment, a preferred or an unclean election: logs are truncated or deleted",
     "delete or clean data directories or volumes, also of brokers that are gone",
     "run kafka-dump-log, or another tool, with the option that rebuilds or repairs indexes",
-    "raise retention or delete topics before all is copied: segments are deleted at once",
+    "lower retention or delete topics before all is copied: segments are deleted at once",
 )
 """The things that must not be done before the copies are made."""
 

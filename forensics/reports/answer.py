@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
@@ -14,6 +15,7 @@ from forensics.case.coverage import period
 from forensics.case.order import METADATA_TOPIC
 from forensics.case.partial import excerpts_alone
 from forensics.replay.confidence import decides
+from forensics.reports.collecting import log_folders
 from forensics.reports.incidents import incarnation_of
 from forensics.reports.remarks import headline_of
 from forensics.reports.tally import unanswered, without_violation
@@ -21,11 +23,12 @@ from forensics.reports.titles import first_names, name_of, of_cluster
 from forensics.result import Partition, Result
 from forensics.rules import RULES, rule_of
 from forensics.rules.committed_data_lost import ID as LOSS
-from forensics.rules.finding import Finding, Rule, Severity, Verdict
+from forensics.rules.finding import Finding, Rule, Severity, States, Verdict, all_of
 from forensics.rules.hw_above_leo import ID as ABOVE_END
 from forensics.rules.replica_divergence import ID as FORK
 
 NAMED, PLACES = 4, 2  # rules in a sentence, and partitions named for each
+FOLDERS = 4  # log directories named
 MANY = 2  # clusters, from which on each has a sentence of its own
 
 
@@ -51,11 +54,19 @@ def answers(result: Result) -> list[Answer]:
         return [Answer(Tone.DOUBT, headline_of(result) or _nothing_judged(result))]
     loud = [finding for finding in result.findings if finding.severity is not Severity.INFO]
     found = [*_violated(result, loud), *_suspected(result, loud)]
+    if _doubt_is_worse(loud):
+        found = [*_suspected(result, loud), *_violated(result, loud)]
     stated = headline_of(result)
     if not found and stated:
         found = [Answer(Tone.DOUBT, stated)]
     found += _open(result, told=bool(loud))
     return found or [Answer(Tone.CLEAN, _clean(result))]
+
+
+def _doubt_is_worse(loud: Sequence[Finding]) -> bool:
+    """Return whether a loss or a fork is suspected, and what is sure is neither."""
+    asked = [one for one in loud if one.rule in (LOSS, FORK)]
+    return bool(asked) and not any(decides(one.confidence) for one in asked)
 
 
 def _violated(result: Result, loud: Sequence[Finding]) -> list[Answer]:
@@ -83,18 +94,33 @@ def _of_mild(result: Result, mild: Sequence[Finding]) -> str:
     judged = [one for one in result.partitions if _key(one) in places]
     if not any(_is(one, LOSS, Verdict.UNKNOWN) for one in judged):
         return "No loss is known from this"
-    where = "" if all(_is(one, LOSS, Verdict.UNKNOWN) for one in judged) else " in some of them"
-    return f"This shows no loss and rules none out{where}, because evidence is missing"
+    some = "" if all(_is(one, LOSS, Verdict.UNKNOWN) for one in judged) else "some of "
+    return f"Whether {some}{'it' if len(judged) == 1 else 'them' if some else 'these'} lost committed data is unknown"
 
 
 def _of_loss(result: Result, grave: Sequence[Finding]) -> str:
-    """Return whether committed data was lost or forked, if no violated rule states it."""
+    """Return when committed data was lost; or that none was, if that is known. Another sentence says what is open."""
+    if times := [time for one in grave if (time := lost_at(one)) is not None]:
+        first, last = (datetime.fromtimestamp(time // 1_000_000, UTC) for time in (min(times), max(times)))
+        until = f" to {last:%H:%M:%S}" if first.date() == last.date() else f" to {last:%Y-%m-%d %H:%M:%S}"
+        return f". Committed data was lost at {first:%Y-%m-%d %H:%M:%S}{until if last > first else ''} UTC"
     if not {LOSS, FORK}.isdisjoint({one.rule for one in grave} | {*result.changes.disabled}):
         return ""
     places = present(result) or result.partitions
     if any(_is(one, rule, Verdict.UNKNOWN) for one in places for rule in (LOSS, FORK)):
-        return ". Whether committed data was lost or forked is unknown"
+        return ""
     return ". No committed data was lost or forked so far"
+
+
+def lost_at(finding: Finding) -> int | None:
+    """Return when a leader began without the records that a finding calls lost; None where no line shows it.
+
+    Returns:
+        Microseconds since 1970 UTC.
+    """
+    if finding.rule != LOSS or not decides(finding.confidence):
+        return None
+    return next((fact.time for fact in finding.facts if fact.states is States.EPOCH_START), None)
 
 
 def _suspected(result: Result, loud: Sequence[Finding]) -> list[Answer]:
@@ -119,7 +145,8 @@ def _open(result: Result, *, told: bool) -> list[Answer]:
     known = any(one.known.severity is not Severity.INFO for one in result.problems)
     head = "Also: " if told or known else "INCONCLUSIVE: "
     others = [rule for rule in unanswered(result) if rule != first]
-    more = f"; {_count(len(others), 'more rule')} could not be checked everywhere" if others else ""
+    have = "has" if len(others) == 1 else "have"
+    more = f"; {_count(len(others), 'other rule')} {have} no answer in some partitions" if others else ""
     more_of = any(one.rule == first.id and one.severity is not Severity.INFO for one in result.findings)
     where = _of_clusters(result, places, more=more_of)
     text = f"{head}{what} cannot be ruled out in {where}{_warned_too(result, places)}{more}{_listed(result)}"
@@ -145,17 +172,39 @@ def caution(result: Result) -> str:
     """
     asked = [one for one in result.findings if one.rule in (LOSS, FORK, ABOVE_END)]
     grave = [one for one in asked if one.severity.rank < Severity.WARNING.rank]
-    return _CAUTIONS[any(one.keep for one in grave)] if grave else ""
+    if not grave:
+        return ""
+    if any(one.keep for one in grave):
+        return _CAUTION.format(copied="what is named under Keep", while_running="")
+    whole = _whole({incarnation_of(one) for one in grave}, result)
+    return f"{_CAUTION.format(copied=_of_logs(result), while_running=_RUNNING)}. {_ELSEWHERE[whole]}"
 
 
-_CAUTION: Final = "before anything else: do not start or restart brokers, or delete or move their data, before you have"
-_CAUTIONS: Final = MappingProxyType(
+_CAUTION: Final = (
+    "before anything else: copy {copied} to another disk{while_running}. Do not start or restart a broker, or delete "
+    "or move its data, before that"
+)
+_RUNNING: Final = ". Brokers may run meanwhile"
+_ELSEWHERE: Final = MappingProxyType(
     {
-        True: f"{_CAUTION} copied what is named under Keep",
-        False: f"{_CAUTION} copied their data folders. The evidence has no copy of the records, but their disks may",
+        True: "No copy in the evidence has the records, but deleted blocks of these disks may",
+        False: "The evidence has no copy of the records, but brokers whose data is not in it may",
     }
 )
-"""Actions to avoid before anything else, by whether a finding names a copy to keep."""
+"""Places where the records may be if no copy in the evidence has them, by whether it has the data of every replica."""
+
+
+def _whole(places: Collection[tuple[object, ...]], result: Result) -> bool:
+    """Return whether the segments of every replica of some partitions are in the evidence, as far as they exist."""
+    histories = [one.history for one in present(result) if _key(one) in places]
+    return all(broker in one.replicas and one.replicas[broker].on_disk for one in histories for broker in one.members)
+
+
+def _of_logs(result: Result) -> str:
+    """Return the log directories of all brokers in words, with their paths if they are few and known."""
+    named = log_folders(result)
+    paths = f" ({all_of(named)})" if 0 < len(named) <= FOLDERS else ""
+    return f"the log directories of all brokers{paths}"
 
 
 def _of_clusters(result: Result, places: Sequence[Partition], *, more: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ _OF_THEN = frozenset({Artefact.PARTITION_LOGGER, Artefact.FETCHER_LOGGER})
 
 COLLECT, SAVED = (
     "Collect this to get an answer:",
-    "This helps too, if somebody saved it then:",
+    "This helps too, only if somebody saved it at that time:",
 )
 """Headings of what can still be collected, and of what may not exist."""
 
@@ -146,6 +147,13 @@ def _folders(result: Result, cluster: str, broker: int) -> list[str]:
     return [shlex.quote(folder) for folder in folders if folder]
 
 
+def log_folders(result: Result) -> list[str]:
+    """Return the log directories of all brokers that the evidence states, each path once."""
+    brokers = [one for one in result.case.everyone if not one.only_controls]
+    every = (_folders(result, one.cluster or "", one.id) for one in brokers)
+    return list(dict.fromkeys(itertools.chain.from_iterable(every)))
+
+
 def _line(archive: str, files: Sequence[_File], folders: Sequence[str]) -> str:
     """Return the command that packs files of one broker: of each of its data folders those that are there.
 
@@ -173,11 +181,17 @@ _FOLDERS = (
 
 def where(shell: Sequence[Command]) -> str:
     """Return how to run commands that collect evidence, as a sentence."""
-    one = len(shell) == 1
-    which = f"{'This command collects' if one else 'These commands collect'} the files above that are on brokers"
-    run = "Run it on the broker or controller that it names" if one else "Run each on the broker or controller named"
+    which, run, archive = (
+        ("This command collects", "Run it on the host", "file")
+        if len(shell) == 1
+        else ("These commands collect", "Run each on the host", "files")
+    )
     folders = "; ".join(f"{name} is {what}" for name, what in _FOLDERS if any(name in one.line for one in shell))
-    return f"{which}. {run}{f'. {folders}' if folders else ''}:"
+    return (
+        f"{which} the files above that are on brokers, which is no full copy. {run} named, perhaps with sudo; a broker "
+        f"may run meanwhile. Then put the .tgz {archive} beside this evidence, and scan both"
+        f"{f'. {folders}' if folders else ''}:"
+    )
 
 
 def _files(artefacts: Sequence[Artefact], partition: Partition) -> list[_File]:

@@ -126,7 +126,7 @@ class Comparison:
         if first == end:
             return "their logs have no offset in common"
         if damaged := [broker for broker in pair if self.side(broker).damaged]:
-            return f"damaged segments of {brokers_text(damaged)} cannot be compared"
+            return f"damaged batches of {brokers_text(damaged)} cannot be read"
         if lacking := [broker for broker in pair if self.side(broker).lacks]:
             return (
                 f"offsets are missing within the log of {brokers_text(lacking)}: compacted, or lost "
@@ -368,7 +368,7 @@ def _ends(sides: Iterable[Side]) -> str:
 def _rest(one: Comparison, pairs: Iterable[tuple[int, int]] = ()) -> str:
     """Return that nothing else differs, if anything could be compared."""
     spans = [one.common(pair) for pair in (tuple(pairs) or one.compared)]
-    return "; what can be compared is the same" if any(first < end for first, end in spans) else ""
+    return "; the rest is the same" if any(first < end for first, end in spans) else ""
 
 
 def _marks(sides: Iterable[Side]) -> str:

@@ -11,7 +11,7 @@ from forensics.repaired.conditions import Met
 from forensics.repaired.since import Point
 from forensics.reports import repair
 from forensics.reports.advice import advisers, each_first, kept_texts
-from forensics.reports.answer import Tone, answers
+from forensics.reports.answer import Tone, answers, caution
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
 from forensics.reports.incidents import Incident, Step, incidents, nearly, story
 from forensics.reports.places import below
@@ -26,9 +26,9 @@ from forensics.reports.titles import (
     of_cluster,
     open_texts,
     others_texts,
-    repeated,
     same_elsewhere,
     source_of,
+    steps_of,
     title_of,
     why_inferred,
 )
@@ -55,6 +55,8 @@ def render(result: Result) -> str:
     remarks = restarted(result) if said[0].tone is not Tone.CLEAN else []
     for text in [*(one.text for one in said[1:]), *remarks]:
         lines += [escaped(sentence(text)), ""]
+    if first := caution(result):
+        lines += [f"**{escaped(sentence(first))}**", ""]
     lines += _repair(result)
     groups = nearly(incidents(one for one in result.findings if one.severity is not Severity.INFO))
     for group in groups[:FULL]:
@@ -172,10 +174,9 @@ def _advice(group: Sequence[Incident]) -> list[str]:
     advising = advisers(group[0].findings)
     lines = [f"- **Keep:** {escaped(text)}." for text in kept_texts(advising)]
     label = "Do first:"
-    for step in dict.fromkeys(each_first(one.next_steps for one in advising)):
+    for step in steps_of(group, each_first(one.next_steps for one in advising), STEPS_ALIKE):
         lines += _action(label, step)
         label = "Then:"
-    lines += [row for step in repeated(group, STEPS_ALIKE) for row in _action("Then:", step)]
     lines += [f"- **Do not:** {escaped(text)}." for text in each_first(one.do_not for one in advising)]
     return lines
 

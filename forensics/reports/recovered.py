@@ -72,7 +72,7 @@ def _cut(lines: pl.DataFrame, problem: Problem) -> _Cut | None:
 
 _OUTCOMES: Mapping[tuple[bool, bool], str] = MappingProxyType(
     {
-        (True, True): "{others} {have} the records from there on, and it fetched them again. Nothing is to be done",
+        (True, True): "{others} {have} the records from there on, and it fetched them again. No record is missing",
         (True, False): "{others} {have} the records from there on. Let one of them lead",
         (False, True): "What is there now was written later. No copy in the evidence has what was removed",
         (False, False): "No copy in the evidence has what was removed",

@@ -8,7 +8,7 @@ from typing import Any
 
 from forensics.case.dates import EpochDate
 from forensics.case.producers import asked
-from forensics.case.restarts import Together, together
+from forensics.case.restarts import together
 from forensics.case.trace_clusters import cluster_text
 from forensics.result import Result
 from forensics.rules.finding import brokers_text, sentence
@@ -50,9 +50,10 @@ def restarted(result: Result) -> list[str]:
     """Return a sentence for each cluster of which all brokers restarted together: no incident shows that alone."""
     several = len(result.case.parts) > 1
     return [
-        f"{_all(len(found[-1].brokers))}{f' of {cluster_text(case.cluster)}' if several else ''} restarted "
+        f"{_all(len(found[-1].brokers))}{f' of {cluster_text(case.cluster)}' if several else ''} started again "
         + (f"together {len(found):,} times, the last time " if len(found) > 1 else "")
-        + f"within {_seconds(found[-1])} s, {_utc(found[-1].first)} to {_utc(found[-1].last):%H:%M:%S} UTC"
+        + f"between {_utc(found[-1].first)} and {_utc(found[-1].last):%H:%M:%S} UTC. Each may have stopped at "
+        "another time"
         for case in result.case.parts
         if (found := together(case))
     ]
@@ -60,10 +61,6 @@ def restarted(result: Result) -> list[str]:
 
 def _all(brokers: int) -> str:
     return "both brokers" if brokers == 2 else f"all {brokers:,} brokers"
-
-
-def _seconds(one: Together) -> int:
-    return max(round((one.last - one.first) / 1e6), 1)
 
 
 def _utc(time: int) -> datetime:
@@ -178,10 +175,10 @@ def _epoch_date(date: EpochDate, bound: int | None) -> str:
     """
     parts = []
     if date.not_before is not None and (date.not_before != bound or date.first is not None):
-        parts.append(f"began after {_moment(date.not_before)}, a record before it")
+        parts.append(f"last record before it: {_moment(date.not_before)}")
     if date.first is not None and date.last is not None:
-        span = "" if date.first == date.last else f" to {_moment(date.last)}"
-        parts.append(f"its records are of {_moment(date.first)}{span}")
+        first, last = _moment(date.first), _moment(date.last)
+        parts.append(f"its records: {first}" if date.first == date.last else f"its records: {first} to {last}")
     source = " (producer snapshot)" if date.by_snapshot else ""
     return f"epoch {date.epoch} from {date.start:,}: {'; '.join(parts)}{source}" if parts else ""
 

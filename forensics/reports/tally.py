@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from forensics.case import Case
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.finding import Rule, Verdict
@@ -43,3 +44,10 @@ def _verdicts(result: Result, rule: Rule, partitions: Sequence[Partition] | None
     places = result.partitions if partitions is None else partitions
     judged = (partition.judgements.get(rule.id) for partition in places)
     return {judgement.verdict for judgement in judged if judgement is not None}
+
+
+def without_replica(case: Case, partitions: Iterable[Partition]) -> set[int]:
+    """Return the brokers of a cluster, controllers alone left out, that have no replica of any of its partitions."""
+    brokers = {one.id for one in case.everyone if not one.only_controls}
+    members = {broker for one in partitions for broker in one.history.members}
+    return brokers - members if members else set()

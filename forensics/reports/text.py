@@ -38,6 +38,7 @@ from forensics.reports.titles import (
     earlier,
     first_names,
     headline,
+    implied,
     listed,
     name_of,
     node_name,
@@ -46,12 +47,11 @@ from forensics.reports.titles import (
     open_texts,
     others_texts,
     repeat_text,
-    repeated,
     same_elsewhere,
     source_of,
+    steps_of,
     times,
     title_of,
-    why_inferred,
 )
 from forensics.result import Partition, Result
 from forensics.rules.causes import Cause
@@ -88,6 +88,7 @@ NARROW = 66  # columns of a quote; with less it may have another row
 EXPLAIN = "What a word or a rule means: forensics explain NAME, such as forensics explain ISR."
 WARNED = "Warnings, which show no loss by themselves:"
 LABEL = 12  # columns of "Otherwise", and a little more
+IDLE = "; no copy of a judged partition"
 VERDICT = 19  # columns of "unknown in 14 of 15"
 
 _TONES = {Tone.VIOLATED: Style.BAD, Tone.DOUBT: Style.DOUBT, Tone.CLEAN: Style.GOOD}
@@ -284,7 +285,7 @@ class _Page(Page):
         self.said("Cause", [self.cause(cause, incident) for cause in causes])
         self.advice(group)
         self.story(incident, PROOF if new == causes else 1)
-        self.said("Inferred", why_inferred(incident))
+        self.said("Inferred", implied(incident))
         for label, texts in open_texts(incident):
             self.said(label, texts)
         self.said("About it", map(source_of, new))
@@ -294,8 +295,7 @@ class _Page(Page):
         """Print what to keep, what to do first and what not to do."""
         advising = advisers(group[0].findings)
         self.said("Keep", kept_texts(advising), Style.BOLD)
-        self.steps(each_first(f.next_steps for f in advising))
-        self.steps(repeated(group, STEPS_ALIKE), "then")
+        self.steps(steps_of(group, each_first(f.next_steps for f in advising), STEPS_ALIKE))
         self.said("Do not", each_first(f.do_not for f in advising), Style.BOLD)
 
     def same_elsewhere(self, group: Sequence[Incident]) -> None:
@@ -372,8 +372,9 @@ class _Page(Page):
                 self.put(f"  {shown:<{LABEL}}", text, style=style)
                 shown = ""
 
-    def steps(self, steps: Iterable[Action], label: str = "Do first") -> None:
+    def steps(self, steps: Iterable[Action]) -> None:
         """Print the next steps; a command has one line of its own, however long, so that it can be pasted."""
+        label = "Do first"
         for step in dict.fromkeys(steps):
             self.said(label, [step.text], Style.BOLD)
             if step.command is not None:
@@ -576,14 +577,15 @@ class _Page(Page):
         name = case.sources.get_column("cluster")[0] if self.clusters else None
         mine = [one for one in self.result.partitions if not self.clusters or one.history.cluster == name]
         holders = {broker for partition in mine for broker in partition.history.holders}
+        idle = tally.without_replica(case, mine)
         known = sorted({broker for broker in rows if broker is not None} | holders)
         for broker in (*known, *([None] if None in rows else [])):
             kinds = rows.get(broker, {})
             lacks = _lacking(kinds) if broker in holders and "trace" not in kinds else []
-            of = self.of_cluster(name)
-            called = f"  {_called(case, broker)}{of}  "
+            called = f"  {_called(case, broker)}{self.of_cluster(name)}  "
             style = Style.DOUBT if lacks else Style.NONE
-            self.put(called, self.files_of(case, broker, kinds, lacks), indent=6, style=style)
+            files = self.files_of(case, broker, kinds, lacks) + IDLE * (broker in idle)
+            self.put(called, files, indent=6, style=style)
 
     def files_of(
         self, case: Case, broker: int | None, kinds: dict[str, dict[str, object]], lacks: Sequence[str]

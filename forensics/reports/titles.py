@@ -7,7 +7,7 @@ from itertools import compress
 
 from forensics.case.brokers import Broker, version_of
 from forensics.case.trace_clusters import cluster_text
-from forensics.replay.confidence import Bearers, Confidence
+from forensics.replay.confidence import Bearers, Confidence, Weakness
 from forensics.reports.incidents import Incident
 from forensics.result import Result
 from forensics.rules import RULES, rule_of
@@ -96,7 +96,7 @@ def how_many(lead: Finding) -> str:
 
 _MEANS = {
     Confidence.PROVEN: "two independent files show each fact",
-    Confidence.INFERRED: "a fact follows from the protocol, or only one file shows it. Act on it as if it were proven",
+    Confidence.INFERRED: "a fact follows from the protocol, or only one file shows it; act as if it were proven",
 }
 """The meaning of a confidence, for a reader who meets the word first; the answer itself explains a suspicion."""
 
@@ -111,7 +111,8 @@ def confidence_text(result: Result) -> str:
     named = {finding.confidence for finding in loud}
     alone = any(rule_of(one.rule).bearers is Bearers.ONE and one.confidence is Confidence.PROVEN for one in loud)
     means = _OF_TRACES if result.case.traces_alone else _OF_DAMAGE if alone else _MEANS
-    return " ".join(f"{one.value.capitalize()}: {text}." for one, text in means.items() if one in named)
+    said = [f"{one.value} means: {text}" for one, text in means.items() if one in named]
+    return f"In the headings below, {'. '.join(said)}." if said else ""
 
 
 def node_name(node: Broker) -> str:
@@ -159,22 +160,24 @@ def same_elsewhere(group: Sequence[Incident]) -> str:
     others = [one.lead for one in group[1:]]
     if not others:
         return ""
-    where = f"{len(others):,} other partition{'' if len(others) == 1 else 's'}"
-    counts = [finding.records for finding in others if finding.records is not None]
-    least, tops = sum(low for low, _ in counts), [high for _, high in counts if high is not None]
-    total = ""
-    if counts:
-        exact = len(tops) == len(counts)
-        total = f" ({records_text(least, sum(tops)) if exact else f'at least {records_text(least, least)}'})"
-    if not least:  # there may be none
-        total = ""
     if _differ(group):
-        return f"The same in {where}{total}"
+        return f"The same in {len(group):,} partitions{_total([one.lead for one in group])}"
+    where = f"{len(others):,} other partition{'' if len(others) == 1 else 's'}"
     named = runs(others)
     if any(one.epochs != group[0].lead.epochs for one in others):
         where = f"{where}, in other leader epochs"
     same = ", the same offsets" if group[0].lead.offsets else ""
-    return f"The same in {where}{same}{total}: {named}{earlier(others[0].incarnation)}"
+    return f"The same in {where}{same}{_total(others)}: {named}{earlier(others[0].incarnation)}"
+
+
+def _total(leads: Sequence[Finding]) -> str:
+    """Return how many records partitions lost together, in brackets; "" where there may be none."""
+    counts = [finding.records for finding in leads if finding.records is not None]
+    least, tops = sum(low for low, _ in counts), [high for _, high in counts if high is not None]
+    if not least:
+        return ""
+    exact = len(tops) == len(counts)
+    return f" ({records_text(least, sum(tops)) if exact else f'at least {records_text(least, least)}'})"
 
 
 _COLUMNS = ("partition", "offsets", "records", "broker", "leader epochs")
@@ -241,24 +244,41 @@ def repeat_text(others: int, *, own: bool = False) -> str:
         own: steps of their own follow.
 
     >>> repeat_text(1), repeat_text(2)
-    ('do the same for the other partition named above', 'do the same for each of the 2 other partitions named above')
+    ('do the same for the other partition', 'do the same for each of the 2 other partitions')
     """
     whom = "the other partition" if others == 1 else f"each of the {others:,} other partitions"
-    return f"do the same for {whom} named above{', except for these steps' if own else ''}"
+    return f"do the same for {whom}{', except for these steps' if own else ''}"
 
 
-def repeated(group: Sequence[Incident], most: int) -> list[Action]:
-    """Return the steps for the other partitions of a group: to do the same, and what is another step for them.
+def each_step_text(others: int) -> str:
+    """Return that a step is for all partitions of a group before the next one is.
+
+    >>> each_step_text(1)
+    'take each step for the other partition too, before you take the next one'
+    """
+    whom = "the other partition" if others == 1 else f"the {others:,} other partitions"
+    return f"take each step for {whom} too, before you take the next one"
+
+
+def steps_of(group: Sequence[Incident], steps: Sequence[Action], most: int) -> list[Action]:
+    """Return the steps of a group in order, with what to do for the partitions after the first.
+
+    A step for one may undo what another still needs, as the start of a broker does. So where all have the same steps,
+    all of them get each step before the next one.
 
     Args:
         group: incidents with one story.
+        steps: those of the first.
         most: other partitions whose own steps are shown.
     """
-    if len(group) == 1:
-        return []
-    own = own_steps(group, most)
+    own, others, given = own_steps(group, most), len(group) - 1, list(dict.fromkeys(steps))
+    if not others or not given:
+        return [*given, *own]
+    if len(given) > 1 and not own:
+        return [Action(each_step_text(others)), *given]
     first, second = (set(one.lead.general_steps) for one in group[:2])
-    return [*([Action(repeat_text(len(group) - 1, own=bool(own)))] if not own or first & second else []), *own]
+    same = [Action(repeat_text(others, own=bool(own)))] if not own or first & second else []
+    return [*given, *same, *own]
 
 
 def others_texts(incident: Incident) -> list[str]:
@@ -273,7 +293,7 @@ def others_texts(incident: Incident) -> list[str]:
 def _other_text(lead: Finding, same: Sequence[Finding]) -> str:
     first = same[0]
     doubt = "" if first.confidence is lead.confidence else f", {first.confidence.value}"
-    alike = ", of the same offsets" if first.offsets and all(one.offsets == lead.offsets for one in same) else ""
+    alike = ", for the same offsets" if first.offsets and all(one.offsets == lead.offsets for one in same) else ""
     replicas = sorted({replica for one in same for replica in one.replicas})
     summary = f"{brokers_text(replicas, first.controllers)} {first.did}" if len(same) > 1 else first.summary
     return sentence(f"{rule_name(first)}{doubt}{alike}: {summary}{times(first)}", capital=False)
@@ -293,6 +313,18 @@ def open_texts(incident: Incident) -> list[tuple[str, list[str]]]:
 
 def _is_suspected(finding: Finding) -> bool:
     return finding.confidence is Confidence.SUSPECTED
+
+
+def implied(incident: Incident) -> list[str]:
+    """Return what the protocol implies for the findings of an incident, and that others rest on one file alone."""
+    texts = [text for finding in incident.findings for text in finding.inferences]
+    for finding in incident.findings:
+        texts += [ONE_FILE] if finding.unproven and Weakness.ONE_BEARER in finding.weak else finding.unproven
+    return list(dict.fromkeys(texts))
+
+
+ONE_FILE = "one file alone shows some of these values; --format json names it"
+"""The reason in short why a finding is no more than inferred."""
 
 
 def why_inferred(incident: Incident) -> list[str]:

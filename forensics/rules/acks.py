@@ -68,7 +68,8 @@ def _by_isr(history: History, written: Sequence[int], least: int, needs: str, re
         return _alone(needs, refs, isrs)
     if isrs and min(sizes) >= least:
         smallest = min((isr for isr, _ in isrs if isr), key=len)
-        text = f"{_ACKNOWLEDGED}. The ISR was {_in_order(isrs)}, and {needs}"
+        with_two = _WITH_TWO[least < 2 <= min(sizes)]
+        text = f"{_ACKNOWLEDGED}. The ISR was {_in_order(isrs)}, and {needs}{with_two}"
         return Fact(text, refs=(*refs, *_line_of(isrs, smallest)), states=States.CONTEXT)
     if isrs and max(sizes) < least and _stated_by_leaders(history, written):
         refs += _line_of(isrs)
@@ -78,6 +79,10 @@ def _by_isr(history: History, written: Sequence[int], least: int, needs: str, re
         which = "for part of that time the ISR was smaller" if isrs else unknown
         text = f"may have received an acknowledgement for these records: {needs}, and {which}"
     return Fact(f"producers with acks=all {text}", refs=refs, states=States.CONTEXT)
+
+
+_WITH_TWO = {True: ". Also with 2 it would have acknowledged them", False: ""}
+"""Words about a setting of 2, by whether the leader would have acknowledged with that too."""
 
 
 def _stated_by_leaders(history: History, written: Sequence[int]) -> bool:

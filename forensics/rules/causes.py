@@ -49,6 +49,7 @@ class Cause:
 
 
 _APART = "put 3 or more replicas into separate failure domains (racks, power supplies)"
+_NOT_ALONE = "set min.insync.replicas to 2 or more, so that no leader acknowledges acks=all alone"
 
 CAUSES: tuple[Cause, ...] = (
     Cause(
@@ -84,10 +85,10 @@ CAUSES: tuple[Cause, ...] = (
     Cause(
         CauseId.CORRUPT_BATCH,
         "log recovery found corruption, and the broker truncated its log there. A crash in the middle of a write "
-        "leaves corrupt bytes, and so does a faulty disk or memory: the evidence does not show which it was",
+        "leaves corrupt bytes, and so does a faulty disk or memory: check both before you trust this broker",
         "Kafka's LogLoader.recoverLog",
         "all versions",
-        f"check the disk and the memory of the host; {_APART}",
+        f"{_NOT_ALONE}; {_APART}",
     ),
     Cause(
         CauseId.WIPED_DISK,

@@ -112,8 +112,8 @@ Producers with acks=all received an acknowledgement for these records, and consu
 read them. No consumer can read them while this leader leads, even if a copy is left on a disk.""",
         """\
 From 0.11 on, a replica that still has the records truncates them when it follows the current
-leader. In all versions they are gone if retention or an operator deletes them, or a move of the
-partition. Save the copy before you start anything.""",
+leader. Retention, an operator or a reassignment can also delete that copy. Save it before you
+start anything.""",
     ),
     evidence=(
         """\
@@ -123,12 +123,12 @@ leader-epoch-checkpoint, and the first batch of a leader epoch.
 Before 0.11, the offset at which the leader's segments differ from an older log implies it.""",
         """\
 If a leader epoch was used twice, epochs do not show the order of leaders. This happens when
-ZooKeeper or the metadata log was restored from an older copy. The rule then reports only what a leader truncated
-when it followed another leader: its own log lines and both segments show it.""",
+ZooKeeper or the metadata log was restored from an older copy. The rule then reports only what a
+leader truncated when it followed another leader: its own log lines and both segments show it.""",
         """\
 The number of records comes from the batch headers of a copy that still has them. Transaction
-markers and offsets that compaction emptied do not count. Without such a copy, each offset counts as one
-record. With transactions or compaction, the true number may be lower, even 0.""",
+markers and offsets that compaction emptied do not count. Without such a copy, each offset counts
+as one record. With transactions or compaction, the true number may be lower, even 0.""",
         """\
 Even producers with acks=all got an acknowledgement if the ISR then had at least
 min.insync.replicas members.""",

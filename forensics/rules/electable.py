@@ -108,10 +108,15 @@ def _emptied(history: History, one: StateChanged) -> str:
 
 def _without_leader(history: History, one: StateChanged) -> str:
     isr = one.isr or frozenset()
-    did = _shrank(one) if one.removed else "elected no other"
-    only = f"{brokers_text(sorted(isr))} was alone in the ISR, so only it could be elected from it"
-    rest = only if len(isr) == 1 else f"the ISR was {isr_text(isr)}"
-    return f"{_controller(history, one)} {did}: no broker led (leader epoch {one.epoch}); {rest}"
+    did = f" and {_shrank(one)}" if one.removed and one.gone else f" {_shrank(one)}" if one.removed else ""
+    only = f"Only {brokers_text(sorted(isr))} was in the ISR, so no other could lead"
+    rest = only if len(isr) == 1 else f"The ISR was {isr_text(isr)}"
+    found = f"{_controller(history, one, '')}{did or _LEFT[bool(one.gone)]}"
+    return f"{found}: no broker led (leader epoch {one.epoch}). {rest}"
+
+
+_LEFT: Final = {True: "", False: " elected no broker"}
+"""Words for an act of a controller after which no broker led, by whether it found brokers gone."""
 
 
 def _elected(history: History, one: StateChanged) -> str:

@@ -164,6 +164,10 @@ NUMBER: Final = "\5"
 """A command has it where the number of the partition within its topic belongs."""
 
 
+FIRST: Final = "\6"
+"""Advice has it where the first of the lost offsets belongs."""
+
+
 class Advised(TypedDict):
     """The fields of a finding that advise."""
 
@@ -191,7 +195,7 @@ def advised(
         next_steps: safe actions, first first; those without a command are given by their text.
         do_not: actions that would destroy evidence or the last copy.
         when: the span of time that takes the place of ``WHEN``.
-        lost: the offsets that take the place of ``LOST``.
+        lost: the offsets that take the place of ``LOST``, and the first of them that of ``FIRST``.
 
     All of them name the partition by ``HERE`` alone, its topic by ``TOPIC``, and its number by ``NUMBER``.
 
@@ -200,9 +204,16 @@ def advised(
     """
     steps = [step if isinstance(step, Action) else Action(step) for step in next_steps]
     never = tuple(do_not)
-    offsets = " ".join(f"--offsets {first}..{end}" for first, end in lost)
+    ranges = [*lost]
     topic, _, number = name.rpartition("-")
-    given = {HERE: name, WHEN: when, LOST: offsets, TOPIC: shlex.quote(topic), NUMBER: number}
+    given = {
+        HERE: name,
+        WHEN: when,
+        LOST: " ".join(f"--offsets {first}..{end}" for first, end in ranges),
+        TOPIC: shlex.quote(topic),
+        NUMBER: number,
+        FIRST: str(ranges[0][0]) if ranges else "",
+    }
     places = str.maketrans(given)
 
     def named(general: str) -> str:
@@ -639,6 +650,16 @@ def all_of(things: Sequence[str]) -> str:
     if not things:
         return ""
     return " and ".join(filter(None, (", ".join(things[:-1]), things[-1])))
+
+
+def any_of(nodes: Sequence[int]) -> str:
+    """Return one of several nodes in words.
+
+    >>> any_of([1]), any_of([1, 3]), any_of([1, 2, 3])
+    ('1', '1 or 3', '1, 2 or 3')
+    """
+    ids = [*map(str, nodes)]
+    return " or ".join(filter(None, (", ".join(ids[:-1]), *ids[-1:])))
 
 
 def count_text(ranges: tuple[Range, ...] | list[Range]) -> str:

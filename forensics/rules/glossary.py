@@ -29,7 +29,8 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         ),
         "leader": "The replica that takes all new records. The other replicas, the followers, copy them from it.",
         "leader epoch": (
-            "A number that rises by one with each new leader. It shows under which leader a record was written."
+            "A number that rises by one with each new leader, and when the leader is gone and there is no other. It "
+            "shows under which leader a record was written."
         ),
         "controller": "The broker or node that decides which replica leads a partition.",
         "ZooKeeper": (
@@ -80,8 +81,8 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "further. Short: LSO."
         ),
         "min.insync.replicas": (
-            "A setting: how many replicas the ISR must have, the leader included, for a write with acks=all. With 1 "
-            "the leader alone acknowledges."
+            "A setting: how many replicas the ISR must have, the leader included, for a write with acks=all. All in "
+            "the ISR must have the record. With 1, a leader that is alone in the ISR acknowledges it."
         ),
         "consumer group": (
             "Consumers that share the partitions of a topic. For each partition the group notes how far it has read."
@@ -94,6 +95,10 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "A setting of consumers: where they continue if the partition has no record at their position. latest "
             "skips to the end of the log, earliest reads all of it again, none ends with an error."
         ),
+        "acknowledged": (
+            "The leader answered a producer that a record is written. With acks=all it is committed then. The highest "
+            "offset so answered is known to producers alone, if they log it."
+        ),
         "acks": (
             "What a producer waits for: acks=all for all in-sync replicas, acks=1 for the leader alone, acks=0 for "
             "nothing."
@@ -105,6 +110,10 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         "log recovery": (
             "A broker that did not stop cleanly checks the end of its logs when it starts, and truncates them where it "
             "finds damage."
+        ),
+        "corruption": (
+            "Bytes in a log that cannot be what the broker wrote: their checksum is wrong, or their length. Causes are "
+            "a crash in the middle of a write, a faulty disk and faulty memory."
         ),
         "unclean stop": (
             "The end of a broker by kill, crash or power failure. It had no time to write everything to its disk."
@@ -123,6 +132,26 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         "log level": (
             "How much a broker prints: ERROR, WARN, INFO, DEBUG and TRACE, each with more than the one before. It is "
             "set for each logger, such as kafka.cluster.Partition."
+        ),
+        "protocol": (
+            "The rules by which brokers copy records and elect leaders. If something follows from it, no line states "
+            "that, but a broker that works as designed must have done it."
+        ),
+        "ids": (
+            "In the list of evidence: the files that name brokers, clusters and topics by their ids, such as "
+            "meta.properties."
+        ),
+        "session": (
+            "The time in which a broker must let the controller hear from it. If it does not, its session times out, "
+            "and the controller fences it."
+        ),
+        "failure domain": (
+            "Things that fail together, such as a rack or a power supply. Replicas in different ones are not all gone "
+            "at once."
+        ),
+        "state-change.log": (
+            "The log in which brokers and controllers write who leads a partition, in which leader epoch and with "
+            "which ISR. It is beside server.log."
         ),
         "KIP": (
             "Kafka Improvement Proposal: the design of a change of Kafka, such as KIP-966. KAFKA with a number is an "
@@ -147,6 +176,15 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "The evidence has a sign of a violation, but something else may explain it. The finding names it, "
             "and what would decide."
         ),
+        "clean": (
+            "The evidence shows that a rule is not violated. A rule with too little evidence is never clean, but "
+            "unknown."
+        ),
+        "not applicable": "The evidence is of a kind that cannot show it, such as a rule about files for a trace.",
+        "severity": (
+            "How bad a finding is. critical: committed data is gone. error: a rule is violated. warning: look at it, "
+            "though it shows no loss by itself. info: good to know. What is suspected is one lower."
+        ),
         "inconclusive": (
             "The evidence does not suffice to answer. Nothing was found, but it cannot be ruled out either. The scan "
             "lists what to collect."
@@ -164,6 +202,15 @@ SHORT: Mapping[str, str] = MappingProxyType(
         "in-sync replicas": "ISR",
         "eligible leader replicas": "ELR",
         "KIP-966": "ELR",
+        "log directories": "log directory",
+        "acknowledgement": "acknowledged",
+        "state-change": "state-change.log",
+        "kafka.cluster.Partition": "log level",
+        "no violation": "clean",
+        "critical": "severity",
+        "error": "severity",
+        "warning": "severity",
+        "info": "severity",
         "follower": "leader",
         "unknown": "inconclusive",
         "replication-offset-checkpoint": "checkpoint",
@@ -197,8 +244,27 @@ def explained(word: str) -> str | None:
 
     >>> explained("isr") == explained("in-sync replicas") == GLOSSARY["ISR"], explained("rack")
     (True, None)
+    >>> explained("truncated") == explained("truncates") == GLOSSARY["truncate"]
+    True
     """
     by_name = {name.casefold(): text for name, text in GLOSSARY.items()}
     by_name |= {short.casefold(): GLOSSARY[name] for short, name in SHORT.items()}
     asked = word.strip().casefold()
-    return by_name.get(asked, GLOSSARY["KIP"] if asked.startswith(("kip-", "kafka-")) else None)
+    found = (by_name[form] for form in _forms(asked) if form in by_name)
+    return next(found, GLOSSARY["KIP"] if asked.startswith(("kip-", "kafka-")) else None)
+
+
+_ENDINGS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"ies": ("y",), "es": ("", "e"), "s": ("",), "ed": ("", "e"), "ing": ("", "e"), "d": ("",)}
+)
+"""Endings of English words, and what the form that the glossary has may end with instead."""
+
+
+def _forms(word: str) -> list[str]:
+    """Return a word, and the forms of which it may be another.
+
+    >>> _forms("truncated")
+    ['truncated', 'truncat', 'truncate', 'truncate']
+    """
+    ends = ((ending, others) for ending, others in _ENDINGS.items() if word.endswith(ending))
+    return [word, *(word.removesuffix(ending) + other for ending, others in ends for other in others)]

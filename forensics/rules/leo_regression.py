@@ -59,7 +59,7 @@ change.""",
     matters=(
         """\
 This replica had acknowledged the records at the end of the log, as leader or as a member of the
-ISR. If it becomes leader next, committed records are lost.""",
+ISR. If it becomes leader next, committed records may be lost.""",
     ),
     evidence=(
         """\

@@ -5,26 +5,27 @@ from __future__ import annotations
 import itertools
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from types import MappingProxyType
 
 from forensics.case import Case, Origin
 from forensics.replay.committed.affected_groups import AffectedGroup
 from forensics.replay.committed.failed_directories import failed_logs
-from forensics.replay.committed.open_losses import more_lost
 from forensics.replay.committed.proof import Loss
 from forensics.replay.committed.surviving_copies import last_had, may_lack_segments, needed_copies
 from forensics.replay.facts.deleted_segments import DeletedSegment, kept_in
 from forensics.replay.facts.directory import StaleDir
 from forensics.replay.facts.stale_dirs import left_behind, reaching
-from forensics.replay.history import History, HwSource
+from forensics.replay.history import History
 from forensics.replay.lineage import Range, merge, size, subtract
 from forensics.rules.commands import Tool, form_for
 from forensics.rules.copying import stop_and_copy
 from forensics.rules.finding import (
     EVIDENCE,
+    FIRST,
     HERE,
     LOST,
+    NUMBER,
+    TOPIC,
     WHEN,
     Action,
     Advised,
@@ -33,6 +34,7 @@ from forensics.rules.finding import (
     offsets_text,
     sentence,
 )
+from forensics.rules.written import written_between
 
 _REMOVED = {
     True: (
@@ -48,8 +50,8 @@ _REMOVES = "the broker removes it when it starts, or at most file.delete.delay.m
 
 _INFORM = f"inform the owners of consumers of {HERE}"
 _OTHERS_THERE = (
-    "other records are at the lost offsets now. A consumer that had read the lost ones skips the new ones, unless its "
-    "group is set back"
+    "other records are at the lost offsets now. A consumer that had read the lost ones skips the new ones, until its "
+    "group is reset"
 )
 _END_BELOW = (
     "a consumer whose position is above the end of the log continues where its auto.offset.reset says. With latest it "
@@ -90,11 +92,15 @@ def advice(
         groups: consumer groups that are to restart from another position.
     """
     keep, next_steps, do_not = (_with_copy if loss.holders else _without_copy)(history, case, loss)
-    resets = (_reset_of(history, case, one) for one in groups)
-    consumers = _CONSUMERS[_written_again(history, loss)]
-    concerned = (consumers,) if not history.incarnation else ()  # no consumer reads a topic that was deleted
-    next_steps = (*next_steps, *concerned, *resets) if history.origin.of_kafka else _of_other(history, case, loss)
-    when = _written_between(history, case, loss) or ""
+    resets = [_reset_of(history, case, one) for one in groups]
+    again = _written_again(history, loss)
+    if again[0] and not resets:
+        resets = _any_reset(history, case)
+    concerned: tuple[str | Action, ...] = (
+        (_CONSUMERS[again], *resets) if not history.incarnation else ()
+    )  # no consumer reads a deleted topic
+    next_steps = (*next_steps, *concerned) if history.origin.of_kafka else _of_other(history, case, loss)
+    when = written_between(history, case, loss) or ""
     return advised(
         history.name,
         keep=keep,
@@ -130,6 +136,21 @@ def _reset_of(history: History, case: Case, one: AffectedGroup) -> Action:
         group=shlex.quote(one.group), topic=history.topic, partition=history.partition, offset=one.restart
     )
     return Action(f"{stop}. First see what would change, then give --execute in place of --dry-run:", command)
+
+
+def _any_reset(history: History, case: Case) -> list[Action]:
+    """Return the step that sets a group, whose name the evidence lacks, to the first lost offset."""
+    form, _ = form_for(Tool.RESET_OFFSETS, history, case)
+    if form is None:
+        return []
+    command = form.command.format(group="GROUP", topic=TOPIC, partition=NUMBER, offset=FIRST)
+    return [
+        Action(
+            f"to reset such a group to offset {FIRST}, stop it first: it reads all from there on, again what it had "
+            "read. Look at the result, then give --execute in place of --dry-run:",
+            command,
+        )
+    ]
 
 
 def _of_other(history: History, case: Case, loss: Loss) -> tuple[str, ...]:
@@ -367,8 +388,9 @@ def _send_again(history: History, case: Case, loss: Loss) -> str:
             "again write to the new topic of this name"
         )
     return (
-        f"ask the owners of the applications that write to {HERE} to send again what they wrote "
-        f"{_when(history, case, loss)}. Records of that time that are not lost will be there twice"
+        f"ask the owners of the applications that write to {HERE} to send the lost records again. They wrote them "
+        f"{_when(history, case, loss)}. To send all of that time again duplicates what is not lost: do that only where "
+        "a duplicate does no harm"
     )
 
 
@@ -389,56 +411,7 @@ def _disks(failed: Mapping[int, int]) -> str:
 
 
 def _when(history: History, case: Case, loss: Loss) -> str:
-    return WHEN if _written_between(history, case, loss) else "then"
-
-
-def _written_between(history: History, case: Case, loss: Loss) -> str | None:
-    """Return in which time the lost records were written and what shows it; None if the evidence does not show it."""
-    written = history.epochs.get(loss.lineage.epoch_at(loss.ranges[0][0]))
-    first = written.time if written is not None else None
-    if written is None or first is None:
-        return None
-    last, event = _written_before(history, loss)
-    if last is None or first > last:
-        return None
-    whole = (first // 1_000_000, -(-last // 1_000_000))  # both ends are within the span: it is printed in seconds
-    since, until = (datetime.fromtimestamp(time, UTC) for time in whole)
-    day = "" if since.date() == until.date() else f"{until:%Y-%m-%d} "
-    return (
-        f"between {since:%Y-%m-%d %H:%M:%S} and {day}{until:%H:%M:%S} UTC{_if_zone(case)}. Leader epoch "
-        f"{written.epoch} began at the first time, and {event} at the second"
-    )
-
-
-def _leader(history: History, loss: Loss) -> str:
-    return brokers_text([loss.epoch.leader], history.controllers) if loss.epoch.leader is not None else "a leader"
-
-
-def _if_zone(case: Case) -> str:
-    """Return on which time zone a time rests, if lines name none."""
-    zone = case.reading.assumed
-    rests = not case.traces_alone and zone in case.sources.get_column("zone")
-    return f" (if --tz {zone} is right)" if rests else ""
-
-
-def _written_before(history: History, loss: Loss) -> tuple[int | None, str]:
-    """Return a time before which the lost records were written, and what happened then.
-
-    A line printed then that they were committed, or a leader began without them, which is all that holds if more may be
-    lost.
-    """
-    begun = [(loss.epoch.time, f"{_leader(history, loss)} began leader epoch {loss.epoch.epoch} without them")]
-    stated = [
-        (one.time, f"broker {one.replica} logged high watermark {one.high_watermark}")
-        for one in loss.statements
-        if one.how in _OF_THE_TIME and one.high_watermark >= loss.ranges[-1][1]
-    ]
-    every = begun if more_lost(history, loss).any_near else [*begun, *stated]
-    return min(((time, event) for time, event in every if time is not None), default=(None, ""))
-
-
-_OF_THE_TIME = frozenset({HwSource.PRINTED, HwSource.PRINTED_BY_LEADER})
-"""Statements of high watermarks at the time at which they were reached, or soon after."""
+    return WHEN if written_between(history, case, loss) else "then"
 
 
 def _held_text(loss: Loss, found: Iterable[Sequence[Range]]) -> str:

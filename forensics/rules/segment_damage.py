@@ -13,6 +13,8 @@ from forensics.rules.causes import CauseId
 from forensics.rules.copying import describe, elect_unclean, look_for_others
 from forensics.rules.finding import (
     HERE,
+    NUMBER,
+    TOPIC,
     Action,
     Fact,
     Finding,
@@ -22,6 +24,7 @@ from forensics.rules.finding import (
     Severity,
     Verdict,
     advised,
+    any_of,
     brokers_text,
     place,
 )
@@ -67,7 +70,9 @@ All.""",
     ),
     to_do=(
         """\
-Copy the partition from a replica without damage. Do not let a damaged replica become leader.""",
+Do not let a damaged replica become leader, and do not copy files between brokers. If another
+replica without damage leads, let the broker fetch the partition again. ``forensics scan`` prints
+the steps.""",
     ),
 )
 """The text that ``forensics explain`` prints of the rule."""
@@ -165,9 +170,7 @@ def _finding(history: History, case: Case, broker: int, damage: list[Damage], se
         cause=CauseId.UNKNOWN,
         **advised(
             history.name,
-            keep=f"the copies of {HERE} on {brokers_text(whole)}: their segments have no damage and end no earlier"
-            if whole
-            else None,
+            keep=_kept(broker, whole) if whole else None,
             next_steps=(*(_first_steps(history, case, broker, whole) if severity is Severity.ERROR else ()),),
             do_not=(
                 f"let broker {broker} lead {HERE} while its segments are damaged",
@@ -180,12 +183,22 @@ def _finding(history: History, case: Case, broker: int, damage: list[Damage], se
     )
 
 
+def _kept(broker: int, whole: Sequence[int]) -> str:
+    """Return which copies to keep: those that can stand for the damaged one."""
+    copies, their = ("copy", "its") if len(whole) == 1 else ("copies", "their")
+    return (
+        f"the {copies} of {HERE} on {brokers_text(whole)}: {their} segments have no damage and reach as far as broker "
+        f"{broker}'s"
+    )
+
+
 def _first_steps(history: History, case: Case, broker: int, whole: Sequence[int]) -> tuple[str | Action, ...]:
     """Return what to do first about damage: a broker whose damage others do not have can be stopped and repaired."""
-    compare = f"compare the copies of all replicas: forensics compare PATH -p {HERE} shows the differences"
+    copy = f"copy broker {broker}'s directory {HERE} to another disk. The broker may run meanwhile"
+    compare = f"compare the copies, where PATH is the evidence: forensics compare PATH -p {HERE}"
     if not whole:
         return (
-            f"copy broker {broker}'s directory {HERE} to another disk",
+            copy,
             compare,
             look_for_others(""),
             (
@@ -193,28 +206,31 @@ def _first_steps(history: History, case: Case, broker: int, whole: Sequence[int]
                 "still be read of the copy, forensics salvage gets out"
             ),
         )
-    one = brokers_text(whole) if len(whole) == 1 else f"one of {brokers_text(whole)}"
+    some = f"broker {any_of(whole)}"
+    none = f"{some} is not" if len(whole) == 1 else f"none of {brokers_text(whole)} is"
+    alike = f'. Continue if it prints "no difference" for {brokers_text(whole)}' if len(whole) > 1 else ""
+    line = f'"Topic: {TOPIC} Partition: {NUMBER}"'
     return (
-        f"stop broker {broker} and copy its directory {HERE} to another disk",
-        compare,
-        describe(history, case, f'to repair it, first check that the line of {HERE} has {one} after "Leader:"'),
+        copy,
+        f"{compare}{alike}",
+        describe(history, case, f'check that {some} is after "Isr:" in the line {line} (HOST: a running broker)'),
         (
-            f"if so, move the directory {HERE} of broker {broker}, which is stopped, out of its log directory. If not, "
-            "leave the directory where it is, and the broker stopped until another replica leads"
+            f'stop broker {broker} (a partition with it alone after "Isr:" has no leader then), and check that {some} '
+            'is after "Leader:" in that line now'
         ),
         *elect_unclean(
             history,
             case,
-            f"if {one} cannot lead, because it is not in the ISR, an unclean election is left, once everything is "
-            f"copied. What only broker {broker} had is lost then",
+            f'only if {none} after "Isr:" and no broker leads, the last resort is an unclean election, while broker '
+            f"{broker} is stopped. First copy everything. What only broker {broker} had is lost then",
         ),
         (
-            f"start broker {broker} once this is done for each partition that is damaged on it: it fetches all their "
-            "records again from the leader"
+            f"move the directory {HERE}, and each other one that is damaged on broker {broker}, out of its log "
+            f"directory. Then start broker {broker}: it fetches all their records again from the leader"
         ),
         (
-            f'wait until the same line has broker {broker} after "Isr:", and keep the moved directory until then. If '
-            f"it does not come, look for errors about {HERE} in server.log of broker {broker}"
+            f'wait until that line has broker {broker} after "Isr:", and keep the moved directory until then. If it '
+            f"does not come, look for errors about {HERE} in server.log of broker {broker}"
         ),
     )
 

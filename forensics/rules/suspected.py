@@ -60,8 +60,8 @@ from forensics.rules.suspect import (
 )
 from forensics.rules.suspected_by_copies import OF_COPIES
 from forensics.rules.suspected_by_readers import OF_READERS
-from forensics.rules.wants import Artefact, Want
-from forensics.rules.wording import want_text
+from forensics.rules.wants import Want
+from forensics.rules.wording import verb, want_text
 
 _TRUNCATED = (
     ("committed-data-lost", "committed {offsets} may be lost"),
@@ -95,13 +95,13 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect(
         Sign.LEADER_CAME_BACK_SHORTER,
         "committed-data-lost",
-        "broker {replica} restarted with log end offset {first} and became leader ({role}), but the other replicas in "
-        "the ISR had fetched {offsets} from it: if they were committed, they are lost",
+        "broker {replica} restarted with log end offset {first} and became leader ({role}). Of what it lacked then, "
+        "the other replicas in the ISR had only {offsets}: if they were committed, they are lost",
         "restarted with log end offset {first}",
         (
             (
-                "the leader stopped before it received the next fetch of every replica in the ISR, so that "
-                "{offsets} had not been committed"
+                "{offsets} had not been committed: a leader learns only by the next fetch of each replica in the ISR "
+                "that it has them"
             ),
         ),
         before=LEO,
@@ -738,11 +738,6 @@ def _cause(history: History, suspect: Suspect, one: Suspicion) -> CauseId:
     return CAUSE_OF[one.shortened.cause] if one.shortened is not None else suspect.cause
 
 
-def _get(want: Want) -> str:
-    """Return the verb for what would settle a suspicion: what somebody may have saved then need not exist."""
-    return "look for" if Artefact.PARTITION_LOGGER in want.artefacts else "collect"
-
-
 def _finding(
     history: History, suspect: Suspect, one: Suspicion, severity: Severity, missing: Sequence[Want]
 ) -> Finding:
@@ -778,7 +773,7 @@ def _finding(
                 *(() if gone else (copy_before_start(held or (), history.origin),)),
                 *((look_in(one.replica, one.moved),) if one.moved is not None and one.replica is not None else ()),
                 *(_worded(step, history).format_map(values) for step in suspect.settle),
-                *(f"{_get(want)} {want_text(want, HERE)}" for want in missing[:3]),
+                *(f"{verb(want)} {want_text(want, HERE)}" for want in missing[:3]),
             ),
             do_not=tuple(_worded(what, history).format_map(values) for what in suspect.do_not),
         ),

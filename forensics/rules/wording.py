@@ -89,8 +89,8 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "{segments_again}: whether the leader, broker {replica}, can still read its damaged segments ({because})"
         ),
         Question.SAME_RECORDS: (
-            "a new copy of {brokers}'s segments of {partition}, to see whether it has the records of the other "
-            "replicas ({because}). If the new copy is equally bad, the disk of {brokers} does not have them"
+            "a new copy of {brokers}'s segments of {partition}: is the damage on its disk, or only in this copy "
+            "({because})?"
         ),
         Question.CHECKPOINT: "{brokers}'s {artefacts} from the directory of {partition}",
         Question.CHECKPOINT_AND_LOG: "{artefacts} of {partition} from one directory",
@@ -169,14 +169,14 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "{offsets}, where their segments differ and neither of them will truncate"
         ),
         Question.HIGH_WATERMARK_BEFORE: (
-            "{witnesses} whether {leader} had committed records from offset {first} on, which {replicas} truncated "
-            "later"
+            "{witness}whether {leader} had committed records from offset {first} on, which {replicas} truncated "
+            "later{or_else}"
         ),
         Question.COMMITTED_BEFORE: (
-            "{witnesses} whether {leader} had committed records from offset {first} on, before {next_began}"
+            "{witness}whether {leader} had committed records from offset {first} on, before {next_began}{or_else}"
         ),
         Question.COMMITTED_BEFORE_NEW_LOG: (
-            "{witnesses} how far {leader} had committed before its log was created again"
+            "{witness}how far {leader} had committed before its log was created again{or_else}"
         ),
         Question.COMMITTED_APART: (
             "server.log and replication-offset-checkpoint of that time: how far {leader} had committed, because its "
@@ -204,8 +204,8 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "kafka.server.ReplicaFetcherThread at TRACE on {brokers}: its log end offset before it truncated to {first}"
         ),
         Question.END_BEFORE_LEADING: (
-            "a copy of {brokers}'s segments that somebody made before it restarted and led epoch {epoch}, or its log "
-            "of that time with kafka.cluster.Partition at DEBUG: its log end offset before that restart{after_first}"
+            "{brokers}'s log end offset before it restarted and led epoch {epoch}{after_first}: a copy of its segments "
+            "of then, or its log of then with kafka.cluster.Partition at DEBUG shows it"
         ),
         Question.HELD_BEFORE_NEW_LOG: (
             "{brokers}'s server.log at TRACE, or its segments of that time: how much of {partition} it had before it "
@@ -344,8 +344,8 @@ def _leader(role: tuple[int, int | None]) -> str:
 def _next_began(want: Want) -> str:
     (_, leader), (number, later) = want.epochs[0], want.epochs[-1]
     if leader is not None and leader == later:
-        return f"it began leader epoch {number} there"
-    return f"{_leader(want.epochs[-1])} began there"
+        return f"it began leader epoch {number} at that offset"
+    return f"{_leader(want.epochs[-1])} began at that offset"
 
 
 def _numbers(roles: Sequence[tuple[int, int | None]]) -> str:
@@ -379,7 +379,7 @@ _PARTS: Mapping[str, Callable[[Want], str]] = MappingProxyType(
         "its_kinds": lambda want: trace_wording.its_kinds(want.artefacts),
         "offsets": lambda want: offsets_text([(first, end) for first, end in want.offsets if end is not None]),
         "first": lambda want: str(want.offsets[0][0]),
-        "after_first": lambda want: f" (after it: {want.offsets[0][0]})" if want.offsets else "",
+        "after_first": lambda want: f" (it was {want.offsets[0][0]} after that)" if want.offsets else "",
         "end": lambda want: str(want.offsets[-1][1]),
         "epoch": lambda want: str(want.epochs[0][0]),
         "last_epoch": lambda want: str(want.epochs[-1][0]),
@@ -396,13 +396,28 @@ _PARTS: Mapping[str, Callable[[Want], str]] = MappingProxyType(
 """Parts that a sentence may use, from a want's values."""
 
 
-def _witnesses(want: Want) -> str:
+def verb(want: Want) -> str:
+    """Return the verb before a want's sentence: what somebody may have saved then need not exist."""
     if Artefact.PARTITION_LOGGER not in want.artefacts:
-        return f"{{owner}} {all_of(want.artefacts)}:"
-    where = ", or in its log directory that failed" if Artefact.FAILED_LOG_DIRECTORY in want.artefacts else ""
+        return "collect"
+    return "find out" if want.origin is Origin.FILES and want.question in _OF_COMMITS else "look for"
+
+
+_OF_COMMITS = frozenset({Question.HIGH_WATERMARK_BEFORE, Question.COMMITTED_BEFORE, Question.COMMITTED_BEFORE_NEW_LOG})
+"""Questions about what a leader had committed: their sentences begin with the question."""
+
+
+def _witness(want: Want) -> str:
+    return "" if Artefact.PARTITION_LOGGER in want.artefacts else f"{{owner}} {all_of(want.artefacts)}: "
+
+
+def _or_else(want: Want) -> str:
+    if Artefact.PARTITION_LOGGER not in want.artefacts:
+        return ""
+    where = ", or those in its log directory that failed" if Artefact.FAILED_LOG_DIRECTORY in want.artefacts else ""
     return (
-        "any one of these: {clients} of {partition}; a copy of {owner} replication-offset-checkpoint or segments that "
-        f"somebody made at that time{where}; its log of that time with kafka.cluster.Partition at DEBUG. It shows"
+        ". Any one of these shows it: {clients} of {partition}; {owner} replication-offset-checkpoint or segments as "
+        f"somebody copied them then{where}; its log of then with kafka.cluster.Partition at DEBUG"
     )
 
 
@@ -430,7 +445,8 @@ def _elector_of_then(want: Want) -> str:
 
 _CHOICES: Mapping[str, Callable[[Want], str]] = MappingProxyType(
     {
-        "witnesses": _witnesses,
+        "witness": _witness,
+        "or_else": _or_else,
         "segments_again": _segments_again,
         "log_or_trace": _log_or_trace,
         "elector": _elector,

@@ -246,7 +246,7 @@ def test_a_bad_batch_is_neither_no_difference_nor_compaction(run: Run, tmp_path:
         (False, False),
     ]
     (line,) = run("compare", tmp_path).out.splitlines()
-    why = "damaged segments of broker 2 cannot be compared; what can be compared is the same"
+    why = "damaged batches of broker 2 cannot be read; the rest is the same"
     assert line == f"orders-0   3 replicas, DAMAGED on broker 2, UNKNOWN because {why}"
     whole = run("compare", tmp_path, "-p", "orders-0").out
     assert f"brokers 1 and 2: unknown because {why}" in whole

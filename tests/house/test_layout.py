@@ -65,6 +65,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "problem_entry": "says what an entry of known_problems is",
             "stated_problems": "known problems that the lines of a case state",
             "rescue": "which copy of lost records to keep, and what to do next",
+            "written": "when lost records were written",
             "story": "facts told alike in every finding",
             "unclean_setting": "what allowed an unclean election",
             "copying": "steps that copy logs, in the words of each system",

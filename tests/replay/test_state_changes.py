@@ -53,8 +53,8 @@ def test_the_steps_say_who_was_gone_and_who_was_left(kraft: bool, first: str) ->
     assert [fact.text for fact in found] == [
         f"{first} to [2]",
         (
-            f"the controller {'fenced broker 2' if kraft else 'found broker 2 gone'} and elected no other: "
-            "no broker led (leader epoch 2); broker 2 was alone in the ISR, so only it could be elected from it"
+            f"the controller {'fenced broker 2' if kraft else 'found broker 2 gone'}: no broker led (leader epoch "
+            "2). Only broker 2 was in the ISR, so no other could lead"
         ),
         "the controller elected broker 2 (leader epoch 3), the only member of the ISR",
     ]

@@ -16,11 +16,11 @@ def dates(*times: tuple[int | None, int | None]) -> list[EpochDate]:
 def test_brokers_that_say_the_same_share_a_sentence() -> None:
     found = dated({2: dates((None, 0), (0, MINUTE)), 1: dates((None, 0), (0, None)), 3: dates((None, 0), (0, MINUTE))})
     zero, one = "1970-01-01 00:00:00.000", "1970-01-01 00:01:00.000"
-    began = f"epoch 1 from 10: began after {zero}, a record before it"
+    began = f"epoch 1 from 10: last record before it: {zero}"
     assert found == [
-        f"brokers 1, 2 and 3: epoch 0 from 0: its records are of {zero} (producer snapshot)",
+        f"brokers 1, 2 and 3: epoch 0 from 0: its records: {zero} (producer snapshot)",
         f"broker 1: {began} (producer snapshot)",
-        f"brokers 2 and 3: {began}; its records are of {one} (producer snapshot)",
+        f"brokers 2 and 3: {began}; its records: {one} (producer snapshot)",
     ]
 
 

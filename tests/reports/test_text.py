@@ -76,7 +76,7 @@ def test_what_several_replicas_did_is_one_sentence(lost: Result) -> None:
         for broker in (3, 2)
     ]
     page = render(with_findings(lost, finding(), *cut), width=200)
-    assert f"+ truncation-below-committed, of the same offsets: brokers 2 and 3 {did}." in page
+    assert f"+ truncation-below-committed, for the same offsets: brokers 2 and 3 {did}." in page
 
 
 def test_what_else_explains_a_suspicion_stands_in_place_of_an_unknown_cause(lost: Result) -> None:
@@ -285,8 +285,9 @@ def test_a_quote_keeps_the_time_that_its_line_prints(lost: Result) -> None:
 
 def test_the_caution_names_a_copy_only_where_there_is_one(lost: Result) -> None:
     kept, gone = (caution(with_findings(lost, finding(keep=keep))) for keep in ("broker 1's copy", None))
-    assert kept.endswith("copied what is named under Keep")
-    assert gone.endswith("The evidence has no copy of the records, but their disks may")
+    assert "copy what is named under Keep to another disk" in kept
+    assert "copy the log directories of all brokers" in gone
+    assert gone.endswith("No copy in the evidence has the records, but deleted blocks of these disks may")
 
 
 def test_wishes_that_differ_by_name_alone_are_one(sample_traces: Path, scanned: Scanned) -> None:

@@ -8,11 +8,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from forensics.engines.local import scan
+from forensics.replay.committed.proof import losses
 from forensics.replay.timeline import timeline
-from forensics.reports import html, timeline_text
+from forensics.reports import html, markdown, timeline_text
 from forensics.reports.answer import Tone, answers
 from forensics.reports.collecting import commands, only_if_saved, wanted
 from forensics.reports.html import figures, lanes
@@ -27,6 +29,7 @@ from forensics.result import Result
 from forensics.rules import RULES
 from forensics.rules.finding import Finding, Verdict
 from forensics.rules.wants import Question
+from forensics.rules.written import written_between
 from tests.conftest import ROOT
 
 EVIDENCE = Path(os.environ.get("FORENSICS_EVIDENCE", ROOT.parent / "shared" / "evidence"))
@@ -87,7 +90,7 @@ def test_a_directory_that_failed_before_the_records_were_written_is_not_named(
     loss = of(case("jbod-3.9.1"), name, LOST)
     assert "failed" not in advice(loss)
     assert loss.keep is None
-    assert "to send again what they wrote between 2026-11-24 17:09:23 and 17:10:38 UTC" in advice(loss)
+    assert "to send the lost records again. They wrote them between 2026-11-24 17:09:2" in advice(loss)
 
 
 @pytest.mark.parametrize("name", ["ack1-0", "vol-4"])
@@ -186,11 +189,10 @@ def test_a_setting_that_was_true_needs_no_command(name: str, where: str, case: C
 
 
 def test_the_first_lines_count_as_the_table_does(case: Callable[[str], Result]) -> None:
-    lines = render(case("incarn-4.1.1"), width=200).splitlines()
-    assert lines[0].startswith(
-        "VIOLATED in 6 of 15 partitions: committed-data-lost, truncation-below-committed, unclean"
-    )
-    assert lines[1].startswith("WARNING in 6 of 15 partitions: unclean-election in __consumer_offsets-0, ")
+    text = render(case("incarn-4.1.1"), width=200)
+    assert text.startswith("VIOLATED in 6 of 15 partitions: committed-data-lost, truncation-below-committed, unclean")
+    lines = text.splitlines()
+    assert any(line.startswith("WARNING in 6 of 15 partitions: unclean-election in __consumer_") for line in lines)
     assert any(line.startswith("  warning in 6 of 15   unclean-election (") for line in lines)
 
 
@@ -228,7 +230,9 @@ def test_many_partitions_are_listed_first(case: Callable[[str], Result]) -> None
     assert len(listed) == 9
     where = {one.name: one.keep[0][1] for one in listed}
     assert where["ack1-1"].startswith("the failed disk of broker 1")
-    assert where["solo-0"].startswith("no copy is left: no replica in the evidence has these records")
+    assert where["solo-0"].startswith(
+        "the disks of all replicas as they are: no replica in the evidence has these records"
+    )
     text = " ".join(render(result, width=150).split())
     assert text.count("a member of the ISR is elected by its broker id") == 1
     assert "Cause the same as for ack1-0, see above" in text
@@ -237,7 +241,9 @@ def test_many_partitions_are_listed_first(case: Callable[[str], Result]) -> None
 def test_what_nobody_can_collect_any_more_stands_apart(case: Callable[[str], Result]) -> None:
     """A level of a logger that was not set then, and a checkpoint file as it was before a restart."""
     text = render(case("jbod-3.9.1"), width=200)
-    can, _, cannot = text.partition("Collect this to get an answer:")[2].partition("if somebody saved it then:")
+    can, _, cannot = text.partition("Collect this to get an answer:")[2].partition(
+        "only if somebody saved it at that time:"
+    )
     assert cannot
     assert "at DEBUG" not in can
     assert "tar czf" in can
@@ -364,13 +370,15 @@ def test_only_a_leader_that_took_up_its_epoch_is_asked_about(case: Callable[[str
 
 
 def test_the_first_line_names_the_partitions(case: Callable[[str], Result]) -> None:
-    lines = render(case("rackloss-3.9.1"), width=200).splitlines()
-    assert lines[0] == (
+    """A loss that is only suspected comes before damage that can be repaired."""
+    first = " ".join(render(case("rackloss-3.9.1"), width=200).split()).partition(" WARNING ")[0]
+    assert first == (
         "VIOLATED in 2 of 15 partitions: committed-data-lost, truncation-below-committed in audit-2; log became "
-        "shorter (leo-regression) in audit-2, orders-1."
+        "shorter (leo-regression) in audit-2, orders-1. Committed data was lost at 2026-11-24 16:45:56 UTC."
     )
-    damaged = render(case("bitrot-3.9.1"), width=200).splitlines()[0]
-    assert damaged.endswith("segment-damage in pay-1, web-1. Whether committed data was lost or forked is unknown.")
+    suspected, damaged = render(case("bitrot-3.9.1"), width=200).splitlines()[:2]
+    assert suspected.startswith("SUSPECTED in 2 of 11 partitions: committed-data-lost in web-0, web-2.")
+    assert damaged == "VIOLATED in 2 of 11 partitions: segment-damage in pay-1, web-1."
 
 
 @pytest.mark.parametrize("name", ["rackloss-3.9.1", "bitrot-3.9.1"])
@@ -385,7 +393,7 @@ def test_every_rule_is_in_one_row_of_the_table(name: str, case: Callable[[str], 
     assert len(named) + rest == len(RULES)
     unknown = {rule.id for rule in RULES if any(rule.id in row for row in rows if row.startswith("  unknown"))}
     (told,) = [line for line in lines[:5] if line.startswith("Also: loss of committed data cannot be ruled out")]
-    assert f"; {len(unknown) - 1} more rules could not be checked everywhere" in told
+    assert f"; {len(unknown) - 1} other rules have no answer in some partitions" in told
 
 
 @pytest.mark.parametrize("name", ["rackloss-3.9.1", "bitrot-3.9.1"])
@@ -419,17 +427,20 @@ def test_a_high_watermark_that_no_line_prints_is_not_shown(case: Callable[[str],
 def test_nobody_is_asked_to_write_to_the_new_topic_of_a_name(case: Callable[[str], Result]) -> None:
     result = case("incarn-4.1.1")
     old, new = (advice(of(result, name, LOST, incarnation=n)) for name, n in (("cart-0", 1), ("sess-0", 0)))
-    assert "to send again" not in old
+    assert "to send the lost records again" not in old
     assert "ask who deleted the topic of cart-0" in old
-    assert "to send again what they wrote between 2026-11-24 17:04:50 and 17:05:27 UTC" in new
+    assert "to send the lost records again. They wrote them between 2026-11-24 17:04:57.133 and 17:05:26.662 UTC" in new
 
 
 def test_a_span_of_lost_records_ends_when_they_were_committed(case: Callable[[str], Result]) -> None:
-    """Both brokers printed high watermark 15 at 05:31:16; a leader began without 10 to 14 at 05:31:32."""
+    """Both brokers printed high watermark 15 at 05:31:16; a leader began without 10 to 14 at 05:31:32.
+
+    Record 0, the first of its segment, is of 05:31:09.
+    """
     said = advice(of(case("powerloss-2.8.2-replication"), "orders-0", LOST))
     assert (
-        "wrote between 2026-11-21 05:31:07 and 05:31:17 UTC (if --tz UTC is right). Leader epoch 0 began at the first "
-        "time, and broker 1 logged high watermark 15 at the second. Records of that time that are not lost"
+        "They wrote them between 2026-11-21 05:31:09.983 and 05:31:16.146 UTC (if the logs are in UTC). The record at "
+        "offset 0, before them, is of the earlier time, and broker 1 logged high watermark 15 at the later one"
     ) in said
 
 
@@ -456,7 +467,10 @@ def test_the_story_says_why_the_new_leader_could_be_elected(case: Callable[[str]
     ]
     course = [
         ("05:31:25", "the controller found broker 1 gone, elected broker 2 (leader epoch 1) and shrank the ISR from"),
-        ("05:31:28", "the controller found broker 2 gone and elected no other: no broker led (leader epoch 2)"),
+        (
+            "05:31:28",
+            "the controller found broker 2 gone: no broker led (leader epoch 2). Only broker 2 was in the ISR",
+        ),
         ("05:31:32", "restarted after an unclean stop with log end offset 10; before the stop it was 15"),
         ("05:31:32", "the controller elected broker 2 (leader epoch 3), the only member of the ISR"),
         ("05:31:32", "became leader (leader epoch 3) at offset 10, without offsets 10 to 14, ISR [2]"),
@@ -487,13 +501,13 @@ def test_a_damaged_segment_is_repaired_from_a_whole_copy(case: Callable[[str], R
     ]
     steps = [step.text.split(" ", 3)[:3] for step in damage.next_steps]
     assert steps == [
+        ["copy", "broker", "2's"],
+        ["compare", "the", "copies,"],
+        ["check", "that", "broker"],
         ["stop", "broker", "2"],
-        ["compare", "the", "copies"],
-        ["to", "repair", "it,"],
-        ["if", "so,", "move"],
-        ["if", "one", "of"],
-        ["start", "broker", "2"],
-        ["wait", "until", "the"],
+        ["only", "if", "none"],
+        ["move", "the", "directory"],
+        ["wait", "until", "that"],
     ]
     assert damage.advice == of(result, "web-1", "segment-damage").advice
 
@@ -529,7 +543,7 @@ def test_a_copy_to_keep_is_a_story_of_its_own(case: Callable[[str], Result]) -> 
 def test_a_line_about_corruption_has_its_answer_for_each_partition(case: Callable[[str], Result]) -> None:
     """Broker 3 fetched pay-0 and web-3 again; of web-0 and web-2 it became leader, and wrote others there."""
     result = case("bitrot-3.9.1")
-    there = "Brokers 1 and 2 have the records from there on, and it fetched them again. Nothing is to be done"
+    there = "Brokers 1 and 2 have the records from there on, and it fetched them again. No record is missing"
     later = "What is there now was written later. No copy in the evidence has what was removed"
     assert recovered(result, result.problems) == [
         f"pay-0: at 16:51:42 UTC, log recovery of broker 3 truncated the log to 90. {there}",
@@ -556,3 +570,54 @@ def test_no_answer_is_given_for_a_partition_that_two_clusters_have(case: Callabl
     other = replace(one, history=replace(one.history, facts=replace(one.history.facts, cluster="another")))
     both = replace(result, partitions=[*result.partitions, other])
     assert [text.partition(":")[0] for text in recovered(both, both.problems)] == ["web-3", "web-2", "web-0"]
+
+
+def test_a_timestamp_of_a_wrong_clock_bounds_nothing(case: Callable[[str], Result]) -> None:
+    """All records would be of a day after the loss. Then the leader epoch bounds when 10 to 14 were written."""
+    result = case("powerloss-2.8.2-replication")
+    (history,) = (one.history for one in result.partitions)
+    (loss, *_), _ = losses(history)
+    later = result.case.batches.with_columns(pl.col("max_timestamp") + 86_400_000)
+    said = written_between(history, replace(result.case, batches=later), loss)
+    assert said is not None
+    assert said.startswith("between 2026-11-21 05:31:07.")
+    assert "Leader epoch 0 began at the earlier time" in said
+
+
+def test_a_group_can_be_set_to_the_first_lost_offset(case: Callable[[str], Result]) -> None:
+    """The command only shows what it would do, and each partition has its own offset."""
+    loss = of(case("powerloss-2.8.2-replication"), "orders-0", LOST)
+    (command,) = (step.command for step in loss.next_steps if step.command)
+    assert "--group GROUP --topic orders:0 --reset-offsets --to-offset 10 --dry-run" in command
+    assert not any("to-offset 10" in text for text in loss.advice if text)
+
+
+def test_each_step_is_for_all_damaged_partitions_before_the_next(case: Callable[[str], Result]) -> None:
+    """Broker 2 is started once, after both damaged directories are moved."""
+    result = case("bitrot-3.9.1")
+    said = " ".join(render(result, width=100).split())
+    every = said.index("Do first take each step for the other partition too, before you take the next one")
+    assert every < said.index("then copy broker 2's directory pay-1") < said.index("Then start broker 2")
+    ticket = markdown.render(result)
+    assert ticket.index("take each step for the other partition too") < ticket.index("copy broker 2's directory pay-1")
+
+
+def test_a_ticket_has_the_caution_too(case: Callable[[str], Result]) -> None:
+    for name in ("bitrot-3.9.1", "rackloss-3.9.1"):
+        result = case(name)
+        (first,) = (line for line in markdown.render(result).splitlines() if line.startswith("**Before anything else"))
+        assert "Do not start or restart a broker" in first
+
+
+def test_recovery_that_found_corruption_is_listed_for_its_broker(case: Callable[[str], Result]) -> None:
+    """Two logs were truncated at 16:51:42, of which no finding is made, and two at 16:52:28."""
+    (one,) = (one for one in brokers(case("bitrot-3.9.1"), {}) if one.name == "Broker 3")
+    (row,) = (row for row in one.rows if row.text == "log recovery found corruption and truncated its log to 90")
+    assert [name for name, _ in row.places] == ["pay-0", "web-3"]
+    assert [bool(row.step) for row in one.rows if "found corruption" in row.text] == [False, True, True]
+
+
+def test_a_broker_without_a_copy_is_named(case: Callable[[str], Result]) -> None:
+    lines = render(case("powerloss-2.8.2-replication"), width=200).splitlines()
+    named = [line.split()[1] for line in lines if line.endswith("; no copy of a judged partition")]
+    assert named == ["9"]

@@ -48,6 +48,13 @@ def test_a_rule_is_found_by_the_words_of_its_headline(said: str) -> None:
     assert shown.stdout.startswith("The log of the partition's current leader lacks records")
 
 
+@pytest.mark.parametrize(
+    ("form", "word"), [("truncated", "truncate"), ("epochs", "leader epoch"), ("high watermarks", "high watermark")]
+)
+def test_other_forms_of_a_word_are_explained(form: str, word: str) -> None:
+    assert explained(form) == GLOSSARY[word]
+
+
 def test_other_names_lead_to_a_word() -> None:
     assert {*SHORT.values()} <= {*GLOSSARY}
     assert not {*SHORT} & {*GLOSSARY}
@@ -67,7 +74,7 @@ def test_capital_letters_do_not_hide_what_is_near() -> None:
     assert "did you mean follower?" in CliRunner().invoke(cli, ["explain", "FOLOWER"]).output
 
 
-_NOT_OF_KAFKA = {"UTC", "MB", "INFO", "WARN", "ERROR", "HOST", "PATH", "NAME", "RULE", "CLEAN", "WARNING"}
+_NOT_OF_KAFKA = {"UTC", "MB", "INFO", "WARN", "ERROR", "HOST", "PATH", "NAME", "GROUP", "RULE", "CLEAN", "WARNING"}
 
 
 def test_each_abbreviation_of_a_screen_is_explained() -> None:

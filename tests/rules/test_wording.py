@@ -74,10 +74,10 @@ def test_a_sentence_names_its_partition_once_and_then_says_it() -> None:
         epochs=((3, 1),),
     )
     assert want_text(want, "2 partitions", "it") == (
-        "any one of these: committed consumer offsets (__consumer_offsets-* of any broker) or acknowledged producer "
-        "offsets of 2 partitions; a copy of broker 1's replication-offset-checkpoint or segments that somebody made at "
-        "that time; its log of that time with kafka.cluster.Partition at DEBUG. It shows how far broker 1 (leader of "
-        "epoch 3) had committed before its log was created again"
+        "how far broker 1 (leader of epoch 3) had committed before its log was created again. Any one of these shows "
+        "it: committed consumer offsets (__consumer_offsets-* of any broker) or acknowledged producer offsets of 2 "
+        "partitions; broker 1's replication-offset-checkpoint or segments as somebody copied them then; its log of "
+        "then with kafka.cluster.Partition at DEBUG"
     )
     assert names_partition(want)
     assert not names_partition(Want(Question.ITS_LINES, (of([1], Artefact.SERVER_LOG),)))

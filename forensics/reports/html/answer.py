@@ -10,7 +10,7 @@ from forensics.replay.confidence import decides
 from forensics.replay.lineage import Range, size
 from forensics.reports import remarks, repair
 from forensics.reports.advice import FORKED, LOST, advisers, copies, each_first, merged, none_left
-from forensics.reports.answer import caution, everywhere, existing, open_rules, present
+from forensics.reports.answer import caution, everywhere, existing, lost_at, open_rules, present
 from forensics.reports.html.missing import Missing, missing
 from forensics.reports.html.story import tone_of
 from forensics.reports.html.wording import Namer, clock, namer, number, offsets, open_offsets, plain, plural, sentence
@@ -20,7 +20,7 @@ from forensics.result import Partition, Result
 from forensics.rules import rule_of
 from forensics.rules.causes import Cause, CauseId
 from forensics.rules.epoch_divergence import ID as EPOCHS
-from forensics.rules.finding import Action, Finding, Severity, States, Verdict
+from forensics.rules.finding import Action, Finding, Severity, Verdict
 
 CARDS, MEMBERS, CLUSTERS, LISTED = 8, 500, 20, 24
 """How many kinds of damage get a card, how many partitions each names, how many clusters get a line, and how many
@@ -524,7 +524,7 @@ def _card(partition: Partition, anchor: str, called: Namer) -> Card:
         offsets=offsets(ranges) or open_offsets(head),
         count=count,
         records=_records(of_head),
-        lost_at=_lost_at(head),
+        lost_at=lost_at(head),
         first=min(filter(_known, firsts), default=None),
         last=max(filter(_known, lasts), default=None),
         causes=_causes(told, findings),
@@ -560,13 +560,6 @@ def _extent(findings: Sequence[Finding]) -> tuple[list[Range], int]:
         return sorted({r for f in findings for r in f.offsets}), sum(size(f.offsets) for f in findings)
     every = merged(findings)
     return every, size(every)
-
-
-def _lost_at(head: Finding) -> int | None:
-    """Return when a leader began without the records that a finding calls lost; None where no line shows it."""
-    if head.rule != LOST or not decides(head.confidence):
-        return None
-    return next((fact.time for fact in head.facts if fact.states is States.EPOCH_START), None)
 
 
 def _causes(told: Sequence[Finding], findings: Sequence[Finding]) -> tuple[Cause, ...]:

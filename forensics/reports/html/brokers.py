@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+import itertools
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -152,11 +153,15 @@ def _events(result: Result, anchors: Mapping[int, str]) -> Iterator[_Event]:
         for position, partition in enumerate(result.partitions)
     }
     told: set[tuple[object, ...]] = set()
+    recovered = _recovered(result)
     for event in _of_incidents(result, places):
         told.add((event.place, event.broker, event.time))
         yield event
     for partition in result.partitions:
-        for event in _of_partition(partition.history, places[_key(partition.history)]):
+        place = places[_key(partition.history)]
+        for event in itertools.chain(
+            _of_partition(partition.history, place), _cuts(partition.history, recovered, place)
+        ):
             if (event.place, event.broker, event.time) not in told:
                 yield event
     yield from _processes(result)
@@ -196,6 +201,30 @@ def _of_partition(history: History, place: tuple[str, str]) -> Iterator[_Event]:
             yield _Event(
                 history.cluster, epoch.leader, epoch.time, text, ("led", epoch.epoch, bool(epoch.unclean)), place
             )
+
+
+_Recoveries = Mapping[tuple[str | None, str, int], Sequence[tuple[int, int | None, int]]]
+"""Log recoveries that found corruption, by cluster, topic and partition: broker, time, and where the log ends then."""
+
+
+def _recovered(result: Result) -> _Recoveries:
+    found: dict[tuple[str | None, str, int], list[tuple[int, int | None, int]]] = {}
+    for part in result.case.parts:
+        named = part.sources.get_column("cluster").drop_nulls().to_list()
+        rows = part.observations.filter(pl.col("kind") == Kind.CORRUPTION_CUT.value)
+        columns = ("topic", "partition", "broker", "time", "offset")
+        for topic, number, broker, time, offset in rows.select(columns).drop_nulls().iter_rows():
+            key = (named[0] if named else None, topic, number)
+            found.setdefault(key, []).append((broker, micros(time), offset))
+    return found
+
+
+def _cuts(history: History, recovered: _Recoveries, place: tuple[str, str]) -> Iterator[_Event]:
+    """Return the log recoveries of a partition that found corruption; lines do not name a topic by its id."""
+    if not history.incarnation:
+        for broker, time, offset in recovered.get((history.cluster, history.topic, history.partition), ()):
+            text = f"log recovery found corruption and truncated its log to {offset}"
+            yield _Event(history.cluster, broker, time, text, "recovered", place)
 
 
 def _cut(cut: Truncation) -> str:

@@ -1,0 +1,105 @@
+"""When lost records were written: the span of time of which applications are asked to send records again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import polars as pl
+
+from forensics.case import Case
+from forensics.replay.committed.open_losses import more_lost
+from forensics.replay.committed.proof import Loss
+from forensics.replay.history import History, HwSource
+from forensics.rules.finding import brokers_text
+
+_Moment = tuple[int, str]
+"""Microseconds since 1970 UTC, and what shows it."""
+
+
+def written_between(history: History, case: Case, loss: Loss) -> str | None:
+    """Return in which time the lost records were written and what shows it; None if the evidence does not show it."""
+    epoch = history.epochs.get(loss.lineage.epoch_at(loss.ranges[0][0]))
+    if epoch is None or epoch.time is None or (until := _before(history, loss)) is None:
+        return None
+    since = _after(history, case, loss, (epoch.time, f"Leader epoch {epoch.epoch} began at"), until[0])
+    if since[0] > until[0]:
+        return None
+    whole = (since[0] // 1_000 * 1_000, -(-until[0] // 1_000) * 1_000)  # both ends are within the span that is printed
+    first, last = (datetime.fromtimestamp(time / 1e6, UTC) for time in whole)
+    day = "" if first.date() == last.date() else f"{last:%Y-%m-%d} "
+    return (
+        f"between {first:%Y-%m-%d} {_clock(first)} and {day}{_clock(last)} UTC{_if_zone(case)}. {since[1]} the earlier "
+        f"time, and {until[1]} at the later one"
+    )
+
+
+def _clock(time: datetime) -> str:
+    return f"{time:%H:%M:%S}.{time.microsecond // 1_000:03}"
+
+
+def _after(history: History, case: Case, loss: Loss, begun: _Moment, until: int) -> _Moment:
+    """Return the last known time after which the lost records were written.
+
+    Their leader epoch had begun, and the record before them was written: its timestamp is the clock of its producer, or
+    of its leader. A high watermark shows no such time: records above it may be written already.
+
+    Args:
+        history: the partition.
+        case: the case.
+        loss: the loss.
+        begun: when their leader epoch began.
+        until: time before which they were written; a timestamp after it is of a clock that is wrong.
+    """
+    stamped = _stamp_before(history, case, loss.ranges[0][0])
+    if stamped is None or not begun[0] < stamped[1] <= until:
+        return begun
+    offset, time = stamped
+    return time, f"The record at offset {offset}, before them, is of"
+
+
+def _stamp_before(history: History, case: Case, first: int) -> tuple[int, int] | None:
+    """Return an offset that a replica still holds below another, and its timestamp in microseconds; the last such one.
+
+    Only batches at the ends of a segment and where a leader epoch begins count: Spark keeps no others of a partition
+    with very many, and an answer must not depend on what runs it.
+    """
+    segments = [source for disk in history.facts.disks.values() for source in disk.segments]
+    sound = case.batches.filter(
+        pl.col("source").is_in(segments), pl.col("last_offset").is_not_null(), pl.col("crc_ok").fill_null(True)
+    )
+    base = pl.col("base_offset")
+    ends = (base == base.min().over("source")) | (base == base.max().over("source"))
+    begins = base == base.min().over("source", "leader_epoch")
+    held = sound.filter(ends | begins).filter(pl.col("last_offset") < first, pl.col("max_timestamp") >= 0)
+    if held.is_empty():
+        return None
+    offset, time = held.sort("last_offset", "max_timestamp").select("last_offset", "max_timestamp").row(-1)
+    return offset, time * 1_000
+
+
+def _before(history: History, loss: Loss) -> _Moment | None:
+    """Return a time before which the lost records were written, and what happened then.
+
+    A line printed then that they were committed, or a leader began without them, which is all that holds if more may be
+    lost.
+    """
+    leader = brokers_text([loss.epoch.leader], history.controllers) if loss.epoch.leader is not None else "a leader"
+    begun = [(loss.epoch.time, f"{leader} began leader epoch {loss.epoch.epoch} without them")]
+    stated = [
+        (one.time, f"broker {one.replica} logged high watermark {one.high_watermark}")
+        for one in loss.statements
+        if one.how in _OF_THE_TIME and one.high_watermark >= loss.ranges[-1][1]
+    ]
+    every = begun if more_lost(history, loss).any_near else [*begun, *stated]
+    return min(((time, event) for time, event in every if time is not None), default=None)
+
+
+_OF_THE_TIME = frozenset({HwSource.PRINTED, HwSource.PRINTED_BY_LEADER})
+"""Statements of high watermarks at the time at which they were reached, or soon after."""
+
+
+def _if_zone(case: Case) -> str:
+    """Return on which time zone a time rests, if lines name none."""
+    zone = case.reading.assumed
+    rests = not case.traces_alone and zone in case.sources.get_column("zone")
+    return f" (if the logs are in {zone})" if rests else ""
