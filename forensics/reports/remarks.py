@@ -6,16 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import polars as pl
+
+from forensics.case import Case
 from forensics.case.dates import EpochDate
 from forensics.case.producers import asked
-from forensics.case.restarts import together
+from forensics.case.restarts import Together, together
 from forensics.case.trace_clusters import cluster_text
 from forensics.result import Result
 from forensics.rules.finding import brokers_text, sentence
 from forensics.rules.stated_problems import Problem
+from parsers.schema import Kind
 
 APART = 1_000_000  # microseconds between clocks that are worth a sentence
 SURELY = 60_000_000  # the same if only effects that are usually fast show it
+STOPS = 3  # brokers whose stops are named
 DATED = 20  # sentences on epochs, the last ones
 ZONE = 15 * 60 * 1_000_000  # time zones differ by multiples of it,
 FARTHEST = 26 * 3_600 * 1_000_000  # and by no more than this: from UTC-12 to UTC+14
@@ -52,11 +57,44 @@ def restarted(result: Result) -> list[str]:
     return [
         f"{_all(len(found[-1].brokers))}{f' of {cluster_text(case.cluster)}' if several else ''} started again "
         + (f"together {len(found):,} times, the last time " if len(found) > 1 else "")
-        + f"between {_utc(found[-1].first)} and {_utc(found[-1].last):%H:%M:%S} UTC. Each may have stopped at "
-        "another time"
+        + f"between {_utc(found[-1].first)} and {_utc(found[-1].last):%H:%M:%S} UTC{_stops(case, found[-1])}"
         for case in result.case.parts
         if (found := together(case))
     ]
+
+
+def _stops(case: Case, one: Together) -> str:
+    """Return how brokers had stopped before they started together, as the end of a sentence; "" without log lines."""
+    if case.traces_alone:
+        return ""
+    clean = _clean_stops(case, one)
+    rest = [broker for broker in one.brokers if broker not in clean]
+    said = [f"broker {broker} had shut down cleanly at {_utc(time):%H:%M:%S}" for broker, time in clean.items()]
+    if len(said) > STOPS:
+        said = [f"{len(clean):,} of them had shut down cleanly"]
+    if rest:
+        said.append(f"no line shows a clean stop of {_which(rest, one)}")
+    return f": {', '.join(said)}"
+
+
+def _which(brokers: Sequence[int], one: Together) -> str:
+    if len(brokers) == len(one.brokers):
+        return "any of them"
+    return brokers_text(brokers) if len(brokers) <= STOPS else f"{len(brokers):,} of them"
+
+
+def _clean_stops(case: Case, one: Together) -> dict[int, int]:
+    """Return when brokers logged the end of a clean stop last, between a start and the next, in microseconds."""
+    done = pl.col("kind") == Kind.SHUTDOWN_COMPLETE.value
+    rows = case.observations.filter(done, pl.all_horizontal(pl.col("broker", "time").is_not_null()))
+    ends = rows.select("broker", pl.col("time").cast(pl.Int64)).rows()
+    found: dict[int, int] = {}
+    for broker in one.brokers:
+        starts = sorted(case.brokers[broker].starts)
+        place = next(place for place, time in enumerate(starts) if time >= one.first)
+        low, high = starts[max(place - 1, 0)], starts[place]
+        found |= [(of, time) for of, time in sorted(ends) if of == broker and low <= time <= high]
+    return found
 
 
 def _all(brokers: int) -> str:

@@ -24,6 +24,7 @@ from forensics.reports.html.page import said_by_lines
 from forensics.reports.html.wording import clock
 from forensics.reports.incidents import grouped, incidents, nearly, story
 from forensics.reports.recovered import recovered
+from forensics.reports.remarks import restarted
 from forensics.reports.text import render
 from forensics.result import Result
 from forensics.rules import RULES
@@ -621,3 +622,16 @@ def test_a_broker_without_a_copy_is_named(case: Callable[[str], Result]) -> None
     lines = render(case("powerloss-2.8.2-replication"), width=200).splitlines()
     named = [line.split()[1] for line in lines if line.endswith("; no copy of a judged partition")]
     assert named == ["9"]
+
+
+@pytest.mark.parametrize(
+    ("name", "stops"),
+    [
+        ("bitrot-3.9.1", "broker 2 had shut down cleanly at 16:52:13, no line shows a clean stop of brokers 1 and 3"),
+        ("rackloss-3.9.1", "no line shows a clean stop of any of them"),
+    ],
+)
+def test_restarts_together_say_how_brokers_had_stopped(name: str, stops: str, case: Callable[[str], Result]) -> None:
+    (said,) = restarted(case(name))
+    assert said.startswith("all 3 brokers started again between 2026-11-24 16:")
+    assert said.endswith(f" UTC: {stops}")
