@@ -93,6 +93,8 @@ def counted(notices: pl.DataFrame) -> pl.DataFrame:
 
     Damage in segments is not counted together: each piece has its place in the log.
     """
+    if notices.is_empty():
+        return notices
     longest = notices.get_column("reason").str.len_chars().max()
     if isinstance(longest, int) and longest > limits.REASON.value:
         notices = notices.with_columns(pl.col("reason").str.slice(0, limits.REASON.value))

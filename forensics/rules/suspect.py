@@ -33,6 +33,7 @@ class Suspect:
         after: name of the value ``first``. "" for none.
         settle: what would decide, beside the evidence that the rule asks for.
         do_not: actions that would destroy evidence or the last copy.
+        usual: such lines are mostly of records that were never committed, so it is a warning.
     """
 
     sign: Sign
@@ -46,6 +47,7 @@ class Suspect:
     do_not: tuple[str, ...] = ()
     had: str = ""
     cause: CauseId = CauseId.UNKNOWN
+    usual: bool = False
 
 
 TWO_CLUSTERS = "these are lines of two clusters"

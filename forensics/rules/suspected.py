@@ -305,6 +305,18 @@ SUSPECTS: tuple[Suspect, ...] = (
         cause=CauseId.UNCLEAN_ELECTION,
     ),
     Suspect(
+        Sign.TRUNCATED_FOR_LAST_KNOWN,
+        "committed-data-lost",
+        "the ISR was empty, and {leader} was elected leader ({role}) after it had stopped uncleanly. Broker {replica} "
+        "truncated its log to {target} to follow it: if records from offset {first} on were committed, they are lost",
+        "was in the ISR before, and truncated its log to {target}",
+        ("nothing from that offset on had been committed", "another replica that was in the ISR still has them"),
+        before=LEO,
+        do_not=_ISR_KEPT,
+        cause=CauseId.UNCLEAN_ELECTION,
+        usual=True,
+    ),
+    Suspect(
         Sign.FELL_TO_UNCLEAN_LEADER,
         "committed-data-lost",
         "broker {replica} was elected leader ({role}) from outside the ISR and began at offset {first}. The high "
@@ -746,7 +758,7 @@ def _finding(
     gone = held is not None and not held and one.moved is None
     return Finding(
         rule=suspect.rule,
-        severity=list(Severity)[min(severity.rank + 1, len(Severity) - 1)],
+        severity=list(Severity)[min(severity.rank + 1 + suspect.usual, len(Severity) - 1)],
         weak=(Weakness.OTHERWISE_EXPLAINED,),
         **place(history),
         replicas=_replicas(one),

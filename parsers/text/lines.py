@@ -176,22 +176,26 @@ def sample(head: bytes) -> pl.Series | None:
     return _block(text, 1).lines if text.strip() else None
 
 
+_REPLACED: Final = "\ufffd".encode()
+"""It takes the place of bytes that are no UTF-8 text."""
+
+
 def _block(data: bytes, first_line: int) -> Block:
     notices = empty(NOTICES)
     data = plain(data)
     if b"\x00" in data:
         # Left by a crash on a file system that extends a file before its data: never part of a log line.
-        data = data.replace(b"\x00", b"\xef\xbf\xbd")
+        data = data.replace(b"\x00", _REPLACED)
     try:
         lines = _split(data)
     except (pl.exceptions.ComputeError, UnicodeDecodeError):
         # One foreign byte must not cost the file: decode again, replace what cannot be read and name the lines.
-        lines = _split(data.decode("utf-8", errors="replace").encode("utf-8"))
-    damaged = lines.str.contains("\ufffd", literal=True)
-    if damaged.any():
+        data = data.decode("utf-8", errors="replace").encode("utf-8")
+        lines = _split(data)
+    if _REPLACED in data:
+        damaged = lines.str.contains(_REPLACED.decode(), literal=True)
         notices = _notices(lines, damaged, first_line, "bytes that are not UTF-8 text were replaced")
-    long = lines.str.len_bytes() > limits.LINE.value
-    if long.any():
+    if len(data) > limits.LINE.value and (long := lines.str.len_bytes() > limits.LINE.value).any():
         notices = pl.concat([notices, _notices(lines, long, first_line, limits.LINE.told("line longer than {}"))])
         shortened = pl.when(pl.col("line").str.len_bytes() > limits.LINE.value).then(pl.col("line").str.slice(0, 2000))
         lines = lines.to_frame("line").select(shortened.otherwise("line").alias("line")).to_series()

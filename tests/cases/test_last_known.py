@@ -67,3 +67,18 @@ def test_with_eligible_leader_replicas_an_election_may_be_forced_too() -> None:
     losses = [f for f in result.findings if f.rule == "committed-data-lost"]
     assert {(f.topic, f.cause) for f in losses} == {(f.topic, "forced-election") for f in losses}
     assert losses
+
+
+def test_what_others_remove_for_the_last_known_leader_may_have_been_committed() -> None:
+    """All hosts lose power, and parts of the logs. By what clients saw, offsets 192 to 194 of orders-1, 192 to 197 of
+    audit-1 and 177 to 185 of click-2 are lost, and of orders-3 nothing that was removed had been committed.
+    """
+    result = scan([str(DATA / "rackloss-4.1.1.tar.xz")])
+    losses = [f for f in result.findings if f.rule == "committed-data-lost"]
+    assert {(f"{f.topic}-{f.partition}", f.offsets, f.severity.value) for f in losses} == {
+        ("orders-1", ((192, 195),), "warning"),
+        ("orders-3", ((195, 198),), "warning"),
+        ("audit-1", ((192, 198),), "warning"),
+        ("click-2", ((177, 186),), "error"),
+    }
+    assert {f.confidence.value for f in losses} == {"suspected"}

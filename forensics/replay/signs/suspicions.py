@@ -17,9 +17,8 @@ from forensics.replay.facts.directory import LiveBy, Ref
 from forensics.replay.facts.log_dirs import moved
 from forensics.replay.facts.printed_hws import PrintedHw
 from forensics.replay.highest_until import HighestUntil
-from forensics.replay.history import History, Role, ShortenedLog, Truncation, once
+from forensics.replay.history import History, Role, ShortenedLog, once
 from forensics.replay.leader_epochs import Epoch
-from forensics.replay.leadership.elections import isr_before
 from forensics.replay.lineage import Lineage, differences, intersect, subtract
 from forensics.replay.roles.steps import REMOVES, LogBefore, RoleSpan, Sample, Step, StepKind, came_back
 from forensics.replay.signs.group_signs import beyond_last_leader
@@ -28,7 +27,6 @@ from forensics.replay.signs.isr_signs import (
     fell_to_unclean_leader,
     lacks_records_of_last_isr,
     led_from_outside,
-    plans_of_last_isr,
 )
 from forensics.replay.signs.kept_as_follower import kept_more_than_its_leader
 from forensics.replay.signs.led_after_truncating import (
@@ -54,6 +52,7 @@ from forensics.replay.signs.truncation_signs import (
     truncated_below_own,
     truncated_below_printed,
 )
+from forensics.replay.signs.unclean_elections import last_isr_truncated, truncated_for_last_known
 from forensics.replay.signs.unlike_copies import differ_in_one_epoch, differ_within
 from parsers.schema import Kind
 
@@ -441,59 +440,6 @@ def _recovered_shorter(history: History) -> Iterator[Suspicion]:
                 )  # fmt: skip
 
 
-def _last_isr_truncated(history: History) -> Iterator[Suspicion]:
-    """Yield members of the last ISR that truncated to follow a leader elected from outside it (KIP-106).
-
-    Everything committed is in the log of each ISR member, so what one removes then may have been committed. If a high
-    watermark above the target is known, that decides.
-    """
-    unclean = (epoch for epoch in history.epochs.values() if epoch.unclean and not epoch.safe)
-    for epoch in (epoch for epoch in unclean if epoch.leader is not None):
-        for one in _removed_for(history, epoch):
-            end, first = one.before.exact, max(one.target, _deleted_below(history, one))
-            if end is None or first < end:
-                yield Suspicion(
-                    Sign.LAST_ISR_TRUNCATED, one.replica, epoch.leader, epoch.epoch, -1,
-                    first, end, one.time, (*epoch.unclean[:1], *one.refs), target=one.target,
-                )  # fmt: skip
-        yield from _planned_by_last_isr(history, epoch)
-
-
-def _planned_by_last_isr(history: History, epoch: Epoch) -> Iterator[Suspicion]:
-    """Yield the same of members of the last ISR of which lines state the plan alone."""
-    for plan in plans_of_last_isr(history, epoch):
-        refs = (*epoch.unclean[:1], Ref(row=plan.row, note=f"truncates to {plan.offset}"))
-        yield Suspicion(
-            Sign.LAST_ISR_TRUNCATED, plan.broker, epoch.leader, epoch.epoch, -1, plan.offset or 0, None, plan.time,
-            refs, target=plan.offset,
-        )  # fmt: skip
-
-
-def _removed_for(history: History, epoch: Epoch) -> list[Truncation]:
-    """Return truncations of members of the last ISR that follow an epoch's leader from outside it, if no known high
-    watermark judges them.
-    """
-    isr = isr_before(history, epoch) or frozenset()
-    removed = (*history.truncations, *history.truncations_of_unknown_extent)
-    highest = max((statement.high_watermark for statement in history.statements), default=0)
-    members = isr if epoch.leader not in isr else frozenset()
-    return [one for one in removed if one.replica in members and _follows(one, epoch) and highest <= one.target]
-
-
-def _deleted_below(history: History, truncation: Truncation) -> int:
-    """Return the offset below which records had been deleted from the start of the log, as retention does."""
-    deleted = max((deletion.log_start for deletion in history.deletions), default=0)
-    return max(deleted, log_start_at(history.facts.log_starts, truncation.replica, truncation.refs[0].row))
-
-
-def _follows(truncation: Truncation, epoch: Epoch) -> bool:
-    """Return whether a replica truncated as follower of an epoch's leader; by time if no line names its role."""
-    if truncation.epoch >= 0:
-        return truncation.epoch == epoch.epoch
-    later = (truncation.time or 0) > (epoch.time or 0) > 0
-    return later and truncation.leader in (None, epoch.leader)
-
-
 def _recovered_from_unknown_end(step: Step) -> bool:
     """Return whether log recovery truncated a log whose end before is unknown, as it had grown since the last one."""
     return step.kind is StepKind.RECOVERY_TRUNCATED and (step.end is None or step.end < step.target)
@@ -718,7 +664,8 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.LED_AFTER_TRUNCATING: led_after_truncating,
     Sign.LED_WHILE_ANOTHER_HAD_MORE: led_while_another_had_more,
     Sign.BEGAN_BELOW_FOLLOWER: kept_more_than_its_leader,
-    Sign.LAST_ISR_TRUNCATED: _last_isr_truncated,
+    Sign.LAST_ISR_TRUNCATED: last_isr_truncated,
+    Sign.TRUNCATED_FOR_LAST_KNOWN: truncated_for_last_known,
     Sign.FELL_TO_UNCLEAN_LEADER: fell_to_unclean_leader,
     Sign.FELL_TO_RECOVERED_LEADER: fell_to_recovered_leader,
     Sign.TRUNCATION_REFUSED: refused_to_truncate,
