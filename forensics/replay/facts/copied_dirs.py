@@ -14,6 +14,7 @@ from forensics.replay.facts.live_dirs import PLACE
 Directory = tuple[str, int, int, str]
 """Topic, partition, broker, and the path of the log directory in the evidence."""
 
+_WITH_ID = "directory.id"
 _DIRECTORY = [*PLACE, "root"]
 _SAME = [*PLACE, "base_offset", "last_offset", "leader_epoch", "crc"]
 
@@ -21,10 +22,9 @@ _SAME = [*PLACE, "base_offset", "last_offset", "leader_epoch", "crc"]
 def copied(case: Case, live: pl.DataFrame, others: pl.DataFrame, batches: pl.DataFrame) -> frozenset[Directory]:
     """Return the directories that may be copies of the live one, which was copied later.
 
-    Log directories with equal ``meta.properties`` and folder names are one directory. Those with different settings or
-    dates in that file are not. Else, a directory may be a copy if the live one has each of its batches. Before
-    directory ids (KIP-858), two log directories that were first used in the same second have equal files, so the names
-    of their folders count too.
+    Log directories with one directory id (KIP-858) are one directory. Before there were ids, two that were first used
+    in the same second have equal ``meta.properties``, so the names of their folders have to be equal too. If one of
+    them has no such file, a directory may be a copy if the live one has each of its batches.
 
     Args:
         case: the evidence.
@@ -53,7 +53,7 @@ def _one_directory(case: Case, broker: int, root: str, live: str | None, *, with
     left, right = (known[one].identity if one in known else None for one in (root, live or ""))
     if None in (left, right):
         return within
-    return left == right and (within or _name(root) == _name(live or ""))
+    return left == right and (_WITH_ID in (left or "") or _name(root) == _name(live or ""))
 
 
 def _name(path: str) -> str:
