@@ -177,7 +177,8 @@ def caution(result: Result) -> str:
     if any(one.keep for one in grave):
         return _CAUTION.format(copied="what is named under Keep", while_running="")
     whole = _whole({incarnation_of(one) for one in grave}, result)
-    return f"{_CAUTION.format(copied=_of_logs(result), while_running=_RUNNING)}. {_ELSEWHERE[whole]}"
+    copied = _of_logs(result, controllers=any(one.controllers for one in grave))
+    return f"{_CAUTION.format(copied=copied, while_running=_RUNNING)}. {_ELSEWHERE[whole]}"
 
 
 _CAUTION: Final = (
@@ -200,11 +201,16 @@ def _whole(places: Collection[tuple[object, ...]], result: Result) -> bool:
     return all(broker in one.replicas and one.replicas[broker].on_disk for one in histories for broker in one.members)
 
 
-def _of_logs(result: Result) -> str:
-    """Return the log directories of all brokers in words, with their paths if they are few and known."""
-    named = log_folders(result)
+def _of_logs(result: Result, *, controllers: bool) -> str:
+    """Return the log directories of all brokers in words, with their paths if they are few and known.
+
+    Args:
+        result: a finished scan.
+        controllers: those of controllers too, which have what the metadata log lost.
+    """
+    named = log_folders(result, controllers=controllers)
     paths = f" ({all_of(named)})" if 0 < len(named) <= FOLDERS else ""
-    return f"the log directories of all brokers{paths}"
+    return f"the log directories of all brokers{' and controllers' if controllers else ''}{paths}"
 
 
 def _of_clusters(result: Result, places: Sequence[Partition], *, more: bool) -> str:

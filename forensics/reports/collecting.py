@@ -147,10 +147,10 @@ def _folders(result: Result, cluster: str, broker: int) -> list[str]:
     return [shlex.quote(folder) for folder in folders if folder]
 
 
-def log_folders(result: Result) -> list[str]:
-    """Return the log directories of all brokers that the evidence states, each path once."""
-    brokers = [one for one in result.case.everyone if not one.only_controls]
-    every = (_folders(result, one.cluster or "", one.id) for one in brokers)
+def log_folders(result: Result, *, controllers: bool) -> list[str]:
+    """Return the log directories of all brokers that the evidence states, each path once; or of controllers too."""
+    nodes = [one for one in result.case.everyone if controllers or not one.only_controls]
+    every = (_folders(result, one.cluster or "", one.id) for one in nodes)
     return list(dict.fromkeys(itertools.chain.from_iterable(every)))
 
 
