@@ -60,6 +60,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "replica_lines": "what single lines state of a replica's files, epochs and compaction",
             "routine_lines": "what single lines state that is routine",
             "suspect": "says what an entry of suspected is",
+            "suspects": "the table of suspicions: each sign with its words",
             "suspected_by_copies": "what segments that differ suggest",
             "suspected_by_readers": "what positions of consumers and followers suggest",
             "problem_entry": "says what an entry of known_problems is",

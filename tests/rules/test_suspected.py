@@ -11,7 +11,7 @@ from forensics.replay.signs.suspicions import SIGNS, Sign
 from forensics.reports.text import render
 from forensics.rules import RULES
 from forensics.rules.finding import Severity
-from forensics.rules.suspected import SUSPECTS
+from forensics.rules.suspects import SUSPECTS
 from tests.incident import Incident
 
 LOSS, CUT = "committed-data-lost", "truncation-below-committed"

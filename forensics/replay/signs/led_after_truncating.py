@@ -11,8 +11,9 @@ from typing import Final
 
 from forensics.replay.committed.led_next import led_after, led_next
 from forensics.replay.facts.directory import Ref
-from forensics.replay.history import History, Truncation, TruncationReason, once
-from forensics.replay.roles.steps import RoleSpan, Step, StepKind
+from forensics.replay.history import History, Role, Truncation, TruncationReason, once
+from forensics.replay.leader_epochs import Epoch
+from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
 from forensics.replay.signs.sign import Sign, Suspicion
 
 _MAY_BE_OWN: Final = (TruncationReason.HIGH_WATERMARK, TruncationReason.UNKNOWN)
@@ -127,6 +128,47 @@ def _recovered_before_it_led(history: History, one: Truncation) -> tuple[RoleSpa
 
 def _recovered_from_unknown_end(step: Step) -> bool:
     return step.kind is StepKind.RECOVERY_TRUNCATED and (step.end is None or step.end < step.target)
+
+
+def member_came_back_shorter(history: History) -> Iterator[Suspicion]:
+    """Yield followers in the ISR that restarted after an unclean stop and led next, where each other member of that ISR
+    removed records to follow them.
+
+    The stop may have taken the end of a log, and with it what the other members had. Or the follower had not fetched
+    that yet, so that it was not committed.
+    """
+    by_epoch: dict[int, list[Truncation]] = {}
+    for one in history.truncations:
+        by_epoch.setdefault(one.epoch, []).append(one)
+    for epoch in history.taken_up:
+        removed = [one for one in by_epoch.get(epoch.epoch, ()) if one.leader == epoch.leader]
+        found = _loaded_after_unclean_stop(history, epoch, removed[0]) if removed else None
+        least = _least_removed(history, *found, removed) if found is not None else None
+        if found is not None and least is not None:
+            span, step = found
+            yield Suspicion(
+                Sign.MEMBER_CAME_BACK_SHORTER, span.replica, least.replica, epoch.epoch, span.epoch, step.target,
+                least.end, step.time, (*least.before.because[:1], *step.refs, *least.refs), target=step.target,
+            )  # fmt: skip
+
+
+def _least_removed(history: History, span: RoleSpan, step: Step, removed: Sequence[Truncation]) -> Truncation | None:
+    """Return the truncation of the log that ended first, if each other member of an ISR removed records; else None."""
+    before = history.epochs.get(span.epoch)
+    members = ((before.last_isr if before is not None else None) or frozenset()) - {span.replica}
+    ends = {one.replica: one for one in removed if one.target <= step.target < one.end}
+    if not members or not members <= ends.keys():
+        return None
+    return min((ends[member] for member in members), key=lambda one: (one.end, one.replica))
+
+
+def _loaded_after_unclean_stop(history: History, epoch: Epoch, one: Truncation) -> tuple[RoleSpan, Step] | None:
+    """Return where the leader of an epoch had loaded its log after an unclean stop as a follower, and began with it."""
+    for span, step in reversed(_steps_before(history, one)):
+        if step.kind is StepKind.LOADED:
+            follower = span.role is Role.FOLLOWER and step.before is LogBefore.UNCLEAN_STOP
+            return (span, step) if follower and step.target == epoch.start else None
+    return None
 
 
 def _loaded(history: History, one: Truncation) -> tuple[Ref, ...]:

@@ -40,6 +40,9 @@ class Sign(StrEnum):
     LED_WHILE_ANOTHER_HAD_MORE = "a follower truncated its log, led soon after, and another replica then removed more"
     BEGAN_BELOW_FOLLOWER = "a leader began below the high watermark to which a new follower truncated its log"
     LAST_ISR_TRUNCATED = "a member of the last ISR truncated its log to follow a leader elected from outside the ISR"
+    MEMBER_CAME_BACK_SHORTER = (
+        "a member of the ISR restarted after an unclean stop and led next, with less than all other members had"
+    )
     TRUNCATED_FOR_LAST_KNOWN = (
         "a member of the ISR truncated its log to follow the last known leader, which had stopped uncleanly"
     )

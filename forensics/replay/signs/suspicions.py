@@ -32,6 +32,7 @@ from forensics.replay.signs.kept_as_follower import kept_more_than_its_leader
 from forensics.replay.signs.led_after_truncating import (
     led_after_truncating,
     led_while_another_had_more,
+    member_came_back_shorter,
     recovered_while_another_had_more,
 )
 from forensics.replay.signs.printed_before import first_lines, highest_printed, printed_above, printed_before
@@ -665,6 +666,7 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.LED_WHILE_ANOTHER_HAD_MORE: led_while_another_had_more,
     Sign.BEGAN_BELOW_FOLLOWER: kept_more_than_its_leader,
     Sign.LAST_ISR_TRUNCATED: last_isr_truncated,
+    Sign.MEMBER_CAME_BACK_SHORTER: member_came_back_shorter,
     Sign.TRUNCATED_FOR_LAST_KNOWN: truncated_for_last_known,
     Sign.FELL_TO_UNCLEAN_LEADER: fell_to_unclean_leader,
     Sign.FELL_TO_RECOVERED_LEADER: fell_to_recovered_leader,
