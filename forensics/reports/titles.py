@@ -111,8 +111,8 @@ def confidence_text(result: Result) -> str:
     named = {finding.confidence for finding in loud}
     alone = any(rule_of(one.rule).bearers is Bearers.ONE and one.confidence is Confidence.PROVEN for one in loud)
     means = _OF_TRACES if result.case.traces_alone else _OF_DAMAGE if alone else _MEANS
-    said = [f"{one.value} means: {text}" for one, text in means.items() if one in named]
-    return f"In the headings below, {'. '.join(said)}." if said else ""
+    said = [f"{one.value} means: {text}." for one, text in means.items() if one in named]
+    return f"In the headings below, {' And '.join(said)}" if said else ""
 
 
 def node_name(node: Broker) -> str:

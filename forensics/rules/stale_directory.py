@@ -7,7 +7,7 @@ import shlex
 from forensics.case import Case
 from forensics.case.log_directories import LogDirectory
 from forensics.replay.confidence import Bearers
-from forensics.replay.facts.directory import Disk, LiveBy
+from forensics.replay.facts.directory import Copied, Disk, LiveBy
 from forensics.replay.history import History
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, Verdict, advised, judgement, place
@@ -37,7 +37,8 @@ is unknown.""",
         """\
 The second directory is marked (``-delete``, ``-future``, ``-stray``). Or the evidence contains
 the same directory twice, also if it was copied at two times. That is so if ``meta.properties``
-of both are equal. If one of them has none, the live one must have each batch of the other.""",
+of both are equal. If one of them has none, and the live one has each batch of the other, the
+answer is unknown.""",
     ),
     versions=(
         """\
@@ -83,7 +84,8 @@ def judge(history: History, case: Case) -> Judgement:
     missing += [
         Want(Question.WHOLE_DIRECTORIES, (of([broker], Artefact.LOG_DIRECTORY),))
         for broker, disk in sorted(history.facts.disks.items())
-        if disk.directory is not None and not log_directory_at_hand(history, case, broker)
+        if any(one.copied is Copied.PERHAPS for one in disk.stale)
+        or (disk.directory is not None and not log_directory_at_hand(history, case, broker))
     ]
     if not missing and all(disk.directory is None for disk in history.facts.disks.values()):
         # No replica is known, and no directory is in the evidence: at most a checkpoint file is.

@@ -310,7 +310,7 @@ def test_lines_fit(sample: Path, width: int, scanned: Scanned) -> None:
 def test_the_summary_is_short(sample: Path, scanned: Scanned) -> None:
     result = scanned(sample)
     loud = len(incidents(f for f in result.findings if f.severity is not Severity.INFO))
-    assert len(render(result, width=120).splitlines()) <= 46 + 60 * loud  # a step has up to two quotes of two rows
+    assert len(render(result, width=120).splitlines()) <= 50 + 60 * loud  # a step has up to two quotes of two rows
 
 
 def test_the_same_result_gives_the_same_text(trace: Path, scanned: Scanned) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from forensics.replay.coverage import Printed, Span
-from forensics.replay.facts.directory import Disk, StaleDir
+from forensics.replay.facts.directory import Copied, Disk, StaleDir
 from forensics.replay.history import History, HwStatement, once
 from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import Lineage, Range, intersect, merge, same, subtract
@@ -125,7 +125,7 @@ def _may_hold(history: History, broker: int, first: int, before: int) -> bool:
 
 def _left_may_hold(left: StaleDir, first: int, before: int) -> bool:
     """Return the same for another directory: a copy that was made earlier has what was in it then."""
-    if not left.copied or left.end is None:
+    if left.copied is Copied.NO or left.end is None:
         return True
     return left.end > first and left.lineage.epoch_at(first) < before
 

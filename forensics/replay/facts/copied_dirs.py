@@ -6,9 +6,12 @@ once. That is no sign of a second live directory.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from forensics.case import Case
+from forensics.replay.facts.directory import Copied
 from forensics.replay.facts.live_dirs import PLACE
 
 Directory = tuple[str, int, int, str]
@@ -19,12 +22,12 @@ _DIRECTORY = [*PLACE, "root"]
 _SAME = [*PLACE, "base_offset", "last_offset", "leader_epoch", "crc"]
 
 
-def copied(case: Case, live: pl.DataFrame, others: pl.DataFrame, batches: pl.DataFrame) -> frozenset[Directory]:
-    """Return the directories that may be copies of the live one, which was copied later.
+def copied(case: Case, live: pl.DataFrame, others: pl.DataFrame, batches: pl.DataFrame) -> Mapping[Directory, Copied]:
+    """Return the directories that are or may be copies of the live one.
 
     Log directories with one directory id (KIP-858) are one directory. Before there were ids, two that were first used
     in the same second have equal ``meta.properties``, so the names of their folders have to be equal too. If one of
-    them has no such file, a directory may be a copy if the live one has each of its batches.
+    two has no such file, a directory may be a copy if the live one has each of its batches.
 
     Args:
         case: the evidence.
@@ -33,27 +36,29 @@ def copied(case: Case, live: pl.DataFrame, others: pl.DataFrame, batches: pl.Dat
         batches: sound batches of the evidence.
     """
     if others.is_empty():
-        return frozenset()
+        return {}
     rows = (
         others.select(_DIRECTORY)
         .unique()
         .join(live.select(*PLACE, pl.col("root").alias("_live")).unique(), on=PLACE, how="left", maintain_order="left")
     )
     within = _within(live, others, batches)
-    return frozenset(
-        (topic, partition, broker, root)
+    return {
+        (topic, partition, broker, root): _one_directory(
+            case, broker, root, of_live, within=(topic, partition, broker, root) in within
+        )
         for topic, partition, broker, root, of_live in rows.sort(_DIRECTORY).iter_rows()
-        if _one_directory(case, broker, root, of_live, within=(topic, partition, broker, root) in within)
-    )
+    }
 
 
-def _one_directory(case: Case, broker: int, root: str, live: str | None, *, within: bool) -> bool:
-    """Return whether two log directories of a broker may be one, by their identities, else by the batches in them."""
+def _one_directory(case: Case, broker: int, root: str, live: str | None, *, within: bool) -> Copied:
+    """Return whether two log directories of a broker are one, by their identities, else by the batches in them."""
     known = case.brokers[broker].directories if broker in case.brokers else {}
     left, right = (known[one].identity if one in known else None for one in (root, live or ""))
     if None in (left, right):
-        return within
-    return left == right and (_WITH_ID in (left or "") or _name(root) == _name(live or ""))
+        return Copied.PERHAPS if within and left is not right else Copied.NO
+    same = left == right and (_WITH_ID in (left or "") or _name(root) == _name(live or ""))
+    return Copied.YES if same else Copied.NO
 
 
 def _name(path: str) -> str:

@@ -56,6 +56,14 @@ Pointer = tuple[int, Ref]
 """An offset read from a checkpoint file, with its line."""
 
 
+class Copied(StrEnum):
+    """Whether a directory is a copy of the live one, made at another time."""
+
+    NO = "no"
+    PERHAPS = "perhaps"  # its log directory is not in the evidence, and the live one has each of its batches
+    YES = "yes"
+
+
 @dataclass(frozen=True, slots=True)
 class StaleDir:
     """Another directory of the same replica on the same broker.
@@ -69,7 +77,7 @@ class StaleDir:
         log_start: first offset of its segments.
         checkpoint: high watermark in the ``replication-offset-checkpoint`` beside it.
         topic_id: by its ``partition.metadata`` (KIP-516), or None.
-        copied: it may be a copy of the live directory, made at another time.
+        copied: whether it is a copy of the live directory, made at another time.
     """
 
     directory: str
@@ -80,7 +88,7 @@ class StaleDir:
     log_start: int = 0
     checkpoint: Pointer | None = None
     topic_id: str | None = None
-    copied: bool = False
+    copied: Copied = Copied.NO
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +168,7 @@ class Disk:
     @property
     def left_behind(self) -> tuple[StaleDir, ...]:
         """Other directories that are no copies of this one."""
-        return tuple(one for one in self.stale if not one.copied)
+        return tuple(one for one in self.stale if one.copied is Copied.NO)
 
     def left_by_this_topic(self) -> list[StaleDir]:
         """Return other directories of the same replica, except those known to be of another topic of the same name.

@@ -161,7 +161,7 @@ def _left(case: Case, live_files: pl.DataFrame, stale: pl.DataFrame) -> Iterator
                 log_start=base or 0,
                 checkpoint=known.checkpoint,
                 topic_id=known.topic_id,
-                copied=(topic, partition, broker, root) in copies,
+                copied=copies[topic, partition, broker, root],
             ),
         )
 
