@@ -33,7 +33,7 @@ class Suspect:
         after: name of the value ``first``. "" for none.
         settle: what would decide, beside the evidence that the rule asks for.
         do_not: actions that would destroy evidence or the last copy.
-        usual: such lines are mostly of records that were never committed, so it is a warning.
+        usual: such lines are common where nothing that was committed is lost, so it is a warning.
     """
 
     sign: Sign

@@ -280,6 +280,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         had="had log end offset {end}",
         do_not=_ISR_KEPT,
         cause=CauseId.UNFLUSHED_TAIL,
+        usual=True,
     ),
     Suspect(
         Sign.TRUNCATED_FOR_LAST_KNOWN,

@@ -110,7 +110,7 @@ def test_the_next_step_fits_a_path_with_blanks(tmp_path: Path) -> None:
     incident[1].shrinks(10, "1,2,3", "1,3", 100, 100, "(brokerId: 2, endOffset: 60)")
     leave(incident, 80, (0, 59, 0), (60, 79, 1), on=(2,))
     leave(incident, 100, (0, 99, 0), on=(1,))
-    copy, salvage, _ = one(incident.findings("committed-data-lost")).next_steps
+    copy, salvage, *_ = one(incident.findings("committed-data-lost")).next_steps
     assert f"'{tmp_path}/of monday/broker-1/data/orders-0'" in copy.text
     assert salvage.command == f"forensics salvage '{tmp_path}/of monday' -p orders-0 -o recovered"
 

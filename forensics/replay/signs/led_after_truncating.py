@@ -153,12 +153,14 @@ def member_came_back_shorter(history: History) -> Iterator[Suspicion]:
 
 
 def _least_removed(history: History, span: RoleSpan, step: Step, removed: Sequence[Truncation]) -> Truncation | None:
-    """Return the truncation of the log that ended first, if each other member of an ISR removed records; else None."""
+    """Return the truncation of the log that ended first, if each other member of an ISR removed records, the leader and
+    another follower at least; else None.
+    """
     before = history.epochs.get(span.epoch)
     members = ((before.last_isr if before is not None else None) or frozenset()) - {span.replica}
     ends = {one.replica: one for one in removed if one.target <= step.target < one.end}
-    if not members or not members <= ends.keys():
-        return None
+    if before is None or not members - {before.leader} or not members <= ends.keys():
+        return None  # a leader alone always may have more
     return min((ends[member] for member in members), key=lambda one: (one.end, one.replica))
 
 
