@@ -57,7 +57,7 @@ Pointer = tuple[int, Ref]
 
 
 class Copied(StrEnum):
-    """Whether a directory is a copy of the live one, made at another time."""
+    """An answer to the question if a directory is a copy of the live one, made at another time."""
 
     NO = "no"
     PERHAPS = "perhaps"  # its log directory is not in the evidence, and the live one has each of its batches
