@@ -158,18 +158,29 @@ def test_a_partition_that_is_not_there_is_called_so_and_those_that_are_are_named
     assert f"no partition {name} in the evidence; there is orders-0" in ran.err
 
 
-def test_where_a_loss_cannot_be_ruled_out_the_offsets_at_stake_are_named(run: Run) -> None:
-    """Only the lines of brokers show that records of orders-0 went: which of them were committed, nothing shows."""
+def power_loss() -> Path:
+    """Three brokers after power loss; the test is skipped without the folder of incidents."""
     root = evidence_root()
     evidence = root.parent / "incidents" / "rackloss-3.9.1" if root is not None else None
     if evidence is None or not evidence.is_dir():
         pytest.skip(NO_EVIDENCE)
-    truth = json.loads((evidence / "truth.json").read_text())
-    assert "orders-0" in json.dumps(truth)
-    ran = run("salvage", evidence, "-p", "orders-0", "--dry-run")
+    return evidence
+
+
+def test_where_a_loss_cannot_be_ruled_out_the_offsets_at_stake_are_named(run: Run) -> None:
+    """Only the lines of brokers show that records of orders-2 went: which of them were committed, nothing shows."""
+    ran = run("salvage", power_loss(), "-p", "orders-2", "--dry-run")
     assert ran.code == 2
-    (options,) = re.findall(r"a loss cannot be ruled out from offset 201 on\. Name offsets yourself: (.+)", ran.err)
-    assert run("salvage", evidence, "-p", "orders-0", *options.split(), "--dry-run").code == 0
+    (options,) = re.findall(r"a loss cannot be ruled out from offset 204 on\. Name offsets yourself: (.+)", ran.err)
+    assert run("salvage", power_loss(), "-p", "orders-2", *options.split(), "--dry-run").code == 0
+
+
+def test_the_offsets_of_a_suspected_loss_are_wanted_and_no_copy_has_them(run: Run) -> None:
+    """Clients had acknowledgements for orders-0 201 to 212: truth.json names them as lost."""
+    ran = run("salvage", power_loss(), "-p", "orders-0", "--dry-run")
+    assert ran.code == 1
+    assert "orders-0: offsets 201 to 212 (12 offsets) wanted" in ran.out
+    assert "No copy is known to have the lost records at offsets 201 to 212" in ran.out
 
 
 def test_whole_batches_that_reach_beyond_what_was_asked_for_are_said(run: Run, tmp_path: Path) -> None:
