@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from forensics.replay.signs.sign import Sign
 from forensics.rules.causes import CauseId
 from forensics.rules.suspect import (
@@ -27,11 +29,19 @@ from forensics.rules.suspect import (
 from forensics.rules.suspected_by_copies import OF_COPIES
 from forensics.rules.suspected_by_readers import OF_READERS
 
-_TRUNCATED = (
-    ("committed-data-lost", "committed {offsets} may be lost"),
-    ("truncation-below-committed", "{offsets} may have been committed"),
-)
-"""Rules that suspect what a replica removed, each with what is at stake."""
+
+def _removed(template: Suspect) -> tuple[Suspect, ...]:
+    """Return the suspicions of both rules about what a replica removed. The template's summary ends before the words
+    for what is at stake.
+    """
+    return tuple(
+        replace(template, rule=rule, summary=template.summary + at_stake)
+        for rule, at_stake in (
+            (template.rule, "committed {offsets} may be lost"),
+            ("truncation-below-committed", "{offsets} may have been committed"),
+        )
+    )
+
 
 _ISR_KEPT = ("start or wipe another replica that was in the ISR before its directory is copied",)
 
@@ -187,13 +197,13 @@ SUSPECTS: tuple[Suspect, ...] = (
         ("nothing from offset {first} on had been committed",),
         cause=CauseId.CORRUPT_BATCH,
     ),
-    *(
+    *_removed(
         Suspect(
             Sign.RECOVERED_WHILE_ANOTHER_HAD_MORE,
-            rule,
+            "committed-data-lost",
             "broker {replica} was in the ISR, found corruption when it recovered its log, truncated the log to "
             "{target}, and became leader ({role}) next. Broker {witness} had log end offset {end}, and then truncated "
-            "its log to follow broker {replica}: " + at_stake,
+            "its log to follow broker {replica}: ",
             "found corruption when it recovered its log, and truncated the log to {target}",
             ("broker {replica} had not fetched them before, so that they were not committed",),
             before=LEO,
@@ -201,14 +211,13 @@ SUSPECTS: tuple[Suspect, ...] = (
             do_not=_ISR_KEPT,
             cause=CauseId.CORRUPT_BATCH,
         )
-        for rule, at_stake in _TRUNCATED
     ),
-    *(
+    *_removed(
         Suspect(
             Sign.LED_AFTER_TRUNCATING,
-            rule,
+            "committed-data-lost",
             "broker {replica} was in the ISR, truncated its log from {end} to its own high watermark, {target}, and "
-            "became leader ({role}) next: " + at_stake,
+            "became leader ({role}) next: ",
             "truncated its log to its own high watermark, {target}, and became leader ({role}) next",
             (
                 "it had fetched them again from the leader before",
@@ -219,14 +228,13 @@ SUSPECTS: tuple[Suspect, ...] = (
             do_not=_ISR_KEPT,
             cause=CauseId.HW_TRUNCATION,
         )
-        for rule, at_stake in _TRUNCATED
     ),
-    *(
+    *_removed(
         Suspect(
             Sign.LED_WHILE_ANOTHER_HAD_MORE,
-            rule,
+            "committed-data-lost",
             "broker {replica} truncated its log to {target} as a follower, and led within a minute. Broker {witness} "
-            "had log end offset {end}, and then truncated its log to follow broker {replica}: " + at_stake,
+            "had log end offset {end}, and then truncated its log to follow broker {replica}: ",
             "truncated its log to {target}, and led within a minute",
             (
                 "it had fetched them again from its leader before",
@@ -239,7 +247,6 @@ SUSPECTS: tuple[Suspect, ...] = (
             do_not=_ISR_KEPT,
             cause=CauseId.HW_TRUNCATION,
         )
-        for rule, at_stake in _TRUNCATED
     ),
     Suspect(
         Sign.BEGAN_BELOW_FOLLOWER,

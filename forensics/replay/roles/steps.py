@@ -125,6 +125,11 @@ class Step:
         unclean = self.before is LogBefore.UNCLEAN_STOP
         return self.kind is StepKind.LOADED and not unclean and self.target >= self.end_low
 
+    @property
+    def recovered_from_unknown_end(self) -> bool:
+        """Return whether log recovery truncated a log whose end before is unknown: it had grown since the last line."""
+        return self.kind is StepKind.RECOVERY_TRUNCATED and (self.end is None or self.end < self.target)
+
 
 @dataclass(slots=True)
 class RoleSpan:

@@ -119,15 +119,11 @@ def _recovered_before_it_led(history: History, one: Truncation) -> tuple[RoleSpa
     shows that the leader had not fetched again; one that truncates to its own high watermark does not.
     """
     for span, step in _steps_before(history, one):
-        if _recovered_from_unknown_end(step) and one.target <= step.target < one.end:
+        if step.recovered_from_unknown_end and one.target <= step.target < one.end:
             time = step.time if one.reason in _MAY_BE_OWN else None
             if led_after(history, span.replica, span.epoch, time) is not None:
                 return span, step
     return None
-
-
-def _recovered_from_unknown_end(step: Step) -> bool:
-    return step.kind is StepKind.RECOVERY_TRUNCATED and (step.end is None or step.end < step.target)
 
 
 def member_came_back_shorter(history: History) -> Iterator[Suspicion]:

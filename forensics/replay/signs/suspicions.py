@@ -430,7 +430,7 @@ def _recovered_shorter(history: History) -> Iterator[Suspicion]:
             (one, two, step)
             for one, two in itertools.zip_longest(served, served[1:])
             for step in one.steps
-            if _recovered_from_unknown_end(step)
+            if step.recovered_from_unknown_end
         ]
         for one, two, step in recovered:
             epoch = _next_led(history, one, two, step)
@@ -439,11 +439,6 @@ def _recovered_shorter(history: History) -> Iterator[Suspicion]:
                     Sign.RECOVERY_TRUNCATED_LEADER, broker, broker, epoch, one.epoch,
                     step.target, None, step.time, step.refs,
                 )  # fmt: skip
-
-
-def _recovered_from_unknown_end(step: Step) -> bool:
-    """Return whether log recovery truncated a log whose end before is unknown, as it had grown since the last one."""
-    return step.kind is StepKind.RECOVERY_TRUNCATED and (step.end is None or step.end < step.target)
 
 
 def _next_led(history: History, one: RoleSpan, two: RoleSpan | None, truncation: Step) -> int | None:
