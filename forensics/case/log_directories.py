@@ -7,7 +7,7 @@ What distinguishes them applies to a whole directory, not to each partition in i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from parsers.file_reading import FileReading
 from parsers.files.sources import Source
@@ -24,15 +24,15 @@ class LogDirectory:
 
     Attributes:
         written: date of its ``meta.properties``, as printed in it, or None.
-        identity: the settings in its ``meta.properties`` and the date; None if it has none. Two directories of equal
-            identity are one directory, copied at two times.
+        settings: the settings in its ``meta.properties``, with the date; none if it has no such file. Two directories
+            of equal settings may be one directory, copied at two times.
         ahead: number of partitions whose log ends later here than in each other directory.
         shared: number of its partitions that another directory has too.
         first: the first of these by name; one that is not Kafka's own, if there is any.
     """
 
     written: str | None = None
-    identity: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
     ahead: int = 0
     shared: int = 0
     first: tuple[str, int] | None = None
@@ -89,8 +89,7 @@ def _count(
     """
     for root in sorted(reached):
         told = known.get(root, {})
-        identity = repr(sorted(told.items())) if told else None
-        one = found.setdefault(root, LogDirectory(told.get(WRITTEN), identity, first=place))
+        one = found.setdefault(root, LogDirectory(told.get(WRITTEN), dict(told), first=place))
         one.shared += 1
     farthest = [root for root, end in reached.items() if end == max(reached.values())]
     if len(farthest) == 1:

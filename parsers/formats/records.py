@@ -159,10 +159,10 @@ def _decode_v2(view: memoryview, limit: int | None) -> Decoded:
     producer_id, producer_epoch = _PRODUCER.unpack_from(view, _PRODUCER_AT)
     records: list[Record] = []
     controls: list[ControlRecord] = []
-    problem = None
+    problem, most = None, limits.RECORDS.value
     try:
         for record in _library().batch(plain):
-            if len(records) + len(controls) == limits.RECORDS.value:
+            if len(records) + len(controls) == most:
                 problem = limits.RECORDS.told("the batch is not read on after {} records")
                 break
             if is_control:

@@ -54,10 +54,10 @@ def copied(case: Case, live: pl.DataFrame, others: pl.DataFrame, batches: pl.Dat
 def _one_directory(case: Case, broker: int, root: str, live: str | None, *, within: bool) -> Copied:
     """Return whether two log directories of a broker are one, by their identities, else by the batches in them."""
     known = case.brokers[broker].directories if broker in case.brokers else {}
-    left, right = (known[one].identity if one in known else None for one in (root, live or ""))
-    if None in (left, right):
-        return Copied.PERHAPS if within and left is not right else Copied.NO
-    same = left == right and (_WITH_ID in (left or "") or _name(root) == _name(live or ""))
+    left, right = (known[one].settings if one in known else {} for one in (root, live or ""))
+    if not left or not right:
+        return Copied.PERHAPS if within and (left or right) else Copied.NO
+    same = left == right and (_WITH_ID in left or _name(root) == _name(live or ""))
     return Copied.YES if same else Copied.NO
 
 
