@@ -20,8 +20,10 @@ from random import Random
 from benchmarks.same.__main__ import matches
 from benchmarks.same.corpus import Files, Recorded, recorded
 from benchmarks.same.cuts import Evidence
-from benchmarks.withheld.trial import OF_FILES, Answers, Wrong, answers, drawn, fewest, last_line, written, wrong
-from benchmarks.withheld.ways import WAYS, Edit, edited
+from benchmarks.withheld.edits import Edit, edited
+from benchmarks.withheld.trial import OF_FILES, Answers, Place, Wrong, answers, drawn, fewest, last_line, written, wrong
+from benchmarks.withheld.ways import WAYS
+from forensics.rules.finding import Judgement
 
 
 def arguments(given: Sequence[str] | None) -> argparse.Namespace:
@@ -91,11 +93,19 @@ class Hunt:
     def _wrong(self, files: Files, known: Answers, name: str, edits: Sequence[Edit]) -> list[Wrong]:
         expected = {rule for way in name.split("+") for rule in OF_FILES.get(way, ())}
         left = edited(files, edits)
+        known = {**known, **self._of_others(edits)}
         return [
             one
             for one in wrong(known, answers(left, self.folder), last_line(left))
             if one.place.rule not in expected and (one.kind.isupper() or self.options.all)
         ]
+
+    def _of_others(self, edits: Sequence[Edit]) -> Answers:
+        """Return the answers to what the changes add of other clusters."""
+        found: dict[Place, Judgement] = {}
+        for edit in edits:
+            found |= answers(edit.beside, self.folder) if edit.beside else {}
+        return found
 
     def _print(self, case: Recorded, seed: int, name: str, edits: Sequence[Edit], one: Wrong) -> None:
         files, known = self.whole(case)

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from benchmarks.same.corpus import Files
 from benchmarks.same.cuts import Evidence, is_log
-from benchmarks.withheld.ways import WAYS, Edit
+from benchmarks.withheld.edits import Edit
+from benchmarks.withheld.ways import WAYS
 from forensics.engines.local import scan
 from forensics.errors import NothingUnderstood
 from forensics.replay.confidence import decides

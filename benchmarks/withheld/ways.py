@@ -1,64 +1,24 @@
-"""Ways in which evidence reaches an operator incomplete, or not as the brokers wrote it."""
+"""Ways in which evidence reaches an operator incomplete, or not as the brokers wrote it.
+
+Those in which tools and people hand over logs are in ``handed_over``.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from random import Random
 
 from benchmarks.same.corpus import Files
-from benchmarks.same.cuts import EARLIEST, KINDS, LATEST, Evidence, Spans, broker_of, is_data, is_log, without_lines
+from benchmarks.same.cuts import EARLIEST, KINDS, LATEST, Evidence, broker_of, is_data, is_log
+from benchmarks.withheld.edits import STAMP, Edit, all_changed, each, gone, lines_gone
+from benchmarks.withheld.handed_over import HANDED_OVER
 
-_STAMP = re.compile(rb"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\]", re.MULTILINE)
 _LEVEL = re.compile(rb"^\[[^\]]*\] (TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
 _LEVELS = (b"TRACE", b"DEBUG", b"INFO", b"WARN", b"ERROR", b"FATAL")
 _SEGMENT = re.compile(r"/[^/]+-[0-9]+/[0-9]{20}\.log$")
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """One change of the evidence.
-
-    Attributes:
-        text: what it does.
-        apply: returns the changed evidence.
-    """
-
-    text: str
-    apply: Callable[[Files], Files]
-
-
-def edited(files: Files, edits: Iterable[Edit]) -> Files:
-    """Return the evidence after some changes, in their order."""
-    for edit in edits:
-        files = edit.apply(files)
-    return files
-
-
-def _only(kept: Callable[[str], bool], files: Files) -> Files:
-    return {path: content for path, content in files.items() if kept(path)}
-
-
-def _changed(path: str, change: Callable[[bytes], bytes], files: Files) -> Files:
-    return {one: change(content) if one == path else content for one, content in files.items()}
-
-
-def _gone(paths: Iterable[str]) -> list[Edit]:
-    return [Edit(f"- {path}", partial(_only, lambda one, path=path: one != path)) for path in paths]  # type: ignore[misc]
-
-
-def _each(paths: Iterable[str], text: str, change: Callable[[bytes], bytes]) -> list[Edit]:
-    return [Edit(f"{text} {path}", partial(_changed, path, change)) for path in paths]
-
-
-def _lines_gone(lines: dict[str, Spans]) -> list[Edit]:
-    return [
-        Edit(f"- {path}: lines {spans}", partial(_changed, path, partial(without_lines, spans=spans)))
-        for path, spans in lines.items()
-    ]
 
 
 # -- files that are not there ------------------------------------------------------------------------------------------
@@ -67,27 +27,27 @@ def _lines_gone(lines: dict[str, Spans]) -> list[Edit]:
 def some_files(evidence: Evidence, random: Random) -> list[Edit]:
     """Some files are missing, anywhere."""
     share = random.choice((0.05, 0.1, 0.3, 0.6))
-    return _gone(path for path in evidence.paths if random.random() < share)
+    return gone(path for path in evidence.paths if random.random() < share)
 
 
 def of_one_broker(evidence: Evidence, random: Random) -> list[Edit]:
     """All of one broker is missing, or its logs, or its data."""
     broker = random.choice(evidence.brokers)
     part: Callable[[str], bool] = random.choice((is_log, is_data, lambda path: True))
-    return _gone(path for path in evidence.paths if broker_of(path) == broker and part(path))
+    return gone(path for path in evidence.paths if broker_of(path) == broker and part(path))
 
 
 def one_broker_alone(evidence: Evidence, random: Random) -> list[Edit]:
     """One broker's files are there, or those of one and of the controllers."""
     kept = {random.choice(evidence.brokers), random.choice((evidence.brokers[0], evidence.brokers[-1]))}
-    return _gone(path for path in evidence.paths if broker_of(path) not in kept)
+    return gone(path for path in evidence.paths if broker_of(path) not in kept)
 
 
 def some_kinds(evidence: Evidence, random: Random) -> list[Edit]:
     """One or two kinds of files are missing, of all brokers or of one."""
     kinds = random.sample(sorted(KINDS), k=random.choice((1, 1, 2)))
     brokers = evidence.brokers if random.random() < 0.5 else random.sample(evidence.brokers, k=1)
-    return _gone(
+    return gone(
         path for path in evidence.paths if broker_of(path) in brokers and any(KINDS[kind](path) for kind in kinds)
     )
 
@@ -97,19 +57,19 @@ def some_kinds(evidence: Evidence, random: Random) -> list[Edit]:
 
 def until(evidence: Evidence, random: Random) -> list[Edit]:
     """All logs end at one moment."""
-    return _lines_gone(evidence.during(evidence.brokers, evidence.moment(random), LATEST))
+    return lines_gone(evidence.during(evidence.brokers, evidence.moment(random), LATEST))
 
 
 def since(evidence: Evidence, random: Random) -> list[Edit]:
     """All logs begin at one moment."""
-    return _lines_gone(evidence.during(evidence.brokers, EARLIEST, evidence.moment(random)))
+    return lines_gone(evidence.during(evidence.brokers, EARLIEST, evidence.moment(random)))
 
 
 def between(evidence: Evidence, random: Random) -> list[Edit]:
     """All logs begin at one moment and end at another."""
     first, after = evidence.between(random)
-    before = _lines_gone(evidence.during(evidence.brokers, after, LATEST))
-    return [*before, *_lines_gone(evidence.during(evidence.brokers, EARLIEST, first))]
+    before = lines_gone(evidence.during(evidence.brokers, after, LATEST))
+    return [*before, *lines_gone(evidence.during(evidence.brokers, EARLIEST, first))]
 
 
 def one_broker_since(evidence: Evidence, random: Random) -> list[Edit]:
@@ -118,7 +78,7 @@ def one_broker_since(evidence: Evidence, random: Random) -> list[Edit]:
     for broker in random.sample(evidence.printing, k=min(len(evidence.printing), random.choice((1, 1, 2)))):
         moment = evidence.moment(random, broker)
         span = (EARLIEST, moment) if random.random() < 0.6 else (moment, LATEST)
-        found += _lines_gone(evidence.during([broker], *span))
+        found += lines_gone(evidence.during([broker], *span))
     return found
 
 
@@ -129,7 +89,7 @@ def rotated_away(evidence: Evidence, random: Random) -> list[Edit]:
     if lines and random.random() < 0.5:
         path = random.choice(sorted(lines))
         lines = {path: lines[path]}
-    return _lines_gone(lines)
+    return lines_gone(lines)
 
 
 def level(evidence: Evidence, random: Random) -> list[Edit]:
@@ -138,7 +98,7 @@ def level(evidence: Evidence, random: Random) -> list[Edit]:
     kind = random.choice(("state-change.log", "server.log", "controller.log", ".log"))
     brokers = evidence.brokers if random.random() < 0.7 else random.sample(evidence.brokers, k=1)
     paths = [path for path in evidence.logs if path.endswith(kind) and broker_of(path) in brokers]
-    return _each(paths, f"from {least.decode()} on:", partial(_from_level, least))
+    return each(paths, f"from {least.decode()} on:", partial(_from_level, least))
 
 
 def _from_level(least: bytes, content: bytes) -> bytes:
@@ -158,7 +118,7 @@ def searched(evidence: Evidence, random: Random) -> list[Edit]:
     )
     broker = random.choice(evidence.printing)
     paths = [path for path in evidence.logs if broker_of(path) == broker or random.random() < 0.5]
-    return _each(paths, f"matches of {words.decode()} in", partial(_matches, re.compile(words)))
+    return each(paths, f"matches of {words.decode()} in", partial(_matches, re.compile(words)))
 
 
 def _matches(words: re.Pattern[bytes], content: bytes) -> bytes:
@@ -170,7 +130,7 @@ def head_or_tail(evidence: Evidence, random: Random) -> list[Edit]:
     found = []
     for path in random.sample(sorted(evidence.logs), k=random.randint(1, len(evidence.logs))):
         share, tail = random.random(), random.random() < 0.7
-        found += _each([path], f"{'tail' if tail else 'head'} {share:.3f} of", partial(_part, share, tail))
+        found += each([path], f"{'tail' if tail else 'head'} {share:.3f} of", partial(_part, share, tail))
     return found
 
 
@@ -194,7 +154,7 @@ def _merged(broker: str, files: Files) -> Files:
     for path in mine:
         last = b""
         for line in files[path].splitlines(keepends=True):
-            found = _STAMP.match(line)
+            found = STAMP.match(line)
             last = found[1] if found else last
             stamped.append((last, line if line.endswith(b"\n") else line + b"\n"))
     stamped.sort(key=lambda one: one[0])
@@ -209,12 +169,8 @@ def clock_off(evidence: Evidence, random: Random) -> list[Edit]:
         seconds = random.choice((-3600, -600, -61, -7, -1, 1, 7, 61, 600, 3600))
         paths = [path for path in evidence.logs if broker_of(path) == broker]
         text = f"clock {seconds:+} s of {broker}"
-        found.append(Edit(text, partial(_all_changed, tuple(paths), partial(_moved, timedelta(seconds=seconds)))))
+        found.append(Edit(text, partial(all_changed, tuple(paths), partial(_moved, timedelta(seconds=seconds)))))
     return found
-
-
-def _all_changed(paths: Sequence[str], change: Callable[[bytes], bytes], files: Files) -> Files:
-    return {path: change(content) if path in paths else content for path, content in files.items()}
 
 
 def _moved(by: timedelta, content: bytes) -> bytes:
@@ -222,7 +178,7 @@ def _moved(by: timedelta, content: bytes) -> bytes:
         moment = datetime.strptime(found[1].decode() + "000+0000", "%Y-%m-%d %H:%M:%S,%f%z") + by
         return f"[{moment:%Y-%m-%d %H:%M:%S},{moment.microsecond // 1000:03}]".encode()
 
-    return _STAMP.sub(later, content)
+    return STAMP.sub(later, content)
 
 
 def short_copies(evidence: Evidence, random: Random) -> list[Edit]:
@@ -233,16 +189,16 @@ def short_copies(evidence: Evidence, random: Random) -> list[Edit]:
     found = []
     for path in random.sample(segments, k=random.randint(1, min(3, len(segments)))):
         share = random.random()
-        found += _each([path], f"first {share:.3f} of", partial(_part, share, False))
+        found += each([path], f"first {share:.3f} of", partial(_part, share, False))
     return found
 
 
 def no_names(evidence: Evidence, random: Random) -> list[Edit]:
     """All files of each broker are in one folder whose name shows no broker, without properties."""
-    gone = [path for path in evidence.paths if path.endswith(".properties")]
+    properties = [path for path in evidence.paths if path.endswith(".properties")]
     order = random.sample(evidence.brokers, k=len(evidence.brokers))
     names = {broker: f"host-{chr(ord('a') + number)}" for number, broker in enumerate(order)}
-    return [*_gone(gone), Edit(f"renamed {names}", partial(_renamed, names))]
+    return [*gone(properties), Edit(f"renamed {names}", partial(_renamed, names))]
 
 
 def _renamed(names: dict[str, str], files: Files) -> Files:
@@ -255,8 +211,8 @@ def other_topic_id(evidence: Evidence, random: Random) -> list[Edit]:
     if not named:
         return []
     broker = broker_of(random.choice(named))
-    logs = _gone(path for path in evidence.paths if broker_of(path) == broker and is_log(path))
-    return [*logs, *_each([path for path in named if broker_of(path) == broker], "other id in", _with_other_id)]
+    logs = gone(path for path in evidence.paths if broker_of(path) == broker and is_log(path))
+    return [*logs, *each([path for path in named if broker_of(path) == broker], "other id in", _with_other_id)]
 
 
 def _with_other_id(content: bytes) -> bytes:
@@ -283,5 +239,6 @@ WAYS: dict[str, Callable[[Evidence, Random], list[Edit]]] = {
         short_copies,
         no_names,
         other_topic_id,
+        *HANDED_OVER,
     )
 }

@@ -11,8 +11,9 @@ from benchmarks.same.corpus import Files, recorded
 from benchmarks.same.cuts import Evidence
 from benchmarks.withheld import trial
 from benchmarks.withheld.__main__ import main
+from benchmarks.withheld.edits import Edit, edited
 from benchmarks.withheld.trial import Place, drawn, fewest, wrong
-from benchmarks.withheld.ways import WAYS, Edit, edited
+from benchmarks.withheld.ways import WAYS
 from forensics.replay.confidence import Confidence
 from forensics.rules.finding import Finding, Judgement, Severity, Verdict, judgement
 from forensics.rules.wants import Artefact, Question, Want, anywhere
