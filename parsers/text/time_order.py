@@ -19,6 +19,8 @@ REMARK: Final = "its lines are in another order than their times: read in the or
 _FALL: Final = 1_000_000  # microseconds: threads of one broker print lines out of order by less
 _OFTEN: Final = 4
 _FALLS: Final = 2  # one is where two logs were joined
+_BY_WORKERS: Final = 3
+_MANY: Final = 8
 _FEW: Final = 3  # times that go back by less, as threads may make them
 
 
@@ -34,14 +36,16 @@ def joined_out_of_order(steps: Sequence[int]) -> bool:
 def out_of_order(steps: Sequence[int]) -> bool:
     """Return whether so many times go back that no process wrote the lines one after the other.
 
-    That is so if times go back by more than a second, or in most of the lines.
+    That is so if times often go back by more than a second, or if they go back in most of the lines. It is so as well
+    if both happen less often, but together, as where several workers handed on the lines of one log.
 
     Args:
         steps: microseconds from each line to the next.
     """
     moved = sum(step != 0 for step in steps)
     falls, back = sum(step < -_FALL for step in steps), sum(step < 0 for step in steps)
-    return (falls >= _FALLS and _OFTEN * falls >= moved) or (back > _FEW and 2 * back > moved)
+    by_workers = falls >= _BY_WORKERS and _MANY * back >= moved
+    return (falls >= _FALLS and _OFTEN * falls >= moved) or (back > _FEW and 2 * back > moved) or by_workers
 
 
 def is_shuffled(lines: pl.Series, around: tuple[Wrapping, ...], frame: Frame) -> bool:

@@ -51,13 +51,22 @@ def by_chance(lines: list[str]) -> None:
     random.Random(7).shuffle(lines)
 
 
+def by_workers(lines: list[str]) -> None:
+    """Move lines by a few places, as where several workers hand on a log."""
+    moved = random.Random(7)
+    places = {number: number + moved.uniform(0, 4) for number in range(len(lines))}
+    lines[:] = [lines[number] for number in sorted(places, key=places.__getitem__)]
+
+
 def alarms(result: Result) -> list[str]:
     """Findings of severity error or critical."""
     found = json_report.document(result)["findings"]
     return [f"{one['rule']} {one['partition']}" for one in found if one["severity"] in ("error", "critical")]
 
 
-@pytest.mark.parametrize("order", [by_chance, list.reverse], ids=["by chance", "latest first"])
+@pytest.mark.parametrize(
+    "order", [by_chance, list.reverse, by_workers], ids=["by chance", "latest first", "by workers"]
+)
 @pytest.mark.parametrize("name", HEALTHY)
 def test_nothing_happened_in_lines_in_any_order(
     name: str, order: Callable[[list[str]], None], sample_traces: Path, tmp_path: Path

@@ -709,7 +709,11 @@ def test_one_bound_says_whether_lines_stand_out_of_order() -> None:
     second = 1_000_000
     joined = [second, second, -3600 * second, second, second]  # two logs, one behind the other
     threads = [1000, -1000, 2000, -1000, 3000, second]  # go back by less than a second, in fewer than half of the lines
-    for steps, expected in ((joined, False), (threads, False), ([-second * 2] * 4, True), ([-1000] * 4, True)):
+    # Lines that several workers handed on, beside a clock that was set back three times.
+    workers = [second, -1000, second, 2000, -1000, 4 * second, -2 * second, 3 * second] * 3
+    clock = [*[second] * 8, 2000, 4 * second, -2 * second, 3 * second] * 3
+    shown = ((joined, False), (threads, False), ([-second * 2] * 4, True), ([-1000] * 4, True), (workers, True))
+    for steps, expected in (*shown, (clock, False)):
         moment = datetime(2024, 3, 1, 10, tzinfo=UTC)
         stamps = [moment := moment + timedelta(microseconds=step) for step in (0, *steps)]
         lines = [f"[{one:%Y-%m-%d %H:%M:%S},{one.microsecond // 1000:03}] INFO x (a.B)" for one in stamps]
