@@ -60,17 +60,16 @@ def _after(history: History, case: Case, loss: Loss, begun: _Moment, until: int)
 def _stamp_before(history: History, case: Case, first: int) -> tuple[int, int] | None:
     """Return an offset that a replica still holds below another, and its timestamp in microseconds; the last such one.
 
-    Only batches at the ends of a segment and where a leader epoch begins count: Spark keeps no others of a partition
-    with very many, and an answer must not depend on what runs it.
+    Only the first and the last batch of a leader epoch in a segment count: Spark keeps no others of a partition with very
+    many, and an answer must not depend on what runs it.
     """
     segments = [source for disk in history.facts.disks.values() for source in disk.segments]
     sound = case.batches.filter(
         pl.col("source").is_in(segments), pl.col("last_offset").is_not_null(), pl.col("crc_ok").fill_null(True)
     )
-    base = pl.col("base_offset")
-    ends = (base == base.min().over("source")) | (base == base.max().over("source"))
-    begins = base == base.min().over("source", "leader_epoch")
-    held = sound.filter(ends | begins).filter(pl.col("last_offset") < first, pl.col("max_timestamp") >= 0)
+    base, of_epoch = pl.col("base_offset"), ("source", "leader_epoch")
+    ends = (base == base.min().over(of_epoch)) | (base == base.max().over(of_epoch))
+    held = sound.filter(ends).filter(pl.col("last_offset") < first, pl.col("max_timestamp") >= 0)
     if held.is_empty():
         return None
     offset, time = held.sort("last_offset", "max_timestamp").select("last_offset", "max_timestamp").row(-1)

@@ -205,7 +205,14 @@ def test_what_is_left_of_headers_does_not_grow_with_a_log() -> None:
         left = pl.concat([left, rows(begin, 500)])
         left = left.filter(headers(left))
         most = max(most, left.height)
-    assert most == 27, "of each replica two where an epoch begins, and the last"
+    assert most == 36, "of each replica two where an epoch begins, and the last of each"
+    ends = left.group_by("broker", "leader_epoch").agg(pl.col("base_offset").min().alias("first"), last="last_offset")
+    assert ends.select("first", pl.col("last").list.max()).unique().sort("first").rows() == [
+        (0, 4999),
+        (5000, 9999),
+        (10000, 14999),
+        (15000, 19999),
+    ]
 
 
 def test_a_shared_batch_behind_a_difference_is_left(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ allows, and the remaining rows give the same history. Only these rows are left o
   new topic id.
 * Headers of batches within a file and an epoch that hold a record at each offset and are adjacent, if all replicas with
   these offsets have the same batch. ``replay.facts.disks`` and ``forks`` need only where epochs begin, where logs end,
-  what differs, and the first batch behind a difference that replicas share; ``held`` needs offsets without a record.
+  what differs, and the first batch behind a difference that replicas share; ``held`` needs offsets without a record,
+  and ``rules.written`` the last batch before an epoch begins.
 
 Everything else is kept. So the result grows with events that change a role or a log and with offsets that hold no
 record, not with other traffic.
@@ -154,5 +155,5 @@ def headers(rows: pl.DataFrame) -> pl.Series:
     full &= goes_on & goes_on.shift(-1).over("broker")
     needless = pl.col("_plain").fill_null(False) & full.fill_null(False)
     # Two are kept of those that share an epoch: whether one batch alone states it matters.
-    needless &= as_its(1, "source", "leader_epoch") & as_its(2, "leader_epoch") & as_its(-1, "source")
+    needless &= as_its(1, "source", "leader_epoch") & as_its(2, "leader_epoch") & as_its(-1, "source", "leader_epoch")
     return found.select(~needless).to_series()
