@@ -433,6 +433,7 @@ class History:
     copies: dict[int, Copy] = field(default_factory=dict)  # of replicas whose segments are in the evidence
     deletions: list[Deletion] = field(default_factory=list)  # what leaders removed from the beginning of the log
     regressions_in_doubt: list[Regression] = field(default_factory=list)  # while lines of their broker are missing
+    members_in_doubt: list[HwAboveIsrMember] = field(default_factory=list)  # the same
     truncated_then_led: list[TruncatedThenLed] = field(default_factory=list)  # where no line names a leader epoch
     changes: tuple[StateChanged, ...] = field(default=(), repr=False, compare=False)  # of leader and ISR, in order
     quorum: Quorum | None = None  # of the metadata log, whose leaders are elected by majority

@@ -168,6 +168,7 @@ class _Pass:
                 history.regressions_in_doubt += [
                     one for one in reader.regressions if one.kind is RegressionKind.LEADER and len(one.refs) == 1
                 ]
+                history.members_in_doubt += [*reader.members_behind, *reader.nameless_members_behind]
 
     def _read(self) -> dict[int, Reader]:
         """Read each replica's role spans from its own lines into the history; return the readers, by broker."""

@@ -364,6 +364,28 @@ REPLICAS: tuple[KnownProblem, ...] = (
         leads=True,
     ),
     KnownProblem(
+        id="isr-member-behind",
+        title="Member of the ISR below the high watermark",
+        severity=Severity.WARNING,
+        kinds=(Kind.ISR_SHRINK,),
+        when=less("offset", "hw"),
+        states=(
+            "{who} removed a replica from the ISR of {where} whose log ended at {offset}, below its own high watermark "
+            "{hw}"
+        ),
+        records=Records.AT_STAKE,
+        means=(
+            "A member of the ISR has all committed records. This one had lost the end of its log, or began empty. If "
+            "the leader had failed before this line, an election from the ISR could have lost offsets {stake}."
+        ),
+        fetch=(
+            "do not stop the leader before all members of the ISR have fetched past {hw}",
+            "collect server.log of the replica that left, from its last start on: what its log had when it was loaded",
+            "compare the copies of {where}: forensics compare",
+        ),
+        stake=("offset", "hw"),
+    ),
+    KnownProblem(
         id="behind-log-start",
         title="Follower behind its leader's log start",
         severity=Severity.INFO,

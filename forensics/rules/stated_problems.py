@@ -188,6 +188,7 @@ def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
         pl.col("time").dt.epoch("us"), pl.col("kind").cast(pl.String), pl.col("message").cast(pl.String)
     )
     rows = _with_leaders_start(_with_reset(_with_isr_before(_with_change_before(rows, case)), case), case)
+    rows = _with_member_behind(_without_vain_plans(rows, case), case)
     events = _named(case, logs) if rows.filter(pl.col("topic").is_null() | pl.col("offset").is_null()).height else {}
     for row in rows.select(_COLUMNS).sort("source", "line", "row").iter_rows(named=True):
         known = _known(row)
@@ -273,6 +274,43 @@ def _with_leaders_start(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
     )
     rows = rows.join(before.select("row", "_start"), on="row", how="left", maintain_order="left")
     return rows.with_columns(pl.coalesce("log_start", "_start").alias("log_start")).drop("_start")
+
+
+_TRUNCATES = (Kind.TRUNCATE_PLAN, Kind.TRUNCATE, Kind.TRUNCATE_FULL, Kind.TRUNCATE_NOOP)
+
+
+def _without_vain_plans(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
+    """Return rows without plans to truncate that had no effect, as the next such line about the log states."""
+    place = ["source", "topic", "partition"]
+    lines = case.observations.filter(pl.col("kind").is_in([one.value for one in _TRUNCATES]))
+    if lines.filter(pl.col("kind") == Kind.TRUNCATE_NOOP.value).is_empty():
+        return rows
+    following = lines.sort(*place, "line", "row").with_columns(
+        pl.col(name).shift(-1).over(place).alias(f"_{name}") for name in ("kind", "offset")
+    )
+    vain = following.filter(
+        pl.col("kind") == Kind.TRUNCATE_PLAN.value,
+        pl.col("_kind") == Kind.TRUNCATE_NOOP.value,
+        pl.col("_offset") == pl.col("offset"),
+    )
+    return rows.join(vain.select("row"), on="row", how="anti", maintain_order="left")
+
+
+def _with_member_behind(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
+    """Return rows in which an ISR that shrinks has as offset the lowest log end offset of a replica that it loses.
+
+    Only if that is below the high watermark: a member of the ISR lacked committed records then.
+    """
+    place = ["source", "line", "topic", "partition"]
+    shrinks = pl.col("kind") == Kind.ISR_SHRINK.value
+    if rows.filter(shrinks).is_empty():
+        return rows
+    ends = case.observations.filter(pl.col("kind") == Kind.REMOTE_LEO.value, pl.col("leo") >= 0)
+    rows = rows.join(
+        ends.group_by(place).agg(pl.col("leo").min().alias("_end")), on=place, how="left", maintain_order="left"
+    )
+    behind = pl.when(shrinks & (pl.col("_end") < pl.col("hw"))).then("_end")
+    return rows.with_columns(pl.coalesce(behind, "offset").alias("offset")).drop("_end")
 
 
 _CHANGES = (

@@ -554,6 +554,18 @@ SUSPECTS: tuple[Suspect, ...] = (
         ("broker {replica} had left the ISR, and the line is not in the evidence", REMADE),
     ),
     Suspect(
+        Sign.REMOVED_BELOW_HIGH_WATERMARK,
+        "hw-above-isr-member",
+        "broker {witness}, the leader{in_epoch}, had high watermark {end} when it removed broker {replica} from the "
+        "ISR, whose log ended at {first}: a member of the ISR lacked committed {offsets}",
+        "broker {witness} removed it from the ISR: its log ended at {first}, below high watermark {end}",
+        (
+            "broker {replica} had lost the end of its log, and was fetching it again from the leader",
+            "broker {replica} began with an empty directory while the ISR still had it",
+        ),
+        settle=("collect server.log of broker {replica} from its last start on: what its log had when it was loaded",),
+    ),
+    Suspect(
         Sign.READ_BACK_LESS,
         "hw-regression",
         "broker {replica} read back high watermark {first}; its checkpoint file had had {end}",

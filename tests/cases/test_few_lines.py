@@ -460,3 +460,39 @@ def test_a_follower_that_ends_below_its_own_high_watermark_is_suspected(tmp_path
     ]
     assert ranges(pasted(tmp_path / "at", first, follows("04:00,000", epoch=4, end=830, hw=830)), CUT) == []
     assert ranges(pasted(tmp_path / "new", first, follows("04:00,000", epoch=4, end=0, hw=0)), CUT) == []
+
+
+# -- a member of the ISR with less than the high watermark -------------------------------------------------------------
+
+
+def left_behind(end: int, *, role: str = "") -> str:
+    """Broker 4, the leader, removes broker 2 from the ISR."""
+    return f"""
+        {role}
+        07:40,112 INFO [Partition clicks-3 broker=4] Shrinking ISR from 4,2,7 to 4,7. Leader: (highWatermark: 900, endOffset: 905). Out of sync replicas: (brokerId: 2, endOffset: {end}). (kafka.cluster.Partition)
+    """  # noqa: E501
+
+
+def test_one_line_shows_a_member_of_the_isr_below_the_high_watermark(tmp_path: Path) -> None:
+    result = scanned(tmp_path, b4_server=left_behind(870))
+    (finding,) = found(result, "hw-above-isr-member")
+    assert (finding.confidence, finding.offsets, finding.replicas) == ("suspected", ((870, 900),), (2,))
+    assert finding.summary.startswith(
+        "broker 4, the leader, had high watermark 900 when it removed broker 2 from the ISR, whose log ended at 870"
+    )
+    assert not found(result, LOSS)
+
+
+def test_the_same_is_stated_where_lines_of_the_leader_are_missing(tmp_path: Path) -> None:
+    leads = (
+        "05:00,000 INFO [Broker id=4] Leader clicks-3 starts at leader epoch 6 from offset 880 with high watermark 880 "
+        "ISR [4,2,7] addingReplicas [] removingReplicas []. Previous leader epoch was 5. (state.change.logger)"
+    )
+    (finding,) = found(scanned(tmp_path, b4_server=left_behind(870, role=leads)), "hw-above-isr-member")
+    assert finding.offsets == ((870, 900),)
+    assert finding.epochs in ((), (6,))
+
+
+def test_a_member_that_is_only_behind_the_log_end_lacks_nothing(tmp_path: Path) -> None:
+    for end in (900, 904, -1):
+        assert not found(scanned(tmp_path, b4_server=left_behind(end)), "hw-above-isr-member")

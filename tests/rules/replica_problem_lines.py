@@ -54,6 +54,25 @@ SHOWN: dict[str, Shown] = {
         [event(f"[Log partition=sales-7, dir={STORED}] Truncating to offset 151", "kafka.log.Log"), FELL],
         offsets=((130, 151),),
     ),
+    "isr-member-behind": Shown(
+        [
+            event(
+                "[Partition sales-7 broker=2] Shrinking ISR from 2,1,3 to 2,3. Leader: (highWatermark: 151, endOffset: "
+                "160). Out of sync replicas: (brokerId: 1, endOffset: 130).",
+                "kafka.cluster.Partition",
+            )
+        ],
+        [
+            event(
+                "[Partition sales-7 broker=2] Shrinking ISR from 2,1,3 to 2,3. Leader: (highWatermark: 151, endOffset: "
+                f"160). Out of sync replicas: (brokerId: 1, endOffset: {end}).",
+                "kafka.cluster.Partition",
+            )
+            for end in (151, -1)
+        ],
+        broker=2,
+        offsets=((130, 151),),
+    ),
     "segments-missing": Shown(
         [
             event(

@@ -20,7 +20,7 @@ from forensics.rules.problem_entry import KnownProblem, Records
 from forensics.rules.stated_problems import Problem
 from tests.conftest import alike
 from tests.rules.problem_lines import SHOWN
-from tests.rules.shown_lines import FETCHER, LOADED, event
+from tests.rules.shown_lines import FETCHER, LOADED, TO_EPOCH, event
 
 
 def pasted(folder: Path, lines: Sequence[str]) -> Result:
@@ -105,6 +105,19 @@ def test_a_replica_that_gets_records_later_had_none_to_truncate(tmp_path: Path) 
     later = [added.replace(":41,", ":44,")]
     assert "truncation-to-zero" in ids(pasted(tmp_path, [to_zero, *later]))
     assert "truncation" in ids(pasted(tmp_path, [added, to_zero]))
+
+
+def test_a_plan_that_had_no_effect_is_no_truncation(tmp_path: Path) -> None:
+    vain = event(
+        "[Log partition=sales-7, dir=/d] Truncating to 130 has no effect as the largest offset in the log is 129",
+        "kafka.log.Log",
+    )
+    assert ids(pasted(tmp_path, [TO_EPOCH, vain])) == ["truncation-without-effect"]
+    other = vain.replace("sales-7", "sales-8")
+    assert "truncation" in ids(pasted(tmp_path, [TO_EPOCH, other]))
+    assert "truncation" in ids(pasted(tmp_path, [TO_EPOCH, vain.replace("to 130", "to 129")]))
+    to_own = event(f"{FETCHER} Truncating partition sales-7 to local high watermark 130")
+    assert ids(pasted(tmp_path, [to_own, vain])) == ["truncation-without-effect"]
 
 
 def test_an_error_is_the_headline_where_nothing_is_found(tmp_path: Path) -> None:

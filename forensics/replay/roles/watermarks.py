@@ -63,6 +63,7 @@ class Watermarks:
         self.starts_empty = False
         self.regressions: list[Regression] = []
         self.members_behind: list[HwAboveIsrMember] = []
+        self.nameless_members_behind: list[HwAboveIsrMember] = []  # of a leader whose role no line names
         self.shrinking: Event | None = None
         self.proposed: Event | None = None  # of the ISR: it may still be refused
         self.recovering = False  # the log is being recovered: its broker did not stop cleanly
@@ -193,14 +194,14 @@ class Watermarks:
         leader = self.shrinking
         if leader is None or leader.hw is None or event.leo is None or event.leo < 0 or event.replica is None:
             return
-        if self.now.role is not Role.LEADER:
-            return
-        self.now.followers[event.replica] = max(event.leo, self.now.followers.get(event.replica, 0))
+        leads = self.now.role is Role.LEADER
+        if leads:
+            self.now.followers[event.replica] = max(event.leo, self.now.followers.get(event.replica, 0))
         if leader.hw > event.leo:
             ref = Ref(row=event.row, note=f"high watermark {leader.hw}, replica {event.replica} at {event.leo}")
-            self.members_behind.append(
-                HwAboveIsrMember(self.replica, self.now.epoch, event.replica, leader.hw, event.leo, event.time, (ref,))
-            )
+            values = event.replica, leader.hw, event.leo, event.time, (ref,)
+            found = self.members_behind if leads else self.nameless_members_behind
+            found.append(HwAboveIsrMember(self.replica, self.now.epoch if leads else -1, *values))
 
     def _hw(self, event: Event) -> None:
         self.stated_hw = event.hw
@@ -309,12 +310,13 @@ class Watermarks:
 
     def _isr(self, event: Event) -> None:
         now = self.now
+        # Only a leader removes a replica (Partition.maybeShrinkIsr), also where no line names its role.
+        self.shrinking = event if event.kind == Kind.ISR_SHRINK else None
         if now.role is not Role.LEADER:
             return
         if event.leo is not None and event.leo >= 0:
             self._reaches(event.leo, event)
         self._hw(event)
-        self.shrinking = event if event.kind == Kind.ISR_SHRINK else None
         self.proposed = event if event.kind in (Kind.ISR_SHRINK, Kind.ISR_EXPAND) else None
         was, isr = broker_set(event.isr_before), broker_set(event.isr)
         if was and not now.isr:

@@ -74,6 +74,7 @@ class Sign(StrEnum):
     LED_EARLIER_EPOCH = "a broker led in a leader epoch below one that it had been given before"
     ELECTED_TWICE = "two elections gave one leader epoch to two leaders"
     MEMBER_BELOW_HIGH_WATERMARK = "a leader stated a log end offset of a member of the ISR below its own high watermark"
+    REMOVED_BELOW_HIGH_WATERMARK = "a leader removed a replica from the ISR whose log ended below its high watermark"
     READ_BACK_LESS = "a process read back a lower high watermark than its checkpoint had"
     LED_WITHOUT_LAST_RECORDS = "a leader from outside the last ISR stated began below the log end of its only member"
     LED_FROM_OUTSIDE_ISR = "a leader was not in the last ISR that a leader before it stated"

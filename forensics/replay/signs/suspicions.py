@@ -596,6 +596,21 @@ def _high_watermark_fell(history: History) -> Iterator[Suspicion]:
     yield from _stated_lower(Sign.HIGH_WATERMARK_FELL, history)
 
 
+def _removed_below(history: History) -> Iterator[Suspicion]:
+    """Yield replicas that a leader removed from the ISR with less than its high watermark, each in its first line.
+
+    One line states both values, so it counts without the lines around it, also where no line names the role.
+    """
+    known: set[tuple[int, int]] = set()
+    for one in history.members_in_doubt if history.facts.lives == 1 else ():
+        if (one.leader, one.replica) not in known:
+            known.add((one.leader, one.replica))
+            yield Suspicion(
+                Sign.REMOVED_BELOW_HIGH_WATERMARK, one.replica, one.leader, one.epoch, one.epoch, one.end,
+                one.high_watermark, one.time, one.refs,
+            )  # fmt: skip
+
+
 def _last_stable_fell(history: History) -> Iterator[Suspicion]:
     """Yield falls of a leader's last stable offset within one leader epoch, the first of each replica."""
     for one in history.signs.last_stable.fell if history.facts.lives == 1 else ():
@@ -687,6 +702,7 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.LED_EARLIER_EPOCH: partial(_stated_lower, Sign.LED_EARLIER_EPOCH),
     Sign.ELECTED_TWICE: partial(_stated_lower, Sign.ELECTED_TWICE),
     Sign.MEMBER_BELOW_HIGH_WATERMARK: partial(_stated_lower, Sign.MEMBER_BELOW_HIGH_WATERMARK),
+    Sign.REMOVED_BELOW_HIGH_WATERMARK: _removed_below,
     Sign.READ_BACK_LESS: partial(_stated_lower, Sign.READ_BACK_LESS),
     Sign.LED_WITHOUT_LAST_RECORDS: lacks_records_of_last_isr,
     Sign.LED_FROM_OUTSIDE_ISR: _led_from_outside,
