@@ -198,6 +198,7 @@ class _Reader:
         lengths = [len(line) for line in self.physical[at : at + len(rest) + 1]]
         found = wraps.joined(self.lines[at].text, rest, lengths, width)
         found = found or wraps.joined_without_end(self.lines[at].text, rest, lengths, width)
+        found = found or wraps.joined_by_message(self.lines[at].text, rest, lengths, width)
         if found is None and wraps.cut_number(self.lines[at].text, rest[0]):
             return wraps.Joined("", 1)
         return found

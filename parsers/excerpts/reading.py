@@ -36,6 +36,9 @@ ENDS: Final = "the excerpt ends"
 BETWEEN: Final = "between two parts of the excerpt"
 """Details of rows for lines that are missing before, behind and between stretches; else it is the mark itself."""
 
+CUT: Final = "its end is missing: read as far as it goes"
+"""Reason of a notice about a line that states something although its end is missing."""
+
 _TIMELESS: Final = Frame(
     name="no time",
     head=r"^\[\?\] [A-Z]",
@@ -185,12 +188,14 @@ def _without_times(rows: Sequence[tuple[int, str]]) -> FileReading:
 
 
 def _add_cut(part: FileReading, rows: Sequence[tuple[int, str]], frame: Frame) -> None:
-    """Add what lines without their end state. The notices about them stay."""
+    """Add what lines without their end state. The notices about them stay, and say that this was read."""
     read = {*part.observations.get_column("line").drop_nulls()}
     unread = [(number, text) for number, text in rows if number not in read and not whole(text) and speaks(text)]
     if unread:
         lines = pl.DataFrame(unread, schema={"line": pl.Int64, "text": pl.String}, orient="row")
         found = cut_wordings.read(frames.split(lines, frame))
+        cut = pl.col("line").is_in(found.get_column("line").implode())
+        part.notices = part.notices.with_columns(pl.when(cut).then(pl.lit(CUT)).otherwise("reason").alias("reason"))
         part.observations = pl.concat([part.observations, found]).sort("line", maintain_order=True)
 
 

@@ -54,15 +54,12 @@ def joined(first: str, rest: Sequence[str], lengths: Sequence[int], width: Width
     """
     if lengths[0] < SHORTEST or _complete(first, rest):
         return None
-    for count in range(1, min(len(rest), MOST_PIECES) + 1):
-        pieces = [first, *rest[:count]]
-        if max(lengths[: count + 1]) > LONGEST or not pieces[-1].strip() or _TRACE.match(pieces[-1]):
-            return None
+    for pieces in _growing(first, rest, lengths):
         ways = [way for way in _ways(pieces, lengths, width) if ended(way)]
         if ways:
             sure = width is not None and width.sure
             text = _likeliest(ways, sure=sure)
-            return None if text is None else Joined(text, count)
+            return None if text is None else Joined(text, len(pieces) - 1)
     return None
 
 
@@ -82,13 +79,45 @@ def joined_without_end(first: str, rest: Sequence[str], lengths: Sequence[int], 
     if whole(first) or said(first) is not None or begun(first) is None:
         return None
     found = None
+    for pieces in _growing(first, rest, lengths):
+        told = {way: meant for way in _ways(pieces, lengths, width) if (meant := begun(way)) is not None}
+        if not told:
+            break
+        found = Joined(next(iter(told)) if len({*told.values()}) == 1 else "", len(pieces) - 1)
+    return found
+
+
+def joined_by_message(first: str, rest: Sequence[str], lengths: Sequence[int], width: Width | None) -> Joined | None:
+    """Return the first line of an event joined with lines without which it is no known message; it has no logger.
+
+    Args:
+        first, rest, lengths, width: as for ``joined``, which found no end of the event.
+    """
+    if whole(first) or said(first) is not None:
+        return None
+    found, most = None, 0
+    for pieces in _growing(first, rest, lengths):
+        told = {way: meant for way in _ways(pieces, lengths, width) if (meant := said(way)) is not None}
+        values = max((len(values) for _, values in told.values()), default=0)
+        if values > most:
+            following = rest[len(pieces) - 1 : len(pieces)]
+            found, most = Joined(_only(told, pieces[-1], following), len(pieces) - 1), values
+    return found
+
+
+def _only(told: Mapping[str, Said], last: str, following: Sequence[str]) -> str:
+    """Return the likeliest way of joining pieces; "" if the ways differ in meaning, or the last number may go on."""
+    cut = any(cut_number(last.rstrip(), one) for one in following)
+    return next(iter(told)) if not cut and len({_closed(meant) for meant in told.values()}) == 1 else ""
+
+
+def _growing(first: str, rest: Sequence[str], lengths: Sequence[int]) -> Iterator[list[str]]:
+    """Yield a line with one piece more each time, up to a line that is no piece."""
     for count in range(1, min(len(rest), MOST_PIECES) + 1):
         pieces = [first, *rest[:count]]
-        told = {way: meant for way in _ways(pieces, lengths, width) if (meant := begun(way)) is not None}
-        if max(lengths[: count + 1]) > LONGEST or not pieces[-1].strip() or not told:
-            break
-        found = Joined(next(iter(told)) if len({*told.values()}) == 1 else "", count)
-    return found
+        if max(lengths[: count + 1]) > LONGEST or not pieces[-1].strip() or _TRACE.match(pieces[-1]):
+            return
+        yield pieces
 
 
 def _likeliest(ways: Sequence[str], *, sure: bool) -> str | None:

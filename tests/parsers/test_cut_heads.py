@@ -98,3 +98,31 @@ def test_pieces_of_a_line_without_its_end_are_joined(lines: list[str], tmp_path:
 def test_a_number_that_may_lack_digits_is_not_used(tmp_path: Path) -> None:
     cut = FOLLOWER[: FOLLOWER.index("58000. ") + 2]
     assert "truncation-below-committed" not in rules(f"{cut}\n\nand then\n\n{TRUNCATION}\n", tmp_path)
+
+
+BELOW = "WARN [UnifiedLog partition=orders-0] Truncating orders-0 to offset 31000{}below high watermark 58000"
+
+
+@pytest.mark.parametrize("broken", [" ", "\n", "\n              ", " \n  "])
+def test_a_line_that_is_known_by_its_second_piece_is_joined(broken: str, tmp_path: Path) -> None:
+    content = f"It ended with this on broker 1:\n\n```\n{BELOW.format(broken)}\n```\n"
+    (problem,) = scan([str(_pasted(content, tmp_path))]).problems
+    assert (problem.known.id, problem.offsets) == ("truncation-below-high-watermark", ((31000, 58000),))
+
+
+def test_a_line_whose_last_number_may_go_on_is_not_joined(tmp_path: Path) -> None:
+    content = f"We saw this on broker 1:\n\n```\n{BELOW.format(chr(10))[:-2]}\n00\n{TRUNCATION}\n```\n"
+    result = scan([str(_pasted(content, tmp_path))])
+    assert [one.known.id for one in result.problems] == ["truncation"]
+
+
+def test_a_notice_says_that_a_line_without_its_end_was_read(tmp_path: Path) -> None:
+    result = scan([str(_pasted(f"{FOLLOWER}\n{TRUNCATION}\n", tmp_path))])
+    reasons = result.case.notices.drop_nulls("line").get_column("reason").unique().to_list()
+    assert reasons == ["its end is missing: read as far as it goes"]
+
+
+def _pasted(content: str, folder: Path) -> Path:
+    path = folder / "ticket.txt"
+    path.write_text(content, encoding="utf-8")
+    return path
