@@ -186,6 +186,9 @@ QUORUM_RECORD = "a record of the metadata log does not fit"
 QUORUM_VOTES = "no majority of votes"
 """Of a problem: a node of the metadata quorum is a candidate again, after an election without a winner."""
 
+QUORUM_KEY = "another voter key than its own"
+"""Of a problem: a node of the metadata quorum is addressed with a node id or directory id that it does not have."""
+
 NOT_PAUSED = "Compaction cannot be paused"
 """Of a problem: a follower cannot empty its log, because the cleaner is paused for it already (KAFKA-3123)."""
 

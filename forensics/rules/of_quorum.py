@@ -24,6 +24,9 @@ from forensics.rules.finding import Judgement, Rule, Verdict, judgement
 from forensics.rules.story import went_back
 from forensics.rules.wants import Artefact, Question, Reason, Shows, Want, anywhere, of, offsets_of
 
+NOT_ASKED: Final = "the metadata log has no ISR, no settings of a topic and no checkpoint of its high watermark"
+"""Why a rule is not applicable to it."""
+
 
 def _lines(history: History, quorum: Quorum) -> Iterator[Want]:
     """Yield what would show what the voters did of which no line is in the evidence."""

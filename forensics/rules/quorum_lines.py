@@ -7,6 +7,7 @@ from forensics.rules.problem_entry import KnownProblem, Records, detail_is
 from parsers.details import (
     QUORUM_CONTRADICTS,
     QUORUM_EVENT,
+    QUORUM_KEY,
     QUORUM_LEFT,
     QUORUM_RECORD,
     QUORUM_TRUNCATION,
@@ -103,6 +104,27 @@ QUORUM: tuple[KnownProblem, ...] = (
             _STATUS,
             "collect the log end offset of the metadata log at the last start of each controller",
         ),
+        always=True,
+    ),
+    KnownProblem(
+        id="voter-replaced",
+        title="Voter of the metadata quorum has another directory",
+        severity=Severity.WARNING,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(QUORUM_KEY),
+        states="{who} was addressed as a voter with another node id or directory id than its own",
+        records=Records.UNKNOWN,
+        means=(
+            "A voter is a node id and the id of its metadata directory. Either its directory was formatted again or "
+            "replaced, or another node has its address. The quorum still counts the former directory, and this node "
+            "has no vote. A new directory begins without the metadata log."
+        ),
+        fetch=(
+            "compare directory.id in meta.properties of {who} with kafka-metadata-quorum describe --replication",
+            _COPY,
+            "then add {who} with add-controller, and remove its former directory with remove-controller",
+        ),
+        issues=("KIP-853 (3.9: voters have directory ids)",),
         always=True,
     ),
     KnownProblem(

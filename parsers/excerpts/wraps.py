@@ -106,7 +106,7 @@ def joined_by_message(first: str, rest: Sequence[str], lengths: Sequence[int], w
 
 
 def _only(told: Mapping[str, Said], last: str, following: Sequence[str]) -> str:
-    """Return the likeliest way of joining pieces; "" if the ways differ in meaning, or the last number may go on."""
+    """Return the likeliest way of joining pieces; "" if the ways differ in meaning, or the last number may continue."""
     cut = any(cut_number(last.rstrip(), one) for one in following)
     return next(iter(told)) if not cut and len({_closed(meant) for meant in told.values()}) == 1 else ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from parsers.details import (
     QUORUM_CONTRADICTS,
     QUORUM_EVENT,
+    QUORUM_KEY,
     QUORUM_LEFT,
     QUORUM_RECORD,
     QUORUM_TRUNCATION,
@@ -21,6 +22,7 @@ _RECORD: dict[str, int | str | None] = {**_METADATA, "detail": QUORUM_RECORD}
 _LEFT = {**_METADATA, "detail": QUORUM_LEFT}
 _EVENT = {**_METADATA, "detail": QUORUM_EVENT}
 _VOTES = {**_METADATA, "detail": QUORUM_VOTES}
+_KEY = {**_METADATA, "detail": QUORUM_KEY}
 _NO_LEADER = r"(?:Candidate|Prospective|Resigned|Unattached|Voted)"
 
 MESSAGES: tuple[Message, ...] = (
@@ -342,6 +344,58 @@ MESSAGES: tuple[Message, ...] = (
                         "reverting to the last committed offset 90. Exception message: Append failed because the "
                         "replica is not the current leader",
                         ({**_EVENT, "witness": 100, "leader_epoch": 26, "offset": 90},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # Since kraft.version 1 a voter is a node id and a directory id (KIP-853).
+    Message(
+        id="Q-25",
+        kind=Kind.PROBLEM,
+        literal=(" request that doesn't match the local key (", " request didn't match the receiver's replica key: "),
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="3.9",
+                until=None,
+                regex=(
+                    rf"^{RAFT}(?:Candidate|Leader) sent a voter key \(.*?\) in the [A-Z_]+ request that doesn't match "
+                    r"the local key \("
+                ),
+                source_ref="3.9.0 KafkaRaftClient:handleVoteRequest, KafkaRaftClient:handleBeginQuorumEpochRequest",
+                fixed=_KEY,
+                examples=(
+                    Example(
+                        "[RaftManager id=101] Candidate sent a voter key (Optional[ReplicaKey(id=101, "
+                        "directoryId=Optional[q7JxVn2kTbW0dYh5sLr3Ag])]) in the VOTE request that doesn't match the "
+                        "local key (OptionalInt[101], Rh8JkKq4RPy1v6cF2f9x0A); rejecting the vote",
+                        ({**_KEY, "witness": 101},),
+                    ),
+                    Example(
+                        "[RaftManager id=101] Leader sent a voter key (Optional[ReplicaKey(id=101, "
+                        "directoryId=q7JxVn2kTbW0dYh5sLr3Ag)]) in the BEGIN_QUORUM_EPOCH request that doesn't match "
+                        "the local key (OptionalInt[101], Rh8JkKq4RPy1v6cF2f9x0A); returning INVALID_VOTER_KEY",
+                        ({**_KEY, "witness": 101},),
+                    ),
+                ),
+            ),
+            # The other side of the same.
+            Variant(
+                since="3.9",
+                until=None,
+                regex=(
+                    rf"^{RAFT}Voter key for VOTE or BEGIN_QUORUM_EPOCH request didn't match the receiver's replica "
+                    r"key: "
+                ),
+                source_ref="3.9.0 KafkaRaftClient:handleUnexpectedError",
+                own_row=False,
+                examples=(
+                    Example(
+                        "[RaftManager id=100] Voter key for VOTE or BEGIN_QUORUM_EPOCH request didn't match the "
+                        "receiver's replica key: controller-101:9093 (id: 101 rack: null)",
+                        (),
                     ),
                 ),
             ),

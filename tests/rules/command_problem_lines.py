@@ -133,6 +133,24 @@ SHOWN: dict[str, Shown] = {
         broker=1,
         name="__cluster_metadata-0",
     ),
+    "voter-replaced": Shown(
+        [
+            event(
+                "[RaftManager id=3] Candidate sent a voter key (Optional[ReplicaKey(id=3, directoryId=Optional["
+                "q7JxVn2kTbW0dYh5sLr3Ag])]) in the VOTE request that doesn't match the local key (OptionalInt[3], "
+                "Rh8JkKq4RPy1v6cF2f9x0A); rejecting the vote",
+                "org.apache.kafka.raft.KafkaRaftClient",
+            )
+        ],
+        [
+            event(
+                "[RaftManager id=3] Vote request VoteRequestData(clusterId='one') with epoch 4 is rejected",
+                "org.apache.kafka.raft.KafkaRaftClient",
+            )
+        ],
+        broker=3,
+        name="__cluster_metadata-0",
+    ),
     "quorum-without-majority": Shown(
         [_raft("CandidateState(localId=1, epoch=7, retries=4, voteStates={1=GRANTED, 2=UNRECORDED}")],
         [_raft("CandidateState(localId=1, epoch=7, retries=1, voteStates={1=GRANTED, 2=UNRECORDED}")],
