@@ -338,6 +338,11 @@ def _nothing_judged(result: Result) -> str:
     stating = result.case.observations.filter(*of_topics, pl.any_horizontal(pl.col(*_STATED).is_not_null()))
     if left_out or stating.height:
         return "NOT JUDGED: none of the topics in the evidence was to be judged"
+    if result.case.observations.filter(pl.col("topic") == METADATA_TOPIC).height:
+        return (
+            "NOT JUDGED: the evidence is about the metadata log alone, and shows no second controller to compare with. "
+            "Add the logs of all controllers, or server.log and the data directories of the brokers"
+        )
     return (
         "NOT JUDGED: no line and no file in the evidence states the role of a replica, its leader, or an offset of its "
         "log. Add server.log, state-change.log or the data directories of the brokers"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from forensics.case import Case
+from forensics.case import Case, Origin
 from forensics.result import Partition, Result
 from forensics.rules import RULES
 from forensics.rules.finding import Rule, Verdict
+from forensics.rules.of_quorum import NOT_ASKED
 
 
 def asked(result: Result) -> list[Rule]:
@@ -18,6 +19,12 @@ def asked(result: Result) -> list[Rule]:
 def not_applicable(result: Result) -> list[Rule]:
     """Return the rules that are not applicable to any partition."""
     return [rule for rule in asked(result) if _verdicts(result, rule) == {Verdict.NOT_APPLICABLE}]
+
+
+def why_not_applicable(result: Result, rule: Rule) -> str:
+    """Return why a rule is not applicable to any partition."""
+    of_quorum = all(one.history.quorum is not None for one in result.partitions)
+    return NOT_ASKED if of_quorum and result.case.origin is Origin.FILES else rule.not_applicable
 
 
 def without_violation(result: Result, partitions: Sequence[Partition] | None = None) -> list[Rule]:

@@ -475,8 +475,9 @@ class _Page(Page):
 
     def silent(self, rules: Sequence[Rule]) -> None:
         """Print the rules that are not applicable, those with the same reason together."""
-        for reason in dict.fromkeys(rule.not_applicable for rule in rules):
-            named = ", ".join(rule.id for rule in rules if rule.not_applicable == reason)
+        why = {rule.id: tally.why_not_applicable(self.result, rule) for rule in rules}
+        for reason in dict.fromkeys(why.values()):
+            named = ", ".join(name for name, one in why.items() if one == reason)
             self.put(f"  {'not applicable':<{VERDICT}}  ", f"{named} ({reason})")
 
     def verdict(

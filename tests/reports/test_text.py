@@ -200,6 +200,35 @@ def test_lines_that_state_too_little_ask_for_more(line: str, tmp_path: Path) -> 
     )
 
 
+LEADS = (
+    "INFO [RaftManager id=7] Completed transition to Leader(localReplicaKey=ReplicaKey(id=7, "
+    "directoryId=Optional[q7JxVn2kTbW0dYh5sLr3Ag]), epoch=4, epochStartOffset=120, highWatermark=Optional.empty, "
+    "voterStates={}) from CandidateState(localId=7) (org.apache.kafka.raft.QuorumState)"
+)
+FOLLOWS = (
+    "INFO [RaftManager id=7] Completed transition to FollowerState(fetchTimeoutMs=2000, epoch=9, leaderId=8, "
+    "voters=[7, 8, 9], highWatermark=Optional.empty, fetchingSnapshot=Optional.empty) from Unattached(epoch=9) "
+    "(org.apache.kafka.raft.QuorumState)"
+)
+
+
+def _of_controller(line: str, folder: Path) -> str:
+    path = folder / "controller-7.log"
+    path.write_text(f"[2026-11-21 04:11:07,100] {line}\n")
+    return " ".join(render(scan([str(path)]), width=400).split())
+
+
+def test_lines_about_the_metadata_log_alone_ask_for_a_second_controller(tmp_path: Path) -> None:
+    text = _of_controller(LEADS, tmp_path)
+    assert text.startswith("NOT JUDGED: the evidence is about the metadata log alone, and shows no second controller")
+
+
+def test_rules_that_do_not_apply_to_the_metadata_log_say_so(tmp_path: Path) -> None:
+    text = _of_controller(FOLLOWS, tmp_path)
+    assert "(the metadata log has no ISR, no settings of a topic and no checkpoint of its high watermark)" in text
+    assert "trace" not in text
+
+
 def test_copies_that_nobody_owns_are_named_so(sample_traces: Path, tmp_path: Path) -> None:
     """They state offsets of a log and leader epochs, but not whose."""
     shutil.copytree(sample_traces / "flap-3.9.1" / "broker-1" / "data" / "orders-0", tmp_path / "orders-0")
