@@ -60,8 +60,8 @@ def _after(history: History, case: Case, loss: Loss, begun: _Moment, until: int)
 def _stamp_before(history: History, case: Case, first: int) -> tuple[int, int] | None:
     """Return an offset that a replica still holds below another, and its timestamp in microseconds; the last such one.
 
-    Only the first and the last batch of a leader epoch in a segment count: Spark keeps no others of a partition with very
-    many, and an answer must not depend on what runs it.
+    Only the first and the last batch of a leader epoch in a segment count: Spark keeps no others of a partition with
+    very many, and an answer must not depend on what runs it.
     """
     segments = [source for disk in history.facts.disks.values() for source in disk.segments]
     sound = case.batches.filter(

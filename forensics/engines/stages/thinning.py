@@ -11,7 +11,7 @@ allows, and the remaining rows give the same history. Only these rows are left o
   new topic id.
 * Headers of batches within a file and an epoch that hold a record at each offset and are adjacent, if all replicas with
   these offsets have the same batch. ``replay.facts.disks`` and ``forks`` need only where epochs begin, where logs end,
-  what differs, and the first batch behind a difference that replicas share; ``held`` needs offsets without a record,
+  what differs, and the first batch behind a difference that replicas share. ``held`` needs offsets without a record,
   and ``rules.written`` the last batch before an epoch begins.
 
 Everything else is kept. So the result grows with events that change a role or a log and with offsets that hold no
