@@ -12,7 +12,7 @@ from parsers.excerpts import wraps
 from parsers.excerpts.catalogue import speaks
 from parsers.excerpts.dressings import COLLECTED, Dressing, Undressed, off, undressed
 from parsers.excerpts.escapes import unescaped
-from parsers.excerpts.headings import heading, typed
+from parsers.excerpts.headings import heading, labels_output, typed
 from parsers.excerpts.kinds import (
     Kind,
     broken_of,
@@ -294,16 +294,23 @@ def _fenced(text: str, fenced: bool) -> bool:
 
 
 def _give_stretches(lines: Sequence[Line]) -> None:
-    """Number the stretches of lines between fences and prose, and give each the writer that its heading names."""
+    """Number the stretches of lines between fences and prose, and give each the writer that its heading names.
+
+    Between a command and what it printed, ends of blocks may be, and a word for output.
+    """
     number, named, told, broken, last = 0, "", False, True, ""
+    ran = ""  # whose lines the last command prints, if they are not there yet
     for line in lines:
         if line.kind is Kind.PROSE:
-            named, told, broken = heading(line.text), False, True
+            name = heading(line.text)
+            named = name or (ran if labels_output(line.text) else "")
+            ran = named if typed(line.text) or not name else ""
+            told, broken = False, True
         elif line.kind is Kind.FENCE:
             named, told, broken = "" if told else named, False, True
         elif line.kind is not Kind.BLANK:
             number += broken
-            broken, told = False, True
+            broken, told, ran = False, True, ""
             line.stretch = number
             line.writer = line.writer or (last if line.kind is Kind.GOES_ON else "") or named
             last = line.writer

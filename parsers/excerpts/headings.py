@@ -108,6 +108,22 @@ MOST_CHARACTERS: Final = 200
 """A longer line is no heading; the patterns would take a time that grows with the square of its length."""
 
 
+_OUTPUT: Final = re.compile(
+    r"^[\W_]*(?:the |observed |actual )?(?:outputs?|results?|response|ausgabe|ergebnis|sortie|résultat|salida|resultado"
+    r"|saída|вывод|результат|输出|结果|出力|結果|출력|결과)[\W_]*(?:[\w ]{1,20}[\W_]*)?$",
+    re.IGNORECASE,
+)
+
+
+def labels_output(text: str) -> bool:
+    """Return whether a line of prose says only that output follows: of the command above it.
+
+    >>> [labels_output(one) for one in ("**Output:**", "Result (after the restart)", "Output of the other broker, 2:")]
+    [True, True, False]
+    """
+    return len(text) <= MOST_CHARACTERS and _OUTPUT.match(text.strip()) is not None
+
+
 def heading(text: str) -> str:
     """Return the owner of the lines after a line of prose, or ""."""
     return _owner(text, HEADINGS)
