@@ -130,15 +130,21 @@ def _unescaped(text: str) -> str:
     return _CHARACTER.sub(one, text)
 
 
-_PUNCTUATION: Final = re.compile(r"\\([_\[\]*`#>(){}+.!|~-])")
+_PUNCTUATION: Final = re.compile(r"\\([\\_\[\]*`#>(){}+.!|~-])")
 
 
 def _markdown(text: str) -> str | None:
     r"""Punctuation behind a backslash, as programs that convert to Markdown write it: ``\[`` for ``[``."""
     lines = text.split("\n")
     read = [_PUNCTUATION.sub(r"\1", line) if "\\" in line else line for line in lines]
-    events = any(one != line and _begun(one) and not _event(line) for one, line in zip(read, lines, strict=True))
+    changed = [(one, line) for one, line in zip(read, lines, strict=True) if one != line]
+    events = any((_begun(one) and not _event(line)) or _tells_only(one, line) for one, line in changed)
     return "\n".join(read) if events else None
+
+
+def _tells_only(new: str, line: str) -> bool:
+    """Return whether a line says something only in its new form."""
+    return not _tells(line) and _tells(new)
 
 
 _AS_NUMBER: Final = re.compile(r"\\u00(?:3[ceCE]|2[267])")
@@ -282,7 +288,7 @@ def _where_told(text: str, change: Callable[[str], str]) -> str | None:
     read = []
     for line in lines:
         new = change(line)
-        read.append(new if new != line and not _tells(line) and _tells(new) else line)
+        read.append(new if new != line and _tells_only(new, line) else line)
     return "\n".join(read) if read != lines else None
 
 

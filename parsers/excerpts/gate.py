@@ -74,6 +74,7 @@ _ANYWHERE: Final[tuple[tuple[bytes, re.Pattern[bytes]], ...]] = (
     (b"&", re.compile(rb"&(?:amp;)?(?:gt|lt|quot|amp|apos|nbsp|#[0-9]{1,5}|#x[0-9a-fA-F]{1,4});")),
     (b"\\n", re.compile(rb"\\n[^\n\"{}]{0,80}?\[?[0-9]{4}-[0-9]{2}-")),
     (b"\\u00", re.compile(rb"\\u00(?:3[ceCE]|2[267])")),
+    (b"\\_", re.compile(rb"\\_\\_|\w\\_\w")),
     (b"<", re.compile(rb"(?i:<br ?/?>)")),
     (b"]", re.compile(rb"\][ \t]*(?:~|-+>?|to|\.\.+)[ \t]*\[[0-9]{2,4}[-:/]")),
     (b"] ", re.compile(rb"(?m)^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}[.,][0-9]+\] ")),

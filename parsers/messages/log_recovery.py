@@ -414,8 +414,8 @@ MESSAGES: tuple[Message, ...] = (
                 since="1.1",
                 until=None,
                 regex=(
-                    r"^\[[^\]]*\] (?:Found a corrupted|Could not find offset) index file corresponding to log file "
-                    rf"{_FILE}[, ].*recovering segment"
+                    rf"^{LOG_PREFIX}(?:Found a corrupted|Could not find offset) index file corresponding to log file "
+                    r".*?(?P<offset>[0-9]{20})\.[a-z]+[, ].*recovering segment"
                 ),
                 source_ref="2.4.1 Log:625",
                 fixed={"detail": "segment recovered, index rebuilt"},
@@ -437,6 +437,23 @@ MESSAGES: tuple[Message, ...] = (
                             },
                         ),
                         "real",
+                    ),
+                    # A path may have lost a separator where somebody converted the text.
+                    Example(
+                        "[Log partition=orders-2, dir=D:\\kafka] Found a corrupted index file corresponding to log "
+                        "file D:\\kafkaorders-2\\00000000000000000040.log due to Corrupt index found, index file "
+                        "(D:\\kafkaorders-2\\00000000000000000040.index) has non-zero size but the last offset is 40 "
+                        "which is no greater than the base offset 40.}, recovering segment and rebuilding index "
+                        "files...",
+                        (
+                            {
+                                "detail": "segment recovered, index rebuilt",
+                                "log_dir": "D:\\kafka",
+                                "topic": "orders",
+                                "partition": 2,
+                                "offset": 40,
+                            },
+                        ),
                     ),
                 ),
             ),

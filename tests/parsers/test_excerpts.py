@@ -547,6 +547,32 @@ def test_a_shell_session_names_whose_lines_follow(fence: str) -> None:
     assert kept(text(lines)) == {"kafka-1/logs/server.log": [3], "kafka-2/logs/server.log": [5], "kafka-3": [7]}
 
 
+def test_a_command_names_whose_lines_follow_behind_a_word_for_output() -> None:
+    command = ["```bash", "docker logs kafka-1 --since 2m 2>&1 | grep -i trunc", "```"]
+    for word in ("**Output:**", "Result", "**결과**", ""):
+        assert kept(text([*command, "", word, "", "```", ONE, "```"])) == {"kafka-1": [8]}, word
+    for words in ("And on the other broker:", "**broker 2:**", "which printed nothing, but later:"):
+        assert "kafka-1" not in kept(text([*command, "", words, "", "```", ONE, "```"])), words
+    twice = [*command, "**Output:**", "```", ONE, "```", "**Output:**", "```", TWO, "```"]
+    assert kept(text(twice)) == {"kafka-1": [6], "line 10": [10]}
+
+
+def test_names_with_underscores_that_markdown_escapes_are_whole_again() -> None:
+    line = (
+        "[2024-03-01 10:22:41,107] INFO [Log partition=\\_\\_consumer\\_offsets-7, dir=D:\\\\kafka\\\\data] Truncating "
+        "to offset 50 (kafka.log.Log)"
+    )
+    (row,) = [reading.observations for reading in readings(text(["we saw", line])).values()]
+    (found,) = row.filter(pl.col("kind") == Kind.TRUNCATE.value).select("topic", "partition", "log_dir").rows()
+    assert found == ("__consumer_offsets", 7, "D:\\kafka\\data")
+
+
+def test_a_backslash_of_windows_before_a_name_stays() -> None:
+    line = "[2024-03-01 10:22:41,107] INFO [Log partition=_x-7, dir=D:\\_data] Truncating to offset 50 (kafka.log.Log)"
+    (row,) = [reading.observations for reading in readings(text(["we saw", line])).values()]
+    assert row.filter(pl.col("kind") == Kind.TRUNCATE.value)["log_dir"].to_list() == ["D:\\_data"]
+
+
 def test_two_stretches_of_one_writer_have_lines_missing_between_them() -> None:
     lines = ["Broker 1:", "```", ONE, "```", "**broker 1, log**", "```", TWO, "```"]
     assert holes(text(lines)) == [(4, BETWEEN)]
