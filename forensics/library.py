@@ -40,7 +40,6 @@ from forensics.result import Partition, Result, finish
 from forensics.rules import RULES
 from forensics.rules.glossary import explained
 from forensics.salvage import asked, recovered
-from forensics.salvage.copies import holding
 from forensics.tuning import Tuning, tune, with_repair
 
 if TYPE_CHECKING:
@@ -224,29 +223,36 @@ class Scan:
     # -- records ----------------------------------------------------------------------------------------------------
 
     def salvage(
-        self, partition: str, offsets: Sequence[Range] = (), *, into: str | PathLike[str] | None = None
+        self,
+        partition: str,
+        offsets: Sequence[Range] = (),
+        *,
+        into: str | PathLike[str] | None = None,
+        topic_id: str | None = None,
     ) -> dict[str, Any]:
         """Find records in the copies that still have them, and write them where a folder is named.
 
         Args:
             partition: as ``orders-0``.
-            offsets: half-open ranges; none for the lost and forked offsets that the scan found.
+            offsets: half-open ranges; none for those that the scan found lost, forked, or lacking in a replica.
             into: a new folder; None to write nothing.
+            topic_id: of the topic, if several had its name in turn.
 
         Returns:
             What ``manifest.json`` holds (docs/salvage.md).
 
         Raises:
-            NothingMatched: nothing was lost or forked, and no offsets are named.
+            NothingMatched: no replica lacks records and no offsets are named, or several topics had the name.
             UnusableOutput: the folder is not new, or is in the evidence.
         """
         topic, number = asked.split_name(partition)
         if any(first >= end for first, end in offsets):
             raise NothingMatched("a range of offsets ends before it begins, or where it does; use one like (50, 80)")
         case, inputs = self.result.case, self.result.inputs
-        held, lost = (
-            (holding(case, topic, number, offsets), None) if offsets else asked.in_result(self.result, topic, number)
-        )
+        if offsets:
+            held, lost = asked.in_copies(case, topic, number, offsets, topic_id=topic_id), None
+        else:
+            held, lost = asked.in_result(self.result, topic, number, topic_id=topic_id)
         written = recovered.recover(case, held, None if into is None else Path(into), lost, inputs)
         return recovered.document(case, held, written, lost)
 

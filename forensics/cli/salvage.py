@@ -22,7 +22,7 @@ from forensics.replay.lineage import Range
 from forensics.reports import salvage_text
 from forensics.salvage import asked, recovered
 from forensics.salvage.asked import Lost
-from forensics.salvage.copies import Holding, copies, holding
+from forensics.salvage.copies import Holding, copies
 from parsers.formats.log_directory import DELETED_SEGMENT
 
 _MOST = 2**63 - 1  # offsets are a Java long
@@ -62,10 +62,14 @@ def _ranges(_context: click.Context, _parameter: click.Parameter, values: tuple[
     multiple=True,
     metavar="A..B",
     callback=_ranges,
-    help="Offsets from A up to, and not with, B. Can be repeated. Default: the lost and forked ones that a scan finds.",
+    help="Offsets from A up to, and not with, B. Can be repeated. Default: those that a scan finds lost, forked, or "
+    "lacking in a replica.",
 )
 @click.option("--finding", metavar="FINDING", help="The offsets of one finding: a fingerprint, or a rule.")
 @click.option("--cluster", metavar="ID", help="Only copies of this cluster, where the evidence has several.")
+@click.option(
+    "--topic-id", metavar="ID", help="Only the topic with this id, where a topic was deleted and created again."
+)
 @click.option("-o", "--output", metavar="DIR", help="New folder for the records.")
 @click.option("--dry-run", is_flag=True, help="Say what there is and what is gone, and write nothing.")
 @formats("text", "json", help="Output format; json is what manifest.json holds.")
@@ -76,6 +80,7 @@ def salvage(
     ranges: list[Range],
     finding: str | None,
     cluster: str | None,
+    topic_id: str | None,
     output: str | None,
     dry_run: bool,
     format_name: str,
@@ -90,7 +95,7 @@ def salvage(
     """
     _check(paths, ranges, finding, output, dry_run=dry_run)
     into = None if output is None or dry_run else Path(output)
-    case, held, lost = _found(paths, name, ranges, finding, cluster)
+    case, held, lost = _found(paths, name, ranges, finding, cluster, topic_id)
     written = recovered.recover(case, held, into, lost, paths)
     if format_name == "json":
         say(as_json(recovered.document(case, held, written, lost), indent=1) + "\n")
@@ -113,16 +118,21 @@ def _check(
 
 
 def _found(
-    paths: Sequence[str], name: tuple[str, int], ranges: Sequence[Range], finding: str | None, cluster: str | None
+    paths: Sequence[str],
+    name: tuple[str, int],
+    ranges: Sequence[Range],
+    finding: str | None,
+    cluster: str | None,
+    topic_id: str | None,
 ) -> tuple[Case, Holding, Lost | None]:
     """Return the evidence, and what it holds of the offsets that the user or findings name."""
     if ranges:
         case, lost = local.take_in(paths), None
-        held = holding(case, *name, ranges, cluster)
+        held = asked.in_copies(case, *name, ranges, cluster, topic_id)
     else:
         result = local.scan(paths, topics=[name[0]])
         case = result.case
-        held, lost = asked.in_result(result, *name, finding, cluster)
+        held, lost = asked.in_result(result, *name, finding, cluster, topic_id)
     _usable(case, held, paths)
     return case, held, lost
 
@@ -137,7 +147,7 @@ def _usable(case: Case, held: Holding, paths: Sequence[str]) -> None:
     known = sorted({one.cluster for one in held.copies if one.cluster is not None})
     if len(known) > 1:
         raise UnreadableInput(f"{name}: several clusters have it; name one with --cluster: {', '.join(known)}")
-    if held.copies:
+    if held.copies or held.others:
         return
     if held.cluster is not None and copies(case, held.topic, held.partition, ()):
         raise UnreadableInput(f"no segment of {name} is of cluster {held.cluster}")

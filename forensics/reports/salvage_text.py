@@ -40,12 +40,14 @@ def render(case: Case, holding: Holding, written: Sequence[Written], lost: Lost 
     """
     deleted = sum(copy.is_deleted_segment for copy in holding.copies)
     count = len(holding.copies) - deleted
-    copies = f"{count:,} cop{'y' if count == 1 else 'ies'}"
+    copies = f"{count:,} cop{'y' if count == 1 else 'ies'}" if count or not deleted else "no copy"
     also = f" and {_count(deleted, 'deleted segment')}" if deleted else ""
-    lines = [f"{holding.name}: {_ranges(holding.wanted)} wanted; {copies}{also} in the evidence"]
+    there = f"{copies}{also} in the evidence{_without_records(holding)}"
+    lines = [f"{holding.name}{_topic(holding)}: {_ranges(holding.wanted)} wanted; {there}"]
     for one in written:
         lines += ["", *_side(holding, one, into)]
     lines += ["", *_gone(holding, lost)]
+    lines += _of_other_topics(holding)
     if len(written) > 1 and lost is None:
         lines.append("Copies hold different records at the same offsets: decide which ones count.")
     lines += _some(
@@ -55,6 +57,37 @@ def render(case: Case, holding: Holding, written: Sequence[Written], lost: Lost 
     lines += _some(f"not readable: {place}: {why}" for side in written for place, why in side.unread)
     lines += ["", *_next(written, into)]
     return "".join(f"{plain(line)}\n" for line in lines)
+
+
+def _topic(holding: Holding) -> str:
+    """Return which of the topics that had the name in turn it is, in words; "" where there is one only."""
+    if not holding.others and not holding.of.replaced:
+        return ""
+    topic_id = f" with topic id {holding.of.topic_id}" if holding.of.topic_id is not None else ""
+    if holding.of.replaced:
+        return f" of the deleted topic{topic_id}"
+    return f" of the topic{topic_id or ' that was made last'}"
+
+
+def _without_records(holding: Holding) -> str:
+    """Return that copies have no records at all, in words."""
+    empty = sum(copy.is_empty for copy in holding.copies)
+    if not empty:
+        return ""
+    if empty == len(holding.copies):
+        return ", without a record" if empty == 1 else ", all without a record"
+    return f", {empty:,} of them without a record"
+
+
+def _of_other_topics(holding: Holding) -> list[str]:
+    """Return which copies are left out because they are of another topic, in words."""
+    if not holding.others:
+        return []
+    lines = ["", "Left out, because they are of another topic of this name:"]
+    for copy in holding.others:
+        topic_id = f", topic id {copy.topic_id}" if copy.topic_id is not None else ""
+        lines.append(f"    {copy.directory}{_MARKS.get(copy.state, f' ({copy.state})')}{topic_id}")
+    return lines
 
 
 def _side(holding: Holding, one: Written, into: str | None) -> list[str]:
@@ -104,6 +137,8 @@ def _gone(holding: Holding, lost: Lost | None) -> list[str]:
     """Return which of the records no copy has, in words."""
     end = max((copy.end for copy in holding.copies), default=0)
     missing, beyond = intersect(holding.gone, [(0, end)]), subtract(holding.gone, [(0, end)])
+    if not holding.sides and all(copy.is_empty for copy in holding.copies):
+        return [f"In no copy of this evidence: {_ranges(holding.wanted)}."]
     lines = [f"In no copy of this evidence: {_ranges(missing)}."] if missing else []
     if beyond:
         lines.append(f"Beyond the end of every copy (the longest has log end offset {end}): {_ranges(beyond)}.")

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from forensics.case import Case
 from forensics.errors import NothingMatched
 from forensics.replay.committed.proof import Loss, losses
 from forensics.replay.history import History
 from forensics.replay.lineage import Range, intersect, merge, subtract
 from forensics.result import Result
 from forensics.rules.finding import Finding, Judgement, Severity, Verdict
-from forensics.salvage.copies import Batch, Copy, Holding, Side, copies, holding
+from forensics.salvage.copies import ANY_TOPIC, Batch, Copy, Holding, OneTopic, Side, copies, holding
 from parsers.formats.log_directory import DirectoryState, split_directory
 
 LOSS: Final = "committed-data-lost"
 TRUNCATION: Final = "truncation-below-committed"
 OF_LOSS: Final = (LOSS, "replica-divergence", TRUNCATION)
 """Rules whose findings name records that a partition lost, or that its copies have in two versions."""
+
+AT_RISK: Final = "hw-above-leo"
+"""The rule whose findings name committed records that a replica lacks, before the partition has lost them."""
+
+OF_REPLICAS: Final = ("hw-above-isr-member", "leo-regression", "segment-damage")
+"""Rules whose findings name other records that a replica lacks, or cannot read. Another copy may have them."""
+
+_BY_DEFAULT: Final = ((*OF_LOSS, AT_RISK), OF_REPLICAS)
+"""Rules whose findings are salvaged if none is named: those of the first group of which there is a finding."""
 
 
 def split_name(name: str) -> tuple[str, int]:
@@ -37,45 +47,133 @@ def split_name(name: str) -> tuple[str, int]:
     return found.topic, found.partition
 
 
+def in_copies(
+    case: Case,
+    topic: str,
+    partition: int,
+    offsets: Sequence[Range],
+    cluster: str | None = None,
+    topic_id: str | None = None,
+) -> Holding:
+    """Return what the evidence holds of some offsets that the user names.
+
+    Args:
+        case: the evidence.
+        topic, partition: which partition.
+        offsets: half-open ranges.
+        cluster: only copies of this cluster.
+        topic_id: only copies of the topic with this id.
+
+    Raises:
+        NothingMatched: the copies are of several topics, or none is of this one.
+    """
+    held = holding(case, topic, partition, offsets, cluster, OneTopic(topic_id))
+    there = _by_topic_id(held.copies)
+    if topic_id is None and len(there) > 1:
+        raise NothingMatched(
+            f"several topics had the name {topic} in turn; name one with --topic-id: {_each_topic(there)}"
+        )
+    if topic_id is not None and topic_id not in there:
+        ids = _by_topic_id(held.others)
+        hint = f"; there is {_each_topic(ids)}" if ids else ""
+        raise NothingMatched(f"no copy of {held.name} with topic id {topic_id}{hint}")
+    return held
+
+
+def _by_topic_id(every: Iterable[Copy]) -> dict[str, list[Copy]]:
+    """Return copies by their topic ids, without those that state none."""
+    found: dict[str, list[Copy]] = {}
+    for one in every:
+        if one.topic_id is not None:
+            found.setdefault(one.topic_id, []).append(one)
+    return found
+
+
+def _each_topic(ids: dict[str, list[Copy]]) -> str:
+    """Return topic ids in words, each with the first of its copies."""
+    return ", ".join(f"{one} ({every[0].directory})" for one, every in ids.items())
+
+
 def in_result(
-    result: Result, topic: str, partition: int, finding: str | None = None, cluster: str | None = None
+    result: Result,
+    topic: str,
+    partition: int,
+    finding: str | None = None,
+    cluster: str | None = None,
+    topic_id: str | None = None,
 ) -> tuple[Holding, Lost | None]:
     """Return what the evidence holds of the records that findings name, and of those that the partition lost.
 
     Args:
         result: of a scan.
         topic, partition: which partition.
-        finding: the beginning of a fingerprint, or a rule; None for all that name lost or forked records.
+        finding: the beginning of a fingerprint, or a rule; None for all that name records which a replica lacks.
         cluster: only copies of this cluster. Default: the one that the findings name, if it is one.
+        topic_id: only findings about the topic with this id, of those that had the name in turn.
 
     Raises:
-        NothingMatched: there is no such finding.
+        NothingMatched: there is no such finding, or there are some of several topics with this name.
     """
-    findings = of_findings(result, topic, partition, finding, cluster)
+    findings = of_findings(result, topic, partition, finding, cluster, topic_id)
     named = {one.cluster for one in findings}
     only = cluster or (named.pop() if len(named) == 1 else None)
-    held = holding(result.case, topic, partition, offsets_of(result, findings), only)
+    of = _topic_of(result, findings)
+    held = holding(result.case, topic, partition, offsets_of(result, findings), only, of)
     return held, lost(result, held, _of_losses(result, topic, partition, only))
 
 
+def _topic_of(result: Result, findings: Sequence[Finding]) -> OneTopic:
+    """Return the topic of some findings, of those that had the name in turn.
+
+    Raises:
+        NothingMatched: they are of several.
+    """
+    places = {(one.cluster, one.topic_id, one.incarnation): one for one in findings}
+    if len({one.cluster for one in findings}) < len(places):
+        found = ", ".join(f"{one.fingerprint} ({one.rule}, {_which(one)})" for one in places.values())
+        raise NothingMatched(
+            f"several topics had the name {findings[0].topic} in turn; name a finding of one with --finding: {found}"
+        )
+    if len(places) > 1:
+        return ANY_TOPIC
+    one = findings[0]
+    live = [copy for copy in copies(result.case, one.topic, one.partition, ()) if copy.state == DirectoryState.CURRENT]
+    ids = _by_topic_id(copy for copy in live if one.cluster in (copy.cluster, None))
+    if one.topic_id is None and one.incarnation == 0 and len(ids) == 1:
+        return OneTopic(next(iter(ids)))
+    return OneTopic(one.topic_id, one.incarnation > 0)
+
+
+def _which(one: Finding) -> str:
+    """Return the topic of a finding in words."""
+    state = "the last topic" if one.incarnation == 0 else "an earlier topic"
+    return f"{state}, id {one.topic_id}" if one.topic_id is not None else state
+
+
 def of_findings(
-    result: Result, topic: str, partition: int, finding: str | None = None, cluster: str | None = None
+    result: Result,
+    topic: str,
+    partition: int,
+    finding: str | None = None,
+    cluster: str | None = None,
+    topic_id: str | None = None,
 ) -> list[Finding]:
     """Return the findings whose records are to be salvaged.
 
     Args:
         result: of a scan.
         topic, partition: which partition.
-        finding: the beginning of a fingerprint, or a rule; None for all that name lost or forked records.
+        finding: the beginning of a fingerprint, or a rule; None for all that name records which a replica lacks.
         cluster: only findings about this cluster; None for all.
+        topic_id: only findings about the topic with this id; None for all.
 
     Raises:
         NothingMatched: there is none.
     """
     mine = [one for one in result.whole().findings if (one.topic, one.partition) == (topic, partition)]
-    mine = [one for one in mine if cluster in (None, one.cluster)]
+    mine = [one for one in mine if cluster in (None, one.cluster) and topic_id in (None, one.topic_id)]
     named = [one for one in mine if one.offsets or one.open_from is not None]
-    chosen = [one for one in named if _is_asked(one, finding)]
+    chosen = _chosen(named, finding)
     if chosen:
         return chosen
     name = f"{topic}-{partition}"
@@ -84,8 +182,16 @@ def of_findings(
         near = difflib.get_close_matches(name, names, n=5, cutoff=0.3) or names[:5]
         hint = f"; there is {', '.join(near)}" if near else ""
         raise NothingMatched(f"no partition {name} in the evidence{hint}")
-    asked = finding or "of lost or forked records"
+    asked = finding or "of lost, forked or missing records"
     raise NothingMatched(f"no finding {asked} in {name}{_instead(result, name, named)}")
+
+
+def _chosen(named: Sequence[Finding], finding: str | None) -> list[Finding]:
+    """Return the findings that are asked for; without a name those of the first group of rules that found any."""
+    if finding is not None:
+        return [one for one in named if one.rule == finding or one.fingerprint.startswith(finding)]
+    groups = ([one for one in named if one.rule in rules] for rules in _BY_DEFAULT)
+    return next((group for group in groups if group), [])
 
 
 def _partitions(result: Result) -> list[str]:
@@ -125,12 +231,6 @@ def _of_losses(result: Result, topic: str, partition: int, cluster: str | None) 
     """Return the findings of losses of a partition, whichever of its findings was asked for."""
     mine = [one for one in result.whole().findings if (one.topic, one.partition) == (topic, partition)]
     return [one for one in mine if _is_of_loss(one) and cluster in (None, one.cluster)]
-
-
-def _is_asked(one: Finding, finding: str | None) -> bool:
-    if finding is None:
-        return one.rule in OF_LOSS
-    return one.rule == finding or one.fingerprint.startswith(finding)
 
 
 def offsets_of(result: Result, findings: Sequence[Finding]) -> list[Range]:
@@ -213,7 +313,8 @@ def _place(history: History) -> tuple[str | None, str, str | None, int, int]:
 
 def _held(side: Side, history: History, loss: Loss) -> list[Range]:
     """Return the records of a loss that a side holds: by the epochs of its batches, else by whose copies it is."""
-    copies_ = [one for one in side.copies if _of_incarnation(one, history)]
+    of = OneTopic(history.topic_id, history.incarnation > 0)
+    copies_ = [one for one in side.copies if of.may_be(one)]
     mine = [one for one in side.batches if intersect([one.offsets], loss.ranges)]
     if not copies_:
         return []
@@ -227,11 +328,6 @@ def _live(copies_: Sequence[Copy], history: History) -> set[int]:
     """Return the brokers whose live directory is among some copies."""
     live = {(broker, replica.directory) for broker, replica in history.replicas.items()}
     return {one.broker for one in copies_ if one.broker is not None and (one.broker, one.directory) in live}
-
-
-def _of_incarnation(copy: Copy, history: History) -> bool:
-    """Return whether a copy may be of a topic's incarnation: of an earlier one only deleted directories are left."""
-    return history.incarnation == 0 or copy.state == DirectoryState.DELETE
 
 
 def _in_lineage(batch: Batch, loss: Loss) -> list[Range]:

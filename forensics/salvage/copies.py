@@ -12,13 +12,14 @@ import polars as pl
 
 from forensics.case import Case
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
-from parsers.formats.log_directory import DELETED_SEGMENT, DELETED_SEGMENTS
+from parsers.formats.log_directory import DELETED_SEGMENT, DELETED_SEGMENTS, DirectoryState
+from parsers.schema import Kind
 
 _COLUMNS: Final = (
     *("source", "byte", "size", "base_offset", "last_offset", "leader_epoch", "magic", "crc", "crc_ok", "records"),
     *("timestamp_type", "transactional", "control", "producer_id", "producer_epoch"),
 )
-_OF_COPY: Final = ("cluster", "broker", "directory", "directory_state")
+_OF_COPY: Final = ("cluster", "broker", "directory", "directory_state", "topic_id")
 
 
 class Batch(NamedTuple):
@@ -77,8 +78,10 @@ class Copy:
         broker: whose it is, or None.
         directory: where it is in the evidence; of a deleted segment the file.
         state: of the directory by its name: current, delete, future or stray; deleted-segments for a deleted segment.
-        end: next offset after its last batch.
+        end: next offset after its last batch; without a batch the first offset that its segments would have.
         batches: its batches around the offsets in question, and its control batches, by offset.
+        topic_id: the topic id in its ``partition.metadata`` (KIP-516), or None.
+        is_empty: no batch was read in its segments.
     """
 
     cluster: str | None
@@ -87,6 +90,8 @@ class Copy:
     state: str
     end: int
     batches: tuple[Batch, ...] = field(repr=False)
+    topic_id: str | None = None
+    is_empty: bool = False
 
     @property
     def is_deleted_segment(self) -> bool:
@@ -96,6 +101,29 @@ class Copy:
     def within(self, ranges: Sequence[Range]) -> list[Batch]:
         """Return the batches that hold some of the offsets."""
         return [one for one in self.batches if any(one.first < end and first <= one.last for first, end in ranges)]
+
+
+@dataclass(frozen=True, slots=True)
+class OneTopic:
+    """One of the topics that had a name in turn: a topic may be deleted, and another one created with its name.
+
+    Attributes:
+        topic_id: its id; None if unknown, as before 2.8, where topics have none.
+        replaced: another topic had the name later.
+    """
+
+    topic_id: str | None = None
+    replaced: bool = False
+
+    def may_be(self, copy: Copy) -> bool:
+        """Return whether a copy may be of this topic: of one that was replaced only deleted directories are left."""
+        if self.topic_id is not None and copy.topic_id is not None:
+            return self.topic_id == copy.topic_id
+        return not self.replaced or copy.state == DirectoryState.DELETE
+
+
+ANY_TOPIC: Final = OneTopic()
+"""Any topic that had the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +171,8 @@ class Holding:
         copies: every copy of the partition's log, also those that hold none of the offsets.
         sides: what they hold of them; several where copies hold different records. The one with the most comes first.
         damaged: batches that are not taken.
+        of: the topic, of those that had the name in turn.
+        others: copies that are left out: they are of another topic of this name.
     """
 
     topic: str
@@ -152,6 +182,8 @@ class Holding:
     copies: tuple[Copy, ...]
     sides: tuple[Side, ...]
     damaged: tuple[Damaged, ...]
+    of: OneTopic = ANY_TOPIC
+    others: tuple[Copy, ...] = ()
 
     @property
     def name(self) -> str:
@@ -176,20 +208,7 @@ def copies(case: Case, topic: str, partition: int, wanted: Sequence[Range]) -> l
         wanted: the offsets in question; a log may have millions of batches elsewhere.
     """
     first, end = (wanted[0][0], wanted[-1][1]) if wanted else (0, 0)
-    sources = (
-        case.sources.filter(pl.col("format").is_in(["segment", DELETED_SEGMENT]) & (pl.col("topic") == topic))
-        .filter(pl.col("partition") == partition)
-        .select(
-            pl.col("id").alias("source"),
-            "cluster",
-            "broker",
-            pl.when(pl.col("format") == DELETED_SEGMENT)
-            .then("path")
-            .otherwise(pl.col("path").str.replace(r"/?[^/]*$", ""))
-            .alias("directory"),
-            "directory_state",
-        )
-    )
+    sources = _segments(case, topic, partition)
     rows = (
         case.batches.select(_COLUMNS)
         .join(sources, on="source", how="inner")
@@ -198,20 +217,53 @@ def copies(case: Case, topic: str, partition: int, wanted: Sequence[Range]) -> l
     )
     near = (pl.col("last_offset") >= first) & (pl.col("base_offset") < end)
     found = []
-    for (cluster, broker, directory, state), part in rows.group_by(_OF_COPY, maintain_order=True):
+    for (cluster, broker, directory, state, topic_id), part in rows.group_by(_OF_COPY, maintain_order=True):
         chosen = part.filter(near | pl.col("control").fill_null(value=False))
         batches = tuple(map(Batch._make, chosen.select(_COLUMNS).iter_rows()))
         last = part.filter("crc_ok").get_column("last_offset").max()
         log_end = last + 1 if isinstance(last, int) else 0
-        found.append(Copy(cluster, broker, directory, state or "current", log_end, batches))
+        found.append(Copy(cluster, broker, directory, state or "current", log_end, batches, topic_id))
+    empty = sources.join(rows, on="directory", how="anti").group_by(_OF_COPY).agg(pl.col("segment_base").max())
+    for cluster, broker, directory, state, topic_id, base in empty.iter_rows():
+        found.append(Copy(cluster, broker, directory, state or "current", base or 0, (), topic_id, is_empty=True))
     return sorted(found, key=lambda one: (one.state != "current", one.cluster or "", _number(one), one.directory))
+
+
+def _segments(case: Case, topic: str, partition: int) -> pl.DataFrame:
+    """Return the segments of a partition, each with the directory and the topic id that its copy has."""
+    folder = pl.col("path").str.replace(r"/?[^/]*$", "")
+    place = (pl.col("topic") == topic) & (pl.col("partition") == partition)
+    files = case.sources.filter(place).with_columns(pl.col("id").alias("source"), folder.alias("folder"))
+    ids = case.observations.filter((pl.col("kind") == Kind.TOPIC_ID.value) & place).select("source", "topic_id")
+    of_folders = files.select("source", "folder").join(ids.drop_nulls(), on="source", how="inner")
+    of_folders = of_folders.group_by("folder").agg(pl.col("topic_id").first())
+    return (
+        files.filter(pl.col("format").is_in(["segment", DELETED_SEGMENT]))
+        .join(of_folders, on="folder", how="left", maintain_order="left")
+        .select(
+            "source",
+            "cluster",
+            "broker",
+            pl.when(pl.col("format") == DELETED_SEGMENT).then("path").otherwise("folder").alias("directory"),
+            "directory_state",
+            "topic_id",
+            pl.col("base_offset").alias("segment_base"),
+        )
+    )
 
 
 def _number(copy: Copy) -> int:
     return -1 if copy.broker is None else copy.broker
 
 
-def holding(case: Case, topic: str, partition: int, wanted: Iterable[Range], cluster: str | None = None) -> Holding:
+def holding(
+    case: Case,
+    topic: str,
+    partition: int,
+    wanted: Iterable[Range],
+    cluster: str | None = None,
+    of: OneTopic = ANY_TOPIC,
+) -> Holding:
     """Return what the evidence holds of some offsets of a partition.
 
     Args:
@@ -219,10 +271,12 @@ def holding(case: Case, topic: str, partition: int, wanted: Iterable[Range], clu
         topic, partition: which partition.
         wanted: offsets, half-open ranges.
         cluster: only copies of this cluster, and of none that is known; None for all.
+        of: which of the topics that had the name in turn.
     """
     ranges = tuple(merge(wanted))
     every = [one for one in copies(case, topic, partition, ranges) if cluster is None or one.cluster in (cluster, None)]
-    within = [(copy, copy.within(ranges)) for copy in every]
+    mine, others = _of_topic(every, of)
+    within = [(copy, copy.within(ranges)) for copy in mine]
     damaged = tuple(Damaged(copy, one) for copy, batches in within for one in batches if not one.intact)
     sides: list[_Side] = []
     for copy, batches in within:
@@ -230,7 +284,13 @@ def holding(case: Case, topic: str, partition: int, wanted: Iterable[Range], clu
     made = [one.made(ranges) for one in sides]
     # Sorting keeps the order of sides with as many offsets.
     made.sort(key=lambda one: -size(one.held(ranges)))
-    return Holding(topic, partition, cluster, ranges, tuple(every), tuple(made), damaged)
+    return Holding(topic, partition, cluster, ranges, mine, tuple(made), damaged, of, others)
+
+
+def _of_topic(every: Sequence[Copy], of: OneTopic) -> tuple[tuple[Copy, ...], tuple[Copy, ...]]:
+    """Return the copies that may be of a topic, and the others."""
+    mine = tuple(one for one in every if of.may_be(one))
+    return mine, tuple(one for one in every if one not in mine)
 
 
 def _sort_in(sides: list[_Side], copy: Copy, sound: Sequence[Batch]) -> None:

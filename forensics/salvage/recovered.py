@@ -25,7 +25,7 @@ from forensics.replay.lineage import Range, merge, size, subtract
 from forensics.salvage import records
 from forensics.salvage.asked import Lost
 from forensics.salvage.content import Content
-from forensics.salvage.copies import Batch, Holding, Side
+from forensics.salvage.copies import Batch, Copy, Holding, Side
 from forensics.salvage.transactions import State, Transactions
 from forensics.version import __version__
 from parsers.formats.records import Decoded, Record, decode_batch
@@ -317,9 +317,10 @@ def document(case: Case, holding: Holding, written: Sequence[Written], lost: Los
     return {
         "schema": SCHEMA,
         "tool": {"name": "forensics", "version": __version__},
-        "cluster": holding.cluster or _cluster(holding),
+        "cluster": holding.cluster or _only_value(copy.cluster for copy in holding.copies),
         "topic": holding.topic,
         "partition": holding.partition,
+        "topic_id": holding.of.topic_id or _only_value(copy.topic_id for copy in holding.copies),
         "offsets": _pairs(holding.wanted),
         "gone": _pairs(holding.gone),
         "lost": None if lost is None else {"offsets": _pairs(lost.offsets), "gone": _pairs(lost.gone)},
@@ -333,13 +334,18 @@ def document(case: Case, holding: Holding, written: Sequence[Written], lost: Los
             }
             for copy, batch in holding.damaged
         ],
+        "other_topics": [{**_copy(copy), "topic_id": copy.topic_id} for copy in holding.others],
     }
 
 
-def _cluster(holding: Holding) -> str | None:
-    """Return the cluster of all copies, where they name one and the same."""
-    named = {copy.cluster for copy in holding.copies if copy.cluster is not None}
+def _only_value(values: Iterable[str | None]) -> str | None:
+    """Return the value of all that have one, where it is one and the same."""
+    named = {one for one in values if one is not None}
     return named.pop() if len(named) == 1 else None
+
+
+def _copy(copy: Copy) -> dict[str, Any]:
+    return {"cluster": copy.cluster, "broker": copy.broker, "directory": copy.directory, "state": copy.state}
 
 
 def _side(case: Case, one: Written) -> dict[str, Any]:
@@ -347,10 +353,7 @@ def _side(case: Case, one: Written) -> dict[str, Any]:
         "folder": one.folder,
         "lost": None if one.lost is None else _pairs(one.lost),
         "served_by": one.leader,
-        "copies": [
-            {"cluster": copy.cluster, "broker": copy.broker, "directory": copy.directory, "state": copy.state}
-            for copy in one.side.copies
-        ],
+        "copies": [_copy(copy) for copy in one.side.copies],
         "leader_epochs": list(one.side.epochs),
         "offsets": _pairs(one.held),
         "segment_offsets": _pairs(one.covered),

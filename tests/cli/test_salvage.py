@@ -147,7 +147,7 @@ def test_a_finding_is_named_by_its_fingerprint(run: Run) -> None:
     assert document["offsets"] == fork["offsets"]
     healthy = run("salvage", SAMPLES / "txn-4.1.1", "-p", "orders-0", "--dry-run")
     assert healthy.code == 2
-    assert "no finding of lost or forked records in orders-0" in healthy.err
+    assert "no finding of lost, forked or missing records in orders-0" in healthy.err
     assert "--offsets A..B" in healthy.err
 
 
@@ -285,7 +285,7 @@ def test_evidence_that_changed_since_it_was_read_is_no_record(
         os.truncate(segment, 1900)
         return found
 
-    monkeypatch.setattr("forensics.cli.salvage.holding", cut)
+    monkeypatch.setattr("forensics.salvage.asked.holding", cut)
     ran = run("salvage", evidence, "-p", "orders-0", "--offsets", "50..80", "-o", tmp_path / "recovered")
     assert ran.code == 2
     assert "does not hold the batch any more" in ran.err

@@ -219,7 +219,7 @@ def test_batches_need_their_damage_and_their_place(lost: forensics.Scan) -> None
 
 def test_without_a_loss_there_is_nothing_to_salvage() -> None:
     scan = forensics.Scan(local.scan([str(SAMPLES / "txn-4.1.1")]))
-    with pytest.raises(forensics.ForensicsError, match="no finding of lost or forked records"):
+    with pytest.raises(forensics.ForensicsError, match="no finding of lost, forked or missing records"):
         scan.salvage("orders-0")
     with pytest.raises(forensics.ForensicsError, match="is no partition"):
         scan.salvage("orders")
