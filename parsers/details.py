@@ -249,6 +249,7 @@ COMPACT_POLICY = r"cleanup\.policy(?: -> |=)(?:\[[^\]]*|[^,]*)compact"
 ALL_REPLICAS = "AllReplicas:"
 """With this the detail of a cached state begins that names all replicas, ids joined by ","."""
 
+_CAUSE = re.compile(r"(?:^|: )([A-Za-z_][\w$]*(?:Exception|Error): .+)$")
 _EXCEPTION = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Za-z_][\w$]*(?:Exception|Error))")
 _LAST_KNOWN = re.compile(rf"{LAST_KNOWN[:-1]}(?:=|: )\[([0-9, ]+)\]")
 _ELIGIBLE = re.compile(r"(?:^| )elr=([0-9,]+)")
@@ -288,6 +289,18 @@ def exception_in(detail: str | None) -> str | None:
     ('KafkaStorageException', None)
     """
     found = _EXCEPTION.fullmatch(detail or "")
+    return found[1] if found is not None else None
+
+
+def cause_in(detail: str | None) -> str | None:
+    """The exception with its message with which a detail ends, as the cause of what failed; None if there is none.
+
+    >>> cause_in("Error while flushing log: FileNotFoundException: /data/x (Not a directory)")
+    'FileNotFoundException: /data/x (Not a directory)'
+    >>> cause_in("Error while flushing log") is None
+    True
+    """
+    found = _CAUSE.search(detail or "")
     return found[1] if found is not None else None
 
 

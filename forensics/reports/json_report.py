@@ -270,6 +270,7 @@ def problem_document(problem: Problem) -> dict[str, Any]:
         "count": problem.count,
         "time": iso(problem.time),
         "next_steps": list(problem.fetch),
+        "do_not": list(problem.do_not),
         "evidence": [_evidence(evidence) for evidence in problem.evidence],
     }
 

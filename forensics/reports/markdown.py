@@ -15,8 +15,8 @@ from forensics.reports.answer import Tone, answers, caution
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
 from forensics.reports.incidents import Incident, Step, incidents, nearly, story
 from forensics.reports.places import below
-from forensics.reports.recovered import recovered
-from forensics.reports.remarks import by_problem, restarted
+from forensics.reports.recovered import outcomes
+from forensics.reports.remarks import by_problem, first_steps, restarted, shown_of
 from forensics.reports.titles import (
     alike,
     causes_of,
@@ -34,6 +34,7 @@ from forensics.reports.titles import (
 )
 from forensics.result import Result
 from forensics.rules.finding import Action, Finding, Severity, sentence
+from forensics.rules.stated_problems import Problem
 from forensics.rules.wording import names_partition, want_text
 from forensics.version import __version__
 
@@ -200,12 +201,20 @@ def _problems(result: Result) -> list[str]:
     for group in found:
         one, known = group[0], group[0].known
         lines.append(f"- **{known.severity.value}** {escaped(sentence(f'{known.title}: {one.states}'))}")
+        lines += [f"  - {escaped(sentence(other.states))}" for other in shown_of(group, 1)[1:]]
         lines.append(f"  - Means: {escaped(sentence(one.means))} {sentence(known.records.meaning)}")
-        answered = recovered(result, group)
-        lines += [f"  - Here: {escaped(text)}." for text in answered]
+        answered = outcomes(result, group)
+        lines += [f"  - Here: {escaped(text)}." for text in dict.fromkeys(answered)]
         if len(answered) < len(group):
-            lines += [f"  - Do first: {escaped(step)}." for step in one.fetch]
+            lines += _first_steps(group)
     return lines
+
+
+def _first_steps(group: Sequence[Problem]) -> list[str]:
+    """Return what to do first about a known problem, and what not to do."""
+    labels = ("Do first", *("then" for _ in first_steps(group)))
+    steps = [f"  - {label}: {escaped(step)}." for label, step in zip(labels, first_steps(group), strict=False)]
+    return [*steps, *(f"  - Do not: {escaped(step)}." for step in group[0].do_not)]
 
 
 def _collect(result: Result, *, several: bool) -> list[str]:

@@ -1,4 +1,8 @@
-"""Answers for lines about corrupt records: what log recovery did there, and whether a copy still has the records."""
+"""Answers for lines that state known problems: what became of them, by later lines and by the copies.
+
+Of corrupt records, what log recovery did there and whether a copy still has the records. Of a leader that could not
+read its log, who leads now.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +16,13 @@ import polars as pl
 from forensics.case import Case
 from forensics.replay.history import History
 from forensics.result import Result
-from forensics.rules.finding import brokers_text
+from forensics.rules.finding import Severity, brokers_text
 from forensics.rules.stated_problems import Problem
 from parsers.schema import Kind
 
 CORRUPT = "corrupt-record"
+_OF_LEADERS = ("leader-storage-error", "leader-log-damaged")
+"""Known problems of a leader, which are over where another broker leads later."""
 _SOON = 60_000_000
 """Microseconds after the line of an error in which recovery logs what it did about it; it does so at once."""
 
@@ -30,6 +36,36 @@ class _Cut:
     offset: int
 
 
+def outcomes(result: Result, problems: Sequence[Problem]) -> list[str]:
+    """Return a sentence for each place of known problems of which the evidence shows what became of it."""
+    return [*recovered(result, problems), *led_since(result, problems)]
+
+
+def led_since(result: Result, problems: Sequence[Problem]) -> list[str]:
+    """Return a sentence for each place of a leader's problem after which another broker began to lead."""
+    asked = [one for one in problems if one.known.id in _OF_LEADERS and one.name is not None]
+    histories = _histories(result) if asked else {}
+    found = ((one, histories.get(one.name or "")) for one in asked)
+    return [text for one, history in found if history is not None and (text := _led_since(result, history, one))]
+
+
+def _led_since(result: Result, history: History, problem: Problem) -> str:
+    """Return who leads since when, and that findings are about the partition; "" if no later leader is known."""
+    now, leader = history.current, problem.values.get("leader")
+    if now is None or now.time is None or problem.time is None or leader is None:
+        return ""
+    if now.leader in (None, -1, leader) or now.time <= problem.time:
+        return ""
+    when = datetime.fromtimestamp(now.time / 1e6, UTC)
+    loud = any(
+        one.severity is not Severity.INFO
+        for one in result.findings
+        if (one.topic, one.partition, one.incarnation) == (history.topic, history.partition, 0)
+    )
+    also = f". What came of it is in the findings about {history.name}" if loud else ""
+    return f"broker {now.leader} leads {history.name} since {when:%H:%M:%S} UTC (leader epoch {now.epoch}){also}"
+
+
 def recovered(result: Result, problems: Sequence[Problem]) -> list[str]:
     """Return a sentence for each place of known problems at which log recovery truncated what was corrupt.
 
@@ -38,14 +74,19 @@ def recovered(result: Result, problems: Sequence[Problem]) -> list[str]:
     asked = [one for one in problems if one.known.id == CORRUPT and one.name is not None]
     if not asked:
         return []
+    histories = _histories(result)
+    lines = _lines(result.case)
+    cuts = [(histories.get(one.name or ""), _cut(lines, one)) for one in asked]
+    return [_text(history, cut) for history, cut in cuts if history is not None and cut is not None]
+
+
+def _histories(result: Result) -> dict[str, History]:
+    """Return the partitions whose name only one cluster of the evidence has, by name."""
     named: dict[str, list[History]] = {}
     for one in result.partitions:
         if not one.history.incarnation:
             named.setdefault(one.history.name, []).append(one.history)
-    histories = {name: found[0] for name, found in named.items() if len(found) == 1}
-    lines = _lines(result.case)
-    cuts = [(histories.get(one.name or ""), _cut(lines, one)) for one in asked]
-    return [_text(history, cut) for history, cut in cuts if history is not None and cut is not None]
+    return {name: found[0] for name, found in named.items() if len(found) == 1}
 
 
 def _lines(case: Case) -> pl.DataFrame:

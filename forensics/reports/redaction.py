@@ -410,6 +410,7 @@ class Redactor:
             states=self.text(one.states),
             means=self.text(one.means),
             fetch=tuple(self.text(step) for step in one.fetch),
+            do_not=tuple(self.text(step) for step in one.do_not),
             values={name: self.text(v) if isinstance(v, str) else v for name, v in one.values.items()},
             evidence=self._pieces(one.evidence),
         )

@@ -128,12 +128,38 @@ def acknowledged(result: Result) -> list[str]:
     return [f"producers asked for {', '.join(levels)}"] if levels else []
 
 
+def on_the_whole(result: Result) -> tuple[list[str], ...]:
+    """Return the sentences that are of no partition, by what they are about."""
+    return one_folder(result), acknowledged(result), apart(result), changed(result)
+
+
 def by_problem(problems: Iterable[Problem]) -> list[list[Problem]]:
     """Problems at all places of one entry together, in the order of the table."""
     groups: dict[str, list[Problem]] = {}
     for one in problems:
         groups.setdefault(one.known.id, []).append(one)
     return list(groups.values())
+
+
+def shown_of(group: Sequence[Problem], most: int) -> list[Problem]:
+    """Return the places of a known problem that are shown: of failed directories the first in time of each broker."""
+    if not group[0].known.of_directory:
+        return [*group[:most]]
+    first: dict[int | None, Problem] = {}
+    for one in group:
+        first.setdefault(one.broker, one)
+    return list(first.values())
+
+
+def first_steps(group: Sequence[Problem]) -> list[str]:
+    """Return what to do first about a known problem: of failed directories for each broker."""
+    return list(dict.fromkeys(step for one in shown_of(group, 1) for step in one.fetch))
+
+
+def repeated(group: Sequence[Problem]) -> int:
+    """Return for how many partitions besides the first one the steps of a known problem are to be repeated."""
+    names = {one.name for one in group if one.name is not None}
+    return 0 if group[0].known.of_directory else max(len(names) - 1, 0)
 
 
 def worst_of(problems: Iterable[Problem]) -> Problem | None:

@@ -21,15 +21,14 @@ from forensics.case.origin import Origin
 from forensics.case.partial import excerpts_alone
 from forensics.repaired.since import Checked
 from forensics.replay.confidence import Confidence
-from forensics.reports import repair, tally
+from forensics.reports import remarks, repair, tally
 from forensics.reports.advice import advisers, each_first, kept_texts
 from forensics.reports.answer import Tone, answers, caution, counted, period_text
 from forensics.reports.collecting import COLLECT, SAVED, Wanted, commands, only_if_saved, wanted, where
 from forensics.reports.elision import ROWS, elided, without_asides
 from forensics.reports.incidents import Incident, Step, incidents, nearly, story
 from forensics.reports.places import below
-from forensics.reports.recovered import recovered
-from forensics.reports.remarks import acknowledged, apart, by_problem, changed, one_folder, restarted
+from forensics.reports.recovered import outcomes
 from forensics.reports.terminal import LEAST, MOST, Page, Style, printed
 from forensics.reports.titles import (
     alike,
@@ -193,7 +192,7 @@ class _Page(Page):
             self.put("", sentence(one.text), indent=2, style=_TONES[one.tone], whole=True)
         if first := caution(self.result):
             self.put("", sentence(first), indent=2, style=Style.BOLD)
-        for remark in restarted(self.result) if said[0].tone is not Tone.CLEAN else []:
+        for remark in remarks.restarted(self.result) if said[0].tone is not Tone.CLEAN else []:
             self.put("", sentence(remark), indent=2)
         if words := confidence_text(self.result):
             self.put("", words, indent=2, style=Style.DIM)
@@ -385,7 +384,7 @@ class _Page(Page):
 
     def problems(self) -> None:
         """Print known problems in lines: the worst in full if there is no incident, routine ones briefly."""
-        groups = by_problem(self.result.problems)
+        groups = remarks.by_problem(self.result.problems)
         if not groups:
             return
         self.row("What the lines say:", Style.BOLD)
@@ -405,24 +404,26 @@ class _Page(Page):
         places = list(dict.fromkeys(one.name for one in group if one.name is not None))
         named = f": {first_names(places, PROBLEMS)}" if len(places) > 1 else ""
         self.put(f"  {known.severity.value:<8}  ", f"{known.title}{_repeated(group)}{named}", indent=12)
-        shown = group[: 1 if brief else PLACES]
+        shown = remarks.shown_of(group, 1 if brief else PLACES)
         for one in shown:
             self.put(" " * 12, f"{one.states}{_lines_of(one)}")
             for piece in one.evidence[:1]:
                 self.piece(14, piece, ())
         if len(group) > len(shown):
             self.row(f"{'':12}... and {len(group) - len(shown):,} more: --format json has them all")
-        answered = recovered(self.result, group)
+        answered = outcomes(self.result, group)
         still = f" {sentence(known.records.meaning)}" if len(answered) < len(group) else ""
         self.said("Means", [f"{first.means}{still}"])
-        self.said("Here", answered)
+        self.said("Here", dict.fromkeys(answered))
         if not brief:
             self.said("Known as", ["; ".join(known.issues)])
         if len(answered) == len(group):
             return
-        self.said("Do first", first.fetch[: 1 if brief else None])
-        if len(places) > 1:
-            self.said("then", [repeat_text(len(places) - 1)])
+        most = 1 if brief and known.severity is not Severity.ERROR else None
+        self.said("Do first", remarks.first_steps(group)[:most])
+        if others := remarks.repeated(group):
+            self.said("then", [repeat_text(others)])
+        self.said("Do not", first.do_not)
 
     def routine(self, group: Sequence[Problem]) -> None:
         """One known problem that is routine."""
@@ -668,7 +669,7 @@ class _Page(Page):
 
     def remarks(self) -> None:
         """Print the acks of producers, clocks that differ a lot, and changes by the user's settings."""
-        said = (one_folder(self.result), acknowledged(self.result), apart(self.result), changed(self.result))
+        said = remarks.on_the_whole(self.result)
         for text in itertools.chain(*said):
             self.put("", text, indent=2)
 

@@ -88,9 +88,9 @@ COMMANDS: tuple[KnownProblem, ...] = (
         ),
         fetch=(
             "start the eligible leader replicas of {where}: {isr}",
-            "do not elect another replica (UNCLEAN) before the directories of {where} on all replicas are copied",
             "collect server.log of these brokers: why they are gone",
         ),
+        do_not=("elect another replica (UNCLEAN) before the directories of {where} on all replicas are copied",),
         issues=("KIP-966 (3.7: eligible leader replicas)",),
     ),
     KnownProblem(

@@ -50,8 +50,9 @@ _COPY = "copy {directory} of {who} to another disk before you start or wipe a br
 _LEADER_LOG = "collect server.log and the segments of {where} from {leader}: they show why its log ends there"
 _ELECTION = "collect controller.log and state-change.log around that time: they show how {leader} was elected"
 _CAUSE = "collect the 50 lines before the first of these: they hold the exception that names the cause"
+_CAUSE_BELOW = "collect the lines after the first of these: they hold the exception that names the cause"
 _DISK = "check the disk, mount, owner and permissions of {log_dir} on {who}"
-_KEEP_DIRS = "do not wipe the directory: its replicas may be the only copies"
+_KEEP_DIRS = "wipe the directory: its replicas may be the only copies"
 
 
 def without_leader(row: Row) -> bool:
@@ -416,8 +417,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         fetch=(
             "read the kernel's log (dmesg) of that machine at that time",
             "check the ISR of the partitions in that directory: do their other replicas have all records?",
-            _KEEP_DIRS,
         ),
+        do_not=(_KEEP_DIRS,),
         issues=("KIP-112 (1.0: a failed directory goes offline by itself)",),
         always=True,
     ),
@@ -436,8 +437,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         fetch=(
             "run the broker on Linux with a local or block disk; on Windows or SMB each deletion may stop it",
             "delete what is left of {where}, and its -delete directory, while the broker is stopped",
-            "do not delete topics there meanwhile",
         ),
+        do_not=("delete topics there meanwhile",),
         issues=("KAFKA-1194 and KAFKA-6203 (Windows, which Kafka does not support fully)",),
         always=True,
     ),
@@ -459,6 +460,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "set log.dirs to a directory that nothing empties: /tmp/kafka-logs is only a sample setting",
         ),
         always=True,
+        of_directory=True,
     ),
     KnownProblem(
         id="storage-error",
@@ -468,8 +470,11 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         when=detail_is_not(RENAME_FAILED),
         states="{who} could not read or write in its log directory: {detail}",
         records=Records.UNKNOWN,
-        means="The directory goes offline, and with the last one the broker stops. The exception names the cause.",
-        fetch=(_CAUSE, _DISK, _KEEP_DIRS),
+        means="The directory goes offline, and with the last one the broker stops.",
+        fetch=(_DISK,),
+        unless_named=(_CAUSE_BELOW,),
+        do_not=(_KEEP_DIRS,),
+        of_directory=True,
         issues=("KIP-112 (1.0: a failed directory goes offline by itself)",),
         always=True,
     ),
@@ -485,7 +490,9 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "The stop itself removes no record. The lines before it show a failed read or write: a full or broken "
             "disk, a missing mount, or files that belong to another user."
         ),
-        fetch=(_CAUSE, _DISK, _KEEP_DIRS),
+        fetch=(_CAUSE, _DISK),
+        do_not=(_KEEP_DIRS,),
+        of_directory=True,
         issues=("KIP-112 (1.0: the broker stops with its last log directory)",),
         always=True,
     ),
@@ -498,7 +505,9 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="{who} took {log_dir} offline",
         records=Records.UNKNOWN,
         means="Its replicas are offline until the broker restarts with a directory that works.",
-        fetch=(_CAUSE, _DISK, _KEEP_DIRS),
+        fetch=(_CAUSE, _DISK),
+        do_not=(_KEEP_DIRS,),
+        of_directory=True,
         issues=("KIP-112 (1.0: a failed directory goes offline by itself)",),
         always=True,
         part_of=("all-log-dirs-failed", "storage-error", "temporary-directory"),
@@ -514,7 +523,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
             "The directory gets no mark of a clean stop, so its logs are recovered at the next start. If it is "
             "offline, a read or write had failed before: a full or broken disk, a mount, or files of another user."
         ),
-        fetch=(_CAUSE, "check disk, mount, owner and permissions of the log directory that it names", _KEEP_DIRS),
+        fetch=(_CAUSE_BELOW, "check disk, mount, owner and permissions of the log directory that it names"),
+        do_not=(_KEEP_DIRS,),
         issues=("KAFKA-13773 (a full disk while logs are recovered counted as a clean stop; fixed in 3.3)",),
         part_of=("all-log-dirs-failed", "storage-error", "temporary-directory", "disk-full", "io-error"),
     ),
@@ -567,7 +577,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         states="a broker did not start: {detail}",
         records=Records.NOTHING_LOST,
         means="The directory belongs to another broker id: volumes were exchanged, or the id was changed.",
-        fetch=("mount the directory at the broker that it belongs to", "do not edit meta.properties to make it start"),
+        fetch=("mount the directory at the broker that it belongs to",),
+        do_not=("edit meta.properties to make it start",),
         always=True,
     ),
     KnownProblem(
@@ -667,8 +678,8 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         fetch=(
             "collect the ISR of {where} (kafka-topics --describe) and start the brokers in it",
             "collect server.log of these brokers: why they are gone, or the broker ids that they have now",
-            "do not enable unclean elections before the directories of {where} on all replicas are copied",
         ),
+        do_not=("enable unclean elections before the directories of {where} on all replicas are copied",),
         beside=("eligible-leader-offline",),
     ),
     *FETCHERS,
@@ -686,9 +697,9 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         ),
         fetch=(
             "collect server.log of the followers that left: why they stopped fetching",
-            "do not stop the remaining replica before another one is in the ISR",
             "check min.insync.replicas: if it is 1, this replica alone acknowledges acks=all",
         ),
+        do_not=("stop the remaining replica before another one is in the ISR",),
         stake=("hw", "leo"),
     ),
     KnownProblem(

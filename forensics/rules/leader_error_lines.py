@@ -47,9 +47,9 @@ LEADER_ERRORS: tuple[KnownProblem, ...] = (
         states="{leader} answered a fetch of {where}{fetched} with {error}: its disk or log directory failed",
         records=Records.UNKNOWN,
         means=(
-            "The leader cannot read its log, and its followers receive nothing more. If another replica is in the "
-            "ISR, it becomes leader within seconds. If the line repeats, none does. Then records above what the "
-            "followers have are on the leader's disk only."
+            "While this lasts, the leader cannot read its log, and its followers receive nothing more. If another "
+            "replica is in the ISR, it becomes leader within seconds. If the line repeats, none does. Then records "
+            "above what the followers have are on the leader's disk only."
         ),
         fetch=(
             _COPIES,

@@ -51,6 +51,8 @@ class KnownProblem:
         records: what that means for records.
         means: the meaning, in one to three sentences.
         fetch: the next steps, the most useful first.
+        unless_named: steps before these, unless the line names the exception that is its cause.
+        do_not: what would destroy records or their last copy.
         issues: Kafka issues with the releases that are affected or fixed, where known.
         when: whether an observation has the values; None for all.
         stake: columns with the first and the end of the offsets at stake.
@@ -58,6 +60,7 @@ class KnownProblem:
         unjudged: report it for brokers of which no line states a role too: replay cannot judge their replicas.
         beside: problems of the same replica that say more of it. If one of them is reported, this one is not.
         leads: of severity info, but not routine: the line needs an explanation.
+        of_directory: it is about a log directory of a broker, whichever partitions its lines name.
         part_of: problems of which this is a step. If one of them is reported for the same broker, this one is not.
     """
 
@@ -69,6 +72,8 @@ class KnownProblem:
     records: Records
     means: str
     fetch: tuple[str, ...]
+    unless_named: tuple[str, ...] = ()
+    do_not: tuple[str, ...] = ()
     issues: tuple[str, ...] = ()
     when: Callable[[Row], bool] | None = None
     stake: tuple[str, str] | None = None
@@ -77,6 +82,7 @@ class KnownProblem:
     part_of: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     leads: bool = False
+    of_directory: bool = False
 
     @property
     def routine(self) -> bool:

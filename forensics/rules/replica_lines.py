@@ -73,9 +73,9 @@ REPLICAS: tuple[KnownProblem, ...] = (
         ),
         fetch=(
             "check which other replicas of {where} have records from offset {offset} on, and keep these",
-            "do not let {who} lead {where} before it has fetched them",
             "find out what deleted the files: a script, a clean-up job, a mount",
         ),
+        do_not=("let {who} lead {where} before it has fetched them",),
         issues=("KAFKA-10101 (2.7: the epoch file is cleared too)",),
         always=True,
     ),
@@ -197,8 +197,8 @@ REPLICAS: tuple[KnownProblem, ...] = (
         fetch=(
             "run the broker on Linux with a local or block disk",
             "check who may rename files there, and whether another program holds them open",
-            "do not rename or delete segment files by hand while the broker runs",
         ),
+        do_not=("rename or delete segment files by hand while the broker runs",),
         issues=("KAFKA-1194 (Windows, which Kafka does not support fully)",),
         leads=True,
     ),
@@ -313,8 +313,8 @@ REPLICAS: tuple[KnownProblem, ...] = (
         fetch=(
             "collect the exception below the line: it names the cause, such as the store or a missing file",
             "watch the free space of the log directory on {who}",
-            "do not delete local segments by hand: they are the only copies",
         ),
+        do_not=("delete local segments by hand: they are the only copies",),
     ),
     KnownProblem(
         id="log-not-restarted",
@@ -379,10 +379,10 @@ REPLICAS: tuple[KnownProblem, ...] = (
             "the leader had failed before this line, an election from the ISR could have lost offsets {stake}."
         ),
         fetch=(
-            "do not stop the leader before all members of the ISR have fetched past {hw}",
             "collect server.log of the replica that left, from its last start on: what its log had when it was loaded",
             "compare the copies of {where}: forensics compare",
         ),
+        do_not=("stop the leader before all members of the ISR have fetched past {hw}",),
         stake=("offset", "hw"),
     ),
     KnownProblem(

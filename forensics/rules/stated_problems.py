@@ -18,7 +18,7 @@ from forensics.replay.roles.role_spans import ROLES
 from forensics.rules.finding import Evidence
 from forensics.rules.known_problems import BY_ID, KNOWN_PROBLEMS
 from forensics.rules.problem_entry import KnownProblem, Row
-from parsers.details import exception_in
+from parsers.details import cause_in, exception_in
 from parsers.formats.command_output import NAME as DESCRIBED
 from parsers.formats.dump_log_text import NAME as DUMPED
 from parsers.schema import FAILURES, Kind
@@ -28,6 +28,9 @@ from parsers.text.broker_log import NAME as LOG
 FIRST = 3
 """Lines shown for one problem at one place."""
 
+_LATE = 1 << 62
+"""Later than any time."""
+
 NEAR = 4
 """Lines between an event and the exception that belongs to it, at most."""
 
@@ -36,7 +39,7 @@ _VALUES = (
 )  # fmt: skip
 _COLUMNS = (
     "row", "source", "line", "kind", "message", "broker", "topic", "partition", "topic_id", "time", *_VALUES,
-    "isr", "isr_before", "log_dir", "detail", "shares",
+    "isr", "isr_before", "log_dir", "detail", "shares", "replica",
 )  # fmt: skip
 
 
@@ -52,6 +55,7 @@ class Problem:
         states: the sentence about the first of them.
         means: what it means.
         fetch: the next steps.
+        do_not: what would destroy records or their last copy.
         offsets: at stake, ``[first, end)``.
         values: of the first line, by column.
         time: of the first line, microseconds since 1970 UTC, or None.
@@ -72,6 +76,7 @@ class Problem:
     time: int | None
     refs: tuple[Ref, ...]
     evidence: tuple[Evidence, ...] = ()
+    do_not: tuple[str, ...] = ()
 
     @property
     def name(self) -> str | None:
@@ -97,8 +102,19 @@ def stated(case: Case) -> list[Problem]:
             found.setdefault(key, _Place(known, row)).add(row)
     order = {known.id: number for number, known in enumerate(KNOWN_PROBLEMS)}
     said: set[tuple[object, ...]] = {(known, broker) for known, broker, _, _ in found}
-    places = sorted(found.values(), key=lambda one: (order[one.known.id], one.first["source"], one.first["line"]))
+    places = sorted(found.values(), key=lambda one: (order[one.known.id], *_place_order(one)))
     return [one.problem() for one in places if not said & one.whole() and not found.keys() & one.beside()]
+
+
+def _place_order(one: _Place) -> tuple[int, int, int]:
+    """Return by what the places of a problem are put in order: failed directories in time, others as in the files."""
+    time = _when(one.first)[0] if one.known.of_directory else 0
+    return time, one.first["source"], one.first["line"]
+
+
+def _when(row: Row) -> tuple[int, bool]:
+    """Return by what the first line about a directory is chosen: its time, then whether it names no cause."""
+    return _LATE if row["time"] is None else row["time"], cause_in(row["detail"]) is None
 
 
 def looked_at(rows: pl.LazyFrame, *, excerpt: bool) -> pl.LazyFrame:
@@ -184,6 +200,9 @@ def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
         return
     judged = _with_roles(case)
     rows = _with_shared(rows, case)
+    # A controller logs whose directory is offline.
+    failed = pl.col("kind") == Kind.STORAGE_ERROR.value
+    rows = rows.with_columns(pl.when(failed).then(pl.coalesce("replica", "broker")).otherwise("broker").alias("broker"))
     rows = rows.with_columns(
         pl.col("time").dt.epoch("us"), pl.col("kind").cast(pl.String), pl.col("message").cast(pl.String)
     )
@@ -406,10 +425,15 @@ class _Place:
     known: KnownProblem
     first: Row
     lines: dict[tuple[int, int], int] = field(default_factory=dict)
+    log_dirs: set[str] = field(default_factory=set)
 
     def add(self, row: Row) -> None:
-        """Count a line. What it states is taken from the first one that names an offset."""
+        """Count a line. What it states is taken from the first one that names an offset, or of a directory a cause."""
         self.lines.setdefault((row["source"], row["line"]), row["row"])
+        self.log_dirs |= {row["log_dir"]} - {None}
+        if self.known.of_directory and _when(row) < _when(self.first):
+            self.first = row
+            self.lines = {(row["source"], row["line"]): row["row"], **self.lines}
         if row["kind"] in FAILURES and self.first["offset"] is None and row["offset"] is not None:
             self.first = row
 
@@ -425,8 +449,11 @@ class _Place:
     def problem(self) -> Problem:
         """Return the finished problem."""
         row, known = self.first, self.known
+        if known.of_directory and row["log_dir"] is None and len(self.log_dirs) == 1:
+            row = {**row, "log_dir": next(iter(self.log_dirs))}
         stake = _stake(row, known)
         words = _words(row, stake)
+        before = known.unless_named if cause_in(row["detail"]) is None else ()
         return Problem(
             known=known,
             broker=row["broker"],
@@ -435,7 +462,8 @@ class _Place:
             count=len(self.lines),
             states=_sentence(known.states, words),
             means=_sentence(known.means, words),
-            fetch=tuple(_sentence(step, words) for step in known.fetch),
+            fetch=tuple(_sentence(step, words) for step in (*before, *known.fetch)),
+            do_not=tuple(_sentence(step, words) for step in known.do_not),
             offsets=stake,
             values={name: row[name] for name in (*_VALUES, "isr", "log_dir", "detail") if row[name] is not None},
             time=row["time"],

@@ -400,10 +400,10 @@ def verb(want: Want) -> str:
     """Return the verb before a want's sentence: what somebody may have saved then need not exist."""
     if Artefact.PARTITION_LOGGER not in want.artefacts:
         return "collect"
-    return "find out" if want.origin is Origin.FILES and want.question in _OF_COMMITS else "look for"
+    return "find out" if want.origin is Origin.FILES and want.question in OF_COMMITS else "look for"
 
 
-_OF_COMMITS = frozenset({Question.HIGH_WATERMARK_BEFORE, Question.COMMITTED_BEFORE, Question.COMMITTED_BEFORE_NEW_LOG})
+OF_COMMITS = frozenset({Question.HIGH_WATERMARK_BEFORE, Question.COMMITTED_BEFORE, Question.COMMITTED_BEFORE_NEW_LOG})
 """Questions about what a leader had committed: their sentences begin with the question."""
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from parsers.details import SENT_DAMAGED, UNNAMED_ERROR
+from parsers.details import RENAME_FAILED, SENT_DAMAGED, UNNAMED_ERROR
 from parsers.filled import filled
 from parsers.messages import MESSAGES
 from parsers.messages.catalogue import Message, Variant
@@ -142,7 +142,7 @@ def _extracts(
         _wordings(thrown, parts, fitted, thrown=True)
         lines_read = _lines_of(fitted)
     observations = _named_by_event(values(pl.concat(parts, how="diagonal"))) if parts else empty(OBSERVATIONS)
-    observations = _with_errors(_named_once(observations), lines, heads)
+    observations = _with_causes(_with_errors(_named_once(observations), lines, heads), lines, heads)
     observations = _with_senders(observations, events)
     strays = _strays(others, frame)
     missed = pl.concat([strays, torn, unknown_wordings.notices(unknown, _PER_TEXT)])
@@ -529,6 +529,30 @@ def _with_errors(rows: pl.DataFrame, lines: pl.DataFrame, heads: pl.Series) -> p
     found = rows.join(errors.unique("line", keep="last"), on="line", how="left", maintain_order="left")
     named = pl.when(unnamed).then(pl.coalesce("_error", "detail")).otherwise("detail")
     return found.with_columns(named.alias("detail")).drop("_error")
+
+
+_CAUSE = r"^\s*(?:Caused by: )?(?:[A-Za-z_][A-Za-z0-9_]*\.)+([A-Za-z_][A-Za-z0-9_$]*(?:Exception|Error): .*\S)"
+_FAILED_ACCESS = (Kind.STORAGE_ERROR.value, Kind.CHECKPOINT_ERROR.value)
+
+
+def _with_causes(rows: pl.DataFrame, lines: pl.DataFrame, heads: pl.Series) -> pl.DataFrame:
+    """Add to what could not be read or written the exception in the lines below, with its message.
+
+    A KafkaStorageException says no more than the line. The exception of the operating system that caused it follows.
+    """
+    failed = pl.col("kind").is_in(_FAILED_ACCESS) & pl.col("detail").ne_missing(RENAME_FAILED)
+    if not rows.select(failed.any()).item():
+        return rows
+    text = pl.col("text")
+    below = pl.when(~heads.shift(-1, fill_value=True)).then(text.shift(-1))
+    second = ~heads.shift(-1, fill_value=True) & ~heads.shift(-2, fill_value=True)
+    caused = pl.when(second).then(text.shift(-2)).str.extract(_CAUSE.replace("(?:Caused by: )?", "Caused by: "))
+    causes = lines.select("line", pl.coalesce(caused, below.str.extract(_CAUSE)).alias("_cause"))
+    found = rows.join(causes.unique("line", keep="last"), on="line", how="left", maintain_order="left")
+    named = pl.concat_str("detail", "_cause", separator=": ", ignore_nulls=True)
+    return found.with_columns(
+        pl.when(failed & pl.col("_cause").is_not_null()).then(named).otherwise("detail").alias("detail")
+    ).drop("_cause")
 
 
 def _with_senders(rows: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:

@@ -67,6 +67,7 @@ EXCUSED = {
 READERS = {
     ("forensics.outputs", "plain"): "makes characters visible",
     ("parsers.details", "assigned"): "the parsers that write the column also say how it is read",
+    ("parsers.details", "cause_in"): "the parsers that write the column also say how it is read",
     ("parsers.details", "exception_in"): "the parsers that write the column also say how it is read",
     ("forensics.reports.html.overview", "_spoken"): "cuts a setting's value that nobody would read",
 }

@@ -20,7 +20,9 @@ from forensics.reports.collecting import commands, only_if_saved, wanted
 from forensics.reports.html import figures, lanes
 from forensics.reports.html.answer import answer
 from forensics.reports.html.brokers import brokers
+from forensics.reports.html.overview import settings
 from forensics.reports.html.page import said_by_lines
+from forensics.reports.html.story import stories
 from forensics.reports.html.wording import clock
 from forensics.reports.incidents import grouped, incidents, nearly, story
 from forensics.reports.recovered import recovered
@@ -643,3 +645,38 @@ def test_restarts_together_say_how_brokers_had_stopped(name: str, stops: str, ca
     (said,) = restarted(case(name))
     assert said.startswith("all 3 brokers started again between 2026-11-24 16:")
     assert said.endswith(f" UTC: {stops}")
+
+
+def test_a_leader_that_failed_and_leads_no_more_needs_no_steps(case: Callable[[str], Result]) -> None:
+    """Broker 2 could not read vol-5; it was made again with an empty log, and broker 1 led later."""
+    text = render(case("jbod-3.9.1"), width=150)
+    (said,) = [part for part in text.split("  error     ") if part.startswith("Leader cannot read its log")]
+    assert "Here        broker 1 leads vol-5 since 17:10:54 UTC (leader epoch 4)" in said
+    assert "Do first" not in said
+
+
+def test_what_a_finding_answers_is_no_open_question(case: Callable[[str], Result]) -> None:
+    """The page asked whether records from the first lost offset on were committed, beside the loss that says so."""
+    result = case("jbod-3.9.1")
+    told = {(tale.name, one.rule): one for tale in stories(result).told for one in tale.findings}
+    assert not [text for text in told["solo-0", LOST].open if "had committed records from" in text]
+    assert all("beyond offset" in text for text in told["ack1-0", LOST].open)
+    assert not [text for text in told["ack1-1", LOST].open if "from offset 0 on" in text]
+
+
+def test_settings_of_a_deleted_topic_are_marked(case: Callable[[str], Result]) -> None:
+    own = next(one for one in settings(case("incarn-4.1.1")) if one.name.startswith("Own settings"))
+    of_cart = {value: who for value, who in own.values if who.startswith("topic cart")}
+    assert of_cart["min.insync.replicas=2"] == "topic cart"
+    assert "(deleted" in of_cart["min.insync.replicas=1"]
+
+
+def test_the_table_says_what_the_text_says_of_more(case: Callable[[str], Result]) -> None:
+    result = case("incarn-4.1.1")
+    assert "102 records, perhaps to offset 296" in {one.records for one in answer(result, {}).listed}
+
+
+def test_partitions_without_a_card_are_named(case: Callable[[str], Result]) -> None:
+    page = answer(case("jbod-3.9.1"), {})
+    assert [one.name for one in page.unwritten] == ["vol-0"]
+    assert page.more == 1

@@ -10,7 +10,7 @@ import pytest
 
 from forensics.case.partial import BRIEF
 from forensics.engines import local
-from forensics.reports import json_report, text
+from forensics.reports import json_report, markdown, text
 from forensics.reports.html import render as page_of
 from forensics.reports.redaction import redact
 from forensics.result import Result
@@ -213,3 +213,58 @@ def test_a_problem_of_a_broker_whose_roles_have_no_line_is_told(known: KnownProb
 def test_errors_of_whole_logs_are_told(tmp_path: Path) -> None:
     told = of_directory(tmp_path, SHOWN["truncation-refused"].lines)
     assert [(one.known.id, one.broker) for one in told] == [("truncation-refused", 3)]
+
+
+# -- failed directories --------------------------------------------------------------------------------------------
+
+_CHANNEL = "kafka.server.LogDirFailureChannel"
+
+
+def _failed(broker: int, clock: str) -> list[str]:
+    """A broker could not write a checkpoint, with the exception of the operating system below the line."""
+    place = f"/data/{broker}/disk"
+    line = event(f"Error while writing to checkpoint file {place}/replication-offset-checkpoint", _CHANNEL, "ERROR")
+    return [
+        f"[2026-03-05 {clock},000] {line.partition('] ')[2]}",
+        f"java.io.FileNotFoundException: {place}/replication-offset-checkpoint.tmp (Not a directory)",
+        "\tat java.base/java.io.FileOutputStream.open0(Native Method)",
+    ]
+
+
+def _two_failed(folder: Path) -> Result:
+    for broker, clock in ((1, "10:00:40"), (2, "10:00:04")):
+        logs = folder / f"broker-{broker}" / "logs"
+        logs.mkdir(parents=True)
+        (logs / "server.log").write_text("\n".join(_failed(broker, clock)) + "\n", "utf-8")
+    return local.scan([str(folder)])
+
+
+def test_a_failed_directory_is_stated_with_the_exception_below_the_line(tmp_path: Path) -> None:
+    (one,) = pasted(tmp_path, _failed(1, "10:00:04")).problems
+    assert one.states.endswith(
+        "FileNotFoundException: /data/1/disk/replication-offset-checkpoint.tmp (Not a directory)"
+    )
+    assert not any("collect" in step for step in one.fetch)
+    assert one.do_not == ("wipe the directory: its replicas may be the only copies",)
+
+
+def test_without_the_exception_the_lines_after_it_are_asked_for(tmp_path: Path) -> None:
+    (one,) = pasted(tmp_path, _failed(1, "10:00:04")[:1]).problems
+    assert one.fetch[0] == "collect the lines after the first of these: they hold the exception that names the cause"
+
+
+def test_each_broker_whose_directory_failed_is_named_the_first_in_time_first(tmp_path: Path) -> None:
+    result = _two_failed(tmp_path)
+    said = text.render(result)
+    assert said.index("broker 2 could not read or write") < said.index("broker 1 could not read or write")
+    assert "Do not      wipe the directory: its replicas may be the only copies" in said
+    assert "do the same" not in said
+    told = markdown.render(result)
+    assert "  - Do not: wipe the directory: its replicas may be the only copies." in told
+    assert "Do first: do not" not in told
+    assert "<b>Do not:</b> Wipe the directory" in page_of(result)
+
+
+@pytest.mark.parametrize("known", KNOWN_PROBLEMS, ids=lambda one: one.id)
+def test_what_not_to_do_is_no_step(known: KnownProblem) -> None:
+    assert not any(step.startswith("do not ") for step in (*known.unless_named, *known.fetch, *known.do_not))

@@ -20,7 +20,7 @@ from forensics.result import Partition, Result
 from forensics.rules import rule_of
 from forensics.rules.causes import Cause, CauseId
 from forensics.rules.epoch_divergence import ID as EPOCHS
-from forensics.rules.finding import Action, Finding, Severity, Verdict
+from forensics.rules.finding import Action, Finding, Severity, Verdict, perhaps_text
 
 CARDS, MEMBERS, CLUSTERS, LISTED = 8, 500, 20, 24
 """How many kinds of damage get a card, how many partitions each names, how many clusters get a line, and how many
@@ -113,6 +113,7 @@ class Answer:
         clusters: the answer of each cluster, if the evidence has several; ``clusters_more`` is how many are left out.
         span: first and last time of the evidence.
         caution: what not to do before anything else, or "".
+        unwritten: the first partitions with findings that have no card.
     """
 
     tone: str
@@ -128,6 +129,7 @@ class Answer:
     missing: Missing
     span: tuple[int | None, int | None]
     caution: str
+    unwritten: tuple[Card, ...]
 
 
 def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
@@ -165,6 +167,7 @@ def answer(result: Result, anchors: Mapping[int, str]) -> Answer:
         missing(result),
         (_time(first), _time(last)),
         sentence(caution(result)).removesuffix("."),
+        tuple(one for card in cards[CARDS:] for one in (card, *card.others))[:LISTED],
     )
 
 
@@ -465,7 +468,7 @@ def _tiles(found: _Found, result: Result, clusters: int) -> tuple[Tile, ...]:
     findings = [f for p in found.bad if rule in p.judgements for f in p.judgements[rule].findings]
     gone = sum(size(f.offsets) for f in findings)
     least = "at least " if found.lost and any(map(_may_be_more, findings)) else ""
-    what = "committed offsets missing from the leader's log" if found.lost else "committed offsets differ"
+    what = "committed offsets lost" if found.lost else "committed offsets differ"
     first = Tile(f"{least}{number(gone)}", what)
     if clusters > 1:
         affected = len({p.history.cluster for p in found.bad})
@@ -591,7 +594,8 @@ def _records(findings: Sequence[Finding]) -> str:
     if len(counts) < len(findings):
         return ""
     low, tops = sum(least for least, _ in counts), [most for _, most in counts if most is not None]
-    more = ", perhaps more" if len(tops) < len(counts) else ""
+    several = len(findings) > 1
+    more = perhaps_text(None if several else findings[0].maybe_to) if len(tops) < len(counts) else ""
     if not low:  # there may be none
         return f"{plural(sum(size(f.offsets) for f in findings), 'offset')}{more}"
     if more:

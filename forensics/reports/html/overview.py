@@ -359,14 +359,31 @@ def settings(result: Result) -> tuple[Setting, ...]:
         for name, decides in SETTINGS.items()
         if (values := _scoped(result, brokers, name))
     ]
-    topics = case.observations.filter(pl.col("kind").is_in([Kind.TOPIC_CONFIG.value, Kind.CLUSTER_CONFIG.value]))
-    told = topics.select("topic", "detail").drop_nulls("detail").unique(maintain_order=True).head(40)
-    own = [(_spoken(detail), f"topic {plain(topic)}" if topic else "the cluster") for topic, detail in told.iter_rows()]
+    own = [
+        (_spoken(detail), f"topic {plain(topic)}{_OF_DELETED if deleted else ''}" if topic else "the cluster")
+        for topic, detail, deleted in _own_settings(case).iter_rows()
+    ]
     if own:
         made.append(
             Setting("Own settings of topics and of the cluster", tuple(own), "these override the settings of brokers")
         )
     return (*made, _acks(case))
+
+
+_OF_DELETED = " (deleted; this name may be of another topic now)"
+
+
+def _own_settings(case: Case) -> pl.DataFrame:
+    """Return the own settings of topics and clusters (topic None), and whether a later record deletes the topic."""
+    kind = pl.col("kind")
+    rows = case.observations.filter(kind.is_in([Kind.TOPIC_CONFIG.value, Kind.CLUSTER_CONFIG.value]))
+    gone = case.observations.filter(kind == Kind.TOPIC_REMOVED.value, pl.col("topic").is_not_null())
+    last = gone.group_by("source", "topic").agg(pl.col("row").max().alias("removed"))
+    told = rows.join(last, on=["source", "topic"], how="left", maintain_order="left")
+    deleted = (pl.col("removed") > pl.col("row")).fill_null(value=False).alias("deleted")
+    told = told.select("topic", "detail", deleted).drop_nulls("detail")
+    # A topic that exists has the setting, whichever copy of the log ends before it was deleted.
+    return told.group_by("topic", "detail", maintain_order=True).agg(pl.col("deleted").all()).head(40)
 
 
 def _scoped(result: Result, brokers: Sequence[Broker], name: str) -> tuple[tuple[str, str], ...]:

@@ -17,7 +17,7 @@ import jinja2
 from forensics.reports import markdown, remarks
 from forensics.reports.advice import FORKED, LOST
 from forensics.reports.html import answer, brokers, figures, lanes, moments, overview, story, tables, wording
-from forensics.reports.recovered import recovered
+from forensics.reports.recovered import outcomes
 from forensics.reports.titles import first_names, nodes_text, repeat_text, source_of
 from forensics.result import Partition, Result
 from forensics.rules import ranks
@@ -250,6 +250,7 @@ class Stated:
         records: what it means for records, where log recovery does not answer it for each place; "" if it does.
         answers: what log recovery did at its places, as sentences.
         steps: what to do first; none where each place has an answer.
+        never: what not to do.
         named: the partitions, if there are several.
         places: what is stated, with the line and its text; ``more`` is how many places are left out.
     """
@@ -261,6 +262,7 @@ class Stated:
     answers: tuple[str, ...]
     issues: str
     steps: tuple[str, ...]
+    never: tuple[str, ...]
     named: str
     places: tuple[tuple[str, str, str], ...]
     more: int
@@ -274,18 +276,21 @@ def said_by_lines(result: Result, short: Callable[[str], str]) -> tuple[Stated, 
 def _stated(result: Result, group: Sequence[Problem], short: Callable[[str], str]) -> Stated:
     known = group[0].known
     names = list(dict.fromkeys(one.name for one in group if one.name is not None))
-    again = [repeat_text(len(names) - 1)] if len(names) > 1 else []
-    places = tuple(_place(one, short) for one in group[:PLACES])
-    answers = recovered(result, group)
-    steps = (*group[0].fetch, *again) if len(answers) < len(group) else ()
+    others = remarks.repeated(group)
+    again = [repeat_text(others)] if others else []
+    places = tuple(_place(one, short) for one in remarks.shown_of(group, PLACES))
+    answered = outcomes(result, group)
+    steps = (*remarks.first_steps(group), *again) if len(answered) < len(group) else ()
+    never = group[0].do_not if len(answered) < len(group) else ()
     return Stated(
         known.title,
         "routine" if known.routine else known.severity.value,
         wording.plain(group[0].means),
-        wording.sentence(known.records.meaning) if len(answers) < len(group) else "",
-        tuple(f"{wording.plain(one)}." for one in answers),
+        wording.sentence(known.records.meaning) if len(answered) < len(group) else "",
+        tuple(f"{wording.plain(one)}." for one in dict.fromkeys(answered)),
         "; ".join(known.issues),
         tuple(wording.sentence(wording.plain(step)) for step in steps),
+        tuple(wording.sentence(wording.plain(step)) for step in never),
         wording.plain(first_names(names, NAMED)) if len(names) > 1 else "",
         places,
         len(group) - len(places),

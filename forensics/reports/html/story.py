@@ -26,7 +26,7 @@ from forensics.rules import rule_of
 from forensics.rules.causes import Cause
 from forensics.rules.finding import Evidence, Finding, Severity, Verdict, brokers_text
 from forensics.rules.wants import Want
-from forensics.rules.wording import want_texts
+from forensics.rules.wording import OF_COMMITS, want_texts
 
 TALES, OPENED, PROOFS, QUIET, ALIKE = 40, 1, 6, 40, 500
 """Stories written, of them not folded, pieces of evidence shown for a step, findings of severity info listed, and
@@ -80,7 +80,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One finding of a story; ``phrase`` is its title within a sentence, ``brokers`` whom it concerns."""
+    """One finding of a story; ``phrase`` is its title within a sentence, ``brokers`` whom it concerns.
+
+    With ``maybe_false`` the evidence leaves open whether it is a false alarm.
+    """
 
     anchor: str
     title: str
@@ -94,6 +97,7 @@ class Told:
     summary: str
     inferences: tuple[str, ...]
     ruled_out: tuple[str, ...]
+    maybe_false: bool
     open: tuple[str, ...]
 
 
@@ -264,13 +268,14 @@ class _Teller:
             offsets(finding.offsets) or open_offsets(finding),
             sentence(plain(finding.summary) + times),
             tuple(map(plain, dict.fromkeys((*finding.inferences, *_why_inferred(finding), *finding.unproven)))),
-            tuple(plain(text) for text in finding.not_because),
+            tuple(plain(text) for text in _no_false_alarm(finding)),
+            Weakness.MAYBE_RUNNING in finding.weak,
             tuple(plain(text) for text in dict.fromkeys(self._doubts(finding))),
         )
 
     def _doubts(self, finding: Finding) -> list[str]:
         partition = self.partitions[incidents.incarnation_of(finding)]
-        missing: Sequence[Want] = partition.judgements[finding.rule].missing
+        missing = [want for want in partition.judgements[finding.rule].missing if not _answers(finding, want)]
         doubts = [*finding.uncertain, *want_texts(missing, partition.history.name)]
         others = [
             rule
@@ -297,7 +302,28 @@ def _why_inferred(finding: Finding) -> list[str]:
     """Why a finding is not proven, besides what its ``uncertain`` says."""
     if finding.confidence is not Confidence.INFERRED:
         return []
-    return [one.value for one in finding.weak if one is not Weakness.ONE_BEARER]
+    return [one.value for one in finding.weak if one not in (Weakness.ONE_BEARER, Weakness.MAYBE_RUNNING)]
+
+
+def _no_false_alarm(finding: Finding) -> list[str]:
+    """Return why a finding is no false alarm; if a copy of a running broker can look alike, that it may be one."""
+    if Weakness.MAYBE_RUNNING not in finding.weak:
+        return list(finding.not_because)
+    only = "It is a false alarm only if the broker ran while its files were copied, which the evidence leaves open"
+    return [". ".join([*finding.not_because, only])]
+
+
+def _answers(finding: Finding, want: Want) -> bool:
+    """Return whether a finding that is more than suspected answers what a leader had committed from an offset on.
+
+    What it leaves open, how far more was committed, is among its own doubts.
+    """
+    first = min((start for start, _ in want.offsets), default=None)
+    if first is None or want.question not in OF_COMMITS or not decides(finding.confidence):
+        return False
+    began = max((epoch for epoch, _ in want.epochs), default=None)
+    of_one_leader = began == max(finding.epochs, default=None)
+    return of_one_leader and any(start <= first < end for start, end in finding.offsets)
 
 
 def _proof(evidence: Evidence, short: Callable[[str], str]) -> Proof:

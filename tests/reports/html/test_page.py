@@ -332,7 +332,7 @@ def test_a_loss_stays_one_whatever_its_severity_is_set_to(results: Callable[[str
     set_ = dict.fromkeys((LOST, FORKED, "truncation-below-committed"), Severity.INFO)
     page = render(tune(results(LOSS_AND_FORK), Tuning(severities=set_)))
     assert title(page) == title(render(results(LOSS_AND_FORK)))
-    assert "<dt>committed offsets missing from the leader&#39;s log</dt><dd>30</dd>" in page
+    assert "<dt>committed offsets lost</dt><dd>30</dd>" in page
     assert "broker 1&#39;s copy of orders-0. It is the only one with the lost records" in page
     assert "severity set: committed-data-lost info" in page
 
