@@ -75,6 +75,7 @@ class Says(StrEnum):
     HANDED_OVER = "an ISR change was handed over"  # logged perhaps after its answer
     NAMES_DIRECTORY = "the directory of the log that was loaded"  # so it is not one that waits for deletion
     UNFLUSHED = "a segment of the log is recovered that was not flushed"  # no process had stopped cleanly
+    CORRUPT_BYTES = "log recovery found bytes that are no record, and removes them with all that follows in the segment"
     RESTATED = "the state of a partition, as one of its replicas goes offline"  # it may have been so before
 
 

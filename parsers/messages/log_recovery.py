@@ -166,6 +166,7 @@ MESSAGES: tuple[Message, ...] = (
         literal="Found invalid messages in log segment ",
         level="WARN",
         stock=True,
+        says=Says.CORRUPT_BYTES,  # LogSegment.recover
         variants=(
             # A log that is being removed or moved: not the replica.
             Variant(

@@ -36,6 +36,48 @@ def test_what_recovery_truncated_may_have_been_committed(corrupt: bool, verdict:
     assert incident.verdict("committed-data-lost") == verdict
 
 
+INVALID = (
+    "WARN Found invalid messages in log segment /srv/kafka/broker-1/data/orders-0/{:020}.log at byte offset 2210: "
+    "Record is corrupt (stored crc = 7, computed crc = 9). (kafka.log.LogSegment)"
+)
+RECOVERING = "INFO [Log partition=orders-0, dir=/d] Recovering unflushed segment {} (kafka.log.Log)"
+
+
+def rebuilt(tmp_path: Path, *lines: str) -> Incident:
+    """Broker 1 led alone and crashed; its index does not fit, so the next process recovers the segment beside it first.
+    The bytes that it removes then are not there any more when it recovers what had not been flushed.
+    """
+    incident = Incident(tmp_path)
+    incident.begins(20)
+    incident.elects(10, 1, 1, [1])
+    incident[1].leads(10, 1, 20, 20, [1])
+    incident[1].starts(30)
+    for line in lines:
+        incident[1].says(31, line)
+    incident[1].loads(31, 24)
+    incident.elects(32, 2, 1, [1])
+    incident[1].leads(32, 2, 24, 20, [1])
+    for broker in (2, 3):
+        incident[broker].follows(40, 2, 1, 20, 20)
+    for broker in (1, 2, 3):
+        incident[broker].segment([(0, 19, 0), (20, 23, 1), (24, 29, 2)])
+    return incident
+
+
+def test_bytes_that_recovery_removed_beside_a_rebuilt_index_may_have_been_committed(tmp_path: Path) -> None:
+    incident = rebuilt(tmp_path, INVALID.format(0), RECOVERING.format(0))
+    (loss,) = incident.findings("committed-data-lost")
+    assert (loss.confidence, loss.severity, loss.replicas) == ("suspected", "error", (1,))
+    assert "from offset 24 on" in loss.summary
+
+
+@pytest.mark.parametrize("lines", [[RECOVERING.format(0)], [INVALID.format(0), RECOVERING.format(12)]])
+def test_corrupt_bytes_before_a_later_segment_are_not_the_end_of_a_log(lines: list[str], tmp_path: Path) -> None:
+    incident = rebuilt(tmp_path, *lines)
+    assert not incident.findings("committed-data-lost")
+    assert incident.verdict("committed-data-lost") == "unknown"
+
+
 def crashed_within(tmp_path: Path, *, read_back: int) -> Incident:
     """Broker 1 leads epoch 0, crashes, and its next process leads epoch 0 again before the controller names it leader
     of epoch 1. It came back without its last records; broker 2 has them, and truncates.

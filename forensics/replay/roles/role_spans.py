@@ -252,6 +252,7 @@ class Reader(Watermarks):
         if self.end is not None and end > self.end:
             self.end = None  # some appends are missing: at least those made while the process was killed
         left = LogBefore.UNCLEAN_STOP if self.recovering or event.run == self.unclean else None
+        self._recovered_to(end, event)
         failed = self.failed
         self._step(StepKind.LOADED, end, event, f"log end offset {end} when loaded", before=left)
         step = self.now.steps[-1]
@@ -301,6 +302,24 @@ class Reader(Watermarks):
         self.recovering = True
         if event.message in SAYS[Says.UNFLUSHED]:
             self.unflushed = event.run
+        if event.message in SAYS[Says.CORRUPT_BYTES]:
+            self.corrupt = event
+        elif self.corrupt is not None and (event.offset or 0) > (self.corrupt.offset or 0):
+            self.corrupt = None  # a later segment follows
+
+    def _recovered_to(self, end: int, event: Event) -> None:
+        """Note that log recovery truncated the log to where it ended when it was loaded.
+
+        A broker that rebuilds an index recovers the segment beside it. If it removes bytes then, no line states to
+        which offset (Log.loadSegmentFiles, LogLoader.loadSegmentFiles).
+        """
+        corrupt, self.corrupt = self.corrupt, None
+        if corrupt is None or corrupt.run != event.run or (corrupt.offset or 0) < self.rolled <= end:
+            return
+        note = f"log recovery found corrupt bytes, and the log ended at {end} then"
+        self._step(StepKind.RECOVERY_TRUNCATED, end, corrupt, note)
+        step = self.now.steps[-1]
+        step.refs = (*step.refs, Ref(row=event.row, note=f"log end offset {end} when loaded"))
 
     def _unclean(self, event: Event) -> None:
         self._note_lifetime(event)
@@ -320,6 +339,7 @@ class Reader(Watermarks):
             self.lived = last - (self.since or last)
 
     def _corrupt(self, event: Event) -> None:
+        self.corrupt = None
         if event.offset is not None:
             self._step(
                 StepKind.RECOVERY_TRUNCATED, event.offset, event, f"recovery truncated the log to {event.offset}"
@@ -638,6 +658,8 @@ class Reader(Watermarks):
         process.
         """
         now, end = self.now, stated_end(event)
+        if event.kind == Kind.ROLLED:
+            self.rolled = end or 0
         if end is None or self.at_rest or self.recovering or event.run != now.run or end <= self.low:
             return
         self._reaches(end, event)

@@ -70,6 +70,8 @@ class Watermarks:
         self.shut = -1  # last process that logged that it was shutting down
         self.shut_whole = -2  # last process that logged that it had shut down; before any, no process is the next one
         self.unflushed = -1  # last process that recovered what had not been flushed
+        self.corrupt: Event | None = None  # corrupt bytes that log recovery removed from the last segment it named
+        self.rolled = 0  # where the last segment began that a line says
         self.unclean = -1  # last process that restarted after an unclean stop
         self.failed: Ref | None = None  # its log directory failed, and no log is known to have come from it since
         self.failed_by = -1  # the last process whose log directory failed
