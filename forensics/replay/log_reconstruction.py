@@ -164,7 +164,7 @@ class LogReconstruction:
             # records.
             self.logs.now[broker] = self.logs.now[broker].known_below(role_span.start_low)
         loads = role_span.loads
-        changes = [step for step in role_span.steps if step.kind is not StepKind.LOADED]
+        changes = role_span.changes
         self._apply(broker, role_span, epoch, changes, left)
         if self._misses_lines(role_span, changes[-1].refs[0].row if changes else None, None):
             self.logs.now[broker] = Lineage.unknown()
@@ -321,7 +321,8 @@ class LogReconstruction:
         if not self.logs.is_whole(epoch.leader):
             return None  # no line may show its restart
         led = [t for t in self.role_spans.get(epoch.leader, ()) if before.epoch <= t.epoch <= epoch.epoch]
-        if any(t.steps for t in led) or any(t.run != led[0].run or t.role is not Role.LEADER for t in led):
+        changes = [step for t in led for step in (t.steps if t is not led[-1] else t.changes)]  # a load is behind it
+        if changes or any(t.run != led[0].run or t.role is not Role.LEADER for t in led):
             return None
         own = before.start_end is not None and epochs[1].start is not None and before.start_end > epochs[1].start
         return None if own else epochs[1].start

@@ -228,6 +228,11 @@ class RoleSpan:
         """The loads of its log that followed the role, in order."""
         return [step for step in self.steps if step.kind is StepKind.LOADED]
 
+    @property
+    def changes(self) -> list[Step]:
+        """The changes of its log within the role, in order."""
+        return [step for step in self.steps if step.kind is not StepKind.LOADED]
+
     def ends_with(self, kind: StepKind) -> bool:
         """Return whether the last change of its log is of a kind."""
         return bool(self.steps) and self.steps[-1].kind is kind
