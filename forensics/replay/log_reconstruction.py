@@ -6,6 +6,7 @@ brokers are never compared.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Container, Sequence
 
 from forensics.replay.broker_facts import fences
@@ -42,6 +43,7 @@ from forensics.replay.omissions.files import (
 from forensics.replay.roles.log_ends import reached_end
 from forensics.replay.roles.steps import (
     REMOVES,
+    LogBefore,
     RoleSpan,
     Sample,
     Step,
@@ -170,6 +172,8 @@ class LogReconstruction:
             self.logs.now[broker] = Lineage.unknown()
         elif epoch is not None and role_span.role is Role.FOLLOWER and epoch.leader != broker:
             self._take_leaders_records(broker, role_span, epoch)
+        if (target := _may_not_have_truncated(role_span)) is not None:
+            self.logs.now[broker] = self.logs.now[broker].known_below(target)
         role_span.log = self.logs.now[broker]
         self.attribution.state_reached(broker, role_span, epoch)
         # A load is the next process reading what this role span left.
@@ -480,6 +484,19 @@ class LogReconstruction:
             # Its files do not show whether it had a role after its lines end.
             epoch, own = None, (own if ends_early else self.logs.now[broker]).known_below(after)
         self.attribution.state(broker, epoch, Sample(hw, ref, None), HwSource.CHECKPOINT, own=own)
+
+
+def _may_not_have_truncated(role_span: RoleSpan) -> int | None:
+    """Return the target of a truncation that a process perhaps did not carry out before it was killed, or None.
+
+    The line is logged before anything is removed (UnifiedLog.truncateTo). If the next process finds the log with the
+    end that it had before, these are the same records, or as many that it fetched in between.
+    """
+    for one, two in itertools.pairwise(role_span.steps):
+        killed = two.kind is StepKind.LOADED and two.before is LogBefore.UNCLEAN_STOP
+        if killed and one.kind is StepKind.TRUNCATED and one.target < two.target == one.end:
+            return one.target
+    return None
 
 
 def _has_stated(last: RoleSpan | None, hw: int) -> bool:

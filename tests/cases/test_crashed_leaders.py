@@ -107,3 +107,39 @@ def test_a_high_watermark_read_back_above_a_truncation_is_of_the_epoch_before(tm
     assert [finding.offsets for finding in incident.findings("committed-data-lost")] == [((20, 24),)]
     cuts = incident.findings("truncation-below-committed")
     assert {(finding.replicas, finding.offsets) for finding in cuts} == {((2,), ((20, 24),)), ((3,), ((20, 24),))}
+
+
+def killed_while_truncating(tmp_path: Path, *, found: int) -> Incident:
+    """Broker 2 logs that it truncates to 20 to follow broker 3, and is killed. Its next process loads some log, and
+    follows broker 1 without truncating. Broker 1 has its own offsets 20 to 22.
+    """
+    incident = Incident(tmp_path)
+    for broker in (1, 2, 3):
+        (incident[broker].folder / "server.properties").write_text(f"broker.id={broker}\n")
+    incident.begins(20)
+    incident.elects(10, 1, 3, [2, 3])
+    incident[3].leads(10, 1, 20, 20, [2, 3])
+    incident[2].follows(10, 1, 3, 23, 20).cuts(11, 20)
+    incident.elects(12, 2, 3, [3])
+    incident[3].leads(12, 2, 24, 20, [3])
+    incident.elects(20, 3, 1, [1])
+    incident[1].starts(18).says(18, RECOVERING.format(0)).loads(18, 23).leads(20, 3, 23, 20, [1])
+    incident[2].starts(21).says(21, RECOVERING.format(0)).loads(21, found).follows(22, 3, 1, found, 20)
+    incident[3].starts(23).says(23, RECOVERING.format(0)).loads(23, 29).follows(24, 3, 1, 29, 26).cuts(25, 20)
+    for broker in (1, 2, 3):
+        incident[broker].segment([(0, 22, 0), (23, 39, 3)])
+        incident[broker].epochs((0, 0), (3, 23)).checkpoint(40)
+    return incident
+
+
+def test_a_process_that_is_killed_may_not_have_truncated_yet(tmp_path: Path) -> None:
+    """The line is logged before anything is removed."""
+    incident = killed_while_truncating(tmp_path, found=23)
+    assert not incident.findings("evidence-gap")
+    assert [loss.offsets for loss in incident.findings("committed-data-lost")] == [((20, 29),)]
+
+
+def test_a_log_with_another_end_was_truncated(tmp_path: Path) -> None:
+    """It had fetched four records of broker 3 then, so it had to truncate again to follow broker 1."""
+    (gap,) = killed_while_truncating(tmp_path, found=24).findings("evidence-gap")
+    assert "log lines are missing" in gap.summary
