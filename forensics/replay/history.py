@@ -106,6 +106,8 @@ class Regression:
         refs: evidence.
         role_by_clock: the lines of the values do not state the role. That the replica led then follows from the times
             of another file.
+        maybe_reordered: the later value is of a request log. A broker writes a line there when it has sent the response
+            (RequestChannel.Response), so two reads of the log may have their lines in another order.
     """
 
     replica: int
@@ -116,6 +118,7 @@ class Regression:
     time: int | None
     refs: tuple[Ref, ...]
     role_by_clock: bool = False
+    maybe_reordered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from forensics.replay.history import History, Regression, RegressionKind
 from forensics.rules.causes import CauseId
 from forensics.rules.finding import Fact, Finding, Help, Judgement, Rule, Severity, advised, judgement, place
 from forensics.rules.story import BOTH_LOGS, missing_logs, other_kinds
-from forensics.rules.wants import Question, Want, lines_missing, of
+from forensics.rules.wants import Artefact, Question, Want, lines_missing, of
 
 ID = "hw-regression"
 
@@ -72,9 +72,12 @@ def judge(history: History, case: Case) -> Judgement:
     """Report each regression; the same one repeated is one finding."""
     groups: dict[tuple[int, int, str], list[Regression]] = {}
     unclear: list[Regression] = []
+    unordered: list[Regression] = []
     for regression in history.regressions:
         if may_have_followed(history, regression):
             unclear.append(regression)
+        elif regression.maybe_reordered:
+            unordered.append(regression)
         else:
             groups.setdefault((regression.replica, regression.epoch, regression.kind), []).append(regression)
     findings = tuple(_finding(history, group) for _, group in sorted(groups.items()))
@@ -88,6 +91,14 @@ def judge(history: History, case: Case) -> Judgement:
             because=lines_missing(ends_early[one.replica]) if one.replica in ends_early else None,
         )
         for one in unclear
+    ]
+    wishes += [
+        Want(
+            Question.HIGH_WATERMARK_ORDER,
+            (of([one.replica], Artefact.PARTITION_LOGGER),),
+            offsets=((one.after, one.before),),
+        )
+        for one in unordered[:1]
     ]
     return judgement(ID, findings, [*wishes, *other_kinds(history), *missing_logs(history)])
 

@@ -27,6 +27,7 @@ OF_FILES = frozenset(
         *(Question.CHECKPOINT, Question.CHECKPOINT_AND_LOG, Question.EPOCH_FILE, Question.EPOCH_FILE_AGAIN),
         *(Question.EPOCH_FILE_NOT_EMPTY, Question.HIGH_WATERMARK, Question.HIGH_WATERMARK_REACHED),
         *(Question.HIGH_WATERMARK_LATER, Question.COMMITTED_APART, Question.COMMITTED_AT, Question.LAST_STABLE_ORDER),
+        Question.HIGH_WATERMARK_ORDER,
         Question.VOTERS_HAD,
     }
 )

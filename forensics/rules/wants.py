@@ -106,6 +106,7 @@ class Question(StrEnum):
     VOTERS_HAD = "voters-had"  # of the metadata log, before their logs became shorter
     HELD_ELSEWHERE = "held-elsewhere"  # whether another copy has what a leader restarted without
     LAST_STABLE_ORDER = "last-stable-order"  # of reads in a request log, which may not have their order
+    HIGH_WATERMARK_ORDER = "high-watermark-order"  # the same of high watermarks
     # -- how long a log was, and who wrote it -------------------------------------------------------------------------
     EPOCH_START = "epoch-start"
     END_BEFORE_TRUNCATION = "end-before-truncation"

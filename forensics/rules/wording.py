@@ -199,6 +199,10 @@ SENTENCES: Mapping[Question, str] = MappingProxyType(
             "the *.snapshot files of {partition} of {brokers}: its request log has last stable offset {end}, then "
             "{first}, but its lines may have another order than the reads"
         ),
+        Question.HIGH_WATERMARK_ORDER: (
+            "server.log of {brokers} with kafka.cluster.Partition at DEBUG: its request log has high watermark {end}, "
+            "then {first}, but its lines may have another order than the reads"
+        ),
         Question.EPOCH_START: "{log_or_trace}: the log end offset with which {leader} began",
         Question.END_BEFORE_TRUNCATION: (
             "kafka.server.ReplicaFetcherThread at TRACE on {brokers}: its log end offset before it truncated to {first}"

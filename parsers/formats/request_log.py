@@ -27,6 +27,8 @@ from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
 
 NAME: Final = "request-log"
 MARK: Final = "Completed request:"
+MESSAGES: Final = "request-"
+"""Beginning of the message ids of its rows."""
 
 _KIND: Final = OBSERVATIONS["kind"]
 _PARTITION: Final = ["topic", "topic_id", "partition"]

@@ -21,6 +21,7 @@ from forensics.replay.history import (
 from forensics.replay.protocol import Answer
 from forensics.replay.roles.steps import RoleSpan, Sample, Step, StepKind
 from parsers.details import AMBIGUOUS, counted_ends
+from parsers.formats.request_log import MESSAGES as REQUEST_LOG
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
 
@@ -189,7 +190,8 @@ class Watermarks:
         """Note that the high watermark of a leader fell. A trace states the role beside the value; a log does not."""
         by_clock = event.message != TRACE
         values = self.replica, self.now.epoch, before, after, RegressionKind.LEADER
-        self.regressions.append(Regression(*values, event.time, refs, by_clock))
+        reordered = event.message.startswith(REQUEST_LOG)
+        self.regressions.append(Regression(*values, event.time, refs, by_clock, reordered))
 
     def _lagging(self, event: Event) -> None:
         """The log end offset of a follower, in the line that takes it out of the ISR."""
