@@ -66,11 +66,26 @@ def _truncated_before_it_led(history: History, one: Truncation) -> tuple[RoleSpa
     """
     for span, step in _steps_before(history, one):
         may_be_own = step.kind is StepKind.TRUNCATED and step.reason in _MAY_BE_OWN
+        if _to_its_leaders_start(history, span, step):
+            continue
         if may_be_own and step.time is not None and one.target <= step.target < one.end:
             after = led_after(history, span.replica, span.epoch, step.time)
             if after is not None and after.time is not None:
                 return span, step
     return None
+
+
+def _to_its_leaders_start(history: History, span: RoleSpan, step: Step) -> bool:
+    """Return whether a follower truncated to where its leader's epoch begins: it removed what that leader did not have,
+    whatever its own high watermark was. If that leader lacked committed records, it is a sign about that leader.
+    """
+    epoch = history.epochs.get(span.epoch)
+    if epoch is None or epoch.leader in (None, -1, span.replica):
+        return False
+    noted = (
+        (number, start) for disk in history.facts.disks.values() for number, start, _ in disk.entries
+    )  # by an epoch file, where lines of that leader are missing
+    return step.target == epoch.start or (epoch.epoch, step.target) in noted
 
 
 @once
