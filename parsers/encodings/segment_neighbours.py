@@ -14,19 +14,23 @@ import numpy as np
 import numpy.typing as npt
 
 Offsets = npt.NDArray[np.int64]
+Epochs = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 
 
-def misplaced(first: Offsets, last: Offsets, base_offset: int | None) -> Mask:
+def misplaced(first: Offsets, last: Offsets, base_offset: int | None, epochs: Epochs | None = None) -> Mask:
     """Find batches that contradict the others.
 
     Args:
         first, last: offsets of each batch, in the order of the file.
         base_offset: offset in the name of the file; None if it has none.
+        epochs: leader epoch of each batch; None if none has one.
 
     Returns:
         True for each batch that is not in the longest series of batches with rising offsets. Also true for the last
-        batch if offsets jump only before it, because nothing behind it confirms it.
+        batch if offsets jump only before it, because nothing behind it confirms it. Not if it begins a leader epoch,
+        and more than one bit would have to be wrong: a log that was truncated within a batch continues so
+        (Log.truncateTo and KIP-279, up to 1.1).
     """
     wrong = np.zeros(len(first), dtype=bool)
     if len(first) > 1 and (first[1:] <= last[:-1]).any():
@@ -38,7 +42,9 @@ def misplaced(first: Offsets, last: Offsets, base_offset: int | None) -> Mask:
     beside = kept[1:] == kept[:-1] + 1  # otherwise the missing batch is there, and is wrong
     gaps = beside & (first[kept[1:]] != last[kept[:-1]] + 1)
     if len(kept) > _FEW and gaps[-1] and not gaps[:-1].any():
-        wrong[kept[-1]] = True
+        end, begin = kept[-2:].tolist()
+        begins_epoch = epochs is not None and bool(epochs[begin] > epochs[end])
+        wrong[begin] = not begins_epoch or (int(first[begin]) ^ (int(last[end]) + 1)).bit_count() == 1
     return wrong
 
 

@@ -463,7 +463,8 @@ def _in_place(batches: pl.DataFrame, sound: pl.Series, base_offset: int | None, 
     """Note sound batches whose offsets contradict those around them; which are left."""
     among = batches.with_row_index("row").filter(sound)
     first = among.select(pl.col("base_offset").fill_null(pl.col("last_offset"))).to_series()
-    wrong = misplaced(first.to_numpy(), among["last_offset"].to_numpy(), base_offset)
+    epochs = among["leader_epoch"].fill_null(-1).to_numpy()
+    wrong = misplaced(first.to_numpy(), among["last_offset"].to_numpy(), base_offset, epochs)
     if not wrong.any():
         return sound
     rows = among.with_columns(start=first, right=~pl.Series(wrong)).with_columns(

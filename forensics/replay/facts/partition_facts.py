@@ -158,14 +158,18 @@ class PartitionFacts:
         return f"{self.topic}-{self.partition}"
 
     def identical_ranges(self, one: int, other: int, ranges: Iterable[Range]) -> list[Range]:
-        """Return at which of some offsets the segments of two replicas hold the same batches; none without batches."""
+        """Return at which of some offsets the segments of two replicas hold the same batches; none without batches.
+
+        Where one of them skips offsets, or lacks a segment, nothing was compared.
+        """
         pair = (min(one, other), max(one, other))
         own = [disk for broker in pair if (disk := self.disks.get(broker)) is not None]
         ends = [disk.end for disk in own if disk.end is not None]
         if pair not in self.compared or len(ends) < 2:
             return []
         compared = [(max(disk.log_start for disk in own), min(ends))]  # deleted offsets are not compared
-        return subtract(intersect(ranges, compared), self.diverging_ranges(one, other))
+        missing = [piece for disk in own for piece in disk.holes]
+        return subtract(intersect(ranges, compared), [*self.diverging_ranges(one, other), *missing])
 
     def diverging_ranges(self, one: int, other: int) -> list[Range]:
         """The offsets at which the segments of two replicas hold different records."""

@@ -72,6 +72,8 @@ def confirmed(history: History, statement: HwStatement) -> tuple[HwStatement, Mi
         return statement, None
     if any(statement.replica in (f.left, f.right) and f.ranges[0][0] <= at for f in history.facts.forks):
         return statement, None  # a follower that kept its own tail learns its leader's high watermark nevertheless
+    if _is_its_own(history, statement.replica, at):
+        return replace(statement, epoch=UNKNOWN, lineage=statement.lineage.known_below(at)), None
     missing = OTHER_RECORDS_ON_DISK.of(statement.replica, {"first": at}, ref=statement.refs[0])
     if at == history.facts.disks[statement.replica].log_start:
         # The files do not confirm what its lines imply about the records below: its log may differ there already.
@@ -222,6 +224,17 @@ def _removed(history: History, statement: HwStatement, at: int) -> bool:
     if not statement.refs or statement.refs[0].row is None or statement.how is HwSource.CHECKPOINT:
         return False
     return _shortened_since(history, statement.replica, at, statement.refs[0].row)
+
+
+def _is_its_own(history: History, broker: int, at: int) -> bool:
+    """Return whether a replica's own lines imply the record that its files hold, so that only its leader's log differs.
+
+    Up to 1.1 a leader answers for a leader epoch that it never had with the start of a later one. Its follower then
+    keeps records that the leader does not have (KIP-279).
+    """
+    spans, disk = history.role_spans.get(broker), history.facts.disks[broker]
+    own = spans[-1].log if spans else None
+    return own is not None and own.epoch_at(at) == disk.lineage.epoch_at(at) >= 0
 
 
 def _shortened_since(history: History, broker: int, at: int, row: int | None) -> bool:

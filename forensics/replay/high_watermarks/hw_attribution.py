@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from forensics.replay.broker_facts import NO_FACTS
 from forensics.replay.coverage import Printed
+from forensics.replay.facts.directory import NO_DISK
 from forensics.replay.history import HwSource, HwStatement, Role
 from forensics.replay.inferences import Inferred, joined
 from forensics.replay.leader_epochs import Epoch
@@ -49,7 +50,7 @@ class HwAttribution:
 
     def __init__(self, logs: ReplicaLogs) -> None:
         self.logs = logs
-        self.history, self.role_spans, self.facts = logs.history, logs.role_spans, logs.facts
+        self.history, self.role_spans, self.facts, self.disks = logs.history, logs.role_spans, logs.facts, logs.disks
         self._scraped_ends = ScrapedEnds(logs.history)
 
     def state_reached(self, broker: int, role_span: RoleSpan, epoch: Epoch | None) -> None:
@@ -147,9 +148,19 @@ class HwAttribution:
         untruncated = self._untruncated(role_span.replica, role_span, hw)
         # Up to 1.1, and without epochs of its own, a leader answers for epochs that it never had with others (KIP-279).
         had = untruncated is not None and {*epoch.lineage.entries} <= {*untruncated.entries}
-        if untruncated is not None and had and differences(epoch.lineage, untruncated, 0, hw)[0]:
+        another = untruncated is not None and had and bool(differences(epoch.lineage, untruncated, 0, hw)[0])
+        if another and not self._on_disk(role_span.replica, epoch.lineage, hw):
             return None, untruncated
         return epoch, None
+
+    def _on_disk(self, broker: int, log: Lineage, end: int) -> bool:
+        """Return whether a replica's files hold a log up to an offset.
+
+        A follower may keep records that its leader does not have, though it knows all of its leader's epochs: up to 1.1
+        the leader's log may have a gap there, since it truncated within a batch (KIP-279).
+        """
+        disk = self.disks.get(broker, NO_DISK)
+        return disk.end is not None and disk.end >= end and not any(differences(log, disk.lineage, disk.log_start, end))
 
     def _untruncated(self, broker: int, role_span: RoleSpan, end: int) -> Lineage | None:
         """Return a follower's log below ``end``: its leader's log, if the follower fetched without truncating

@@ -176,6 +176,8 @@ def _below_recovery_point(history: History, one: _Files) -> MissingLines | None:
     end, point = one.disk.end, one.disk.recovery_point[0] if one.disk.recovery_point is not None else 0
     if end is None or not one.spans or end >= point or one.disk.damage or _ended_below(one.spans, point):
         return None
+    if _truncated_within_batch(one.spans, end):
+        return None
     return BELOW_RECOVERY_POINT.of(one.broker, {"end": end, "point": point}, epoch=one.last)
 
 
@@ -265,6 +267,15 @@ def _ended_below(spans: Sequence[RoleSpan], end: int) -> bool:
         for role_span in spans
         for step in role_span.steps
     )
+
+
+def _truncated_within_batch(spans: Sequence[RoleSpan], end: int) -> bool:
+    """Return whether the last change of a log may be a truncation within a batch, that ends where its files end.
+
+    The whole batch is removed, but the log end offset is the target (LogSegment.truncateTo, Log.truncateTo).
+    """
+    steps = [step for role_span in spans for step in role_span.steps]
+    return bool(steps) and steps[-1].kind is StepKind.TRUNCATED and steps[-1].target > end
 
 
 def _shutting_down(history: History, broker: int, number: int) -> bool:
