@@ -11,6 +11,7 @@ from collections.abc import Container, Sequence
 
 from forensics.replay.broker_facts import fences
 from forensics.replay.coverage import MissingLines, Printed, Span
+from forensics.replay.facts.compaction import is_compacted
 from forensics.replay.facts.directory import NO_DISK, Disk, Ref
 from forensics.replay.facts.stale_dirs import left_statements
 from forensics.replay.high_watermarks.candidates import attributed, next_start
@@ -282,13 +283,15 @@ class LogReconstruction:
         """Return a follower's log with the epochs that it noted itself.
 
         If lines of it may be missing, it may have noted later epochs too: those of its leader's log. A trace that
-        claims to state some kinds of line claims none of these.
+        claims to state some kinds of line claims none of these. In a compacted log an epoch begins with the first batch
+        of it that is left, so its leader's log has records of the epoch below.
         """
         coverage = self.history.coverage
         part = broker in coverage.unclaimed or broker in coverage.claimed_partly
         whole = coverage.has(broker, Printed.LOG) and not part
         for number, start, _ in role_span.entries:
-            log = log.begin(number, start) if whole else log.begin_below(number, start)
+            exact = whole and not is_compacted(self.history.facts)
+            log = log.begin(number, start) if exact else log.begin_below(number, start)
             if not whole and number > role_span.epoch:
                 log = log.known_below(start + 1)  # it fetches ahead, and need not state each epoch
         return log

@@ -75,3 +75,34 @@ def test_what_the_cleaner_left_at_the_head_of_a_log_is_not_where_its_epoch_began
         for file in incident[broker].data.rglob("leader-epoch-checkpoint"):
             file.unlink()
     assert [finding.summary for finding in incident.findings("epoch-divergence")] == []
+
+
+NOTED = (
+    "INFO Updated PartitionLeaderEpoch. New: {{epoch:{}, offset:{}}}, Current: {{epoch:{}, offset:{}}} for Partition: "
+    "orders-0. Cache now contains 2 entries. (kafka.server.epoch.LeaderEpochFileCache)"
+)
+
+
+@pytest.mark.parametrize("properties", ["cleanup.policy=compact", None])
+def test_a_follower_notes_epochs_where_the_first_batches_are_left(properties: str | None, tmp_path: Path) -> None:
+    """Broker 3 fetched from a log of which a cleaner had removed the first batches of epochs 1 and 2, and led next.
+
+    Perhaps no line states whether there was one.
+    """
+    incident = Incident(tmp_path)
+    incident.begins(20, properties or "")
+    incident.succeeds(10, 1, 2, 20, 1)
+    incident.succeeds(20, 2, 1, 40, 2)
+    incident[3].starts(30).loads(30, 20).follows(31, 2, 1, 20, 20)
+    incident[3].says(32, NOTED.format(1, 35, 0, 0)).says(32, NOTED.format(2, 50, 1, 35))
+    incident.succeeds(40, 3, 3, 60, 1, 2)
+    for broker in (1, 2, 3):
+        incident[broker].segment([(58, 59, 2), (60, 69, 3)], base=58)
+        (incident[broker].folder / "data" / "orders-0" / f"{0:020}.log").unlink()
+        left = ((1, 35), (2, 50)) if broker == 3 else ((1, 20), (2, 40))
+        incident[broker].epochs((0, 0), *left, (3, 60)).checkpoint(70)
+        if properties is None:
+            log = incident[broker].folder / "logs" / "server.log"
+            kept = [line for line in log.read_text().splitlines(keepends=True) if "Created log" not in line]
+            log.write_text("".join(kept))
+    assert not incident.findings("committed-data-lost")
