@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -251,23 +251,51 @@ def _as_python(pattern: str) -> str:
 
 _COLLECTED: Final = tuple(map(_collector, COLLECTORS))
 
-_LINE_IN: Final = ("log", "message", "MESSAGE", "msg", "textPayload", "line")
-_NAME_IN: Final = ("pod_name", "pod", "container_name", "hostname", "_HOSTNAME", "host")
+_LINE_IN: Final = ("log", "message", "MESSAGE", "msg", "textPayload", "line", "_raw")
+_NAME_IN: Final = (
+    "pod_name", "pod", "kubernetes.pod.name", "kubernetes.pod_name", "container_name", "hostname", "_HOSTNAME", "host",
+)  # fmt: skip
+_WITHIN: Final = ("_source", "jsonPayload", "result")
+"""Members of an object of Elasticsearch, Google Cloud and Splunk that hold the object of the collector."""
+_TIME_IN: Final = ("@timestamp", "timestamp", "time", "ts")
+_LEVEL_IN: Final = ("level", "log.level", "severity", "loglevel")
+_LOGGER_IN: Final = ("logger", "loggerName", "logger_name", "log.logger")
+_ISO: Final = re.compile(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}\S*$")
 
 
 def _in_object(text: str) -> Bare | None:
-    """The line in an object of a collector, as docker's files have them."""
+    """The line in an object of a collector, as docker's files have them, or the event of a layout that is JSON."""
     if not (text.startswith("{") and text.rstrip(" ,").endswith("}")):
         return None
     try:
         found = json.loads(text.rstrip(" ,"))
     except (ValueError, RecursionError):
         return None
-    inner = next((found[name] for name in _LINE_IN if isinstance(found.get(name), str)), None)
-    if inner is None or "\n" in inner.strip():
+    objects = [found, *(found[name] for name in _WITHIN if isinstance(found.get(name), dict))]
+    held = next((one for one in objects if _member(one, _LINE_IN).strip()), None)
+    if held is None or "\n" in (inner := _member(held, _LINE_IN).strip()):
         return None
-    writer = next((found[name] for name in _NAME_IN if isinstance(found.get(name), str)), "")
-    return Bare(inner.strip(), writer if re.search("[0-9]", writer) else "")
+    writer = next((name for one in objects if (name := _member(one, _NAME_IN))), "")
+    return Bare(_laid_out(held, inner), writer if re.search("[0-9]", writer) else "")
+
+
+def _member(found: Mapping[str, object], names: Sequence[str]) -> str:
+    """Return the first of some members that is a text, or ""; a name with dots may be a path."""
+    return next((one for name in names if isinstance(one := _at(found, name), str)), "")
+
+
+def _at(found: Mapping[str, object], name: str) -> object:
+    outer, _, inner = name.partition(".")
+    within = found.get(outer)
+    return found.get(name) or (_at(within, inner) if inner and isinstance(within, dict) else None)
+
+
+def _laid_out(found: Mapping[str, object], inner: str) -> str:
+    """Return a message with the time, the level and the logger of its object, if it has none of them itself."""
+    time, level, logger = (_member(found, names) for names in (_TIME_IN, _LEVEL_IN, _LOGGER_IN))
+    if not level or _ISO.match(time) is None or event_of(inner) is not None:
+        return inner
+    return f"{time} {level.upper()} {inner}" + (f" ({logger})" if logger else "")
 
 
 _OBJECT: Final = Dressing(

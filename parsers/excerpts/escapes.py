@@ -73,6 +73,33 @@ def _strings(found: Any, depth: int = 0) -> Iterator[str]:
             yield from _strings(one, depth + 1)
 
 
+_OPENS: Final = re.compile(r"^(?P<before>(?:[ \t]*>)*[ \t]*)\{[ \t]*$")
+_MOST_MEMBERS: Final = 120
+"""Lines of an object."""
+
+
+def _objects(text: str) -> str | None:
+    """JSON objects of several lines between other lines, as pages of log viewers show one event; a line each."""
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        opened = _OPENS.match(line)
+        count = 0 if opened is None else _length(lines, at, opened["before"])
+        if opened is not None and count:
+            before = opened["before"]
+            joined = "".join(one.removeprefix(before).strip() for one in lines[at : at + count]).rstrip(",")
+            if _event(joined):
+                lines[at : at + count] = [before + joined, *[""] * (count - 1)]
+    read = "\n".join(lines)
+    return read if read != text else None
+
+
+def _length(lines: list[str], at: int, before: str) -> int:
+    """Return how many lines an object has that begins at a line; 0 if it does not end."""
+    closing = (f"{before}}}", f"{before}}},")
+    ends = (number for number, line in enumerate(lines[at : at + _MOST_MEMBERS]) if line.rstrip() in closing)
+    return next(ends, -1) + 1
+
+
 _LITERAL: Final = re.compile(r'^[ \t]*(?:\+ ?)?("(?:[^"\\]|\\.)*")[ \t]*[,;+]?[ \t]*$')
 
 
@@ -306,6 +333,12 @@ ESCAPES: Final[tuple[Escape, ...]] = (
         _document,
         f'{{"title": "loss", "body": "we saw\\n```\\n{_ONE}\\n{_TWO}\\n```"}}',
         '{"title": "loss", "body": "we saw\\nnothing"}',
+    ),
+    Escape(
+        "objects",
+        _objects,
+        f'from the viewer:\n{{\n  "stream": "stdout",\n  "log": "{_ONE}"\n}}\n',
+        'settings:\n{\n  "log": "all of it"\n}\n',
     ),
     Escape("strings", _literals, f'"{_ONE}",\n"{_TWO}"\n', '"[2024-03-01]",\n"INFO"\n'),
     Escape(

@@ -567,6 +567,42 @@ def test_names_with_underscores_that_markdown_escapes_are_whole_again() -> None:
     assert found == ("__consumer_offsets", 7, "D:\\kafka\\data")
 
 
+def _one_event(lines: list[str]) -> list[tuple[object, ...]]:
+    (reading,) = readings(text(lines)).values()
+    found = reading.observations.filter(pl.col("kind") == Kind.TRUNCATE.value)
+    return found.select("line", "time", "topic", "offset").rows()
+
+
+MESSAGE = "[UnifiedLog partition=orders-0, dir=/d] Truncating to offset 50"
+SHOWN = [
+    "{",
+    '  "@timestamp": "2024-03-01T10:22:41.107Z",',
+    '  "level": "WARN",',
+    '  "logger": "org.apache.kafka.storage.internals.log.UnifiedLog",',
+    f'  "message": "{MESSAGE}"',
+    "}",
+]
+WHEN = datetime(2024, 3, 1, 10, 22, 41, 107000)  # noqa: DTZ001 - UTC, as all times of observations
+
+
+def test_an_event_that_a_viewer_shows_as_an_object_has_its_time() -> None:
+    assert _one_event(["We found this:", "```json", *SHOWN, "```"]) == [(3, WHEN, "orders", 50)]
+    assert _one_event(["We found this:", *(f"> {line}" for line in SHOWN)]) == [(2, WHEN, "orders", 50)]
+    hit = ["{", '  "_id": "x",', '  "_source": {', *(f"  {line}" for line in SHOWN[1:-1]), "  }", "}"]
+    assert _one_event(["We found this:", *hit]) == [(2, WHEN, "orders", 50)]
+
+
+def test_an_object_without_level_is_no_layout() -> None:
+    shown = [line for line in SHOWN if "level" not in line]
+    assert _one_event(["We found this:", *shown]) == [(2, None, "orders", 50)]
+
+
+def test_the_pod_in_an_object_names_whose_line_it_is() -> None:
+    for name in ('"kubernetes": {"pod": {"name": "kafka-2"}}', '"kubernetes.pod_name": "kafka-2"', '"pod": "kafka-2"'):
+        shown = ["{", f"  {name},", *SHOWN[1:]]
+        assert [*kept(text(["We found this:", *shown]))] == ["kafka-2"], name
+
+
 def test_a_backslash_of_windows_before_a_name_stays() -> None:
     line = "[2024-03-01 10:22:41,107] INFO [Log partition=_x-7, dir=D:\\_data] Truncating to offset 50 (kafka.log.Log)"
     (row,) = [reading.observations for reading in readings(text(["we saw", line])).values()]
