@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from parsers.excerpts import wraps
 from parsers.excerpts.catalogue import speaks
 from parsers.excerpts.dressings import COLLECTED, Dressing, Undressed, off, undressed
-from parsers.excerpts.escapes import unescaped
+from parsers.excerpts.escapes import OBJECTS, unescaped
 from parsers.excerpts.headings import heading, labels_output, typed
 from parsers.excerpts.kinds import (
     Kind,
@@ -79,7 +79,7 @@ def dissected(text: str) -> Excerpt:
     reader = _Reader([line.rstrip("\r") for line in text.removesuffix("\n").split("\n")])
     found = reader.read()
     if any(line.begins for line in found.lines):
-        found.signs.update(escapes)
+        found.signs.update(name for name in escapes if name != OBJECTS)
     else:
         found.signs.clear()
     return found
@@ -164,6 +164,19 @@ class _Reader:
                 self._put(at, found)
         for line in self.lines:
             line.kind = Kind.GOES_ON if line.kind is Kind.BROKEN else line.kind
+        self._join_exceptions()
+
+    def _join_exceptions(self) -> None:
+        """Make the texts of exceptions below events whole that are known only with further lines."""
+        for at, line in enumerate(self.lines):
+            if line.kind is not Kind.GOES_ON or not wraps.may_be_torn(line.text):
+                continue
+            rest = self._behind(at)
+            lengths = [len(one) for one in self.physical[at : at + len(rest) + 1]]
+            found = wraps.joined_exception(line.text, rest, lengths)
+            if found is not None:
+                self._put(at, found)
+                line.kind = Kind.GOES_ON
 
     def _lengths(self, at: int, rest: Sequence[str]) -> list[int]:
         """Return the lengths of the pieces of one line, as in the text, except the last."""

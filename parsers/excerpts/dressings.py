@@ -150,7 +150,22 @@ def _behind_words(text: str) -> Bare | None:
     return Bare(found["inner"]) if found is not None and said(found["inner"]) is not None else None
 
 
+def _in_sentence(text: str) -> Bare | None:
+    """A known message between quotes or backticks, with words around it on the same line."""
+    if EXCEPTION.match(text) is not None or _OF_PROGRAM.match(text) is not None:
+        return None
+    quoted = (found for found in _QUOTED.finditer(text) if _KEY.search(text[: found.start()]) is None)
+    parts = (found["inner"].strip() for found in quoted)
+    inner = next((one for one in parts if said(one) is not None), None)
+    return None if inner is None else Bare(inner)
+
+
 _WORDS: Final = re.compile(r"^[^\[\]{}=`\"]{1,80}?[,:;，：；。] ?(?P<inner>[A-Z\[].*)$")
+_QUOTED: Final = re.compile(r"[`\"“„«](?P<inner>[ \w\[][^`\"”“»]{15,})(?:[`\"”“»]|$)")
+_KEY: Final = re.compile(r"(?:[\"\w]\s*=|\"\s*:)\s*$")
+"""The end of the name of a value, as JSON and logfmt write it."""
+_OF_PROGRAM: Final = re.compile(r"^\s*(?:at |[{\[\"<]|Caused by: |[\w-]+: *[{\[])")
+"""Lines of programs that quote texts too: stack traces, JSON, XML."""
 _PAGE_TIME: Final = r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}[^\[\]]{1,24}"
 
 _LISTED: Final[tuple[Dressing, ...]] = (
@@ -214,6 +229,14 @@ _BEHIND: Final = Dressing(
     _behind_words,
     f"cut: {_EVENT}",
     "cut: nothing",
+)
+
+
+_INSIDE: Final = Dressing(
+    "in a sentence",
+    _in_sentence,
+    f"(it says `{_EVENT}` then)",
+    "(it says `nothing of that kind` then)",
 )
 
 
@@ -308,7 +331,9 @@ _OBJECT: Final = Dressing(
 
 _WRITERS: Final = tuple(re.compile(_as_python(prefix)) for prefix in WRITERS)
 
-DRESSINGS: Final[tuple[Dressing, ...]] = (*_QUOTES, _OBJECT, *_COLLECTED, *_LISTED, *_NAMED, _INDENTED, _BEHIND)
+DRESSINGS: Final[tuple[Dressing, ...]] = (
+    *_QUOTES, _OBJECT, *_COLLECTED, *_LISTED, *_NAMED, _INDENTED, _BEHIND, _INSIDE,
+)  # fmt: skip
 """In the order in which they are tried: the first that leads to an event counts."""
 
 COLLECTED: Final = frozenset(dressing.name for dressing in (_OBJECT, *_COLLECTED))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -79,18 +79,31 @@ _MOST_MEMBERS: Final = 120
 
 
 def _objects(text: str) -> str | None:
-    """JSON objects of several lines between other lines, as pages of log viewers show one event; a line each."""
+    """JSON objects of several lines between other lines, as pages of log viewers show one event; a line each.
+
+    A text of objects alone is a collector's, which is read as it is.
+    """
     lines = text.split("\n")
-    for at, line in enumerate(lines):
-        opened = _OPENS.match(line)
+    others = 0
+    at = 0
+    while at < len(lines):
+        opened = _OPENS.match(lines[at])
         count = 0 if opened is None else _length(lines, at, opened["before"])
         if opened is not None and count:
-            before = opened["before"]
-            joined = "".join(one.removeprefix(before).strip() for one in lines[at : at + count]).rstrip(",")
-            if _event(joined):
-                lines[at : at + count] = [before + joined, *[""] * (count - 1)]
+            lines[at : at + count] = _on_one_line(lines[at : at + count], opened["before"])
+        others += not count and lines[at].strip() not in _OF_ARRAY
+        at += max(count, 1)
     read = "\n".join(lines)
-    return read if read != text else None
+    return read if others and read != text else None
+
+
+_OF_ARRAY: Final = ("", "[", "]", "],")
+
+
+def _on_one_line(lines: Sequence[str], before: str) -> list[str]:
+    """Return an object on one line with blank ones behind it, if it holds an event; else its lines."""
+    joined = "".join(one.removeprefix(before).strip() for one in lines).rstrip(",")
+    return [before + joined, *[""] * (len(lines) - 1)] if _event(joined) else [*lines]
 
 
 def _length(lines: list[str], at: int, before: str) -> int:
@@ -237,7 +250,7 @@ def _typography(text: str) -> str | None:
 
 
 _GLUED: Final = re.compile(
-    r"(?<=\))(?=(?:[a-z_][A-Za-z0-9_]*\.)+[A-Z][A-Za-z0-9_$]*(?:Exception|Error): )| (?=at "
+    r"(?<=\)) ?(?=(?:[a-z_][A-Za-z0-9_]*\.)+[A-Z][A-Za-z0-9_$]*(?:Exception|Error): )| (?=at "
     r"(?:[\w$]+\.)+[\w$<>]+\([^()]*\))"
 )
 
@@ -324,6 +337,9 @@ def _tells(line: str) -> bool:
     return said(line) is not None or (found is not None and said(found.line) is not None)
 
 
+OBJECTS: Final = "objects"
+"""Name of the escape that collectors write too: it is no evidence that somebody pasted a text."""
+
 BLOTTED: Final = "blotted names"
 """Name of the escape after which two topics may have one name."""
 
@@ -335,7 +351,7 @@ ESCAPES: Final[tuple[Escape, ...]] = (
         '{"title": "loss", "body": "we saw\\nnothing"}',
     ),
     Escape(
-        "objects",
+        OBJECTS,
         _objects,
         f'from the viewer:\n{{\n  "stream": "stdout",\n  "log": "{_ONE}"\n}}\n',
         'settings:\n{\n  "log": "all of it"\n}\n',

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from parsers.excerpts.catalogue import thrown
+from parsers.excerpts.catalogue import EXCEPTION, thrown
 from parsers.excerpts.kinds import begun, ended, said, whole
 
 MOST_PIECES: Final = 60
@@ -105,6 +105,25 @@ def joined_by_message(first: str, rest: Sequence[str], lengths: Sequence[int], w
     return found
 
 
+def may_be_torn(text: str) -> bool:
+    """Return whether a line is the text of an exception that is not known, so that its end may be missing."""
+    return EXCEPTION.match(f"{text} ...") is not None and thrown(text) is None
+
+
+def joined_exception(first: str, rest: Sequence[str], lengths: Sequence[int]) -> Joined | None:
+    """Return the text of an exception joined with its continuation, if it is known only so.
+
+    Args:
+        first, rest, lengths: as for ``joined``.
+    """
+    for pieces in itertools.islice(_growing(first, rest, lengths), _MOST_OF_EXCEPTION):
+        ways = (" ".join(piece.strip() for piece in pieces), "".join(pieces))
+        known = next((way for way in ways if thrown(way) is not None), None)
+        if known is not None:
+            return Joined(known, len(pieces) - 1)
+    return None
+
+
 def _only(told: Mapping[str, Said], last: str, following: Sequence[str]) -> str:
     """Return the likeliest way of joining pieces; "" if the ways differ in meaning, or the last number may continue."""
     cut = any(cut_number(last.rstrip(), one) for one in following)
@@ -187,6 +206,7 @@ def _mixed(pieces: Sequence[str]) -> Iterator[str]:
 
 
 _MOST_MIXED: Final = 6
+_MOST_OF_EXCEPTION: Final = 4
 _NO_BLANK: Final = re.compile(r"[{\[(=] | [}\]),;]")
 """Places where Kafka prints no blank."""
 

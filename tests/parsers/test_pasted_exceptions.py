@@ -153,3 +153,46 @@ def test_a_quoted_message_has_no_other_prefix(prefix: str, rows: int) -> None:
     line = f"[2024-03-01 10:22:41,107] INFO {prefix}{QUOTED} (kafka.cluster.Partition)"
     found = extract(Block(pl.Series([line]), 1, empty(NOTICES)), STOCK)
     assert (found.observations.height, found.notices.height) == (rows, 1 - rows)
+
+
+CLEANED = "[2024-03-01 10:22:41,107] ERROR Failed to clean up log for sales-7 in dir C:\\k due to IOException (kafka.X)"
+IN_USE = (
+    "java.nio.file.FileSystemException: C:\\k\\sales-7\\00000000000000000000.timeindex.cleaned -> "
+    "C:\\k\\sales-7\\00000000000000000000.timeindex.swap: The process cannot access the file because it is being used "
+    "by another process"
+)
+
+
+@pytest.mark.parametrize("broken", [" -> |", " process |", " -> | process |", "timeindex.sw|"])
+def test_an_exception_of_windows_that_was_broken_is_whole_again(broken: str) -> None:
+    whole = IN_USE
+    for piece in [one for one in broken.split("|") if one]:
+        cut = whole.index(piece, whole.rindex("\n") + 1 if "\n" in whole else 0) + len(piece)
+        whole = f"{whole[:cut].rstrip(' ')}\n{whole[cut:]}"
+    trace = "\tat sun.nio.fs.WindowsException.translateToIOException(WindowsException.java:86)"
+    lines = ["What is this?", "```", CLEANED, *whole.split("\n"), trace, "```"]
+    assert kinds(text(lines)) == [Kind.STORAGE_ERROR.value, Kind.DISK_ERROR.value]
+
+
+def test_lines_below_an_unknown_exception_are_no_part_of_it() -> None:
+    lines = ["```", CLEANED, "java.nio.file.FileSystemException: C:\\k\\sales-7", "that is on the share", "```"]
+    assert kinds(text(lines)) == [Kind.STORAGE_ERROR.value]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It stops with `{}` since then",
+        'the error is: "{}", and nothing else',
+        "El servidor falla con el error “{}”",
+        "we got « {} » on it",
+    ],
+)
+def test_an_event_that_is_quoted_in_a_sentence_is_read(sentence: str) -> None:
+    full = "ERROR Error while appending records to sales-7 in dir /srv/k (kafka.server.LogDirFailureChannel)"
+    assert kinds(text([sentence.format(full)])) == [Kind.STORAGE_ERROR.value]
+    assert kinds(text([sentence.format(f"{full} java.io.IOException: No space left on device")])) == [
+        Kind.STORAGE_ERROR.value,
+        Kind.DISK_FULL.value,
+    ]
+    assert not kinds(text(["```", EVENT, "```", sentence.format("an error of the broker, but which one")]))[1:]
