@@ -16,6 +16,9 @@ _READ = Each(
     r"\[(?:-1|(?P<leader_hw>[0-9]+))\]"
 )
 
+_WITH_ID = r" with uuid (?:Some\([^ ]+\)|None) because the log directory has failed"
+"""What follows the path of a log directory that has an id (KIP-858)."""
+
 MESSAGES: tuple[Message, ...] = (
     # Prints the last offset, one less than the end.
     Message(
@@ -305,9 +308,23 @@ MESSAGES: tuple[Message, ...] = (
         stock=True,
         variants=(
             Variant(
+                since="3.7",
+                until=None,
+                regex=rf"^{REPLICA_MANAGER}Stopping serving replicas in dir (?P<log_dir>.+){_WITH_ID}",
+                source_ref="3.9.1 ReplicaManager",
+                examples=(
+                    Example(
+                        "[ReplicaManager broker=1] Stopping serving replicas in dir /srv/kafka/broker-1/data2 with "
+                        "uuid Some(qvcrO2CSt1qpEXUEVJ4F_Q) because the log directory has failed.",
+                        ({"witness": 1, "log_dir": "/srv/kafka/broker-1/data2"},),
+                        "real",
+                    ),
+                ),
+            ),
+            Variant(
                 since="1.0",
                 until=None,
-                regex=(rf"^{REPLICA_MANAGER}Stopping serving replicas in dir (?P<log_dir>.+)"),
+                regex=rf"^{REPLICA_MANAGER}Stopping serving replicas in dir (?P<log_dir>.+)",
                 source_ref="2.4.1 ReplicaManager:1629, 3.6.2 ReplicaManager:2321",
                 examples=(
                     Example(
