@@ -302,6 +302,11 @@ class ShortenedLog:
     dir_empty: Ref | None = None
 
     @property
+    def failure(self) -> Ref | None:
+        """The line that its log directory had failed, which is the last of its evidence; None if none had."""
+        return self.refs[-1] if self.dir_failed and len(self.refs) > 1 else None
+
+    @property
     def end(self) -> int:
         """The least that the log end offset before can have been."""
         return self.before.low

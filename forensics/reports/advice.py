@@ -48,8 +48,8 @@ def copies(findings: Sequence[Finding]) -> list[tuple[str, list[Range]]]:
 
 NO_COPY: Final = MappingProxyType(
     {
-        True: "the disks of all replicas as they are: no replica in the evidence has these records",
-        False: "the disks of all replicas as they are: if there were such records, no replica in the evidence has them",
+        True: "none: no replica in the evidence has these records",
+        False: "none: if there were such records, no replica in the evidence has them",
     }
 )
 """The words under Keep, for a loss without any copy, by whether one is shown. The steps name what else may have the

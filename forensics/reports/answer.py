@@ -188,7 +188,7 @@ _CAUTION: Final = (
 _RUNNING: Final = ". Brokers may run meanwhile"
 _ELSEWHERE: Final = MappingProxyType(
     {
-        True: "No copy in the evidence has the records, but deleted blocks of these disks may",
+        True: "No copy in the evidence has the records",
         False: "The evidence has no copy of the records, but brokers whose data is not in it may",
     }
 )

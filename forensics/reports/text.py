@@ -62,6 +62,7 @@ from forensics.rules.finding import (
     Judgement,
     Rule,
     Severity,
+    States,
     Verdict,
     sentence,
 )
@@ -312,9 +313,7 @@ class _Page(Page):
     def story(self, incident: Incident, places: int) -> None:
         """Print the steps of an incident in the order of time, each with what shows it.
 
-        Args:
-            incident: the incident.
-            places: cited for each step.
+        Up to so many ``places`` are cited for each step on which a finding rests, and one for each other step.
         """
         found = story(incident.findings)
         day, cited = None, set[str]()
@@ -323,9 +322,10 @@ class _Page(Page):
             if time is not None and _day(time) != day and not step.on_disk:
                 day = _day(time)
                 self.row(f"  {_moment(time):%Y-%m-%d}, times in UTC", Style.DIM)
-            pieces = list({self.located(piece): piece for piece in step.evidence}.items())[:places]
-            self.step(number, step, [] if pieces and {*dict(pieces)} <= cited else [piece for _, piece in pieces])
-            cited = {*dict(pieces)}
+            shown = {self.located(piece): piece for piece in step.evidence}
+            shown = dict([*shown.items()][: 1 if step.fact.states is States.CONTEXT else places])
+            self.step(number, step, [] if shown and {*shown} <= cited else [*shown.values()])
+            cited = {*shown}
         self.said("Note", (step.fact.text for step in found.notes))
 
     def step(self, number: int, step: Step, evidence: Sequence[Evidence]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from types import MappingProxyType
 
 from forensics.case import Case
@@ -66,12 +67,12 @@ from forensics.rules.story import (
     committed_facts,
     committed_ways,
     earlier_segments,
+    found_shorter,
     leader_fact,
     leader_text,
     loss_cause,
     maybe_cleaned,
     more_lines,
-    shortened_fact,
     truncation_fact,
     went_back,
 )
@@ -233,7 +234,7 @@ def _lost_everywhere(history: History, case: Case) -> Iterator[Finding]:
         case,
         loss,
         "each replica that had them truncated its log or lost its end",
-        [*(truncation_fact(history, one) for one in cut), *map(shortened_fact, shortened)],
+        [*(truncation_fact(history, one) for one in cut), *chain.from_iterable(map(found_shorter, shortened))],
         subject="log",
         not_because=("the trace states each change of every replica",),
         cause=CAUSE_OF[shortened[-1].cause] if shortened else CauseId.UNKNOWN,
@@ -423,11 +424,12 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
     written = tuple(sorted({e for a, b in loss.ranges for e in _epochs(loss, a, b) if e >= 0}))
     facts = committed_facts(loss.statements, loss.ranges[-1][1])
     since = statement.epoch
-    facts += [
-        shortened_fact(s)
+    shorter = (
+        s
         for s in history.shortened_logs
         if s.replica == epoch.leader and since <= s.epoch <= epoch.epoch and s.target <= first < s.end
-    ]
+    )
+    facts += chain.from_iterable(map(found_shorter, shorter))
     facts += [truncation_fact(history, one) for one in truncated_before(history, epoch, first, since)]
     facts = with_changes(facts, electable_facts(history, since, epoch))
     facts.append(leader_fact(epoch, () if loss.while_leading else loss.ranges))
@@ -566,7 +568,7 @@ def _gone_with_leader(history: History, case: Case, loss: Loss, shortened: Short
         case,
         loss,
         f"broker {leader}, the leader{alone or ','} restarted with log end offset {shortened.target}",
-        [shortened_fact(shortened)],
+        [*found_shorter(shortened)],
         subject="leader",
         not_because=("no other member of the ISR has them, so no clean election brings them back",),
         cause=CAUSE_OF[shortened.cause],

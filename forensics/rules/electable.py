@@ -31,7 +31,7 @@ def electable_facts(history: History, since: int, elected: Epoch | None) -> list
             change_text(history, one),
             broker=one.by_leader,
             time=one.time,
-            refs=(*one.gone_refs[:1], one.ref),
+            refs=(*one.gone_refs[:1], *((one.back,) if one.back is not None else ()), one.ref),
             states=States.CONTEXT,
         )
         for one in found
@@ -122,10 +122,14 @@ _LEFT: Final = {True: "", False: " elected no broker"}
 def _elected(history: History, one: StateChanged) -> str:
     if _alone(one.before, one.leader):
         how = ", the only member of the ISR"
-    elif one.removed:
+    elif one.removed and (one.isr or frozenset()) <= (one.before or frozenset()):
         how = f" and {_shrank(one)}"
+    elif one.removed:
+        how = f", with ISR {isr_text(one.isr or frozenset())} in place of {isr_text(one.before or frozenset())}"
     else:
         how = f", ISR {isr_text(one.isr)}" if one.isr is not None else ""
+    if one.back is not None:
+        return f"broker {one.leader} returned, and the controller elected it (leader epoch {one.epoch}){how}"
     then = "," if one.removed and not _alone(one.before, one.leader) else " and"
     return f"{_controller(history, one, then)} elected broker {one.leader} (leader epoch {one.epoch}){how}"
 

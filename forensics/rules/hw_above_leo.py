@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from forensics.case import Case
 from forensics.replay.confidence import Weakness, weak_points
+from forensics.replay.facts.isr import isr_text
 from forensics.replay.history import History
 from forensics.replay.lineage import size
 from forensics.replay.traces.broken_invariants import HwAboveLeo
@@ -33,6 +34,7 @@ from forensics.rules.finding import (
     offsets_text,
     place,
 )
+from forensics.rules.rescue import salvage
 from forensics.rules.story import all_claimed, checkpoint_at_hand, flushed_cause, unstated_data
 from forensics.rules.wants import Artefact, Question, Want, anywhere, copy_lacks, from_offset, of
 
@@ -210,12 +212,12 @@ def _first_steps(history: History, case: Case, below: LogBelowCheckpoint) -> tup
     broker, whole = below.replica, below.holders
     both = brokers_text(tuple(sorted((broker, *whole))))
     copied = (
-        f"stop broker {broker} if it runs, and copy the directory {HERE} of {both} to another disk, with the files "
-        "*-checkpoint from the folder above it"
+        f"copy the directory {HERE} of {both} to another disk, with the files *-checkpoint from the folder above it. "
+        f"Stop broker {broker} for that, if it runs, and leave it stopped"
     )
     ran = (
-        f"if broker {broker} ran while this evidence was copied, scan the new copy: this may be a false alarm, because "
-        "its checkpoint can be newer than its segments"
+        f"if broker {broker} ran while this evidence was copied, scan the new copy. If this finding is not in it, it "
+        "was a false alarm: the checkpoint had been copied later than the segments. Then start the broker as usual"
     )
     unsure = () if below.stopped else (ran,)
     if not whole:
@@ -228,17 +230,18 @@ def _first_steps(history: History, case: Case, below: LogBelowCheckpoint) -> tup
             *elect_unclean(history, case, force),
         )
     one = brokers_text(whole) if len(whole) == 1 else f"one of {brokers_text(whole)}"
+    again = (
+        f"either get the records out of the copy, start broker {broker}, and write them again: forensics produce "
+        "writes them to a new topic (forensics explain salvage). They get new offsets, and consumers read them late:"
+    )
     return (
         copied,
         *unsure,
-        describe(history, case, f'check that the line of {HERE} has {one} after "Isr:"'),
-        f'if it has, start {one}, if it is stopped, and wait until the same line has it after "Leader:"',
-        f"start broker {broker} after that",
+        f"start {one}, if it is stopped, while broker {broker} stays stopped",
+        describe(history, case, f"look at the line of {HERE}, where HOST is a broker that runs{_last_isr(history)}"),
+        f'if it has {one} after "Isr:", wait until it has it after "Leader:" too, and start broker {broker} then',
         f"if it has not, leave broker {broker} stopped. Two ways are left, each with a price",
-        (
-            f"either get the records out of the copy with forensics salvage, start broker {broker}, and write them to "
-            f"{HERE} again. They get new offsets then, and consumers read them late"
-        ),
+        salvage(history, whole, again),
         *elect_unclean(
             history,
             case,
@@ -246,6 +249,12 @@ def _first_steps(history: History, case: Case, below: LogBelowCheckpoint) -> tup
             "left the ISR is lost then",
         ),
     )
+
+
+def _last_isr(history: History) -> str:
+    """Return the last ISR that the evidence shows, in words; "" for none."""
+    last = history.current.last_isr if history.current is not None else None
+    return f". The last ISR in this evidence is {isr_text(last)}" if last else ""
 
 
 _ASSUMED: tuple[tuple[Callable[[LogBelowCheckpoint], bool], str], ...] = (
@@ -294,6 +303,7 @@ def _finding(history: History, case: Case, below: LogBelowCheckpoint) -> Finding
             keep=f"{brokers_text(whole)}'s copy of {HERE}" if whole else None,
             next_steps=_first_steps(history, case, below),
             do_not=(f"start broker {broker} first: it may lead without the records",),
+            lost=(lacking,),
         ),
     )
 

@@ -9,16 +9,17 @@ from types import MappingProxyType
 
 from forensics.case import Case, Origin
 from forensics.replay.committed.affected_groups import AffectedGroup
-from forensics.replay.committed.failed_directories import failed_logs
+from forensics.replay.committed.failed_directories import FailedLog, failed_logs
 from forensics.replay.committed.proof import Loss
 from forensics.replay.committed.surviving_copies import last_had, may_lack_segments, needed_copies
 from forensics.replay.facts.deleted_segments import DeletedSegment, kept_in
 from forensics.replay.facts.directory import StaleDir
 from forensics.replay.facts.stale_dirs import left_behind, reaching
 from forensics.replay.history import History
-from forensics.replay.lineage import Range, merge, size, subtract
+from forensics.replay.lineage import Range, intersect, merge, size, subtract
 from forensics.rules.commands import Tool, form_for
 from forensics.rules.copying import stop_and_copy
+from forensics.rules.failed_disks import do_not_discard, find_and_copy, kept
 from forensics.rules.finding import (
     EVIDENCE,
     FIRST,
@@ -99,7 +100,8 @@ def advice(
     concerned: tuple[str | Action, ...] = (
         (_CONSUMERS[again], *resets) if not history.incarnation else ()
     )  # no consumer reads a deleted topic
-    next_steps = (*next_steps, *concerned) if history.origin.of_kafka else _of_other(history, case, loss)
+    last = _freed_blocks(history, loss) if not loss.holders and keep is None else ()
+    next_steps = (*next_steps, *concerned, *last) if history.origin.of_kafka else _of_other(history, case, loss)
     when = written_between(history, case, loss) or ""
     return advised(
         history.name,
@@ -187,7 +189,7 @@ def _with_copy(history: History, case: Case, loss: Loss) -> Advice:
                 for broker in needed
             ),
             *(_copied(history, loss, left) for left in deleted),
-            _salvage(history, needed),
+            salvage(history, needed),
         ),
         (
             *_not_before(history, needed),
@@ -255,10 +257,9 @@ def outside_text(history: History, case: Case, loss: Loss) -> str:
     if not found and (deleted := _deleted(history, loss)):
         return f"no live copy in the evidence still has them. {_called(deleted)} {_has_deleted(loss, deleted)}"
     if not found:
-        whole = [
-            broker for broker, end in failed_logs(history, case, loss.ranges[0][0]).items() if end >= loss.ranges[-1][1]
-        ]
-        had = f". The failed log directory of broker {whole[0]} had them" if whole else ""
+        failed = failed_logs(history, case, loss.ranges[0][0])
+        whole = [one.broker for one in failed if one.end >= loss.ranges[-1][1]]
+        had = f". The log directory of broker {whole[0]} that failed had them" if whole else ""
         last = "" if had else _had_text(history, loss)
         return last or f"no replica in the evidence still has them{had}"
     what = _held_text(loss, (pieces for _, _, pieces in found))
@@ -341,28 +342,25 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
         left = left or reaching(history, loss.ranges)
     places = [_place(history, broker, one) for broker, one in left]
     failed = failed_logs(history, case, loss.ranges[0][0])
-    disks = tuple(
-        f"mount the failed disk of broker {broker} read-only on another host, and copy its directory {HERE}: "
-        f"{_had(loss.ranges, end)}"
-        for broker, end in failed.items()
-    )
-    discard = (f"format or discard {_disks(failed)}",) if failed else ()
+    disks = find_and_copy(failed, [_had(loss.ranges, one.end) for one in failed])
+    discard = (do_not_discard(failed),) if failed else ()
     held = f"has {_held_text(loss, (pieces for _, _, pieces in holding))}" if holding else "may have them"
     keep = f"the directory that is no longer used and {held}: {', '.join(places)}" if places else None
     keep = keep or _on_disk_yet(history, loss, deleted) or _on_failed(failed)
     had = {} if keep else last_had(history, loss.lineage, loss.ranges)
     keep = keep or _last_copy(loss, had)
+    still = "for records that are not in that copy, " if left or deleted or failed or had else ""
     return (
         keep,
         (
             *(f"stop broker {broker} and copy its directory {HERE} to another disk" for broker in had),
             *(_copied(history, loss, one) for one in deleted),
             *(f"copy {place}, which is not the live directory, to another disk" for place in places),
-            *(_salvage(history, ()) for _ in [*left, *deleted][:1]),
             *disks,
+            *(salvage(history, (), elsewhere=bool(failed)) for _ in [*left, *deleted, *failed][:1]),
             (
-                f"look for other copies of {HERE}: backups, disk snapshots, mirrored clusters, or downstream systems "
-                "that consumed these records"
+                f"{still}look for other copies of {HERE}: backups, disk snapshots, mirrored clusters, or downstream "
+                "systems that consumed these records"
             ),
             _send_again(history, case, loss),
         ),
@@ -376,6 +374,22 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
                 for place in places
             ),
             "delete this evidence, which was scanned: nothing else shows what was lost",
+        ),
+    )
+
+
+def _freed_blocks(history: History, loss: Loss) -> tuple[str, ...]:
+    """Return the last resort where no copy may have the records: what a truncation freed on a disk."""
+    cut = [one for one in history.truncations if intersect(loss.ranges, [(one.target, one.end)])]
+    whose = sorted({one.replica for one in cut})
+    if not whose:
+        return ()
+    disk, one = ("its disk", f"broker {whose[0]}") if len(whose) == 1 else ("their disks", "one of them")
+    return (
+        (
+            f"the last resort, if it is worth an outage: {brokers_text(whose, history.controllers)} had the records, "
+            f"and freed blocks of {disk} may still have them, until they are written again. Stop {one} soon, if others "
+            "can lead meanwhile, and take an image of the whole disk: a copy of its files has no freed blocks"
         ),
     )
 
@@ -401,13 +415,9 @@ def _had(ranges: Sequence[Range], end: int) -> str:
     return "it had a part of these records" if end > ranges[0][0] else "it may have some of these records"
 
 
-def _on_failed(failed: Mapping[int, int]) -> str | None:
-    """Return what to keep if no live copy has the records: the disk that failed."""
-    return f"{_disks(failed)}, with the log of {HERE}. No copy in the evidence has the records" if failed else None
-
-
-def _disks(failed: Mapping[int, int]) -> str:
-    return f"the failed disk{'' if len(failed) == 1 else 's'} of {brokers_text(tuple(failed))}"
+def _on_failed(failed: Sequence[FailedLog]) -> str | None:
+    """Return what to keep if no live copy has the records: the log directories that failed."""
+    return f"{kept(failed)}, with the log of {HERE}. No copy in the evidence has the records" if failed else None
 
 
 def _when(history: History, case: Case, loss: Loss) -> str:
@@ -424,21 +434,29 @@ def _place(history: History, broker: int, left: StaleDir) -> str:
     return f"{_quoted(history, left.directory)} of broker {broker} (log end offset {left.end})"
 
 
-def _salvage(history: History, brokers: Iterable[int]) -> Action:
+def salvage(
+    history: History,
+    brokers: Iterable[int],
+    text: str = "get the lost records out of the copy:",
+    *,
+    elsewhere: bool = False,
+) -> Action:
     """Return the step that gets the lost records out of a copy.
 
     Args:
         history: the partition.
         brokers: who has the records.
+        text: the step in words, before the command.
+        elsewhere: the copy is of what the evidence lacks.
     """
     name = shlex.quote(history.name)
     here = HERE if name == history.name else name
     folder = _quoted(history, f"/path/to/copy/{history.name}")
     there = f"forensics salvage {EVIDENCE} -p {here} -o recovered"
     return Action(
-        "get the lost records out of the copy:",
+        text,
         f"forensics salvage {folder} -p {here} {LOST} -o recovered",
-        there if all(on_disk(history, broker) for broker in brokers) else None,
+        there if not elsewhere and all(on_disk(history, broker) for broker in brokers) else None,
     )
 
 

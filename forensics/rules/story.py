@@ -196,11 +196,21 @@ def shortened_fact(shortened: ShortenedLog) -> Fact:
             f"had log end offset {shortened.target} when its log was looked at; before its process ended it was {end}"
         ),
         ShortenedBy.DIR_FAILURE: (
-            f"restarted with an empty log after its log directory failed; before that its log end offset was {end}"
+            f"restarted with an empty log, as its log directory had failed; before that its log end offset was {end}"
         ),
         ShortenedBy.NO_LINE: f"had log end offset {shortened.target}; by the lines before, it was {end}",
     }[shortened.cause]
-    return Fact(what, broker=shortened.replica, time=shortened.time, refs=shortened.refs, states=States.LOG_END)
+    refs = shortened.refs[:-1] if shortened.failure is not None else shortened.refs
+    return Fact(what, broker=shortened.replica, time=shortened.time, refs=refs, states=States.LOG_END)
+
+
+def found_shorter(shortened: ShortenedLog) -> tuple[Fact, ...]:
+    """The facts of a log that was found shorter, after the failure of its log directory, if one failed."""
+    if shortened.failure is None:
+        return (shortened_fact(shortened),)
+    what = "its log directory failed, so it could not serve the partition any more"
+    failed = Fact(what, broker=shortened.replica, refs=(shortened.failure,), states=States.LOG_END)
+    return failed, shortened_fact(shortened)
 
 
 def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
@@ -215,7 +225,7 @@ def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
         if shortened.dir_empty is not None
         else ()
     )
-    came_back = (*held_facts(shortened), *why, shortened_fact(shortened))
+    came_back = (*held_facts(shortened), *why, *found_shorter(shortened))
     if before is None or before in shortened.refs or shortened.before.implied:
         return came_back
     had = f"had log end offset {bound_text(shortened.before)}"

@@ -27,6 +27,7 @@ from forensics.replay.leadership.judged_elections import (
 from forensics.replay.omissions.last_leader import elections_complete, led_unnamed, maybe_controllers, roles_not_seen
 from forensics.replay.traces.in_sync_replicas import InSync, OutsideIsr
 from forensics.rules.electable import change_of, change_text, electable_facts
+from forensics.rules.failed_disks import do_not_discard, find_and_copy
 from forensics.rules.finding import (
     HERE,
     NO_ISR,
@@ -335,18 +336,15 @@ def _left_on_failed_disk(history: History, case: Case, epoch: Epoch, last: Epoch
     It may have committed records that only this log has.
     """
     leader = last.leader if last is not None else None
-    if leader is None or epoch.start is None or leader not in failed_logs(history, case, epoch.start):
+    failed = failed_logs(history, case, epoch.start) if leader is not None and epoch.start is not None else ()
+    of_leader = [one for one in failed if one.broker == leader]
+    if not of_leader:
         return _FailedDisk()
     gone = [one for one in history.shortened_logs if one.replica == leader and one.cause is ShortenedBy.DIR_FAILURE]
     return _FailedDisk(
         tuple(itertools.chain.from_iterable(map(shortened_facts, gone))),
-        (
-            (
-                f"mount the failed disk of broker {leader} read-only on another host, and copy its directory {HERE}: "
-                f"it may have records that broker {epoch.leader} lacks"
-            ),
-        ),
-        (f"format or discard the failed disk of broker {leader}: no other copy may have these records",),
+        find_and_copy(of_leader, [f"it may have records that broker {epoch.leader} lacks"]),
+        (f"{do_not_discard(of_leader)}: no other copy may have these records",),
     )
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import polars as pl
 
 from forensics.case import Case
+from forensics.replay.committed.failed_directories import failed_after_leading
 from forensics.replay.committed.open_losses import more_lost
 from forensics.replay.committed.proof import Loss
 from forensics.replay.history import History, HwSource
@@ -19,7 +20,7 @@ _Moment = tuple[int, str]
 def written_between(history: History, case: Case, loss: Loss) -> str | None:
     """Return in which time the lost records were written and what shows it; None if the evidence does not show it."""
     epoch = history.epochs.get(loss.lineage.epoch_at(loss.ranges[0][0]))
-    if epoch is None or epoch.time is None or (until := _before(history, loss)) is None:
+    if epoch is None or epoch.time is None or (until := _before(history, case, loss)) is None:
         return None
     since = _after(history, case, loss, (epoch.time, f"Leader epoch {epoch.epoch} began at"), until[0])
     if since[0] > until[0]:
@@ -76,12 +77,13 @@ def _stamp_before(history: History, case: Case, first: int) -> tuple[int, int] |
     return offset, time * 1_000
 
 
-def _before(history: History, loss: Loss) -> _Moment | None:
+def _before(history: History, case: Case, loss: Loss) -> _Moment | None:
     """Return a time before which the lost records were written, and what happened then.
 
-    A line printed then that they were committed, or a leader began without them, which is all that holds if more may be
-    lost.
+    A line printed then that they were committed. Or their leader could write no more, as its log directory had failed,
+    or a leader began without them: this is all that holds if more may be lost.
     """
+    failed = _directory_failed(history, case, loss)
     leader = brokers_text([loss.epoch.leader], history.controllers) if loss.epoch.leader is not None else "a leader"
     begun = [(loss.epoch.time, f"{leader} began leader epoch {loss.epoch.epoch} without them")]
     stated = [
@@ -89,8 +91,16 @@ def _before(history: History, loss: Loss) -> _Moment | None:
         for one in loss.statements
         if one.how in _OF_THE_TIME and one.high_watermark >= loss.ranges[-1][1]
     ]
-    every = begun if more_lost(history, loss).any_near else [*begun, *stated]
+    every = [*begun, *failed] if more_lost(history, loss).any_near else [*begun, *failed, *stated]
     return min(((time, event) for time, event in every if time is not None), default=None)
+
+
+def _directory_failed(history: History, case: Case, loss: Loss) -> list[tuple[int | None, str]]:
+    """Return when the log directory of the last leader before the one that lacks the records failed, if it did."""
+    led = [one for one in history.epochs.values() if one.epoch < loss.epoch.epoch and one.leader not in (None, -1)]
+    last = max(led, key=lambda one: one.epoch, default=None)
+    found = failed_after_leading(history, case, last.leader, last.epoch) if last is not None else None
+    return [(found.time, f"the log directory of broker {found.broker} failed")] if found is not None else []
 
 
 _OF_THE_TIME = frozenset({HwSource.PRINTED, HwSource.PRINTED_BY_LEADER})

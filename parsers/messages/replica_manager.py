@@ -17,7 +17,7 @@ _READ = Each(
 )
 
 _WITH_ID = r" with uuid (?:Some\([^ ]+\)|None) because the log directory has failed"
-"""What follows the path of a log directory that has an id (KIP-858)."""
+"""The rest of a line that names a log directory with its id (KIP-858)."""
 
 MESSAGES: tuple[Message, ...] = (
     # Prints the last offset, one less than the end.

@@ -44,6 +44,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "causes": "the closed list of causes",
             "proof": "decides whether a finding is proven",
             "electable": "the steps that led to an election",
+            "failed_disks": "advice about log directories that failed",
             "finding": "what a rule says",
             "glossary": "words of Kafka, each explained",
             "acks": "what producers were promised of what is lost",

@@ -144,3 +144,35 @@ def test_of_a_long_chain_the_last_changes_are_shown() -> None:
     flapping = [election(number, number, number % 2, "0,1") for number in range(40)]
     found: list[StateChanged] = [*chain(state_changes(flapping, {}, {}), 0, Epoch(39, leader=1))]
     assert [one.epoch for one in found] == list(range(34, 40))
+
+
+def test_a_broker_that_comes_back_leads_from_outside_the_isr() -> None:
+    """Broker 1 was the last member of the ISR; broker 2 was gone before it, and returns first."""
+    lines = (
+        SessionLine(9 * SECOND, 8, 2),
+        SessionLine(19 * SECOND, 18, 1),
+        SessionLine(29 * SECOND, 28, 2, gone=False),
+    )
+    elections = (
+        election(1, 0, 1, "1,2"),
+        election(10, 1, 1, "1"),
+        election(20, 2, -1, "1"),
+        election(30, 3, 2, "2"),
+    )
+    changes = state_changes(elections, {}, {CONTROLLER: lines})
+    history = History(PartitionFacts("orders", 0), PartitionProtocol(kraft=False), changes=changes)
+    found = electable_facts(history, 1, Epoch(3, leader=2))
+    assert [fact.text for fact in found] == [
+        "the controller found broker 2 gone and shrank the ISR from [1,2] to [1]",
+        (
+            "the controller found broker 1 gone: no broker led (leader epoch 2). Only broker 1 was in the ISR, so no "
+            "other could lead"
+        ),
+        "broker 2 returned, and the controller elected it (leader epoch 3), with ISR [2] in place of [1]",
+    ]
+    assert [ref.row for ref in found[2].refs] == [28, 30]
+    quiet = state_changes(elections, {}, {CONTROLLER: lines[:2]})
+    history = History(PartitionFacts("orders", 0), PartitionProtocol(kraft=False), changes=quiet)
+    assert electable_facts(history, 1, Epoch(3, leader=2))[2].text == (
+        "the controller elected broker 2 (leader epoch 3), with ISR [2] in place of [1]"
+    )

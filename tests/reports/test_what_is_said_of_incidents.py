@@ -99,24 +99,35 @@ def test_a_directory_that_failed_before_the_records_were_written_is_not_named(
 @pytest.mark.parametrize("name", ["ack1-0", "vol-4"])
 def test_the_failed_directory_with_the_longest_log_comes_first(name: str, case: Callable[[str], Result]) -> None:
     loss = of(case("jbod-3.9.1"), name, LOST)
-    mount = "mount the failed disk of broker {} read-only on another host, and copy its directory"
+    one, two = (f"the old log directory /srv/kafka/broker-{number}/data2 of broker {number}" for number in (1, 2))
     assert [step.text for step in loss.next_steps[:2]] == [
-        f"{mount.format(1)} {name}: it had all of these records",
-        f"{mount.format(2)} {name}: it may have some of these records",
+        (
+            f"find {one} (it failed at 17:10:09 UTC): it had all of these records; and {two} (it failed at 17:09:33 "
+            "UTC): it may have some of these records"
+        ),
+        (
+            "look for a disk that was unmounted or taken out, and for a renamed directory. What is at that path now is "
+            f"new: leave it there. Mount the old disk read-only, and copy {name} out of it"
+        ),
     ]
     assert (
-        loss.keep
-        == f"the failed disks of brokers 1 and 2, with the log of {name}. No copy in the evidence has the records"
+        loss.next_steps[2].command == f"forensics salvage /path/to/copy/{name} -p {name} --offsets 0..633 -o recovered"
     )
-    assert loss.summary.endswith("The failed log directory of broker 1 had them.")
+    assert loss.keep == f"{one} and {two}, with the log of {name}. No copy in the evidence has the records"
+    assert loss.summary.endswith("The log directory of broker 1 that failed had them.")
+    failed = [fact for fact in loss.facts if fact.text.startswith("its log directory failed")]
+    assert [(fact.broker, (fact.time or 0) // 1_000 % 100_000) for fact in failed] == [(1, 9_394)]
+    assert " and 17:10:09.394 UTC (if the logs are in UTC). " in advice(loss), "from then on it could not write"
 
 
 def test_the_failed_disk_of_the_leader_before_is_kept_while_a_loss_is_open(case: Callable[[str], Result]) -> None:
     """Offsets 636 to 779 of solo-1 are lost. Broker 1 led alone in the ISR, from 636, until its directory failed."""
     result = case("jbod-3.9.1")
     election = of(result, "solo-1", "unclean-election")
-    assert election.next_steps[0].text.startswith("mount the failed disk of broker 1 read-only")
-    assert election.do_not[0].startswith("format or discard the failed disk of broker 1")
+    assert election.next_steps[0].text.startswith(
+        "find the old log directory /srv/kafka/broker-1/data2 of broker 1 (it failed at"
+    )
+    assert election.do_not[0].startswith("format, repair or discard the disk of the old log directory")
     shorter = of(result, "solo-1", "leo-regression")
     assert shorter.summary.endswith("whether it had more is unknown")
     (partition,) = (one for one in result.partitions if one.history.name == "solo-1")
@@ -226,16 +237,23 @@ def test_a_member_leaves_the_isr_when_the_metadata_log_says_so(case: Callable[[s
     assert [figures.epoch_text(one) for one in chart.reigns][2] == "epoch 2, no leader"
 
 
+def test_where_no_copy_is_left_an_image_is_the_last_resort(case: Callable[[str], Result]) -> None:
+    """Of orders-0, only the former leader had the lost records, and it truncated them."""
+    loss = of(case("unclean-2.8.2"), "orders-0", LOST)
+    assert loss.next_steps[-1].text.startswith(
+        "the last resort, if it is worth an outage: broker 1 had the records, and freed blocks of its disk may still"
+    )
+    assert not any("last resort" in step.text for step in of(case("jbod-3.9.1"), "ack1-0", LOST).next_steps)
+
+
 def test_many_partitions_are_listed_first(case: Callable[[str], Result]) -> None:
     """Nine partitions lost records: where each may still be is seen before the advice of any."""
     result = case("jbod-3.9.1")
     listed = answer(result, {}).listed
     assert len(listed) == 9
     where = {one.name: one.keep[0][1] for one in listed}
-    assert where["ack1-1"].startswith("the failed disk of broker 1")
-    assert where["solo-0"].startswith(
-        "the disks of all replicas as they are: no replica in the evidence has these records"
-    )
+    assert where["ack1-1"].startswith("the old log directory /srv/kafka/broker-1/data2 of broker 1")
+    assert where["solo-0"].startswith("none: no replica in the evidence has these records")
     text = " ".join(render(result, width=150).split())
     assert text.count("a member of the ISR is elected by its broker id") == 1
     assert "Cause the same as for ack1-0, see above" in text
@@ -358,7 +376,9 @@ def test_the_steps_are_in_the_order_of_their_times(case: Callable[[str], Result]
         times = [step.fact.time for step in story(one.findings).steps if step.fact.time is not None]
         assert times == sorted(times)
     assert any(
-        "the controller elected broker 2" in step.fact.text for one in shown for step in story(one.findings).steps
+        "the controller elected it (leader epoch" in step.fact.text
+        for one in shown
+        for step in story(one.findings).steps
     )
 
 
@@ -480,7 +500,7 @@ def test_the_story_says_why_the_new_leader_could_be_elected(case: Callable[[str]
             "the controller found broker 2 gone: no broker led (leader epoch 2). Only broker 2 was in the ISR",
         ),
         ("05:31:32", "restarted after an unclean stop with log end offset 10; before the stop it was 15"),
-        ("05:31:32", "the controller elected broker 2 (leader epoch 3), the only member of the ISR"),
+        ("05:31:32", "broker 2 returned, and the controller elected it (leader epoch 3), the only member of the"),
         ("05:31:32", "became leader (leader epoch 3) at offset 10, without offsets 10 to 14, ISR [2]"),
     ]
     shown = iter(steps)

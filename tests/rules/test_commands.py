@@ -82,7 +82,7 @@ def test_where_the_whole_copy_is_not_in_the_isr_two_ways_are_left(scanned: Scann
     assert any(step.startswith("kafka-topics.sh --zookeeper") for step in (s.command or "" for s in found.next_steps))
     last = steps[-4:]
     assert "Two ways are left" in last[0]
-    assert "They get new offsets then" in last[1]
+    assert "They get new offsets, and consumers read them late: forensics salvage " in last[1]
     assert "is lost then:" in last[2]
     assert "--entity-name orders --add-config unclean.leader.election.enable=true" in last[2]
     assert last[3].startswith("take this setting back once it leads:")

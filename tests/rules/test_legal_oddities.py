@@ -350,10 +350,9 @@ def test_10_if_it_leads_before_it_caught_up_the_records_are_lost(tmp_path: Path)
     (finding,) = incident.findings("committed-data-lost")
     assert finding.offsets == ((0, 100),)
     assert finding.next_steps[0].text == (
-        "mount the failed disk of broker 2 read-only on another host, and copy its directory orders-0: it had all of "
-        "these records"
+        "find the old log directory /d of broker 2 (it failed at 12:00:30 UTC): it had all of these records"
     )
-    assert finding.do_not[0] == "format or discard the failed disk of broker 2"
+    assert finding.do_not[0] == "format, repair or discard the disk of the old log directory /d of broker 2"
     (shorter,) = incident.findings("leo-regression")
     assert "its log directory had failed" in shorter.summary
     assert incident.verdict("unclean-election") == "violated"

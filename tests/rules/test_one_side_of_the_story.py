@@ -474,13 +474,18 @@ def test_a_checkpoint_above_the_log_may_be_newer_than_the_copy_of_a_running_brok
     assert ["stopped while its directory was copied" in one for one in found.inferences] == ([] if stopped else [True])
     steps = [step.text for step in found.next_steps]
     assert any("ran while this evidence was copied" in step for step in steps) == (not stopped)
-    # First a copy, then a look at the ISR: neither start can then lose the records.
-    assert steps[0].startswith("stop broker 2 if it runs, and copy the directory orders-0 of brokers 1, 2 and 3")
-    check = next(at for at, step in enumerate(steps) if step.startswith("check that the line of orders-0 has one of"))
-    assert steps[check + 1].startswith("if it has, start one of brokers 1 and 3")
-    assert steps[check + 2] == "start broker 2 after that"
-    assert not any("start broker 2" in step for step in steps[: check + 2])
-    assert steps[check + 3].startswith("if it has not, leave broker 2 stopped")
+    # First a copy, then the start of a replica that has the records, and a look at the ISR before this one is started.
+    assert steps[0].startswith("copy the directory orders-0 of brokers 1, 2 and 3 to another disk")
+    check = next(
+        at
+        for at, step in enumerate(steps)
+        if step.startswith("look at the line of orders-0, where HOST is a broker that runs")
+    )
+    assert steps[check - 1] == "start one of brokers 1 and 3, if it is stopped, while broker 2 stays stopped"
+    assert steps[check + 1].startswith('if it has one of brokers 1 and 3 after "Isr:", wait until it has it')
+    assert steps[check + 1].endswith("and start broker 2 then")
+    assert not any("start broker 2" in step for step in steps[: check + 1])
+    assert steps[check + 2].startswith("if it has not, leave broker 2 stopped")
 
 
 def test_what_a_kraft_controller_prints_does_not_tell_who_led(sample_traces: Path, tmp_path: Path) -> None:

@@ -302,8 +302,11 @@ def test_a_failed_log_directory_may_be_the_only_copy_left(
     (loss,) = judged["committed-data-lost"].findings
     (shorter,) = judged["leo-regression"].findings
     assert loss.next_steps[0].text == (
-        "mount the failed disk of broker 1 read-only on another host, and copy its directory orders-0: it had all of "
+        "find the old log directory /srv/kafka/broker-1/data2 of broker 1 (it failed at 14:02:22 UTC): it had all of "
         "these records"
     )
-    assert loss.do_not[0] == "format or discard the failed disk of broker 1"
+    assert (
+        loss.do_not[0]
+        == "format, repair or discard the disk of the old log directory /srv/kafka/broker-1/data2 of broker 1"
+    )
     assert "its log directory had failed" in shorter.summary

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
 from forensics.case import Case
 from forensics.replay.history import History, Role
 from forensics.replay.roles.steps import LogBefore, Step
@@ -22,17 +27,48 @@ def failed_directories(history: History) -> tuple[int, ...]:
     )
 
 
-def failed_logs(history: History, case: Case, first: int) -> dict[int, int]:
-    """Return brokers whose failed log directory may have records from an offset on, the longest log first.
+@dataclass(frozen=True, slots=True)
+class FailedLog:
+    """The log of a replica in a log directory that failed; the replica was created again elsewhere, or in its place.
 
-    The value is the log end offset that the log there is known to have reached.
+    Attributes:
+        broker: broker id.
+        epoch: leader epoch in which the replica was as its directory failed.
+        end: log end offset that the log is known to have reached.
+        log_dir: the directory, as its broker named it; None if the line names none.
+        time: when it failed, microseconds since 1970 UTC, or None.
     """
-    found: dict[int, int] = {}
+
+    broker: int
+    epoch: int
+    end: int
+    log_dir: str | None
+    time: int | None
+
+
+def failed_logs(history: History, case: Case, first: int) -> tuple[FailedLog, ...]:
+    """Return the logs in failed directories that may have records from an offset on, the longest log first."""
+    longest: dict[int, FailedLog] = {}
+    for one, step in _every(history, case):
+        before = longest.get(one.broker)
+        if (before is None or before.end < one.end) and not _failed_before(history, case, one.epoch, step, first):
+            longest[one.broker] = one
+    return tuple(sorted(longest.values(), key=lambda one: (-one.end, one.broker)))
+
+
+def failed_after_leading(history: History, case: Case, leader: int | None, epoch: int) -> FailedLog | None:
+    """Return the log of a leader whose directory failed in that leader epoch or later, the first of them."""
+    return next((one for one, _ in _every(history, case) if one.broker == leader and one.epoch >= epoch), None)
+
+
+def _every(history: History, case: Case) -> Iterator[tuple[FailedLog, Step]]:
+    """Yield each failed log, with the step that created the replica again; its last evidence is the failure."""
     for broker, spans in sorted(history.role_spans.items()):
         for role_span, step in ((one, step) for one in spans for step in one.steps):
-            if step.before is LogBefore.DIR_FAILED and not _failed_before(history, case, role_span.epoch, step, first):
-                found[broker] = max(found.get(broker, 0), step.known_end)
-    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+            if step.before is LogBefore.DIR_FAILED:
+                line = case.observations.filter(pl.col("row") == step.refs[-1].row)
+                log_dir, time = line.select("log_dir", pl.col("time").cast(pl.Int64)).row(0)
+                yield FailedLog(broker, role_span.epoch, step.known_end, log_dir, time), step
 
 
 def _failed_before(history: History, case: Case, epoch: int, step: Step, first: int) -> bool:

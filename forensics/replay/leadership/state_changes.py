@@ -25,6 +25,8 @@ from parsers.schema import ROLES, Kind
 _SECOND = 1_000_000
 _BEFORE, _AFTER = 30 * _SECOND, _SECOND
 """How long before and after a change its controller logs that a broker is gone, if the change is because of that."""
+_BACK = 2 * _SECOND
+"""How long before an election its controller logs that a broker returned, if the election is because of that."""
 _CHAIN = 6
 """Changes of one chain that are shown, the last ones."""
 
@@ -62,7 +64,8 @@ class StateChanged:
         led: leader before; -1 for none, None if unknown.
         eligible: the eligible leader replicas from then on (KIP-966), where the record states them.
         gone: brokers that its controller had just found to be gone, among those that it removed or that had led.
-        gone_refs: the lines of the controller that show this.
+        gone_refs: the lines of the controller that show this. A line is of the first change that it explains.
+        back: the line of its controller that the elected broker had just returned, where no broker had led.
     """
 
     epoch: int
@@ -78,6 +81,7 @@ class StateChanged:
     eligible: frozenset[int] = frozenset()
     gone: tuple[int, ...] = ()
     gone_refs: tuple[Ref, ...] = ()
+    back: Ref | None = None
 
     @property
     def removed(self) -> frozenset[int]:
@@ -123,8 +127,9 @@ def state_changes(
     found: list[StateChanged] = []
     for one, controller in _by_controllers(cluster):
         own = None if one.elects else by_leaders.pop((one.epoch, one.isr), None)
-        found.append(_with_gone(one, sessions.get(controller, ())) if own is None else replace(own, number=one.number))
-    return tuple(sorted((*found, *by_leaders.values()), key=_order))
+        lines = sessions.get(controller, ())
+        found.append(_with_back(_with_gone(one, lines), lines) if own is None else replace(own, number=one.number))
+    return tuple(_once(sorted((*found, *by_leaders.values()), key=_order)))
 
 
 def chain(changes: Sequence[StateChanged], since: int, elected: Epoch) -> Sequence[StateChanged]:
@@ -132,14 +137,15 @@ def chain(changes: Sequence[StateChanged], since: int, elected: Epoch) -> Sequen
 
     Args:
         changes: of the partition, in order.
-        since: leader epoch in which they begin at the earliest, after its election.
+        since: leader epoch in which they begin at the earliest. Its own election counts if it left the leader, and made
+            the ISR smaller.
         elected: the epoch of the election.
     """
     upto = [
         one
         for one in changes
         if (since < one.epoch < elected.epoch)
-        or (one.epoch == since < elected.epoch and not one.elects)
+        or (one.epoch == since < elected.epoch and (not one.elects or (one.removed and one.led == one.leader)))
         or (one.epoch == elected.epoch and one.elects)
     ]
     grown = max((at for at, one in enumerate(upto) if one.grew or one.before is None), default=-1)
@@ -217,6 +223,28 @@ def _with_gone(one: StateChanged, lines: Sequence[SessionLine]) -> StateChanged:
             near.pop(line.broker, None)  # it was there again
     refs = tuple(Ref(row=near[who], note=f"broker {who} is gone") for who in sorted(near))
     return replace(one, gone=tuple(sorted(near)), gone_refs=refs)
+
+
+def _with_back(one: StateChanged, lines: Sequence[SessionLine]) -> StateChanged:
+    """Return an election after which a broker leads again, with the line that the elected broker had just returned."""
+    if one.time is None or not one.elects or one.led != -1 or one.leader in (None, -1):
+        return one
+    first, after = (
+        bisect_left(lines, SessionLine(at, 0, 0, gone=False)) for at in (one.time - _BACK, one.time + _AFTER + 1)
+    )
+    mine = [line for line in lines[first:after] if line.broker == one.leader]
+    if not mine or mine[-1].gone:
+        return one
+    return replace(one, back=Ref(row=mine[-1].row, note=f"broker {one.leader} is back"))
+
+
+def _once(changes: Iterable[StateChanged]) -> Iterator[StateChanged]:
+    """Yield changes, each line that a broker is gone with the first of them that it explains."""
+    cited: set[int | None] = set()
+    for one in changes:
+        new = [(who, ref) for who, ref in zip(one.gone, one.gone_refs, strict=True) if ref.row not in cited]
+        cited.update(ref.row for _, ref in new)
+        yield replace(one, gone=tuple(who for who, _ in new), gone_refs=tuple(ref for _, ref in new))
 
 
 def _order(one: StateChanged) -> tuple[int, bool, int, int]:
