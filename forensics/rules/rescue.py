@@ -297,6 +297,18 @@ def _copied(history: History, loss: Loss, left: _Deleted) -> str:
     )
 
 
+def _left_of_topic(history: History, deleted: Sequence[_Deleted]) -> tuple[str, ...]:
+    """Return the steps that keep what is left of the other records of a deleted topic."""
+    copied = {one.path for one, _, _ in deleted}
+    left = [one for one in history.facts.deleted_segments if one.is_directory and one.path not in copied and one.pieces]
+    return tuple(
+        f"if the deleted topic is still wanted: keep {_left(history, one)}, which has {offsets_text(one.offsets)} of "
+        f"it. On broker {one.broker}, {_REMOVES}"
+        for one in left
+        if history.incarnation
+    )
+
+
 def _on_disk_yet(history: History, loss: Loss, deleted: Sequence[_Deleted]) -> str | None:
     """Return what to keep if only what brokers were about to remove has the records, or may have them."""
     if not deleted:
@@ -349,10 +361,12 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
     keep = keep or _on_disk_yet(history, loss, deleted) or _on_failed(failed)
     had = {} if keep else last_had(history, loss.lineage, loss.ranges)
     keep = keep or _last_copy(loss, had)
+    rest = _left_of_topic(history, deleted)
     still = "for records that are not in that copy, " if left or deleted or failed or had else ""
     return (
         keep,
         (
+            *rest,
             *(f"stop broker {broker} and copy its directory {HERE} to another disk" for broker in had),
             *(_copied(history, loss, one) for one in deleted),
             *(f"copy {place}, which is not the live directory, to another disk" for place in places),
@@ -398,7 +412,7 @@ def _send_again(history: History, case: Case, loss: Loss) -> str:
     """Return the step that gets lost records from the applications that wrote them."""
     if history.incarnation:
         return (
-            f"ask who deleted the topic of {HERE}, and whether its data is still wanted: applications that send it "
+            f"ask who deleted the topic {TOPIC}, and whether its data is still wanted: applications that send it "
             "again write to the new topic of this name"
         )
     return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -451,7 +452,10 @@ def test_nobody_is_asked_to_write_to_the_new_topic_of_a_name(case: Callable[[str
     result = case("incarn-4.1.1")
     old, new = (advice(of(result, name, LOST, incarnation=n)) for name, n in (("cart-0", 1), ("sess-0", 0)))
     assert "to send the lost records again" not in old
-    assert "ask who deleted the topic of cart-0" in old
+    assert "ask who deleted the topic cart, and whether" in old
+    kept = re.search(r"if the deleted topic is still wanted: keep (.+?), which has offsets 0 to 100 of it", old)
+    assert kept is not None
+    assert kept[1].endswith("/broker-3/data/cart-0.a8311190b62a494f888995d6221b5f74-delete")
     assert "to send the lost records again. They wrote them between 2026-11-24 17:04:57.133 and 17:05:26.662 UTC" in new
 
 

@@ -54,6 +54,11 @@ class DeletedSegment:
     pieces: tuple[Piece, ...]
     topic_id: str | None = None
 
+    @property
+    def offsets(self) -> tuple[Range, ...]:
+        """The offsets of all of its sound batches."""
+        return tuple(merge(one.offsets for one in self.pieces))
+
     def held(self, lineage: Lineage, ranges: Sequence[Range]) -> list[Range]:
         """Return the offsets at which it has the records of a log: those written in the same leader epoch."""
         known = [one for one in self.pieces if one.epoch is not None and one.epoch >= 0]
