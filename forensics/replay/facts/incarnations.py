@@ -299,9 +299,10 @@ def _new() -> pl.Expr:
 def _counted(rows: pl.DataFrame) -> pl.DataFrame:
     """Number the incarnations of rows of which some begin one.
 
-    Lines between a deletion and the first epoch of the next incarnation are about the next one. But a controller takes
-    a deleted topic's replicas offline one by one, each in a further epoch of the old one. A broker logs some of what it
-    does for the new log before it logs that it made it (``_RUN_UP``).
+    Lines between the last line about a deletion and the first epoch of the next incarnation are about the next one. A
+    broker removes a topic from its metadata first, and still logs what becomes of its log. A controller takes a deleted
+    topic's replicas offline one by one, each in a further epoch of the old one. A broker logs some of what it does for
+    the new log before it logs that it made it (``_RUN_UP``).
     """
     known = _names_epoch() | pl.col("_id").is_not_null() | pl.col("_begins")
     known = pl.when(known).then(pl.col("_begins")).otherwise(None)
@@ -309,7 +310,9 @@ def _counted(rows: pl.DataFrame) -> pl.DataFrame:
     further = (pl.col("leader_epoch") > 0).fill_null(False)
     mark = pl.when(pl.col("_begins")).then(False).otherwise("_mark")  # the next one has begun without a role
     waits = _last_before(mark).fill_null(False)
-    between = (waits & pl.col("_mark").is_null() & ~further) | _new() | _run_up()
+    deletions = pl.when(pl.col("_begins") | _new()).then(False).otherwise("_mark")
+    remains = _next_from(deletions).fill_null(False)
+    between = (waits & pl.col("_mark").is_null() & ~further & ~remains) | _new() | _run_up()
     early = between & pl.col("_next_begins") & ~pl.col("_begins")
     life = pl.col("_begins").cast(pl.Int32).cum_sum().over(LOG) + early.cast(pl.Int32)
     rows = rows.with_columns(life.alias("_life"))
