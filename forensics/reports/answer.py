@@ -28,6 +28,7 @@ from forensics.rules.hw_above_leo import ID as ABOVE_END
 from forensics.rules.replica_divergence import ID as FORK
 
 NAMED, PLACES = 4, 2  # rules in a sentence, and partitions named for each
+LISTED = 8  # partitions named of those with an open question
 FOLDERS = 4  # log directories named
 MANY = 2  # clusters, from which on each has a sentence of its own
 
@@ -149,8 +150,16 @@ def _open(result: Result, *, told: bool) -> list[Answer]:
     more = f"; {_count(len(others), 'other rule')} {have} no answer in some partitions" if others else ""
     more_of = any(one.rule == first.id and one.severity is not Severity.INFO for one in result.findings)
     where = _of_clusters(result, places, more=more_of)
-    text = f"{head}{what} cannot be ruled out in {where}{_warned_too(result, places)}{more}{_listed(result)}"
+    warned = f"{_names(result, places)}{_warned_too(result, places)}"
+    text = f"{head}{what} cannot be ruled out in {where}{warned}{more}{_listed(result)}"
     return [Answer(Tone.DOUBT, text)]
+
+
+def _names(result: Result, places: Sequence[Partition]) -> str:
+    """Return the names of partitions, in brackets; "" where they are all, or of one of several clusters."""
+    if not 0 < len(places) < len(present(result)) or len(result.case.parts) >= MANY:
+        return ""
+    return f" ({first_names([one.history.name for one in places], LISTED)})"
 
 
 def _warned_too(result: Result, places: Sequence[Partition]) -> str:

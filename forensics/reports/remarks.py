@@ -12,6 +12,7 @@ from forensics.case import Case
 from forensics.case.dates import EpochDate
 from forensics.case.producers import asked
 from forensics.case.restarts import Together, together
+from forensics.case.restarts import apart as restarts_apart
 from forensics.case.trace_clusters import cluster_text
 from forensics.result import Result
 from forensics.rules.finding import brokers_text, sentence
@@ -52,28 +53,56 @@ def added(result: Result) -> list[str]:
 
 
 def restarted(result: Result) -> list[str]:
-    """Return a sentence for each cluster of which all brokers restarted together: no incident shows that alone."""
+    """Return sentences for each cluster of which all brokers restarted together: no incident shows that alone."""
     several = len(result.case.parts) > 1
     return [
-        f"{_all(len(found[-1].brokers))}{f' of {cluster_text(case.cluster)}' if several else ''} started again "
-        + (f"together {len(found):,} times, the last time " if len(found) > 1 else "")
-        + f"between {_utc(found[-1].first)} and {_utc(found[-1].last):%H:%M:%S} UTC{_stops(case, found[-1])}"
+        sentence_
         for case in result.case.parts
         if (found := together(case))
+        for sentence_ in _restarted(case, found, f" of {cluster_text(case.cluster)}" if several else "")
     ]
+
+
+def _restarted(case: Case, found: Sequence[Together], of: str) -> list[str]:
+    """Return that all brokers of a cluster restarted together, and how others restarted besides."""
+    last = found[-1]
+    having = " with replicas" if last.others else ""
+    times = f"together {len(found):,} times, the last time " if len(found) > 1 else ""
+    when = f"{times}between {_utc(last.first)} and {_utc(last.last):%H:%M:%S} UTC"
+    said = [f"{_all(len(last.brokers))}{having}{of} started again {when}{_stops(case, last)}"]
+    if case.traces_alone:
+        return said
+    besides = restarts_apart(case, found)
+    if besides:
+        also = [_also(case, time, broker) for time, broker in besides[:STOPS]]
+        more = f", and {len(besides) - STOPS:,} more restarts" if len(besides) > STOPS else ""
+        said.append(f"besides, {'; '.join(also)}{more}")
+    return said
+
+
+def _also(case: Case, time: int, broker: int) -> str:
+    """Return that a broker started once more, and how it had stopped, in words."""
+    stop, begun = _clean_stop(case, broker, time), _clean_stop(case, broker, time, Kind.SHUTDOWN_BEGIN)
+    how = ", and no line before shows a clean stop of it"
+    if stop is not None:
+        how = f" after a clean stop at {_utc(stop):%H:%M:%S}"
+    elif begun is not None:
+        how = f" after it began to shut down at {_utc(begun):%H:%M:%S}, and no line shows that it ended that cleanly"
+    return f"broker {broker} started at {_utc(time):%H:%M:%S}{how}"
 
 
 def _stops(case: Case, one: Together) -> str:
     """Return how brokers had stopped before they started together, as the end of a sentence; "" without log lines."""
     if case.traces_alone:
         return ""
-    clean = _clean_stops(case, one)
+    stops = {broker: _clean_stop(case, broker, one.first) for broker in one.brokers}
+    clean = {broker: time for broker, time in stops.items() if time is not None}
     rest = [broker for broker in one.brokers if broker not in clean]
     said = [f"broker {broker} had shut down cleanly at {_utc(time):%H:%M:%S}" for broker, time in clean.items()]
     if len(said) > STOPS:
         said = [f"{len(clean):,} of them had shut down cleanly"]
     if rest:
-        said.append(f"no line shows a clean stop of {_which(rest, one)}")
+        said.append(f"no line before shows a clean stop of {_which(rest, one)}")
     return f": {', '.join(said)}"
 
 
@@ -83,18 +112,19 @@ def _which(brokers: Sequence[int], one: Together) -> str:
     return brokers_text(brokers) if len(brokers) <= STOPS else f"{len(brokers):,} of them"
 
 
-def _clean_stops(case: Case, one: Together) -> dict[int, int]:
-    """Return when brokers logged the end of a clean stop last, between a start and the next, in microseconds."""
-    done = pl.col("kind") == Kind.SHUTDOWN_COMPLETE.value
-    rows = case.observations.filter(done, pl.all_horizontal(pl.col("broker", "time").is_not_null()))
-    ends = rows.select("broker", pl.col("time").cast(pl.Int64)).rows()
-    found: dict[int, int] = {}
-    for broker in one.brokers:
-        starts = sorted(case.brokers[broker].starts)
-        place = next(place for place, time in enumerate(starts) if time >= one.first)
-        low, high = starts[max(place - 1, 0)], starts[place]
-        found |= [(of, time) for of, time in sorted(ends) if of == broker and low <= time <= high]
-    return found
+def _clean_stop(case: Case, broker: int, since: int, kind: Kind = Kind.SHUTDOWN_COMPLETE) -> int | None:
+    """Return when a broker logged the end of a clean stop before its first start from a time on, in microseconds.
+
+    With another kind, when it logged that.
+
+    Only between that start and the one before it: then its process ended so.
+    """
+    done = pl.col("kind") == kind.value
+    rows = case.observations.filter(done, pl.col("broker") == broker, pl.col("time").is_not_null())
+    starts = sorted(case.brokers[broker].starts)
+    place = next(place for place, time in enumerate(starts) if time >= since)
+    low, high = starts[max(place - 1, 0)], starts[place]
+    return max((time for time in rows.get_column("time").cast(pl.Int64) if low <= time <= high), default=None)
 
 
 def _all(brokers: int) -> str:

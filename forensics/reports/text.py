@@ -37,7 +37,6 @@ from forensics.reports.titles import (
     earlier,
     first_names,
     headline,
-    implied,
     listed,
     name_of,
     node_name,
@@ -51,6 +50,7 @@ from forensics.reports.titles import (
     steps_of,
     times,
     title_of,
+    why_inferred,
 )
 from forensics.result import Partition, Result
 from forensics.rules.causes import Cause
@@ -285,7 +285,7 @@ class _Page(Page):
         self.said("Cause", [self.cause(cause, incident) for cause in causes])
         self.advice(group)
         self.story(incident, PROOF if new == causes else 1)
-        self.said("Inferred", implied(incident))
+        self.said("Inferred", why_inferred(incident))
         for label, texts in open_texts(incident):
             self.said(label, texts)
         self.said("About it", map(source_of, new))

@@ -7,7 +7,7 @@ from itertools import compress
 
 from forensics.case.brokers import Broker, version_of
 from forensics.case.trace_clusters import cluster_text
-from forensics.replay.confidence import Bearers, Confidence, Weakness
+from forensics.replay.confidence import Bearers, Confidence
 from forensics.reports.incidents import Incident
 from forensics.result import Result
 from forensics.rules import RULES, rule_of
@@ -313,18 +313,6 @@ def open_texts(incident: Incident) -> list[tuple[str, list[str]]]:
 
 def _is_suspected(finding: Finding) -> bool:
     return finding.confidence is Confidence.SUSPECTED
-
-
-def implied(incident: Incident) -> list[str]:
-    """Return what the protocol implies for the findings of an incident, and that others rest on one file alone."""
-    texts = [text for finding in incident.findings for text in finding.inferences]
-    for finding in incident.findings:
-        texts += [ONE_FILE] if finding.unproven and Weakness.ONE_BEARER in finding.weak else finding.unproven
-    return list(dict.fromkeys(texts))
-
-
-ONE_FILE = "one file alone shows some of these values; --format json names it"
-"""The reason in short why a finding is no more than inferred."""
 
 
 def why_inferred(incident: Incident) -> list[str]:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from forensics.case import Case
-from forensics.case.restarts import SPAN, together
+from forensics.case.restarts import SPAN, apart, together
 from forensics.engines.local import take_in
+from tests.conftest import NO_EVIDENCE, evidence_root
 
 SOON = SPAN
 
@@ -40,3 +41,18 @@ def test_only_restarts_of_all_soon_after_each_other_count(case: Case) -> None:
     assert started(case, {1: [0, hour], 2: [1, hour], 3: [2]}) == []
     twice = {broker: [0, hour + broker, 2 * hour + broker] for broker in (1, 2, 3)}
     assert started(case, twice) == [(hour + 1, hour + 3), (2 * hour + 1, 2 * hour + 3)]
+
+
+def test_other_restarts_are_those_of_one_broker_alone(case: Case) -> None:
+    hour = 120 * SOON
+    started(case, {1: [0, hour], 2: [1, hour // 2, hour], 3: [2, hour + 5, 2 * hour]})
+    assert apart(case, together(case)) == [(hour // 2, 2), (2 * hour, 3)]
+
+
+def test_a_broker_without_a_replica_does_not_count() -> None:
+    """Broker 9 of this cluster is a controller that has no data, and was never restarted."""
+    root = evidence_root()
+    if root is None or not (root / "unclean-2.8.2").is_dir():
+        pytest.skip(NO_EVIDENCE)
+    (one,) = together(take_in([str(root / "unclean-2.8.2")]))
+    assert (one.brokers, one.others) == ((1, 2, 3), (9,))
