@@ -201,7 +201,7 @@ def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
     judged = _with_roles(case)
     rows = _with_shared(rows, case)
     # A controller logs whose directory is offline.
-    failed = pl.col("kind") == Kind.STORAGE_ERROR.value
+    failed = pl.col("kind").is_in([Kind.STORAGE_ERROR.value, Kind.DIR_FAILED.value])
     rows = rows.with_columns(pl.when(failed).then(pl.coalesce("replica", "broker")).otherwise("broker").alias("broker"))
     rows = rows.with_columns(
         pl.col("time").dt.epoch("us"), pl.col("kind").cast(pl.String), pl.col("message").cast(pl.String)

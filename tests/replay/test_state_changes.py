@@ -176,3 +176,11 @@ def test_a_broker_that_comes_back_leads_from_outside_the_isr() -> None:
     assert electable_facts(history, 1, Epoch(3, leader=2))[2].text == (
         "the controller elected broker 2 (leader epoch 3), with ISR [2] in place of [1]"
     )
+
+
+def test_the_isr_that_grows_after_an_election_is_no_step_towards_it() -> None:
+    """With ZooKeeper, a line about the ISR states the leader too."""
+    elections = (election(1, 0, 1, "1"), election(10, 1, -1, "1"), election(20, 2, 2, "2"))
+    grown = event(30, Kind.ELECTION, leader=2, leader_epoch=2, partition_epoch=3, isr="2,3")
+    changes = state_changes((*elections, grown), {}, {})
+    assert [one.isr for one in chain(changes, 0, Epoch(2, leader=2))] == [frozenset({1}), frozenset({2})]

@@ -310,3 +310,11 @@ def test_a_failed_log_directory_may_be_the_only_copy_left(
         == "format, repair or discard the disk of the old log directory /srv/kafka/broker-1/data2 of broker 1"
     )
     assert "its log directory had failed" in shorter.summary
+
+
+def test_what_a_controller_logs_of_a_failed_directory_is_about_its_broker(
+    scanned: Scanned, sample_traces: Path
+) -> None:
+    """Controller 9 handled the failure of broker 1's directory; its own was sound."""
+    problems = scanned(sample_traces / "dirlead-2.8.2").problems
+    assert [(one.known.id, one.broker) for one in problems if one.known.of_directory] == [("storage-error", 1)]

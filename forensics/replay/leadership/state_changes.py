@@ -146,7 +146,7 @@ def chain(changes: Sequence[StateChanged], since: int, elected: Epoch) -> Sequen
         for one in changes
         if (since < one.epoch < elected.epoch)
         or (one.epoch == since < elected.epoch and (not one.elects or (one.removed and one.led == one.leader)))
-        or (one.epoch == elected.epoch and one.elects)
+        or (one.epoch == elected.epoch and one.elects and (one.led != one.leader or one.removed))
     ]
     grown = max((at for at, one in enumerate(upto) if one.grew or one.before is None), default=-1)
     return upto[grown + 1 :][-_CHAIN:]
