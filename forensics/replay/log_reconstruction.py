@@ -425,9 +425,18 @@ class LogReconstruction:
         if left is not None and before is not None and made_first(role_span) is step:
             shortened, row = came_back(step, broker, before.epoch, left), role_span.refs[0].row
         else:
-            shortened, row = came_back(step, broker, role_span.epoch, log), step.refs[0].row
+            shortened, row = came_back(step, broker, role_span.epoch, log), self._first_row_after(role_span, step)
         self.pending.append(UnresolvedRemoval(None, shortened, row))
         return Lineage.unknown() if replaced(step) else log.truncated(step.target)
+
+    def _first_row_after(self, role_span: RoleSpan, step: Step) -> int | None:
+        """Return the first row of what follows a load or a new log.
+
+        The line on the role that a new log was made for may come first, as it is in another file.
+        """
+        _, after = self.logs.neighbours(role_span)
+        rows = (step.refs[0].row, after.refs[0].row if after is not None and after.refs else None)
+        return min((row for row in rows if row is not None), default=None)
 
     def _misses_lines(self, role_span: RoleSpan, since: int | None, until: int | None) -> bool:
         """Return whether lines of a replica are missing in a role, between two rows where they are given."""

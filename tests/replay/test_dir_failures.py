@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from forensics.replay.roles.steps import LogBefore
 from tests.incident import Incident, Node
 
 LOSS, SHORTER = "committed-data-lost", "leo-regression"
@@ -145,3 +146,48 @@ def test_settings_with_slashes_name_directories_with_backslashes(tmp_path: Path)
     node.starts(50).creates(58).leads(60, 6, 0, 0, [1])
     (finding,) = incident.findings(SHORTER)
     assert EXPLAINED in finding.summary
+
+
+def starts_4_1(node: Node, at: float) -> None:
+    """A new process of a release that is KRaft only."""
+    node.epoch, node.opened = -1, False
+    node.says(at, f"INFO [BrokerServer id={node.number}] Starting broker (kafka.server.BrokerServer)")
+    node.says(at, "INFO Kafka version: 4.1.1 (org.apache.kafka.common.utils.AppInfoParser)")
+
+
+def replaced_behind_its_role(tmp_path: Path, *, failed: bool) -> Incident:
+    """Broker 2 gets a new log in epoch 0, in which it followed before: its role has a line before the new log has one.
+
+    It fetches up to 40, is killed, and its next process reads back high watermark 30.
+    """
+    incident = Incident(tmp_path, brokers=2)
+    for node in incident.nodes.values():
+        (node.folder / "logs" / "server.log").unlink()  # of a release with ZooKeeper
+        starts_4_1(node, 1)
+    incident[1].creates(5).leads(6, 0, 0, 0, [1, 2])
+    node = incident[2].creates(5).follows(6, 0, 1, 0, 0)
+    if failed:
+        fails(node, 20)
+    starts_4_1(node, 30)
+    node.says(
+        32, "INFO [Broker id=2] Follower orders-0 starts at leader epoch 0 from offset 0 with high watermark 0. "
+        "Previous leader epoch was -1. (state.change.logger)", log="state-change"
+    ).creates(32)  # fmt: skip
+    node.says(
+        32.1, "INFO [ReplicaFetcherManager on broker 2] Added fetcher to broker 1 for partitions Map(orders-0 -> "
+        "InitialFetchState(BrokerEndPoint(id=1, host=h:9092),0,0)) (kafka.server.ReplicaFetcherManager)"
+    )  # fmt: skip
+    starts_4_1(node, 50)
+    node.loads(51, 40).follows(52, 1, 1, 40, 30)
+    incident[1].leads(51.5, 1, 40, 40, [1, 2])
+    return incident
+
+
+@pytest.mark.parametrize("failed", [True, False])
+def test_what_a_later_process_reads_back_was_not_in_the_log_before_the_new_one(failed: bool, tmp_path: Path) -> None:
+    incident = replaced_behind_its_role(tmp_path, failed=failed)
+    assert incident.findings(SHORTER) == []
+    (step,) = incident.history().role_spans[2][0].steps
+    assert step.before is (LogBefore.DIR_FAILED if failed else LogBefore.REPLACED)
+    assert not any(one.dir_failed for one in incident.history().role_spans[2]), "it has a log again"
+    assert any("empty" in text for text in incident.missing(SHORTER)) is not failed

@@ -378,10 +378,11 @@ class Reader(Watermarks):
         restarted = now.epoch != -1 and event.run != now.run  # by a new process, after the one before had a role
         first = not self.role_spans and not now.steps and self.low == 0 and not restarted and self.failed is None
         self.starts_empty |= first
+        now.dir_failed = None
         if self.end == 0 and not self.growing:
-            self.failed = None  # what failed before had nothing of it, and this log comes after
             if self.facts.protocol.kraft is Answer.YES:  # behind the role; else another line of the same creation
                 self._add_replacement(0, event, made=True)
+            self.failed = None  # this log comes after
             return
         if first:
             self._exact(0, Ref(row=event.row, note="a new, empty log"))
