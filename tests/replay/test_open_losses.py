@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from forensics.replay.committed.open_losses import may_have_committed_unseen, more_lost
+from forensics.replay.committed.open_losses import Unbounded, may_have_committed_unseen, more_lost
 from forensics.replay.committed.proof import Loss, PossibleLoss
-from forensics.replay.coverage import Span
+from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import (
@@ -26,7 +26,7 @@ from forensics.replay.interval import Interval
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage, Range
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Step, StepKind
-from tests.covering import LINES_MISSING, whole
+from tests.covering import LINES_MISSING, whole, without
 
 LINE = Ref(row=5)
 LOG = Lineage(((0, 0),))
@@ -100,6 +100,22 @@ def test_a_former_leader_may_have_committed_more(happens: Callable[[History], No
     assert more_lost(found, loss).beyond is found.epochs[0]
     possible(found, 0, 1, 80)
     assert more_lost(found, loss).beyond is None, "it is known to have ended with the lost records"
+
+
+@pytest.mark.parametrize(("loaded", "why"), [(80, None), (95, Unbounded.HAD_MORE)])
+def test_the_line_of_the_next_load_shows_how_long_a_log_was_whose_files_are_gone(
+    loaded: int, why: Unbounded | None
+) -> None:
+    """The files of a topic that was deleted are gone; those of any other topic show no more of what was truncated."""
+    found, loss = history()
+    possible(found, 0, 1, None)
+    no_files(found)
+    assert more_lost(found, loss).why is Unbounded.NO_FILES
+    step = Step(StepKind.LOADED, loaded, None, 80, None, None, (LINE,), before=LogBefore.UNCLEAN_STOP)
+    found.role_spans = {1: [RoleSpan(1, 0, 1, Role.LEADER, leader=1, refs=[LINE], end_low=80, steps=[step])]}
+    assert more_lost(found, loss).why is why
+    found.coverage = without(found.coverage, 1, Printed.LOG)
+    assert more_lost(found, loss).why is Unbounded.NO_FILES
 
 
 def test_what_such_a_leader_truncated_later_is_named() -> None:

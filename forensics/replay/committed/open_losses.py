@@ -119,7 +119,9 @@ def _beyond(history: History, loss: Loss) -> Iterator[tuple[Epoch, Unbounded]]:
 def _end_gone(history: History, possible_loss: PossibleLoss) -> Unbounded | None:
     """Return how a leader lost the end of its log, or that no file shows it: it may have committed more. Else None."""
     leader = possible_loss.before.leader
-    if leader is None or not history.whole_with_files(leader):
+    if leader is None or not history.coverage.whole(leader):
+        return Unbounded.NO_FILES
+    if not history.replicas[leader].on_disk and not _end_stated(history, leader, possible_loss.before.epoch):
         return Unbounded.NO_FILES
     span = range(possible_loss.before.epoch, possible_loss.after.epoch + 1)
     if any(s.replica == leader and s.epoch in span for s in history.shortened_logs):
@@ -130,6 +132,13 @@ def _end_gone(history: History, possible_loss: PossibleLoss) -> Unbounded | None
         for step in role_span.steps
     )
     return Unbounded.CREATED if made else None
+
+
+def _end_stated(history: History, broker: int, epoch: int) -> bool:
+    """Return whether a line of a replica states how long its log was after an epoch, as the next process loaded it."""
+    spans = history.role_spans.get(broker, ())
+    last = next((one for one in reversed(spans) if one.epoch == epoch), None)
+    return last is not None and bool(last.loads)
 
 
 def _had_more(history: History, possible_loss: PossibleLoss, loss: Loss) -> bool:
