@@ -31,13 +31,19 @@ NOT_ASKED: Final = "the metadata log has no ISR, no settings of a topic and no c
 def _lines(history: History, quorum: Quorum) -> Iterator[Want]:
     """Yield what would show what the voters did of which no line is in the evidence."""
     without = quorum.without_lines if quorum.voters else sorted(history.facts.disks)
-    if without:
-        yield Want(Question.ITS_LINES, (of(without, Artefact.SERVER_LOG),))
+    if none := [node for node in without if node not in quorum.early]:
+        yield Want(Question.ITS_LINES, (of(none, Artefact.SERVER_LOG),))
+    for node, last in quorum.early.items():
+        said = f"its copy has records of a later leader epoch than {last}, the last one that its lines name"
+        yield Want(Question.LATER_LINES, (of([node], Artefact.SERVER_LOG),), because=Reason(Shows.LINES, text=said))
 
 
 def _shorter(history: History, quorum: Quorum) -> Iterator[Want]:
     """Yield what would show whether a log became shorter: a copy that ends below its node's lines does not."""
     yield from _lines(history, quorum)
+    for node, since in quorum.late.items():
+        said = f"they name no role of it before leader epoch {since}"
+        yield Want(Question.EARLIER_LINES, (of([node], Artefact.SERVER_LOG),), because=Reason(Shows.LINES, text=said))
     if quorum.older:
         yield Want(Question.ITS_FILES, (of(sorted(quorum.older), Artefact.DATA_DIRECTORY),))
 

@@ -87,6 +87,42 @@ def test_without_the_lines_of_a_voter_nothing_is_excluded(tmp_path: Path) -> Non
     }
 
 
+def test_brokers_alone_exclude_no_loss(tmp_path: Path) -> None:
+    """They follow the leader of an epoch that none of their copies has, and nothing of that leader is there."""
+    folder = unpacked("quorumwiped-3.9.1", tmp_path)
+    for controller in folder.glob("broker-10*"):
+        shutil.rmtree(controller)
+    found = of_log(scan([str(folder)]))
+    assert {found.judgements[rule].verdict for rule in (LOSS, CUT, FORK, SHORTER)} == {"unknown"}
+
+
+def cut(folder: Path, controller: int, first: float, end: float) -> None:
+    """Leave lines of a controller only from one share of its log to another."""
+    log = folder / f"broker-{controller}" / "logs" / "server.log"
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join(lines[int(first * len(lines)) : int(end * len(lines))]))
+
+
+def test_lines_that_end_before_the_copy_of_their_node_exclude_no_truncation(tmp_path: Path) -> None:
+    """Controller 102 truncated after its last line that is there; its copy has records of the next leader epoch."""
+    folder = unpacked("quorumforked-3.9.1", tmp_path)
+    cut(folder, 102, 0, 0.7)
+    answer = of_log(scan([str(folder)])).judgements[CUT]
+    assert answer.verdict == "unknown"
+    assert ("later-lines", (102,)) in {(want.question, way.brokers) for want in answer.missing for way in want.ways}
+
+
+def test_lines_that_begin_late_or_end_early_exclude_no_shorter_log(tmp_path: Path) -> None:
+    """The lines by which two controllers are seen to load an empty log are gone."""
+    folder = unpacked("quorumforked-3.9.1", tmp_path)
+    cut(folder, 103, 0, 0.48)
+    cut(folder, 101, 0.6, 1)
+    answer = of_log(scan([str(folder)])).judgements[SHORTER]
+    assert answer.verdict == "unknown"
+    asked = {(want.question, way.brokers) for want in answer.missing for way in want.ways}
+    assert asked == {("later-lines", (103,)), ("earlier-lines", (101,))}
+
+
 def test_copies_alone_prove_no_loss_and_exclude_none(tmp_path: Path) -> None:
     """The copies differ, but no high watermark is in any file."""
     folder = unpacked("quorumwiped-3.9.1", tmp_path)

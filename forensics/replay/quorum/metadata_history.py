@@ -161,8 +161,7 @@ def _all_terms(nodes: Nodes) -> list[Term]:
 def _add_term(epoch: Epoch, term: Term) -> None:
     """Add what a line states of an epoch. It has one leader, unless voters forgot their votes."""
     epoch.refs.append(term.ref)
-    if term.led:
-        epoch.leader_took_up = True
+    epoch.leader_took_up = True  # a node learns of a leader once a majority has elected it
     if epoch.leader is None:
         epoch.leader, epoch.time = term.leader, term.time
         if term.begins is not None:
@@ -181,7 +180,7 @@ def _lineage(epoch: Epoch, disks: Iterable[Disk]) -> Lineage:
     if having:
         return min(having, key=lambda log: log.entries[0][1])
     if epoch.begins.exact is None:
-        return Lineage()
+        return Lineage.unknown()
     return Lineage.unknown().begin(epoch.epoch, epoch.begins.exact)
 
 

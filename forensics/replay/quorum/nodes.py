@@ -140,11 +140,22 @@ class Nodes:
     def whole(self, node: int) -> bool:
         """Return whether nothing shows that lines of a node are missing by which its log could be seen to be shorter.
 
-        Each process loads the log before its first term, and in a term a node states a high watermark.
+        Each process loads the log before its first term, and in a term a node states a high watermark. A node has no
+        records of an epoch in which it had no term.
         """
         own = self.terms.get(node, ())
+        if self.ends_early(node):
+            return False
         loaded = all(term.loads or term.process == before.process for before, term in itertools.pairwise(own))
         return loaded and (not own or any(term.high_watermarks for term in own))
+
+    def ends_early(self, node: int) -> bool:
+        """Return whether a node's copy has records of a later epoch than those of its terms, so that its lines end
+        early.
+        """
+        own, disk = self.terms.get(node, ()), self.disks.get(node, Disk())
+        held = max((epoch for epoch, _ in disk.lineage.entries), default=-1)
+        return bool(own) and held > max(term.epoch for term in own)
 
     @property
     def lists_voters(self) -> bool:

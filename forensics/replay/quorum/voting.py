@@ -32,6 +32,7 @@ class Quorum:
         whole: nodes whose lines show no truncation and no shorter log, and whose copy is in the evidence: it has each
             record that was in their log since.
         older: nodes whose copy ends below what their lines show, so that it does not count.
+        early: voters whose lines end before records that their copy has, with the last leader epoch in the lines.
         controllers: nodes that are controllers and no brokers.
     """
 
@@ -41,6 +42,7 @@ class Quorum:
     shortened: frozenset[tuple[int, int]] = frozenset()
     whole: frozenset[int] = frozenset()
     older: frozenset[int] = frozenset()
+    early: Mapping[int, int] = field(default_factory=dict)
     controllers: frozenset[int] = frozenset()
 
     @staticmethod
@@ -70,6 +72,11 @@ class Quorum:
             shortened=frozenset(one for one in shorter if one[0] in nodes.voters),
             whole=frozenset(node for node in held & nodes.terms.keys() if node not in cut and nodes.whole(node)),
             older=frozenset(older),
+            early={
+                node: max(term.epoch for term in nodes.terms[node])
+                for node in sorted(nodes.voters)
+                if nodes.ends_early(node)
+            },
         )
 
     @property
@@ -81,6 +88,12 @@ class Quorum:
     def first(self) -> int | None:
         """The first leader epoch that lines name; of what was before them nothing is asked. None without lines."""
         return min(self.since.values(), default=None)
+
+    @property
+    def late(self) -> Mapping[int, int]:
+        """Voters whose lines begin after the first of another node, with the leader epoch in which they begin."""
+        first = self.first
+        return {voter: since for voter, since in sorted(self.since.items()) if voter in self.voters and since != first}
 
     def shortened_before(self, epoch: int) -> frozenset[int]:
         """Return the voters whose log had become shorter when a leader was elected for an epoch."""
