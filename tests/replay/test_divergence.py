@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from forensics.replay.history import History, HwSource, HwStatement, Replica, Ro
 from forensics.replay.leader_epochs import Epoch, LeaderEpochs
 from forensics.replay.lineage import Lineage, Range
 from forensics.replay.roles.steps import RoleSpan, Step, StepKind
+from tests.incident import Incident
 
 REFS = {broker: Ref(byte=broker) for broker in (1, 2, 3)}
 
@@ -101,3 +103,30 @@ def test_a_side_names_its_first_differing_batch() -> None:
     assert [one.first_batch(broker) for broker in one.brokers] == [
         ((50, 79, broker), REFS[broker]) for broker in (1, 2, 3)
     ]
+
+
+OF_TWO, OF_FOUR = ((0, 0), (2, 25), (4, 29)), ((0, 0), (4, 25))
+"""What the epoch files of the two logs below say, as long as nothing was deleted."""
+
+
+@pytest.mark.parametrize(
+    ("of_two", "of_four", "confidence"),
+    [
+        (OF_TWO, OF_FOUR, "proven"),
+        (OF_TWO, ((4, 29),), None),  # its log begins within epoch 4, above what differs
+        (((4, 29),), OF_FOUR, "inferred"),  # so does this one, or its file was lost at the start of epoch 4
+        (OF_TWO, ((0, 0), (4, 29)), "inferred"),  # this file is wrong: where epochs were deleted, 0 is gone too
+    ],
+)
+def test_records_below_the_start_of_an_epoch_file_may_have_been_deleted(
+    of_two: tuple[tuple[int, int], ...], of_four: tuple[tuple[int, int], ...], confidence: str | None, tmp_path: Path
+) -> None:
+    """After DeleteRecords a segment still holds records below the log start offset."""
+    incident = Incident(tmp_path, brokers=2)
+    for number, entries, own in ((1, of_two, (25, 28, 2)), (2, of_four, (25, 28, 4))):
+        node = incident[number].checkpoint(40).epochs(*entries)
+        node.segment([(0, 24, 0)])
+        node.segment([own], salt=str(number).encode(), base=25)
+        node.segment([(29, 39, 4)], base=29)
+    found = incident.findings("replica-divergence")
+    assert [one.confidence for one in found] == ([] if confidence is None else [confidence])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from forensics.replay.committed.proof import PossibleLoss, committed, possible_losses
 from forensics.replay.confidence import Weakness
-from forensics.replay.facts.directory import Disk, Ref
+from forensics.replay.facts.directory import NO_DISK, Disk, Ref
 from forensics.replay.facts.partition_facts import Fork, ForkPart
 from forensics.replay.history import History, HwSource, HwStatement, Replica
 from forensics.replay.leader_epochs import Epoch
@@ -71,7 +71,22 @@ def doubts(history: History, forks: Sequence[Fork]) -> dict[Weakness, bool]:
     return {
         Weakness.DAMAGED: is_maybe_replaced(history, forks),
         Weakness.STRANGERS: have_nothing_in_common(forks),
+        Weakness.MAYBE_DELETED: any(_is_maybe_deleted(history, fork) for fork in forks),
     }
+
+
+def _is_maybe_deleted(history: History, fork: Fork) -> bool:
+    """Return whether one of two replicas may have deleted its records of a difference from the start of its log.
+
+    Its epoch file names none of their leader epochs then (LeaderEpochFileCache.truncateFromStart), though its segment
+    still holds them (DeleteRecords). A log that begins there states its log start offset in a line.
+    """
+    end = fork.ranges[-1][1]
+    disks = ((broker, history.facts.disks.get(broker, NO_DISK)) for broker in fork.brokers)
+    return any(
+        disk.entries and min(start for _, start, _ in disk.entries) >= end and not history.coverage.whole(broker)
+        for broker, disk in disks
+    )
 
 
 def have_nothing_in_common(forks: Iterable[Fork]) -> bool:

@@ -364,8 +364,21 @@ class _Files:
         self.refs.setdefault(epoch, Ref(source=ref.source, byte=ref.byte, note=f"first batch of leader epoch {epoch}"))
 
     def _begins(self) -> int:
-        kept = max(self.log_start[0] if self.log_start else 0, self.first or 0)
+        kept = max(self.log_start[0] if self.log_start else 0, self.first or 0, self._begins_by_epochs())
         return max(kept, self.started) if self.end is not None and self.started <= self.end else kept
+
+    def _begins_by_epochs(self) -> int:
+        """Return the log start offset that the epoch file shows; 0 if it shows none.
+
+        Where the log start offset moves, the file drops the epochs below it and notes the one that it is in from there
+        on (LeaderEpochFileCache.truncateFromStart, clearAndFlushEarliest up to 1.1). So its first epoch begins within
+        the batches of that epoch.
+        """
+        if self.end is None or not self.entries:
+            return 0
+        start, epoch = min((start, epoch) for epoch, start, _ in self.entries)
+        within = 0 < start <= self.end and Lineage(tuple(self.lineage)).epoch_at(start - 1) == epoch >= 0
+        return start if within else 0
 
     def disk(self) -> Disk:
         """Return the collected files."""
