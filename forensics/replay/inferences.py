@@ -91,7 +91,7 @@ INFERENCES = (
     ),
     Inference(
         Inferred.ALONE_COMMITS,
-        "A leader that is alone in the ISR, and from which no replica fetches, commits what it appends.",
+        "A leader alone in the ISR, from which no replica fetches but fenced ones, commits what it appends.",
         "Partition.maybeIncrementLeaderHW; with min.insync.replicas 1 in all releases",
         "high_watermarks.hw_attribution:HwAttribution.state_reached",
         unless=("hw_needs_min_isr",),

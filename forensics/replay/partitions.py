@@ -56,7 +56,7 @@ from forensics.replay.history import EpochRollback, History, ShortenedLog, Trunc
 from forensics.replay.interval import Interval
 from forensics.replay.leadership.epoch_rollback import stated_twice
 from forensics.replay.leadership.isr_removal_epochs import removals
-from forensics.replay.leadership.state_changes import SessionLine, broker_sessions, state_changes
+from forensics.replay.leadership.state_changes import SessionLine, broker_sessions, fenced_to_end, state_changes
 from forensics.replay.lineage import Range
 from forensics.replay.omissions.announced_roles import due, not_named
 from forensics.replay.omissions.controllers import Requests, elected_last, requests, starting
@@ -353,6 +353,8 @@ class _Read:
             starting=self.starting & events.keys(),
             listed=self.case.listed,
         )
+        changes = state_changes(cluster, events, self.sessions)
+        facts = replace(facts, fenced=fenced_to_end(changes, self.sessions))
         magic = newest_magic(files)
         claims = place not in self.beside.doubted
         brokers = {broker: self._broker(broker, magic, claims=claims) for broker in {*events, *files}}
@@ -371,7 +373,7 @@ class _Read:
         history.deletions = deletions(history, self.beside.deleted.get(place, []))
         stood = self.homes
         history.regressions = [carried(one, stood.get((*place, one.replica), [])) for one in history.regressions]
-        history.changes = state_changes(cluster, events, self.sessions)
+        history.changes = changes
         _forced(history, cluster, self.case)
         return history
 

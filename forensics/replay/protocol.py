@@ -214,6 +214,15 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         source="KIP-966; Partition.maybeIncrementLeaderHW, 3.7.0",
     ),
     Behaviour(
+        name="hw_passes_fenced",
+        says="A leader's high watermark does not wait for a replica outside the ISR whose broker is fenced. Without "
+        "it, it waits for each one that has caught up within replica.lag.time.max.ms.",
+        releases=(Releases((3, 6), None),),
+        needs=("kraft",),
+        unknown=Answer.OPEN,
+        source="KAFKA-15021; Partition.isReplicaIsrEligible, 3.6.2",
+    ),
+    Behaviour(
         name="joins_below_epoch_start",
         says="A leader lets a follower into the ISR that has reached its high watermark, though not the start of its "
         "leader epoch.",
@@ -306,6 +315,7 @@ class Protocol:
     starts_fetching_at_hw: Answer = Answer.OPEN
     fences_fetch_sessions: Answer = Answer.OPEN
     hw_needs_min_isr: Answer = Answer.OPEN
+    hw_passes_fenced: Answer = Answer.OPEN
     joins_below_epoch_start: Answer = Answer.OPEN
     elects_from_elr: Answer = Answer.OPEN
     logs_leader_start: Answer = Answer.OPEN

@@ -64,6 +64,7 @@ EDGES: dict[str, dict[str, Answer]] = {
     "fences_stale_epochs": {"2.0.1": NO, "2.1.0": YES, "4.2.0": YES},
     "fences_fetch_sessions": {"2.4.1": NO, "2.5.0": YES, "4.2.0": YES},
     "hw_needs_min_isr": {"3.6.2": NO, "3.7.0": YES, "4.2.0": YES},
+    "hw_passes_fenced": {"3.5.2": NO, "3.6.0": NO, "3.9.1": NO, "4.0.0": YES, "4.2.0": YES},  # without KRaft up to 3.9
     "joins_below_epoch_start": {"0.8.0": YES, "2.0.0": YES, "2.0.1": NO},
     "empties_isr": {"0.8.0": YES, "1.0.2": YES, "1.1.0": NO},
     "keeps_epoch_on_shrink": {"3.5.2": NO, "3.6.0": NO, "3.9.1": NO, "4.0.0": OPEN},  # without KRaft up to 3.9
@@ -407,6 +408,7 @@ NOT_MODELLED = {
     "starts_fetching_at_leo": "what an offset in a log line means",
     "starts_fetching_at_hw": "what an offset in a log line means",
     "fences_fetch_sessions": "the model fetches without sessions: fences_stale_epochs is all there is",
+    "hw_passes_fenced": "the model fences no broker",
     "keeps_epoch_on_shrink": "bumps_epoch_on_death is all there is: the model has one metadata.version",
     "elects_from_elr": "the model has no eligible leader replicas",
     "logs_leader_start": "what is logged",

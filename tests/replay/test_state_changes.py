@@ -6,15 +6,23 @@ from dataclasses import replace
 
 import pytest
 
+from forensics.case.brokers import Broker
+from forensics.replay import protocol
+from forensics.replay.broker_facts import BrokerFacts
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.events import Event
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import History
-from forensics.replay.leader_epochs import Epoch
-from forensics.replay.leadership.state_changes import SessionLine, StateChanged, chain, state_changes
+from forensics.replay.high_watermarks.hw_attribution import HwAttribution
+from forensics.replay.history import History, Role
+from forensics.replay.leader_epochs import Epoch, LeaderEpochs
+from forensics.replay.leadership.replica_logs import ReplicaLogs
+from forensics.replay.leadership.state_changes import SessionLine, StateChanged, chain, fenced_to_end, state_changes
+from forensics.replay.lineage import Lineage
 from forensics.replay.partition_protocol import PartitionProtocol
+from forensics.replay.roles.steps import RoleSpan, Step, StepKind
 from forensics.rules.electable import change_text, electable_facts
 from parsers.schema import Kind
+from tests.covering import whole
 
 SECOND = 1_000_000
 CONTROLLER = 9
@@ -60,6 +68,70 @@ def test_the_steps_say_who_was_gone_and_who_was_left(kraft: bool, first: str) ->
     ]
     assert [[ref.row for ref in fact.refs] for fact in found] == [[8, 10], [18, 20], [30]]
     assert texts(history, 1, 3) == [fact.text for fact in found[1:]], "not of the epoch of the records before them"
+
+
+SHRUNK = (
+    election(1, 0, 1, "1,2,3"),
+    event(10, Kind.ELECTION, leader=1, leader_epoch=0, partition_epoch=1, isr="1,3"),
+    event(20, Kind.ELECTION, leader=1, leader_epoch=0, partition_epoch=2, isr="1"),
+    event(30, Kind.ELECTION, leader=-1, leader_epoch=1, partition_epoch=3, isr="1"),
+)
+"""Brokers 2 and 3 leave the ISR in epoch 0, then its leader is gone."""
+BOTH = (SessionLine(9 * SECOND, 8, 2), SessionLine(19 * SECOND, 18, 3))
+
+
+@pytest.mark.parametrize(
+    ("shrunk", "sessions", "fenced"),
+    [
+        (SHRUNK, BOTH, {0: {2, 3}}),
+        (SHRUNK, BOTH[:1], {0: {2}}),  # the leader may have removed broker 3 because it lagged
+        (SHRUNK, (*BOTH, SessionLine(25 * SECOND, 28, 2, gone=False)), {0: {3}}),
+        (SHRUNK, (*BOTH, SessionLine(35 * SECOND, 38, 2, gone=False)), {0: {2, 3}}),  # after the epoch
+        (SHRUNK[:3], BOTH, {}),  # nothing shows when the epoch ended
+        ((*SHRUNK[:2], SHRUNK[3]), BOTH, {}),  # a change has no line
+        (
+            (
+                *SHRUNK[:3],
+                event(25, Kind.ELECTION, leader=1, leader_epoch=0, partition_epoch=3, isr="1,3"),
+                event(30, Kind.ELECTION, leader=-1, leader_epoch=1, partition_epoch=4, isr="1,3"),
+            ),
+            BOTH,
+            {0: {2}},  # broker 3 joined again
+        ),
+    ],
+)
+def test_brokers_that_stay_fenced_until_the_next_epoch(
+    shrunk: tuple[Event, ...], sessions: tuple[SessionLine, ...], fenced: dict[int, set[int]]
+) -> None:
+    lines = {CONTROLLER: sessions}
+    found = fenced_to_end(state_changes(shrunk, {}, lines), lines)
+    assert {epoch: {*who} for epoch, who in found.items() if who} == fenced
+
+
+@pytest.mark.parametrize(
+    ("version", "fenced", "held", "high_watermark"),
+    [
+        ("4.1.1", {2, 3}, False, 80),
+        ("4.1.1", {2}, False, None),  # broker 3 may fetch and hold the high watermark back
+        ("4.1.1", {2, 3}, True, None),  # the leader says that it is held back
+        ("2.8.2", {2, 3}, False, None),  # up to 3.5 a fenced one holds it back too, as long as it lags by little
+    ],
+)
+def test_a_leader_alone_in_the_isr_commits_all_while_its_followers_are_fenced(
+    version: str, fenced: set[int], held: bool, high_watermark: int | None
+) -> None:
+    facts = PartitionFacts("orders", 0, fenced={0: frozenset(fenced)}, min_insync_replicas=1)
+    history = History(facts, coverage=whole(1, 2, 3))
+    line = Ref(row=1)
+    led = RoleSpan(1, 0, 0, Role.LEADER, 1, refs=[line], is_alone=True, held_back=held)
+    led.steps = [Step(StepKind.LOADED, 80, None, 50, None, None, (Ref(row=9),))]
+    history.role_spans = {1: [led], **{other: [RoleSpan(other, 0, 0, Role.FOLLOWER, 1)] for other in (2, 3)}}
+    everyone, alone = frozenset({1, 2, 3}), frozenset({1})
+    epoch = Epoch(0, leader=1, isr=[(everyone, line), (alone, line)], lineage=Lineage(((0, 0),)))
+    history.epochs = LeaderEpochs({0: epoch})
+    brokers = {1: BrokerFacts(protocol=protocol.of(Broker(1, version=version)))}
+    HwAttribution(ReplicaLogs(history, history.role_spans, {}, brokers)).state_reached(1, led, epoch)
+    assert [one.high_watermark for one in history.statements] == ([] if high_watermark is None else [high_watermark])
 
 
 def test_a_broker_that_went_long_before_is_no_reason() -> None:

@@ -102,6 +102,7 @@ class PartitionFacts:
         forks: differences between the segments of two replicas.
         compared: pairs of brokers whose segments were compared.
         removed: by epoch without a leader, the replicas that a controller had just removed from the ISR.
+        fenced: by leader epoch, the brokers that a controller fenced as they left the ISR, and let in again after it.
         deleted_segments: what brokers were about to remove; no verdict rests on it.
         properties: of the log, as last printed when it was created.
         properties_ref: that line.
@@ -133,6 +134,7 @@ class PartitionFacts:
     forks: tuple[Fork, ...] = ()
     compared: frozenset[tuple[int, int]] = frozenset()
     removed: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    fenced: Mapping[int, frozenset[int]] = field(default_factory=dict)
     deleted_segments: tuple[DeletedSegment, ...] = field(default=(), compare=False)
     properties: Mapping[str, str] = field(default_factory=dict)
     properties_ref: Ref | None = None

@@ -99,11 +99,13 @@ class HwAttribution:
         """Return whether a replica may have fetched from a leader in its role, in the ISR or not.
 
         A follower outside the ISR that keeps up within the lag holds the high watermark back
-        (Partition.maybeIncrementLeaderHW).
+        (Partition.maybeIncrementLeaderHW). From 3.6 on it does not while a KRaft controller has fenced its broker.
         """
         if not self._in_any_isr | {led.replica} <= self.history.coverage.whole_replicas():
             return True
-        return not self._followers.get(led.epoch, frozenset()) <= {led.replica}
+        apart = self.facts.get(led.replica, NO_FACTS).protocol.hw_passes_fenced is Answer.YES
+        fenced = self.history.facts.fenced.get(led.epoch, frozenset()) if apart else frozenset()
+        return not self._followers.get(led.epoch, frozenset()) <= {led.replica, *fenced}
 
     @functools.cached_property
     def _in_any_isr(self) -> frozenset[int]:

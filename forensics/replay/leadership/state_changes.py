@@ -132,6 +132,39 @@ def state_changes(
     return tuple(_once(sorted((*found, *by_leaders.values()), key=_order)))
 
 
+def fenced_to_end(
+    changes: Sequence[StateChanged], sessions: Mapping[int, Sequence[SessionLine]]
+) -> dict[int, frozenset[int]]:
+    """Return by leader epoch the brokers that a controller fenced and took out of the ISR, until the next epoch began.
+
+    Where a change of the partition's state is missing, or no later epoch shows how long they were fenced, none count.
+
+    Args:
+        changes: of the partition, in order.
+        sessions: the lines of each controller about brokers' sessions.
+    """
+    back = [line for lines in sessions.values() for line in lines if not line.gone]
+    by_epoch = [list(same) for _, same in itertools.groupby(changes, key=lambda one: one.epoch)]
+    return {one[0].epoch: _fenced_until(one, two[0], back) for one, two in itertools.pairwise(by_epoch)}
+
+
+def _fenced_until(within: Sequence[StateChanged], after: StateChanged, back: Iterable[SessionLine]) -> frozenset[int]:
+    """Return the brokers that were fenced as they left the ISR in an epoch, and still when the next one began.
+
+    Args:
+        within: the changes of the epoch.
+        after: the first change of the next one.
+        back: the lines of controllers about brokers that are there again.
+    """
+    numbers = [change.number for change in (*within, after) if change.number is not None]
+    complete = len(numbers) > len(within) and numbers[-1] - numbers[0] == len(within)
+    if not complete or after.time is None:
+        return frozenset()
+    since = {broker: change.time for change in within if change.time is not None for broker in change.gone}
+    again = {line.broker for line in back if since.get(line.broker, line.time) < line.time <= after.time}
+    return frozenset(since.keys() - again - (within[-1].isr or frozenset()))
+
+
 def chain(changes: Sequence[StateChanged], since: int, elected: Epoch) -> Sequence[StateChanged]:
     """Return the changes that led to an election, its own last: since the ISR last grew, and the last few of many.
 
