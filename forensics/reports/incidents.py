@@ -79,7 +79,13 @@ def _outline(finding: Finding) -> tuple[object, ...]:
     return (
         *(finding.rule, finding.severity, finding.confidence, finding.cause, finding.subject, finding.weak),
         tuple(fact.states for fact in finding.facts if fact.states is not States.CONTEXT),
+        () if finding.offsets or finding.open_from is not None else _isrs(finding),  # no table shows what differs
     )
+
+
+def _isrs(finding: Finding) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Return the ISRs and eligible leader replicas that the steps of a finding name, step by step."""
+    return tuple(fact.isrs for fact in finding.facts if fact.isrs)
 
 
 def _kind(finding: Finding) -> tuple[object, ...]:
@@ -87,6 +93,7 @@ def _kind(finding: Finding) -> tuple[object, ...]:
         *(finding.rule, finding.severity, finding.confidence, finding.cause, finding.replicas, finding.weak),
         *(len(finding.doubts), finding.advice),
         tuple((fact.broker, fact.states) for fact in finding.facts),
+        _isrs(finding),
         *(fact.text for fact in finding.facts if _is_note(fact)),
     )
 
@@ -165,6 +172,18 @@ def nearly(found: Iterable[Incident]) -> list[list[Incident]]:
     for incident in found:
         groups.setdefault(incident.near, []).append(incident)
     return list(groups.values())
+
+
+def seconds_apart(group: Sequence[Incident]) -> int:
+    """Return by how many seconds at most the first or the last step of a group's incidents is apart from its head's."""
+    first, *others = (one.lead.span for one in group)
+    apart = (
+        abs(mine - its) // _SECOND
+        for other in others
+        for mine, its in zip(other, first, strict=True)
+        if mine is not None and its is not None
+    )
+    return max(apart, default=0)
 
 
 def incarnation_of(finding: Finding) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from itertools import compress
 from forensics.case.brokers import Broker, version_of
 from forensics.case.trace_clusters import cluster_text
 from forensics.replay.confidence import Bearers, Confidence
-from forensics.reports.incidents import Incident
+from forensics.reports.incidents import Incident, seconds_apart
 from forensics.result import Result
 from forensics.rules import RULES, rule_of
 from forensics.rules.causes import Cause, CauseId
@@ -160,14 +160,16 @@ def same_elsewhere(group: Sequence[Incident]) -> str:
     others = [one.lead for one in group[1:]]
     if not others:
         return ""
+    apart = seconds_apart(group)
+    when = f", up to {apart:,} seconds earlier or later" if apart > 1 else ""
     if _differ(group):
-        return f"The same in {len(group):,} partitions{_total([one.lead for one in group])}"
+        return f"The same in {len(group):,} partitions{when}{_total([one.lead for one in group])}"
     where = f"{len(others):,} other partition{'' if len(others) == 1 else 's'}"
     named = runs(others)
     if any(one.epochs != group[0].lead.epochs for one in others):
         where = f"{where}, in other leader epochs"
     same = ", the same offsets" if group[0].lead.offsets else ""
-    return f"The same in {where}{same}{_total(others)}: {named}{earlier(others[0].incarnation)}"
+    return f"The same in {where}{same}{when}{_total(others)}: {named}{earlier(others[0].incarnation)}"
 
 
 def _total(leads: Sequence[Finding]) -> str:

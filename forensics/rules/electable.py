@@ -33,6 +33,7 @@ def electable_facts(history: History, since: int, elected: Epoch | None) -> list
             time=one.time,
             refs=(*one.gone_refs[:1], *((one.back,) if one.back is not None else ()), one.ref),
             states=States.CONTEXT,
+            isrs=isrs_of(one),
         )
         for one in found
         if one.time is not None and not (unclean and elected is not None and one.epoch == elected.epoch)
@@ -70,6 +71,14 @@ def change_of(history: History, rows: Iterable[int | None]) -> StateChanged | No
 def change_text(history: History, one: StateChanged) -> str:
     """Return a change in words, after the broker where its leader made it."""
     return next(words(history, one) for applies, words in _WORDS if applies(one))
+
+
+def isrs_of(one: StateChanged) -> tuple[tuple[int, ...], ...]:
+    """Return the ISR before and after a change, and the eligible leader replicas from then on, as far as it has them.
+
+    Of an election that leaves the ISR as it is, the words name the members alone.
+    """
+    return tuple(tuple(sorted(isr)) for isr in (one.before, one.isr, one.eligible) if isr is not None)
 
 
 def _controller(history: History, one: StateChanged, then: str = " and") -> str:

@@ -106,6 +106,7 @@ class Fact:
         time: when, microseconds since 1970 UTC, or None.
         refs: the evidence.
         states: the value that it states.
+        isrs: each ISR that it names, and the eligible leader replicas if it names some, as sorted broker ids.
     """
 
     text: str
@@ -113,6 +114,7 @@ class Fact:
     time: int | None = None
     refs: tuple[Ref, ...] = ()
     states: States = States.STEP
+    isrs: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -287,6 +287,7 @@ def leader_fact(epoch: Epoch, ranges: tuple[Range, ...] = ()) -> Fact:
         time=epoch.time,
         refs=tuple(dict.fromkeys(refs)),
         states=States.EPOCH_START if ranges else States.STEP,
+        isrs=(tuple(sorted(isr)),) if isr else (),
     )
 
 

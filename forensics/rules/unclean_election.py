@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Final
 
 from forensics.case import Case
 from forensics.replay import protocol
@@ -20,13 +21,15 @@ from forensics.replay.leadership.elections import isr_changed_without_lines, sho
 from forensics.replay.leadership.judged_elections import (
     Elected,
     LastIsr,
+    LoadedAgain,
     is_last_member_again,
     judged_elections,
     last_isr,
+    loaded_again,
 )
 from forensics.replay.omissions.last_leader import elections_complete, led_unnamed, maybe_controllers, roles_not_seen
 from forensics.replay.traces.in_sync_replicas import InSync, OutsideIsr
-from forensics.rules.electable import change_of, change_text, electable_facts
+from forensics.rules.electable import change_of, change_text, electable_facts, isrs_of
 from forensics.rules.failed_disks import do_not_discard, find_and_copy
 from forensics.rules.finding import (
     HERE,
@@ -238,13 +241,21 @@ def _isr_facts(last: LastIsr) -> list[Fact]:
     if not last.of_epoch:  # unknown who led when the ISR changed to this
         return [Fact(f"the ISR just before the election was {isr_text(last.isr)}, by the partition epoch")]
     members, leader, number = isr_text(last.isr), last.epoch.leader, last.epoch.epoch
+    named = (tuple(sorted(last.isr)),)
     refs = tuple(ref for isr, ref in last.epoch.isr if isr == last.isr)[-1:]
     how = "" if refs else ", by the partition epoch"
     if leader is not None and leader >= 0:
-        return [Fact(f"led epoch {number}; the last ISR of that epoch was {members}{how}", broker=leader, refs=refs)]
+        return [
+            Fact(
+                f"led epoch {number}; the last ISR of that epoch was {members}{how}",
+                broker=leader,
+                refs=refs,
+                isrs=named,
+            )
+        ]
     whose = f"of leader epoch {number}"
     text = f"the last ISR {whose} was {members}" if last.isr else f"the ISR {whose} was empty, so no broker led"
-    return [Fact(f"{text}{how}", refs=refs)]
+    return [Fact(f"{text}{how}", refs=refs, isrs=named)]
 
 
 def _as_changed(history: History, fact: Fact) -> Fact:
@@ -252,7 +263,7 @@ def _as_changed(history: History, fact: Fact) -> Fact:
     change = change_of(history, (ref.row for ref in fact.refs))
     if change is None or change.by_leader is not None or fact.broker is not None:
         return fact
-    return replace(fact, text=change_text(history, change), time=change.time)
+    return replace(fact, text=change_text(history, change), time=change.time, isrs=isrs_of(change))
 
 
 _IMPLIED: tuple[tuple[Callable[[Epoch], bool], str], ...] = (
@@ -352,6 +363,7 @@ def _last_known(history: History, epoch: Epoch, facts: list[Fact]) -> Finding:
     """Return a finding: the last ISR member led again (ReplicationControlManager, KIP-966); no other was in sync after
     it.
     """
+    again = loaded_again(history, epoch)
     return Finding(
         rule=ID,
         severity=Severity.WARNING,
@@ -363,24 +375,40 @@ def _last_known(history: History, epoch: Epoch, facts: list[Fact]) -> Finding:
             f"broker {epoch.leader} was elected leader of epoch {epoch.epoch} after it had stopped uncleanly: the ISR "
             "was empty, and it was the last known leader"
         ),
-        facts=tuple(facts),
+        facts=(*facts[:-1], *_loaded_facts(history, epoch, again), facts[-1]),
         not_because=(
             (
                 "no lagging replica was elected: the ISR was empty after broker "
                 f"{epoch.leader} left it, and the controller elected the last known leader (KIP-966)"
             ),
         ),
-        **advised(
-            history.name,
-            next_steps=(
-                (
-                    f"compare the log end offset with which broker {epoch.leader} loaded {HERE}, by its server.log, "
-                    "with the high watermark before: if it is lower, a crash of its host removed records that were not "
-                    "flushed"
-                ),
-            ),
-        ),
+        **advised(history.name, next_steps=((_COMPARE if again is None else _HOST).format(broker=epoch.leader),)),
     )
+
+
+def _loaded_facts(history: History, epoch: Epoch, again: LoadedAgain | None) -> Iterator[Fact]:
+    """Yield the fact with which log the leader had returned, and how far it had committed by its lines.
+
+    A log that had become shorter is a finding of its own, with that fact.
+    """
+    if again is None or any(again.refs[0] in one.refs for one in history.shortened_logs):
+        return
+    text = (
+        f"loaded its log with log end offset {again.end}; the highest high watermark in its lines until then is "
+        f"{again.high_watermark}"
+    )
+    yield Fact(text, broker=epoch.leader, time=again.time, refs=again.refs)
+
+
+_COMPARE: Final = (
+    f"compare the log end offset with which broker {{broker}} loaded {HERE}, by its server.log, with the high "
+    "watermark before: if it is lower, a crash of its host removed records that were not flushed"
+)
+_HOST: Final = (
+    "find out whether the host of broker {broker} lost power or its kernel crashed before: only then can records at "
+    "the end of its log be gone, because a broker whose process alone is killed keeps its log"
+)
+"""The next step where lines do not state both values, and where they do."""
 
 
 RULE = Rule(

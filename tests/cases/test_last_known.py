@@ -29,6 +29,19 @@ def test_the_last_member_of_the_isr_is_no_leader_from_outside(result: Result) ->
     assert all("the ISR was empty, and it was the last known leader" in finding.summary for finding in found)
 
 
+def test_how_long_its_log_was_is_said_and_not_asked_for(result: Result) -> None:
+    """Its lines state the log end offset with which it returned and its high watermark, so nobody has to compare them.
+
+    ``audit_log-0`` returned with less than it had: that is a finding of its own.
+    """
+    found = [finding for finding in result.findings if finding.rule == "unclean-election"]
+    said = {f"{f.topic}-{f.partition}": [one.text for one in f.facts if "loaded its log" in one.text] for f in found}
+    assert said["payments.eu-west_1-0"] == [
+        "loaded its log with log end offset 29; the highest high watermark in its lines until then is 29"
+    ]
+    assert not any("compare the log end offset" in step.text for one in found for step in one.next_steps)
+
+
 def test_what_it_lost_is_told_with_its_cause(result: Result) -> None:
     loud = {
         (f.rule, f.topic, f.offsets, f.replicas, f.cause)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from forensics.replay.facts.directory import Ref
 from forensics.replay.history import History
 from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import (
@@ -97,6 +98,39 @@ def last_isr(history: History, epoch: Epoch) -> LastIsr:
 def is_last_member_again(history: History, epoch: Epoch) -> bool:
     """Return whether a controller by itself elected the last member of the ISR after it had left the ISR (KIP-966)."""
     return not epoch.by_request and not epoch.asked and bool(was_last_member(history.epochs, epoch))
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedAgain:
+    """The log with which a broker returned before it was elected, and what its replica had stated before that.
+
+    Attributes:
+        end: log end offset with which the broker loaded its log.
+        high_watermark: the highest high watermark that the replica had stated before, or read back after the load.
+        time: of the load, microseconds since 1970 UTC, or None.
+        refs: the line of the load, and that of the high watermark.
+    """
+
+    end: int
+    high_watermark: int
+    time: int | None
+    refs: tuple[Ref, ...]
+
+
+def loaded_again(history: History, epoch: Epoch) -> LoadedAgain | None:
+    """Return with which log the leader of an epoch had returned; None if its lines do not state that.
+
+    They state a high watermark of it too. A shorter log than its high watermark is among ``shortened_logs``.
+    """
+    if epoch.leader is None or not history.coverage.whole(epoch.leader):
+        return None
+    before = [one for one in history.role_spans.get(epoch.leader, ()) if one.epoch < epoch.epoch]
+    loads = [step for one in before for step in one.loads]
+    marks = [mark for one in before for mark in (one.start_hw, one.hw) if mark is not None]
+    if not loads or not marks:
+        return None
+    load, mark = loads[-1], max(marks, key=lambda one: one.value)
+    return LoadedAgain(load.target, mark.value, load.time, (*load.refs, mark.ref))
 
 
 def _out_of_order(history: History, election: Election) -> bool:
