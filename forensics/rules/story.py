@@ -83,14 +83,18 @@ def held_facts(removal: Truncation | ShortenedLog) -> tuple[Fact, ...]:
 
 def committed_facts(statements: Sequence[HwStatement], end: int) -> list[Fact]:
     """Return the strongest statement of how far records were committed, and another one that reaches as far, if any,
-    in the order in which they were made.
+    in the order in which they were made. What the protocol implies adds nothing to what a line states.
 
     Args:
         statements: the strongest first.
         end: offset up to which the records were committed, not included.
     """
     first, others = statements[0], statements[1:]
-    again = (one for one in others if one.high_watermark >= end and not {*one.refs} & {*first.refs})
+    again = (
+        one
+        for one in others
+        if one.high_watermark >= end and (first.implied or not one.implied) and not {*one.refs} & {*first.refs}
+    )
     found = [first, *islice(again, 1)]
     return [statement_fact(one) for one in sorted(found, key=lambda one: (one.time is None, one.time or 0))]
 
