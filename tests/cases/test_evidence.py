@@ -123,7 +123,10 @@ def test_a_fact_is_borne_out_by_what_it_cites(trace: Path, scanned: Scanned) -> 
 
 
 EMPTY_DIRECTORY = "No logs found to be loaded in "
-BROKER_GONE = re.compile(r"Fencing broker [0-9]+|Broker failure callback for [0-9]+")
+BROKER_SESSION = re.compile(
+    r"Fencing broker [0-9]+|Broker failure callback for [0-9]+|New broker startup callback for [0-9]+"
+    r"|Replayed RegisterBrokerRecord |The request from broker [0-9]+ to unfence|has been unfenced"
+)
 
 
 def test_a_line_is_cited_for_its_own_topic(trace: Path, scanned: Scanned) -> None:
@@ -132,7 +135,7 @@ def test_a_line_is_cited_for_its_own_topic(trace: Path, scanned: Scanned) -> Non
             if evidence.line is not None and re.search(r"\.log(\.[0-9]+)?$", evidence.path):
                 line = line_of(evidence)
                 # These lines explain, and are about a whole log directory or a broker: they bear no value.
-                explains = EMPTY_DIRECTORY in line or BROKER_GONE.search(line)
+                explains = EMPTY_DIRECTORY in line or BROKER_SESSION.search(line)
                 assert finding.topic in line or (explains and not evidence.bears)
             elif evidence.line is not None and evidence.path.endswith("-offset-checkpoint"):
                 assert line_of(evidence).split(" ")[:2] == [finding.topic, str(finding.partition)]
