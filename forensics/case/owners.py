@@ -32,6 +32,8 @@ _FOLDER = re.compile(
 """Folder of a broker, or an archive in place of one. A ``kraftcontroller-0`` of Confluent for Kubernetes has another
 id, a ``webserver-1`` is none.
 """
+_TICKET = re.compile(r"KAFKA-?[0-9]{4,5}(?![0-9])")
+"""Folder of what was collected for a ticket of Kafka's, which is written in capitals, or copied out of one."""
 _LOG_DIR = re.compile(r"/data(?:-[0-9]{1,4})?/kafka-log([0-9]{1,9})(?:/|$)")
 """Log directory of a broker that Strimzi runs, named after its id."""
 _POD = re.compile(r"^[a-z0-9.-]+_([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?-[0-9]{1,9})_[0-9a-f-]{32,36}$")
@@ -223,7 +225,8 @@ def _of_pod(above: Sequence[str]) -> int | None:
 
 def by_folder(above: Sequence[str]) -> int | None:
     """Return the broker that the nearest folder above a file is named after."""
-    return next((int(m[1]) for f in above if (m := _FOLDER.search(name_of(f)))), None)
+    names = [name for name in map(name_of, above) if not _TICKET.match(name)]
+    return next((int(m[1]) for name in names if (m := _FOLDER.search(name))), None)
 
 
 def _stem(source: Source) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from forensics.case.owners import by_folder
 from forensics.engines.local import scan, take_in
 from forensics.rules.finding import Finding
 from parsers.schema import Kind
@@ -154,6 +155,22 @@ def test_wrong_folder_names_mislead_nobody(sample_traces: Path, tmp_path: Path) 
     for real, shown in ((1, 2), (2, 3), (3, 1), (100, 7)):
         shutil.copytree(trace / f"broker-{real}", tmp_path / f"broker-{shown}")
     assert told(scan([str(tmp_path)]).findings) == told(scan([str(trace)]).findings)
+
+
+@pytest.mark.parametrize(
+    ("folder", "broker"),
+    [
+        ("KAFKA-7104", None),
+        ("KAFKA-16305-logs", None),
+        ("KAFKA-3", 3),
+        ("kafka-1001", 1001),
+        ("kafka-7104/kafka-2", 2),
+        ("KAFKA-7104/kafka-2", 2),
+    ],
+)
+def test_a_folder_named_after_a_ticket_is_no_brokers(folder: str, broker: int | None) -> None:
+    names = folder.split("/")
+    assert by_folder(["/".join(names[: n + 1]) for n in reversed(range(len(names)))]) == broker
 
 
 DUMP = (
