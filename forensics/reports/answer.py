@@ -187,7 +187,8 @@ def caution(result: Result) -> str:
         return _CAUTION.format(copied="what is named under Keep", while_running="")
     whole = _whole({incarnation_of(one) for one in grave}, result)
     copied = _of_logs(result, controllers=any(one.controllers for one in grave))
-    return f"{_CAUTION.format(copied=copied, while_running=_RUNNING)}. {_ELSEWHERE[whole]}"
+    how = _SCRIPT if log_folders(result, controllers=True) else ""  # else it may be a trace of another system
+    return f"{_CAUTION.format(copied=copied, while_running=f'{how}{_RUNNING}')}. {_ELSEWHERE[whole]}"
 
 
 _CAUTION: Final = (
@@ -195,6 +196,7 @@ _CAUTION: Final = (
     "or move its data, before that"
 )
 _RUNNING: Final = ". Brokers may run meanwhile"
+_SCRIPT: Final = ", as the script does that forensics collect --plan prints"
 _ELSEWHERE: Final = MappingProxyType(
     {
         True: "No copy in the evidence has the records",
