@@ -166,15 +166,15 @@ ANSWERS: dict[str, Answer] = {
     "shrunk-isr-then-begins-below": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   offsets 4800 to 5020",
         found((LOSS, 5, (4800, 5021))),
-        ("isr-shrunk-to-one",),
+        ("isr-member-behind",),
     ),
     "shrunk-to-one-then-another-leads": Answer(
         f"{SUSPECTED}COMMITTED DATA LOST   offsets 4800 to 5020",
         found((LOSS, 5, (4800, 5021)), (UNCLEAN, 5, None)),
-        ("isr-shrunk-to-one",),
+        ("isr-member-behind",),
     ),
     "shrunk-to-one-then-follows": Answer(
-        f"{SUSPECTED}UNCLEAN ELECTION", found((UNCLEAN, 5, None)), ("isr-shrunk-to-one",)
+        f"{SUSPECTED}UNCLEAN ELECTION", found((UNCLEAN, 5, None)), ("isr-member-behind",)
     ),
     "shrunk-to-one-then-another-leads-1.1": Answer(
         f"{SUSPECTED}UNCLEAN ELECTION", found((UNCLEAN, 5, None)), ("isr-shrunk-to-one",)
@@ -182,9 +182,7 @@ ANSWERS: dict[str, Answer] = {
     "planned-below-high-watermark": Answer(
         f"{SUSPECTED}TRUNCATION BELOW COMMITTED   offsets 640 to 899", found((CUT, 5, (640, 900))), ("truncation",)
     ),
-    "planned-without-effect": Answer(
-        "INFO stated by a log line: Log truncated. ", stated=("truncation", "truncation-without-effect")
-    ),
+    "planned-without-effect": Answer("ROUTINE: no log line shows a loss", stated=("truncation-without-effect",)),
     "fetcher-of-a-later-epoch": Answer(
         f"{SUSPECTED}TRUNCATION BELOW COMMITTED   offsets 640 to 899", found((CUT, 5, (640, 900))), ("truncation",)
     ),

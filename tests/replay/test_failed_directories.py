@@ -5,10 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import cast
 
+import polars as pl
 import pytest
 
 from forensics.case import Case
-from forensics.replay.committed.failed_directories import failed_directories, failed_logs
+from forensics.replay.committed.failed_directories import FailedLog, failed_directories, failed_logs
 from forensics.replay.committed.surviving_copies import may_lack_segments, needed_copies
 from forensics.replay.facts.directory import Copy, Disk, Ref
 from forensics.replay.facts.partition_facts import PartitionFacts
@@ -20,8 +21,9 @@ SECOND = 1_000_000
 
 
 def case(**settings: str) -> Case:
-    """A case of which only the settings of the leader, broker 1, matter."""
-    return cast("Case", SimpleNamespace(brokers={1: SimpleNamespace(settings=settings)}))
+    """A case of which only the settings of the leader, broker 1, matter, and the line of the failure."""
+    failed = pl.DataFrame({"row": [5], "log_dir": ["/data2"], "time": [10 * SECOND]})
+    return cast("Case", SimpleNamespace(brokers={1: SimpleNamespace(settings=settings)}, observations=failed))
 
 
 def history(*, hw: int, after: int) -> History:
@@ -45,8 +47,9 @@ def history(*, hw: int, after: int) -> History:
 def test_a_failed_directory_may_have_what_was_written_before_it_failed() -> None:
     found = history(hw=40, after=60)
     assert failed_directories(found) == (2,)
-    assert failed_logs(found, case(), 30) == {2: 50}  # the leader had passed offset 30 by then
-    assert failed_logs(found, case(), 40) == {}  # all below 40 was committed a minute later, so 40 was written after
+    log = FailedLog(2, 0, 50, "/data2", 10 * SECOND)
+    assert failed_logs(found, case(), 30) == (log,)  # the leader had passed offset 30 by then
+    assert failed_logs(found, case(), 40) == ()  # all below 40 was committed a minute later, so 40 was written after
 
 
 @pytest.mark.parametrize(("after", "lag", "has"), [(44, None, True), (46, None, False), (14, "9000", False)])

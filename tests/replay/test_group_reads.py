@@ -142,7 +142,7 @@ def test_groups_that_read_lost_records_are_named_with_the_offset_to_restart_from
     (found,) = incident.findings(LOSS)
     resets = [("before", 14, 10), ("billing", 15, 10), ("of two words", 13, 10)]
     assert found.groups == tuple(GroupReset(*one) for one in resets)
-    *_, first, second = found.next_steps
+    *_, first, second = (step for step in found.next_steps if step.text.startswith("stop consumer group"))
     assert first.text.startswith(
         "stop consumer group billing, which has committed position 15, and set it to offset 10"
     )

@@ -66,9 +66,9 @@ def _every(history: History, case: Case) -> Iterator[tuple[FailedLog, Step]]:
     for broker, spans in sorted(history.role_spans.items()):
         for role_span, step in ((one, step) for one in spans for step in one.steps):
             if step.before is LogBefore.DIR_FAILED:
-                line = case.observations.filter(pl.col("row") == step.refs[-1].row)
-                log_dir, time = line.select("log_dir", pl.col("time").cast(pl.Int64)).row(0)
-                yield FailedLog(broker, role_span.epoch, step.known_end, log_dir, time), step
+                line = case.observations.filter(pl.col("row") == step.refs[-1].row).head(1)
+                for log_dir, time in line.select("log_dir", pl.col("time").cast(pl.Int64)).iter_rows():
+                    yield FailedLog(broker, role_span.epoch, step.known_end, log_dir, time), step
 
 
 def _failed_before(history: History, case: Case, epoch: int, step: Step, first: int) -> bool:
