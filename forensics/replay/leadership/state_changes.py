@@ -235,6 +235,12 @@ def _asked(event: Event, epoch: int) -> StateChanged | None:
     return StateChanged(epoch, None, event.broker, isr, before, event.time, ref, by_leader=event.broker)
 
 
+def _around(lines: Sequence[SessionLine], time: int, before: int) -> Sequence[SessionLine]:
+    """Return the lines, which are in the order of time, from so long before a time to a second after it."""
+    first, after = (bisect_left(lines, SessionLine(at, 0, 0, gone=False)) for at in (time - before, time + _AFTER + 1))
+    return lines[first:after]
+
+
 def _with_gone(one: StateChanged, lines: Sequence[SessionLine]) -> StateChanged:
     """Return a controller's change with the brokers that it had just found to be gone.
 
@@ -245,11 +251,8 @@ def _with_gone(one: StateChanged, lines: Sequence[SessionLine]) -> StateChanged:
     lost = one.removed | ({one.led} if one.elects and one.led not in (None, -1, one.leader) else set[int | None]())
     if one.time is None or not lost:
         return one
-    first, after = (
-        bisect_left(lines, SessionLine(at, 0, 0, gone=False)) for at in (one.time - _BEFORE, one.time + _AFTER + 1)
-    )
     near: dict[int, int] = {}
-    for line in lines[first:after]:
+    for line in _around(lines, one.time, _BEFORE):
         if line.gone and line.broker in lost:
             near[line.broker] = line.row
         elif line.time <= one.time:
@@ -262,10 +265,7 @@ def _with_back(one: StateChanged, lines: Sequence[SessionLine]) -> StateChanged:
     """Return an election after which a broker leads again, with the line that the elected broker had just returned."""
     if one.time is None or not one.elects or one.led != -1 or one.leader in (None, -1):
         return one
-    first, after = (
-        bisect_left(lines, SessionLine(at, 0, 0, gone=False)) for at in (one.time - _BACK, one.time + _AFTER + 1)
-    )
-    mine = [line for line in lines[first:after] if line.broker == one.leader]
+    mine = [line for line in _around(lines, one.time, _BACK) if line.broker == one.leader]
     if not mine or mine[-1].gone:
         return one
     return replace(one, back=Ref(row=mine[-1].row, note=f"broker {one.leader} is back"))

@@ -66,11 +66,10 @@ def _truncated_before_it_led(history: History, one: Truncation) -> tuple[RoleSpa
     """
     for span, step in _steps_before(history, one):
         may_be_own = step.kind is StepKind.TRUNCATED and step.reason in _MAY_BE_OWN
-        if _to_its_leaders_start(history, span, step):
-            continue
         if may_be_own and step.time is not None and one.target <= step.target < one.end:
             after = led_after(history, span.replica, span.epoch, step.time)
-            if after is not None and after.time is not None:
+            shows = after is not None and after.time is not None
+            if shows and not _to_its_leaders_start(history, span, step):
                 return span, step
     return None
 
@@ -82,9 +81,8 @@ def _to_its_leaders_start(history: History, span: RoleSpan, step: Step) -> bool:
     epoch = history.epochs.get(span.epoch)
     if epoch is None or epoch.leader in (None, -1, span.replica):
         return False
-    noted = (
-        (number, start) for disk in history.facts.disks.values() for number, start, _ in disk.entries
-    )  # by an epoch file, where lines of that leader are missing
+    # An epoch file shows it too, where lines of that leader are missing.
+    noted = ((number, start) for disk in history.facts.disks.values() for number, start, _ in disk.entries)
     return step.target == epoch.start or (epoch.epoch, step.target) in noted
 
 
