@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
@@ -69,20 +69,22 @@ def _restarted(case: Case, found: Sequence[Together], of: str) -> list[str]:
     having = " with replicas" if last.others else ""
     times = f"together {len(found):,} times, the last time " if len(found) > 1 else ""
     when = f"{times}between {_utc(last.first)} and {_utc(last.last):%H:%M:%S} UTC"
-    said = [f"{_all(len(last.brokers))}{having}{of} started again {when}{_stops(case, last)}"]
-    if case.traces_alone:
-        return said
+    starting = f"{_all(len(last.brokers))}{having}{of} started again {when}"
+    if case.traces_alone:  # without log lines
+        return [starting]
+    logged = _stop_lines(case)
+    said = [f"{starting}: {_stops(case, last, logged)}"]
     besides = restarts_apart(case, found)
     if besides:
-        also = [_also(case, time, broker) for time, broker in besides[:STOPS]]
+        also = [_also(case, time, broker, logged) for time, broker in besides[:STOPS]]
         more = f", and {len(besides) - STOPS:,} more restarts" if len(besides) > STOPS else ""
         said.append(f"besides, {'; '.join(also)}{more}")
     return said
 
 
-def _also(case: Case, time: int, broker: int) -> str:
+def _also(case: Case, time: int, broker: int, logged: _StopLines) -> str:
     """Return that a broker started once more, and how it had stopped, in words."""
-    stop, begun = _clean_stop(case, broker, time), _clean_stop(case, broker, time, Kind.SHUTDOWN_BEGIN)
+    stop, begun = (_last_before(case, broker, time, logged[kind]) for kind in _OF_STOPS)
     how = ", and no line before shows a clean stop of it"
     if stop is not None:
         how = f" after a clean stop at {_utc(stop):%H:%M:%S}"
@@ -91,11 +93,10 @@ def _also(case: Case, time: int, broker: int) -> str:
     return f"broker {broker} started at {_utc(time):%H:%M:%S}{how}"
 
 
-def _stops(case: Case, one: Together) -> str:
-    """Return how brokers had stopped before they started together, as the end of a sentence; "" without log lines."""
-    if case.traces_alone:
-        return ""
-    stops = {broker: _clean_stop(case, broker, one.first) for broker in one.brokers}
+def _stops(case: Case, one: Together, logged: _StopLines) -> str:
+    """Return how brokers had stopped before they started together, as the end of a sentence."""
+    ends = logged[Kind.SHUTDOWN_COMPLETE]
+    stops = {broker: _last_before(case, broker, one.first, ends) for broker in one.brokers}
     clean = {broker: time for broker, time in stops.items() if time is not None}
     rest = [broker for broker in one.brokers if broker not in clean]
     said = [f"broker {broker} had shut down cleanly at {_utc(time):%H:%M:%S}" for broker, time in clean.items()]
@@ -103,7 +104,7 @@ def _stops(case: Case, one: Together) -> str:
         said = [f"{len(clean):,} of them had shut down cleanly"]
     if rest:
         said.append(f"no line before shows a clean stop of {_which(rest, one)}")
-    return f": {', '.join(said)}"
+    return ", ".join(said)
 
 
 def _which(brokers: Sequence[int], one: Together) -> str:
@@ -112,19 +113,30 @@ def _which(brokers: Sequence[int], one: Together) -> str:
     return brokers_text(brokers) if len(brokers) <= STOPS else f"{len(brokers):,} of them"
 
 
-def _clean_stop(case: Case, broker: int, since: int, kind: Kind = Kind.SHUTDOWN_COMPLETE) -> int | None:
-    """Return when a broker logged the end of a clean stop before its first start from a time on, in microseconds.
+_OF_STOPS: Final = (Kind.SHUTDOWN_COMPLETE, Kind.SHUTDOWN_BEGIN)
+"""Kinds of line about a clean stop: that it has ended, and that it begins."""
+_StopLines = Mapping[Kind, Mapping[int, Sequence[int]]]
+"""Times at which brokers logged one of these, in microseconds since 1970 UTC, by kind and broker."""
 
-    With another kind, when it logged that.
 
-    Only between that start and the one before it: then its process ended so.
+def _stop_lines(case: Case) -> _StopLines:
+    """Return the times of all lines about clean stops."""
+    found: dict[Kind, dict[int, list[int]]] = {kind: {} for kind in _OF_STOPS}
+    asked = pl.col("kind").is_in([kind.value for kind in _OF_STOPS])
+    rows = case.observations.filter(asked, pl.all_horizontal(pl.col("broker", "time").is_not_null()))
+    for kind, broker, time in rows.select("kind", "broker", pl.col("time").cast(pl.Int64)).iter_rows():
+        found[Kind(kind)].setdefault(broker, []).append(time)
+    return found
+
+
+def _last_before(case: Case, broker: int, since: int, times: Mapping[int, Sequence[int]]) -> int | None:
+    """Return the last of some times of a broker before its first start from a time on, but after the start before that:
+    the process that stopped then logged it. None if there is none.
     """
-    done = pl.col("kind") == kind.value
-    rows = case.observations.filter(done, pl.col("broker") == broker, pl.col("time").is_not_null())
     starts = sorted(case.brokers[broker].starts)
     place = next(place for place, time in enumerate(starts) if time >= since)
     low, high = starts[max(place - 1, 0)], starts[place]
-    return max((time for time in rows.get_column("time").cast(pl.Int64) if low <= time <= high), default=None)
+    return max((time for time in times.get(broker, ()) if low <= time <= high), default=None)
 
 
 def _all(brokers: int) -> str:

@@ -19,20 +19,7 @@ def test_what_recovery_truncated_may_have_been_committed(corrupt: bool, verdict:
     """Broker 1 led alone. Its next process cut what it found corrupt, and all behind it: how much that was, and whether
     it was committed, no line says. A clean stop leaves nothing to cut.
     """
-    incident = Incident(tmp_path)
-    incident.begins(20)
-    incident.elects(10, 1, 1, [1])
-    incident[1].leads(10, 1, 20, 20, [1])
-    incident[1].starts(30)
-    if corrupt:
-        incident[1].says(31, CORRUPT.format(24))
-    incident[1].loads(31, 24)
-    incident.elects(32, 2, 1, [1])
-    incident[1].leads(32, 2, 24, 20, [1])
-    for broker in (2, 3):
-        incident[broker].follows(40, 2, 1, 20, 20)
-    for broker in (1, 2, 3):
-        incident[broker].segment([(0, 19, 0), (20, 23, 1), (24, 29, 2)])
+    incident = loaded(tmp_path, *([CORRUPT.format(24)] if corrupt else []))
     assert incident.verdict("committed-data-lost") == verdict
 
 
@@ -43,10 +30,8 @@ INVALID = (
 RECOVERING = "INFO [Log partition=orders-0, dir=/d] Recovering unflushed segment {} (kafka.log.Log)"
 
 
-def rebuilt(tmp_path: Path, *lines: str) -> Incident:
-    """Broker 1 led alone and crashed; its index does not fit, so the next process recovers the segment beside it first.
-    The bytes that it removes then are not there any more when it recovers what had not been flushed.
-    """
+def loaded(tmp_path: Path, *lines: str) -> Incident:
+    """Broker 1 led alone and stopped. Its next process logs some lines, and loads a log that ends at 24."""
     incident = Incident(tmp_path)
     incident.begins(20)
     incident.elects(10, 1, 1, [1])
@@ -65,7 +50,10 @@ def rebuilt(tmp_path: Path, *lines: str) -> Incident:
 
 
 def test_bytes_that_recovery_removed_beside_a_rebuilt_index_may_have_been_committed(tmp_path: Path) -> None:
-    incident = rebuilt(tmp_path, INVALID.format(0), RECOVERING.format(0))
+    """The index does not fit, so the segment beside it is recovered first. What this removes is not there any more when
+    the rest is recovered.
+    """
+    incident = loaded(tmp_path, INVALID.format(0), RECOVERING.format(0))
     (loss,) = incident.findings("committed-data-lost")
     assert (loss.confidence, loss.severity, loss.replicas) == ("suspected", "error", (1,))
     assert "from offset 24 on" in loss.summary
@@ -73,7 +61,7 @@ def test_bytes_that_recovery_removed_beside_a_rebuilt_index_may_have_been_commit
 
 @pytest.mark.parametrize("lines", [[RECOVERING.format(0)], [INVALID.format(0), RECOVERING.format(12)]])
 def test_corrupt_bytes_before_a_later_segment_are_not_the_end_of_a_log(lines: list[str], tmp_path: Path) -> None:
-    incident = rebuilt(tmp_path, *lines)
+    incident = loaded(tmp_path, *lines)
     assert not incident.findings("committed-data-lost")
     assert incident.verdict("committed-data-lost") == "unknown"
 
