@@ -287,7 +287,6 @@ class ShortenedLog:
         cause: event after which the log was shorter.
         dir_failed: its log directory had failed before.
         dir_empty: line that its log directory held no log as its process started, or None.
-        dir_empty_at: time of that line, microseconds since 1970 UTC, or None.
     """
 
     replica: int
@@ -301,7 +300,6 @@ class ShortenedLog:
     fetched_by: int | None = None
     dir_failed: bool = False
     dir_empty: Ref | None = None
-    dir_empty_at: int | None = None
 
     @property
     def failure(self) -> Ref | None:

@@ -18,13 +18,15 @@ VALUES = frozenset({States.COMMITTED, States.TRUNCATION, States.LOG_END, States.
 def dated(finding: Finding, times: Mapping[int, int]) -> Finding:
     """Return a finding whose steps have the time of their line, if a line shows a step that names no time itself.
 
+    A context of no broker is a note and no step, such as a setting of the topic.
+
     Args:
         finding: as its rule made it.
         times: of the lines, microseconds since 1970 UTC, by row.
     """
     facts = tuple(
         replace(fact, time=times.get(fact.refs[0].row if fact.refs[0].row is not None else -1))
-        if fact.time is None and fact.states is not States.CONTEXT and fact.refs
+        if fact.time is None and fact.refs and (fact.states is not States.CONTEXT or fact.broker is not None)
         else fact
         for fact in finding.facts
     )

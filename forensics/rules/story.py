@@ -225,15 +225,7 @@ def shortened_facts(shortened: ShortenedLog) -> tuple[Fact, ...]:
     before = next(iter(shortened.before.because), None)
     empty = "found no log in its log directory as it started"
     why = (
-        (
-            Fact(
-                empty,
-                broker=shortened.replica,
-                time=shortened.dir_empty_at,
-                refs=(shortened.dir_empty,),
-                states=States.CONTEXT,
-            ),
-        )
+        (Fact(empty, broker=shortened.replica, refs=(shortened.dir_empty,), states=States.CONTEXT),)
         if shortened.dir_empty is not None
         else ()
     )

@@ -351,7 +351,7 @@ class Reader(Watermarks):
             self.failed_by = event.run
 
     def _directory_empty(self, event: Event) -> None:
-        self.emptied = event.run, Ref(row=event.row, note="no log was found in its log directory"), event.time
+        self.emptied = event.run, Ref(row=event.row, note="no log was found in its log directory")
 
     def _with_empty_directory(self, step: Step, event: Event) -> Step:
         """Return a step; a new log with the line of its process about an empty directory, if no failure explains it."""
@@ -359,7 +359,7 @@ class Reader(Watermarks):
         explained = step.kind is not StepKind.CREATED or step.before is LogBefore.DIR_FAILED
         if explained or found is None or found[0] != event.run:
             return step
-        return replace(step, dir_empty=found[1], dir_empty_at=found[2])
+        return replace(step, dir_empty=found[1])
 
     def _take_dir_failure(self, before: LogBefore | None, ref: Ref) -> tuple[LogBefore | None, tuple[Ref, ...]]:
         """The state before an empty log, with evidence: after a log directory failed, another gets a new log.

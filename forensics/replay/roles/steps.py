@@ -84,7 +84,6 @@ class Step:
         last: when, and by which line, the last time; None if it was logged once.
         dir_failed: of a load that found less than the log had: its log directory had failed before.
         dir_empty: of a new log, the line that its log directory held no log as its process started, or None.
-        dir_empty_at: time of that line, microseconds since 1970 UTC, or None.
         own_hw: of a truncation, a high watermark above its target that the replica had stated before.
         answer: of a truncation, the answer of the leader that made the replica truncate, if a line states it.
         end_ref: what states the log end offset before, or the least that it can have been.
@@ -104,7 +103,6 @@ class Step:
     last: tuple[int | None, Ref] | None = None
     dir_failed: bool = False
     dir_empty: Ref | None = None
-    dir_empty_at: int | None = None
     own_hw: OwnHw | None = None
     answer: EpochAnswer | None = None
     end_ref: Ref | None = None
@@ -303,7 +301,6 @@ def came_back(step: Step, replica: int, epoch: int, log: Lineage) -> ShortenedLo
         cause=cause,
         dir_failed=step.dir_failed or step.before is LogBefore.DIR_FAILED,
         dir_empty=step.dir_empty,
-        dir_empty_at=step.dir_empty_at,
     )
 
 
