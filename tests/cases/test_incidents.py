@@ -15,7 +15,6 @@ ABSENT = pytest.mark.skip(reason="no recorded incidents: ../shared/incidents is 
 
 # What is answered with less than the truth: how many answers of each case. They may only become fewer.
 LESS: dict[str, dict[Outcome, int]] = {
-    "incarn-4.1.1": {Outcome.AT_LEAST: 2},
     "jbod-3.9.1": {Outcome.AT_LEAST: 3},
     "rackloss-3.9.1": {Outcome.AT_LEAST: 1},
     # Two processes of one leader served one epoch, and the second found a log that recovery had to check.
