@@ -62,14 +62,15 @@ def _truncated_before_it_led(history: History, one: Truncation) -> tuple[RoleSpa
     """Return where the leader that a replica truncated to follow had truncated as a member of the ISR, just before it
     led: to its own high watermark, or where nothing shows to what, below the end of that replica's log.
 
-    A replica that truncated less far may have done so because the leader had fetched its records again.
+    A replica that truncated less far may have done so because the leader had fetched its records again. It had if its
+    log reached that end when it began to lead.
     """
     for span, step in _steps_before(history, one):
         may_be_own = step.kind is StepKind.TRUNCATED and step.reason in _MAY_BE_OWN
         if may_be_own and step.time is not None and one.target <= step.target < one.end:
             after = led_after(history, span.replica, span.epoch, step.time)
-            shows = after is not None and after.time is not None
-            if shows and not _to_its_leaders_start(history, span, step):
+            lacked = after is not None and after.time is not None and after.begins.low < one.end
+            if lacked and not _to_its_leaders_start(history, span, step):
                 return span, step
     return None
 
