@@ -141,6 +141,9 @@ FROM_REMOTE = "from remote tier"
 MOVED = "moved between directories"
 """Of a log that was loaded in another directory of its broker while in use."""
 
+APPEND_FAILED = "Error while appending records"
+"""Of a log directory that failed while a broker appended to a log in it; the exception may follow."""
+
 CLEANING_FAILED = "Unexpected exception thrown when cleaning log"
 """Of a problem: compaction of a partition ended."""
 

@@ -89,16 +89,25 @@ FETCHER = (
 )
 
 
-def recovered(folder: Path, *, fetched_first: bool = False, behind: int = 60) -> Incident:
+def recovered(
+    folder: Path, *, fetched_first: bool = False, behind: int = 60, failed: str = "", before: int = 15
+) -> Incident:
     """Broker 1's log recovery truncates; no state-change.log is there, and a follower's lines name broker 1 as leader.
 
     Args:
         folder: of the evidence.
+        failed: what broker 1 could not do with its log before that.
+        before: when that was, in seconds; its log is loaded once more at second 17.
         fetched_first: broker 1 starts a fetcher before the others name it as leader.
         behind: log end offset of the other replica.
     """
     incident = Incident(folder, brokers=2)
     incident[2].says(5, FETCHER.format(2, 1, 3, behind))
+    if failed:
+        text = f"ERROR Error while {failed} orders-0 in dir /d (kafka.server.LogDirFailureChannel)"
+        incident[1].starts(4)
+        for at in sorted((before, 16)):
+            incident[1].says(at, text) if at == before else incident[1].starts(16).loads(17, 65)
     incident[1].starts(20).says(21, RECOVERED).loads(22, 72)
     if fetched_first:
         incident[1].says(25, FETCHER.format(1, 2, 5, 72))
@@ -111,6 +120,19 @@ def test_recovery_that_truncated_a_leader_is_suspected_without_lines_of_its_role
     assert (finding.confidence, finding.replicas, finding.epochs) == ("suspected", (1,), (5,))
     assert finding.summary.startswith("broker 1 found corruption when it recovered its log, truncated the log to 72")
     assert finding.cause == "corrupt-batch"
+
+
+APPENDING, ROLLING = "appending records to", "rolling log segment for"
+
+
+@pytest.mark.parametrize(("failed", "before", "named"), [(APPENDING, 18, 0), (APPENDING, 15, 1), (ROLLING, 18, 1)])
+def test_what_an_append_left_that_failed_was_acknowledged_by_nobody(
+    failed: str, before: int, named: int, tmp_path: Path
+) -> None:
+    """The disk was full. If the log was loaded since then, or nothing was appended, the corrupt bytes are of another
+    batch.
+    """
+    assert len(recovered(tmp_path, failed=failed, before=before).findings(LOSS)) == named
 
 
 def test_a_replica_that_followed_first_has_fetched_what_recovery_took(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ OWN = (
     Kind.LOG_DELETED,
     Kind.LOG_MOVED,
     Kind.DIR_FAILED,
+    Kind.STORAGE_ERROR,
     Kind.HW_LOADED,
     Kind.TRUNCATE_BELOW_HW,
     Kind.TRUNCATE,

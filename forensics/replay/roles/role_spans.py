@@ -13,7 +13,15 @@ from forensics.replay.history import EpochAnswer, Role, TruncationReason
 from forensics.replay.protocol import Answer
 from forensics.replay.roles.steps import LogBefore, RoleSpan, Sample, Step, StepKind, repeated
 from forensics.replay.roles.watermarks import Watermarks
-from parsers.details import FROM_REMOTE, INITIAL_FETCH_OFFSET, MOVED, Transition, answered_end, epoch_entries
+from parsers.details import (
+    APPEND_FAILED,
+    FROM_REMOTE,
+    INITIAL_FETCH_OFFSET,
+    MOVED,
+    Transition,
+    answered_end,
+    epoch_entries,
+)
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.messages.catalogue import Says
 from parsers.messages.logs import SAYS
@@ -216,6 +224,10 @@ class Reader(Watermarks):
         if kind is StepKind.LOADED and target < max(end or 0, self.low):
             self.log_unsure = event.run
         step = Step(kind, target, end, self.low, reason, event.time, refs, before, end_ref=self.low_ref)
+        if kind is StepKind.RECOVERY_TRUNCATED:
+            step.append_failed = self.append_failed
+        else:
+            self.append_failed = None
         self.now.steps.append(self._with_empty_directory(step, event))
         self._exact(target, ref)
         self.growing = False
@@ -349,6 +361,10 @@ class Reader(Watermarks):
         if not self.now.replica_removed:  # otherwise the directory has no log of it
             self.failed = self.failed or Ref(row=event.row, note="its log directory failed")
             self.failed_by = event.run
+
+    def _storage_error(self, event: Event) -> None:
+        if (event.detail or "").startswith(APPEND_FAILED):
+            self.append_failed = Ref(row=event.row, note="an append to the log failed")
 
     def _directory_empty(self, event: Event) -> None:
         self.emptied = event.run, Ref(row=event.row, note="no log was found in its log directory")
@@ -689,6 +705,7 @@ _HANDLERS: dict[str, Callable[[Reader, Event], None]] = {
     Kind.SHUTDOWN_COMPLETE: Reader._shut_whole,
     Kind.CORRUPTION_CUT: Reader._corrupt,
     Kind.DIR_FAILED: Reader._directory_failed,
+    Kind.STORAGE_ERROR: Reader._storage_error,
     Kind.DIR_EMPTY: Reader._directory_empty,
     Kind.LOG_CREATED: Reader._created,
     Kind.LOG_DELETED: Reader._deleted,

@@ -89,6 +89,7 @@ class Step:
         end_ref: what states the log end offset before, or the least that it can have been.
         noted: of a truncation, the leader epochs that it removed from the epoch file, with their start offsets.
         put_back: of a load, the directory is not as the process before left it: that one stopped cleanly.
+        append_failed: of what log recovery removed, the line that an append to the log had failed, or None.
     """
 
     kind: StepKind
@@ -108,6 +109,7 @@ class Step:
     end_ref: Ref | None = None
     noted: tuple[tuple[int, int], ...] = ()
     put_back: bool = False
+    append_failed: Ref | None = None
 
     @property
     def least_end(self) -> int:
@@ -127,8 +129,13 @@ class Step:
 
     @property
     def recovered_from_unknown_end(self) -> bool:
-        """Return whether log recovery truncated a log whose end before is unknown: it had grown since the last line."""
-        return self.kind is StepKind.RECOVERY_TRUNCATED and (self.end is None or self.end < self.target)
+        """Return whether log recovery truncated a log whose end before is unknown: it had grown since the last line.
+
+        After an append that failed, part of its batch may be left at the end of the log. It was not acknowledged, and
+        no other follows: the log directory goes offline (UnifiedLog.maybeHandleIOException).
+        """
+        unknown = self.end is None or self.end < self.target
+        return self.kind is StepKind.RECOVERY_TRUNCATED and unknown and self.append_failed is None
 
 
 @dataclass(slots=True)

@@ -76,6 +76,7 @@ class Watermarks:
         self.unclean = -1  # last process that restarted after an unclean stop
         self.failed: Ref | None = None  # its log directory failed, and no log is known to have come from it since
         self.failed_by = -1  # the last process whose log directory failed
+        self.append_failed: Ref | None = None  # an append to the log failed, and no process has loaded it since
         self.emptied: tuple[int, Ref] | None = None  # the last process that found no log in its log directory
         self.roles_stated = False  # some line names a role of the replica
         self.last_stated = -1  # the highest leader epoch of these lines
