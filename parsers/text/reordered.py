@@ -58,6 +58,14 @@ _SPEAKER: Final = re.compile(
     rb"|\b(?:broker|node)\.id = ([0-9]+)|\bBroker ([0-9]+) (?:received|handling|cached|completed|ignoring)"
 )
 """The broker that logs a line."""
+_GAP: Final = timedelta(minutes=10)
+"""Even an idle broker logs a line by then."""
+_ROLE_EPOCH: Final = re.compile(
+    rb"([\w.-]+-[0-9]+) (?:with topic id \S+ )?starts at leader epoch ([0-9]+)"
+    rb"|([\w.-]+-[0-9]+) -> (?:\(offset=-?[0-9]+, leaderEpoch="
+    rb"|InitialFetchState\((?:Some\([\w-]+\),)?BrokerEndPoint\([^)]*\),)([0-9]+)"
+)
+"""A partition and the leader epoch in which a broker leads or follows it."""
 _LOGGER: Final = re.compile(rb"\(([\w.$]+)\)[ \t]*\r?\n")
 """The logger at the end of a line, as in the layout of Kafka."""
 
@@ -213,7 +221,8 @@ def _merged(data: bytes) -> tuple[str, bytes] | None:
 
     No two parts are of the same time, or they are of different loggers, which log to files of their own. Otherwise the
     clock may have been set back, as at the end of summer time. Parts of several brokers stay as they are: most lines do
-    not name theirs.
+    not name theirs. So do parts that are far from each other, or of which lines name falling leader epochs then: such a
+    clock was set back by more than the log is long.
     """
     events = list(_events(data if data.endswith(b"\n") else data + b"\n"))
     parts = _parts(events)
@@ -226,6 +235,8 @@ def _merged(data: bytes) -> tuple[str, bytes] | None:
         (event for part in ordered for event in part.events),
         key=lambda event: (event.time, _ROLES_FIRST not in event.text),
     )
+    if _far_apart(ordered) or _falling_epochs(merged) > _falling_epochs(events):
+        return None
     untimed = (event.text for event in events if not event.time)
     return MERGED, b"".join([*untimed, *(event.text for event in merged)])
 
@@ -248,6 +259,30 @@ class _Part:
             return True
         own, others = self.loggers(), other.loggers()
         return bool(own and others and not own & others)
+
+
+def _far_apart(parts: Sequence[_Part]) -> bool:
+    """Return whether two parts, by their times, are further apart than all of them are long: neither continues the
+    other.
+
+    Args:
+        parts: in the order of their times.
+    """
+    ends = [(_moment(part.first), _moment(part.last)) for part in parts]
+    known = [(first, last) for first, last in ends if first is not None and last is not None]
+    most = max(_GAP, sum((last - first for first, last in known), timedelta()))
+    return any(after[0] - before[1] > most for before, after in itertools.pairwise(known))
+
+
+def _falling_epochs(events: Sequence[_Event]) -> int:
+    """Return how many lines about a replica's role name a lower leader epoch of its partition than one before."""
+    latest: dict[bytes, int] = {}
+    falls = 0
+    for found in itertools.chain.from_iterable(_ROLE_EPOCH.findall(event.text) for event in events):
+        partition, epoch = found[0] or found[2], int(found[1] or found[3])
+        falls += epoch < latest.get(partition, 0)
+        latest[partition] = epoch
+    return falls
 
 
 def _of_several_brokers(events: Sequence[_Event]) -> bool:

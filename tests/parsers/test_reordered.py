@@ -132,6 +132,25 @@ def test_an_older_part_below_a_newer_one_is_read_first(tmp_path: Path) -> None:
     assert source.notes == (reordered.MERGED,)
 
 
+def fetches(second: int, epoch: int) -> str:
+    """A line about a replica that begins to follow in a leader epoch."""
+    states = f"orders-0 -> InitialFetchState(Some(AAAAAAAAAAAAAAAAAAAAAA),BrokerEndPoint(id=1, host=h:9092),{epoch},50)"
+    return at(second, f"[ReplicaFetcherManager on broker 2] Added fetcher to broker 1 for partitions HashMap({states})")
+
+
+@pytest.mark.parametrize(
+    ("first", "epochs", "merged"), [(2000, (), False), (600, (), True), (50, (3, 4), False), (50, (4, 3), True)]
+)
+def test_a_clock_that_was_set_back_by_more_than_the_log_is_long_reorders_nothing(
+    first: int, epochs: tuple[int, ...], merged: bool, tmp_path: Path
+) -> None:
+    """The parts would leave a long time between them, or leader epochs would fall from one to the next."""
+    parts = [[*map(at, range(second, second + 35))] for second in (first, 10)]
+    for part, second, epoch in zip(parts, (first + 35, 45), epochs, strict=False):
+        part.append(fetches(second, epoch))
+    assert (reordered.MERGED in content(tmp_path, *parts[0], *parts[1]).notes) is merged
+
+
 def content(folder: Path, *lines: str) -> Source:
     """A text as it is read."""
     (folder / "server.log").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -84,6 +84,13 @@ def test_a_follower_that_truncates_below_its_own_high_watermark_is_suspected(tmp
     assert (finding.confidence, finding.severity, finding.offsets) == ("suspected", Severity.ERROR, ((50, 80),))
 
 
+def test_lines_of_two_files_are_in_no_order_where_the_clock_was_set_back(tmp_path: Path) -> None:
+    """The truncation has an earlier time than the role, and follows a line of its own file with a later one."""
+    incident = Incident(tmp_path, brokers=3)
+    incident[2].follows(10, 13, 3, 80, 80).cuts(8, 50)
+    assert incident.findings(CUT) == []
+
+
 @pytest.mark.parametrize("target", [80, 90])
 def test_a_truncation_at_the_high_watermark_or_above_is_routine(target: int, tmp_path: Path) -> None:
     incident = Incident(tmp_path, brokers=3)

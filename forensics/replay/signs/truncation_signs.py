@@ -46,7 +46,20 @@ def truncated_below_own(history: History) -> Iterator[Suspicion]:
 def _truncation_below(role_span: RoleSpan, known: Sample) -> Step | None:
     """Return the first truncation of a role below a high watermark that was stated before it."""
     below = (step for step in role_span.steps if step.kind is StepKind.TRUNCATED and step.target < known.value)
-    return next((step for step in below if (known.ref.row or 0) <= (step.refs[-1].row or 0)), None)
+    before = (step for step in below if (known.ref.row or 0) <= (step.refs[-1].row or 0))
+    return next((step for step in before if not _set_back(known.time, step)), None)
+
+
+def _set_back(stated: int | None, step: Step) -> bool:
+    """Return whether a truncation has an earlier time than the high watermark that was stated before it.
+
+    The clock was set back, so the two may be in another order if they are lines of two files.
+
+    Args:
+        stated: when, in microseconds since 1970 UTC, or None.
+        step: the truncation.
+    """
+    return stated is not None and step.time is not None and step.time < stated
 
 
 def _removes_nothing_committed(history: History, role_span: RoleSpan, step: Step) -> bool:
@@ -129,7 +142,7 @@ def _truncated_since(history: History, spans: Sequence[RoleSpan]) -> Iterator[Su
     for role_span, step in ((span, step) for span in spans for step in span.steps):
         until = step.refs[-1].row or 0
         known = _stated_before(history, role_span, step, since) if _by_epoch(step) else None
-        below = known is not None and step.target < known[1]
+        below = known is not None and step.target < known[1] and not _set_back(known[0].time, step)
         if known is not None and below and not _removes_nothing_committed(history, role_span, step):
             yield _truncated(history, *known, step.target, step, role_span.epoch)
         since = until
