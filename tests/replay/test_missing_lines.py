@@ -278,6 +278,14 @@ def test_a_process_that_only_controllers_tell_of() -> None:
     assert gaps_in(1, OLD, BrokerFacts()) == []
 
 
+def test_lines_are_in_no_order_while_a_clock_shows_times_again() -> None:
+    """It was set back by four seconds before the seventh line. The line behind these may be among them too."""
+    facts = BrokerFacts(lines=LinesAtHand(frozenset(Printed)))
+    told = [one._replace(row=row, time=(row - 4 * (row > 5)) * 1_000_000) for row, one in enumerate(OLD)]
+    set_back = [gap.row for gap in gaps_in(1, told, facts) if gap.shown_by.id == "clock-set-back"]
+    assert set_back == [6, 7]
+
+
 LOG_KINDS = (Kind.MESSAGE_FORMAT, Kind.LOG_CREATED, Kind.TRUNCATE_PLAN, Kind.TRUNCATE, Kind.LOG_LOADED, Kind.RECOVERY)
 ROLE_KINDS = (Kind.BECOME_LEADER, Kind.BECOME_FOLLOWER)
 

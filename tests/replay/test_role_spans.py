@@ -197,6 +197,15 @@ def test_an_isr_column() -> None:
     assert broker_set(None) is None
 
 
+@pytest.mark.parametrize(("later", "falls"), [(3, 1), (1, 0)])
+def test_a_high_watermark_with_an_earlier_time_has_not_fallen(later: int, falls: int) -> None:
+    """The clock was set back, and the line may be of another file than the one that states the higher value."""
+    reader = reader_of("2.8.2")
+    events = [leads(1, 50), event(Kind.HW, hw=60), event(Kind.HW, hw=57)]
+    reader.read(one._replace(row=row, time=at) for row, (one, at) in enumerate(zip(events, (0, 2, later), strict=True)))
+    assert len(reader.regressions) == falls
+
+
 # -- checkpoints -----------------------------------------------------------------------------------
 
 

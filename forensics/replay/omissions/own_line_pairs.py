@@ -184,6 +184,11 @@ ISR_CHANGED = _within(
     "it changed the ISR, but no line shows that it led",
     "only a leader changes the ISR (Partition.maybeShrinkIsr, maybeExpandIsr)",
 )
+CLOCK_SET_BACK = _within(
+    "clock-set-back",
+    "its clock was set back, so lines of its log files may be in another order than they were written in",
+    "each log file has a DailyRollingFileAppender of its own, and nothing but their times orders lines of two files",
+)
 UNSEEN_PROCESS = _within(
     "unseen-process",
     "the controller registered a process of it (broker epoch {broker_epoch}), but it has no line of that process",
@@ -224,6 +229,7 @@ OMISSIONS = (
     NOT_OPENED,
     CREATED_AGAIN,
     ISR_CHANGED,
+    CLOCK_SET_BACK,
     UNSEEN_PROCESS,
 )
 """Evidence in a broker's own lines that others of them are missing, before the line or right after it."""

@@ -8,8 +8,9 @@ the others are missing.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from forensics.replay.broker_facts import BrokerFacts
 from forensics.replay.coverage import MissingLines, Omission
@@ -21,6 +22,7 @@ from forensics.replay.omissions.own_line_pairs import (
     APPEND_JUMPED,
     APPENDED_BELOW_END,
     APPENDED_BEYOND_END,
+    CLOCK_SET_BACK,
     CREATED_AGAIN,
     EARLIER_ROLE,
     EPOCHS_FORGOTTEN,
@@ -627,6 +629,10 @@ _HANDLERS: dict[str, Callable[[OwnLines, Event], None]] = {
 }
 
 
+_FALL: Final = 2_000_000
+"""Microseconds. Threads of one broker print lines out of order by less."""
+
+
 def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
     """Return missing lines between those of one broker about its replica, in the order in which they are found.
 
@@ -648,4 +654,20 @@ def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
         # Unknown between which of its processes that one ran, or whether it was the last.
         begins = [two.row for one, two in itertools.pairwise(own) if one.run != two.run]
         found += [Gap(row, UNSEEN_PROCESS, {"broker_epoch": unseen}) for row in (*begins, own[-1].row)]
+    found = [*(Gap(row, CLOCK_SET_BACK, {}) for row in _set_back(own)), *found]  # it explains the others
     return [gap for gap in found if gap.shown_by.about <= fact.lines.printed]
+
+
+def _set_back(own: Sequence[Event]) -> Iterator[int]:
+    """Yield the rows of lines that have an earlier time than one before them, and of the first one behind these.
+
+    Lines of one file are in their order, whatever their times. Those of two files are in the order of their times.
+    """
+    latest, fallen = 0, False
+    for event in own:
+        if event.time is None or event.message == TRACE:
+            continue
+        was, fallen = fallen, event.time < latest - _FALL
+        latest = max(latest, event.time)
+        if was or fallen:
+            yield event.row

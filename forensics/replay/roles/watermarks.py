@@ -31,6 +31,15 @@ _CHECKPOINTED = 10_000_000
 _OWN = frozenset(OWN)
 
 
+def _lower(event: Event, stated: Sample) -> bool:
+    """Return whether a line states a lower high watermark than one before it, by its time too.
+
+    Where a clock was set back, lines of two files may be in another order than they were written in.
+    """
+    undated = event.time is None or stated.time is None
+    return event.hw is not None and event.hw < stated.value and (undated or (event.time or 0) >= (stated.time or 0))
+
+
 class Watermarks:
     """Reads the lines that change no log, and carries a replica's state from one role span to the next.
 
@@ -214,7 +223,7 @@ class Watermarks:
             return  # set while the log is loaded: not reached, but remembered
         now = self.now
         stated = self._stated_as_leader(event)
-        if stated is not None and event.kind == Kind.HW and event.hw < stated.value:
+        if stated is not None and event.kind == Kind.HW and _lower(event, stated):
             ref = Ref(row=event.row, note=f"high watermark {event.hw}")
             refs = (stated.ref, ref)
             self._fell(stated.value, event.hw, event, refs)
