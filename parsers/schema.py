@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from typing import Final
 
 import polars as pl
 
@@ -318,6 +319,10 @@ def beyond(columns: Iterable[str], schema: Mapping[str, pl.DataType]) -> pl.Expr
     named = [name for name in columns if name in schema]
     lost = (pl.col(name).is_not_null() & pl.col(name).cast(schema[name], strict=False).is_null() for name in named)
     return pl.any_horizontal(*lost)
+
+
+NO_TOPIC_ID: Final = "A" * 22
+"""16 zero bytes, as ids are printed: no id."""
 
 
 def conform(frame: pl.DataFrame, schema: dict[str, pl.DataType]) -> pl.DataFrame:

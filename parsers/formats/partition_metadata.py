@@ -11,14 +11,13 @@ from typing import Final
 
 from parsers.errors import NotThisFormat
 from parsers.reading import Notices, Reading, observations
-from parsers.schema import Kind
+from parsers.schema import NO_TOPIC_ID, Kind
 
 NAME: Final = "partition-metadata"
 FILE: Final = "partition.metadata"
 
 _LINE: Final = re.compile(r"(?P<key>[a-z_]+):\s+(?P<value>\S+)\s*")
 _TOPIC_ID: Final = re.compile(r"[A-Za-z0-9_-]{22}")
-_ZERO_ID: Final = "A" * 22  # 16 zero bytes: no id
 
 
 def read_partition_metadata(data: bytes, topic: str, partition: int) -> Reading:
@@ -55,7 +54,7 @@ def read_partition_metadata(data: bytes, topic: str, partition: int) -> Reading:
         notices.add(f"version {version!r} is unknown, only 0 is", excerpt=lines[0], line=version_line)
     elif not topic_id:
         notices.add("the topic id is missing", line=place)
-    elif not _TOPIC_ID.fullmatch(topic_id) or topic_id == _ZERO_ID:
+    elif not _TOPIC_ID.fullmatch(topic_id) or topic_id == NO_TOPIC_ID:
         notices.add("the topic id is incomplete, zero or no id", excerpt=topic_id, line=place)
     else:
         row = {"topic": topic, "partition": partition, "topic_id": topic_id, "kind": Kind.TOPIC_ID, "message": NAME}

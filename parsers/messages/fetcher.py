@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from parsers.messages.catalogue import Each, Example, Message, Variant
 from parsers.messages.patterns import EITHER, FETCHER, FETCHER_OLD, NAME, ORDERS, TP, known
-from parsers.schema import Kind
+from parsers.schema import NO_TOPIC_ID, Kind
 
 _FETCH_DATA = Each(
     rf"(?P<tp>{NAME})=(?:PartitionData)?\((?:topicId=(?P<topic_id>{NAME}), )?(?:fetchO|o)ffset=(?P<leo>[0-9]+), "
@@ -401,6 +401,28 @@ MESSAGES: tuple[Message, ...] = (
                                 "log_start": 0,
                                 "leader_epoch": 3,
                                 "previous_epoch": 1,
+                            },
+                        ),
+                        "real",
+                    ),
+                    Example(
+                        "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Error in response for fetch request "
+                        "(type=FetchRequest, replicaId=3, maxWait=500, minBytes=1, maxBytes=10485760, "
+                        "fetchData={orders-0=PartitionData(topicId=AAAAAAAAAAAAAAAAAAAAAA, fetchOffset=2706, "
+                        "logStartOffset=0, maxBytes=1048576, currentLeaderEpoch=Optional[9], "
+                        "lastFetchedEpoch=Optional[8])}, isolationLevel=READ_UNCOMMITTED, removed=, replaced=, "
+                        "metadata=(sessionId=INVALID, epoch=INITIAL), rackId=)",
+                        (
+                            {
+                                "detail": "fetch request failed",
+                                "witness": 3,
+                                "leader": 1,
+                                **ORDERS,
+                                "topic_id": NO_TOPIC_ID,
+                                "leo": 2706,
+                                "log_start": 0,
+                                "leader_epoch": 9,
+                                "previous_epoch": 8,
                             },
                         ),
                         "real",

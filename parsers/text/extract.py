@@ -19,7 +19,7 @@ from parsers.details import RENAME_FAILED, SENT_DAMAGED, UNNAMED_ERROR
 from parsers.filled import filled
 from parsers.messages import MESSAGES
 from parsers.messages.catalogue import Message, Variant
-from parsers.schema import NOTICES, OBSERVATIONS, Kind, conform, empty
+from parsers.schema import NO_TOPIC_ID, NOTICES, OBSERVATIONS, Kind, conform, empty
 from parsers.text import frames, unknown_wordings
 from parsers.text.frames import Frame
 from parsers.text.lines import Block
@@ -370,7 +370,7 @@ def values(rows: pl.DataFrame) -> pl.DataFrame:
         # The metadata log had another name in 2.8 (KafkaRaftServer.MetadataTopic).
         changes.append(pl.col("topic").replace("@metadata", "__cluster_metadata"))
     if "topic_id" in rows.columns:
-        changes.append(pl.col("topic_id").str.extract(r"([A-Za-z0-9_-]{22})"))
+        changes.append(_named_id(pl.col("topic_id").str.extract(r"([A-Za-z0-9_-]{22})")))
     for name, dtype in OBSERVATIONS.items():
         if dtype.is_integer() and rows.schema.get(name) == pl.String:
             changes.append(pl.col(name).cast(dtype, strict=False))
@@ -380,6 +380,11 @@ def values(rows: pl.DataFrame) -> pl.DataFrame:
         end = pl.col("last").cast(pl.Int64, strict=False) + 1
         rows = rows.with_columns((pl.coalesce(end, "leo") if "leo" in rows.columns else end).alias("leo"))
     return conform(rows, OBSERVATIONS)
+
+
+def _named_id(topic_id: pl.Expr) -> pl.Expr:
+    """Return a topic id; null for Uuid.ZERO_UUID, with which a broker fetches topics that have none yet (KIP-516)."""
+    return pl.when(topic_id != NO_TOPIC_ID).then(topic_id)
 
 
 def _split_partition(rows: pl.DataFrame, name: str, mark: str) -> pl.DataFrame:

@@ -17,6 +17,7 @@ from forensics.case.skew import skew
 from forensics.engines.local import scan, take_in
 from tests.cases.test_recorded import unpacked
 from tests.covering import missing_within
+from tests.incident import Incident
 
 CASES = ("upgrade-0.10.2.2", "upgrade-0.11.0.3", "freeze-2.3.1")
 
@@ -66,3 +67,20 @@ def test_clocks_of_one_machine_do_not_seem_apart(name: str, tmp_path: Path) -> N
     assert found.get_column("consistent").all()
     assert found.filter(pl.col("low") > 0).is_empty()
     assert found.filter(pl.col("high") < 0).is_empty()
+
+
+@pytest.mark.parametrize(("before", "topics"), [("A" * 22, 1), ("zK_lD2xDSU2iWulO9XyZNQ", 2)])
+def test_a_topic_that_is_given_its_id_is_no_other_topic(before: str, topics: int, tmp_path: Path) -> None:
+    """A controller gives ids to the topics that have none once inter.broker.protocol.version is 2.8 (KIP-516)."""
+    incident = Incident(tmp_path, brokers=2)
+    incident.begins(50)
+    for at, topic_id in ((10, before), (20, "CD9asPXwRzGGq6FkdEjAFQ")):
+        data = f"PartitionData(topicId={topic_id}, fetchOffset=50, logStartOffset=0, maxBytes=1048576, "
+        asked = f"{{orders-0={data}currentLeaderEpoch=Optional[0], lastFetchedEpoch=Optional[0])}}"
+        incident[2].says(
+            at, "WARN [ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Error in response for fetch request "
+            f"(type=FetchRequest, replicaId=2, maxWait=500, minBytes=1, maxBytes=10485760, fetchData={asked}, "
+            "isolationLevel=READ_UNCOMMITTED, removed=, replaced=, metadata=(sessionId=INVALID, epoch=INITIAL), "
+            "rackId=) (kafka.server.ReplicaFetcherThread)"
+        )  # fmt: skip
+    assert len([one for one in incident.scan().partitions if one.history.name == "orders-0"]) == topics
