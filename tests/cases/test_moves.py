@@ -12,7 +12,7 @@ import pytest
 from forensics.engines.local import scan, take_in
 from forensics.replay.facts.log_dir_moves import without_copies
 from parsers.schema import Kind
-from tests.incident import wishes
+from tests.incident import Incident, wishes
 
 DATA = Path(__file__).parent / "data"
 
@@ -61,3 +61,55 @@ def test_a_copy_is_left_out_where_no_line_before_names_the_directory_of_the_log(
 def test_without_a_word_of_a_copy_nothing_is_left_out() -> None:
     whole = rows("jbodmid-1.1.1", 1).filter(~pl.col("kind").is_in([Kind.LOG_COPIED.value, Kind.LOG_MOVED.value]))
     assert without_copies(whole).equals(whole)
+
+
+LEFT, IN_USE = "/d/data", "/d/data2"
+
+
+def loaded(folder: str, end: int) -> str:
+    """A line of a broker up to 2.5."""
+    found = f"Completed load of log with 1 segments, log start offset 0 and log end offset {end} in 1 ms"
+    return f"INFO [Log partition=orders-0, dir={folder}] {found} (kafka.log.Log)"
+
+
+BEGUN = (
+    loaded(IN_USE, 80),
+    loaded(LEFT, 0),
+    (
+        f"INFO Created log for partition orders-0 in {LEFT}/orders-0.{'0' * 32}-future with properties {{}} "
+        "(kafka.log.LogManager)"
+    ),
+    (
+        "INFO [ReplicaAlterLogDirsManager on broker 1] Added fetcher to broker BrokerEndPoint(id=1, host=h:-1) for "
+        "partitions Map(orders-0 -> (offset=0, leaderEpoch=6)) (kafka.server.ReplicaAlterLogDirsManager)"
+    ),
+)
+"""A copy of a log is begun."""
+GOES_ON = (
+    f"INFO [Log partition=orders-0, dir={LEFT}] Truncating to 40 has no effect as the largest offset in the log is 35 "
+    "(kafka.log.Log)"
+)
+
+
+@pytest.mark.parametrize(
+    ("found", "ends"),
+    [
+        ([(LEFT, 36), (IN_USE, 75)], [80, 75]),
+        ([(IN_USE, 75), (LEFT, 36)], [80, 75]),
+        ([(LEFT, 79)], [80, 79, 36]),
+    ],
+)
+def test_a_copy_that_a_process_left_behind_is_not_the_log(
+    found: list[tuple[str, int]], ends: list[int], tmp_path: Path
+) -> None:
+    """Up to 2.5 the next process logs the length of both. Only if it finds one of them, the copy had become the log."""
+    node = Incident(tmp_path, brokers=1)[1]
+    for at, line in enumerate(BEGUN):
+        node.says(10 + at, line)
+    node.starts(20)
+    for at, one in enumerate(found):
+        node.says(21 + at, loaded(*one))
+    node.says(30, GOES_ON)
+    kept = without_copies(take_in([str(tmp_path)]).observations.sort("row"))
+    stating = pl.col("kind").is_in([Kind.LOG_LOADED.value, Kind.TRUNCATE_NOOP.value])
+    assert kept.filter(stating).get_column("leo").to_list() == ends

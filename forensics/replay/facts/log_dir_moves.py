@@ -39,7 +39,7 @@ _AT_ONCE: Final = timedelta(seconds=10)
 
 _KEY: Final = ("topic", "partition", "broker")
 _HOME: Final = ("topic", "partition", "incarnation", "broker")
-_READ: Final = ("row", "kind", "leo", "hw", "log_dir", "detail", "time")
+_READ: Final = ("row", "run", "kind", "leo", "hw", "log_dir", "detail", "time")
 
 
 def without_copies(rows: pl.DataFrame) -> pl.DataFrame:
@@ -48,7 +48,8 @@ def without_copies(rows: pl.DataFrame) -> pl.DataFrame:
     Up to 2.5 most lines about the copy name the replica like those about its log, with another directory at most
     (``LogManager.getOrCreateLog`` with ``isFuture``, ``Log``). Three lines show that it is a copy: when its fetcher is
     added (``ReplicaAlterLogDirsManager``), from 2.4 on when it is created (its directory ends in ``-future``), and when
-    it replaces the log (``LogManager.replaceCurrentWithFutureLog``).
+    it replaces the log (``LogManager.replaceCurrentWithFutureLog``). A process that ends before that leaves the copy
+    behind. The next one loads it beside the log, and logs its length in the same words.
 
     Args:
         rows: observations of partitions, sorted by topic, partition, broker and row.
@@ -68,7 +69,7 @@ def _of_copies(events: pl.DataFrame) -> list[int]:
     """Return rows about copies, for one replica."""
     copy = _Copy()
     for line in events.select(_READ).iter_rows():
-        copy.read(_Line(*line))
+        copy.take(_Line(*line))
     return copy.found
 
 
@@ -76,6 +77,7 @@ class _Line(NamedTuple):
     """Values read of a line: columns ``_READ``."""
 
     row: int
+    run: int | None
     kind: str
     leo: int | None
     hw: int | None
@@ -113,6 +115,11 @@ class _Copy:
         confirmed: whether a line shows that ``other`` is a copy.
         begun: a former process began the copy; this one lacks a checkpoint of the copy, or of a log just moved.
         since: time of the first line that names ``other``.
+        run: process of the last line.
+        left: directory of a copy that a former process left behind, or None.
+        held: rows of this process that name ``left``, until it loads the log itself from another directory. If it never
+            does, the copy had replaced the log.
+        loaded: this process has loaded the log itself.
     """
 
     found: list[int] = field(default_factory=list)
@@ -122,6 +129,38 @@ class _Copy:
     confirmed: bool = False
     begun: bool = False
     since: datetime | None = None
+    run: int | None = None
+    left: str | None = None
+    held: list[int] = field(default_factory=list)
+    loaded: bool = False
+
+    def take(self, line: _Line) -> None:
+        """Take in the next line, of whichever process."""
+        if line.run is not None and line.run != self.run:
+            self._restart(line.run)
+        if self.left is None or line.moves or line.log_dir != self.left:
+            self._note_load(line)
+            self.read(line)
+        elif self.loaded:
+            self.found.append(line.row)
+        else:
+            self.held.append(line.row)
+
+    def _restart(self, run: int) -> None:
+        """A new process. It finds the log, and the copy that a former one had begun, unless that had replaced it."""
+        if self.held and self.left is not None:
+            self._use(self.left)
+            self.begun, self.left = False, None
+        if self.confirmed and self.in_use is not None and self.other is not None:
+            self.left, self.begun, self.confirmed = self.other, True, False
+            self.other, self.supposed = None, []
+        self.run, self.held, self.loaded = run, [], False
+
+    def _note_load(self, line: _Line) -> None:
+        """Note that this process has loaded the log itself, so that what it loaded from ``left`` is the copy."""
+        if self.left is not None and line.loads and line.leo != 0 and line.log_dir == self.in_use:
+            self.found += self.held
+            self.held, self.loaded = [], True
 
     def read(self, line: _Line) -> None:
         """Take in the next line."""
@@ -131,8 +170,9 @@ class _Copy:
             self.confirmed = self.other is not None
         elif line.moves:
             self.found += self.supposed
-            self._use(line.log_dir or self.other or self.in_use)
+            self._use(line.log_dir or self.other or self.left or self.in_use)
             self.confirmed = self.begun = False
+            self.left = None
         elif self.begun and line.lacks_checkpoint:
             self.found.append(line.row)
         elif line.loads and line.leo != 0:
