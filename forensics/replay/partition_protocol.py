@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from forensics.replay.broker_facts import BrokerFacts, truncates_to_hw
-from forensics.replay.protocol import Answer, some
+from forensics.replay.protocol import Answer, every, some
 
 
 class TruncatesTo(StrEnum):
@@ -29,6 +29,7 @@ class PartitionProtocol:
         maybe_kraft: they may: nothing shows of one of them that it does not.
         may_elect_from_elr: leaders may come from the eligible leader replicas (KIP-966).
         joins_below_epoch_start: whether a leader adds a follower to the ISR that early (KAFKA-7128).
+        hw_needs_min_isr: whether no leader raises its high watermark while the ISR is that small (KIP-966).
     """
 
     truncates_to: TruncatesTo = TruncatesTo.LEADER_EPOCH
@@ -37,6 +38,7 @@ class PartitionProtocol:
     maybe_kraft: bool = False
     may_elect_from_elr: bool = False
     joins_below_epoch_start: Answer = Answer.NO
+    hw_needs_min_isr: Answer = Answer.OPEN
 
     @classmethod
     def of(cls, brokers: Mapping[int, BrokerFacts], replicas: Iterable[int]) -> PartitionProtocol:
@@ -55,6 +57,7 @@ class PartitionProtocol:
             maybe_kraft=any(one.kraft is not Answer.NO for one in known),
             may_elect_from_elr=any(one.elects_from_elr is not Answer.NO for one in known),
             joins_below_epoch_start=some(one.joins_below_epoch_start for one in known),
+            hw_needs_min_isr=every(one.hw_needs_min_isr for one in known) if known else Answer.OPEN,
         )
 
     @property

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from forensics.engines.local import scan
-from forensics.replay.signs.suspicions import SIGNS, Sign
+from forensics.replay.signs.sign import Sign
+from forensics.replay.signs.suspicions import SIGNS, suspicions
 from forensics.reports.text import render
 from forensics.rules import RULES
 from forensics.rules.finding import Severity
@@ -82,6 +83,26 @@ def test_a_follower_that_truncates_below_its_own_high_watermark_is_suspected(tmp
     assert incident.verdict(CUT) == "unknown"
     (finding,) = incident.findings(CUT)
     assert (finding.confidence, finding.severity, finding.offsets) == ("suspected", Severity.ERROR, ((50, 80),))
+
+
+@pytest.mark.parametrize(("release", "setting", "suspected"), [("3.9.1", 2, 0), ("3.9.1", 1, 1), ("", 2, 1)])
+def test_a_leader_alone_commits_nothing_below_min_insync_replicas(
+    release: str, setting: int, suspected: int, tmp_path: Path
+) -> None:
+    """By its last line leader 1 was alone in the ISR, and had more than leader 2 begins with. Before 3.7 a producer
+    with acks=1 makes that committed too.
+    """
+    incident = Incident(tmp_path, brokers=2)
+    incident.begins(50, f"min.insync.replicas={setting}")
+    incident[1].shrinks(5, "1,2", "1", 50, 80, "(brokerId: 2, endOffset: 50)")
+    incident.elects(20, 1, 2, [2])
+    incident[2].leads(20, 1, 50, 50, [2])
+    incident[1].starts(30).loads(31, 80).follows(32, 1, 2, 80, 50).cuts(33, 50)
+    for log in tmp_path.rglob("*.log") if release else ():
+        if log.parent.name == "logs":
+            log.write_text(log.read_text().replace("Kafka version: 2.8.2", f"Kafka version: {release}"))
+    found = [one.sign for one in suspicions(incident.history())]
+    assert found.count(Sign.LED_WITHOUT_LAST_RECORDS) == suspected
 
 
 def test_lines_of_two_files_are_in_no_order_where_the_clock_was_set_back(tmp_path: Path) -> None:

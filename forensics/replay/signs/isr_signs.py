@@ -17,6 +17,7 @@ from forensics.replay.facts.refusals import Complaint
 from forensics.replay.history import History, Role, Truncation, once
 from forensics.replay.leader_epochs import Epoch
 from forensics.replay.leadership.elections import elected_with_others, isr_before
+from forensics.replay.protocol import Answer
 from forensics.replay.signs.sign import Sign, Suspicion
 from parsers.schema import Kind
 
@@ -48,8 +49,11 @@ def led_from_outside(history: History) -> Iterator[Suspicion]:
 def lacks_records_of_last_isr(history: History) -> Iterator[Suspicion]:
     """Yield such leaders that begin below the log end offset of a broker that was alone in the ISR.
 
-    A leader that is alone in the ISR commits what it appends, unless min.insync.replicas forbids it.
+    A leader that is alone in the ISR commits what it appends, unless min.insync.replicas forbids it. From 3.7 on a
+    higher one forbids that for all producers, and before only for those with acks=all (KIP-966).
     """
+    if history.protocol.hw_needs_min_isr is Answer.YES and (history.facts.min_insync_replicas or 1) > 1:
+        return
     for epoch, last in _from_outside(history):
         start, (end, committed) = _start(history, epoch, last.line.broker), last.reached
         if last.isr != {last.line.broker} or start is None or end is None:
