@@ -221,8 +221,8 @@ def _merged(data: bytes) -> tuple[str, bytes] | None:
 
     No two parts are of the same time, or they are of different loggers, which log to files of their own. Otherwise the
     clock may have been set back, as at the end of summer time. Parts of several brokers stay as they are: most lines do
-    not name theirs. So do parts that are far from each other, or of which lines name falling leader epochs then: such a
-    clock was set back by more than the log is long.
+    not name theirs. So do parts of which lines name falling leader epochs then, or that are far apart and name none:
+    such a clock was set back by more than the log is long.
     """
     events = list(_events(data if data.endswith(b"\n") else data + b"\n"))
     parts = _parts(events)
@@ -235,7 +235,8 @@ def _merged(data: bytes) -> tuple[str, bytes] | None:
         (event for part in ordered for event in part.events),
         key=lambda event: (event.time, _ROLES_FIRST not in event.text),
     )
-    if _far_apart(ordered) or _falling_epochs(merged) > _falling_epochs(events):
+    falls = _falling_epochs(merged) - _falling_epochs(events)
+    if falls > 0 or (falls == 0 and _far_apart(ordered)):
         return None
     untimed = (event.text for event in events if not event.time)
     return MERGED, b"".join([*untimed, *(event.text for event in merged)])

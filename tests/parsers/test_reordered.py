@@ -139,7 +139,8 @@ def fetches(second: int, epoch: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("first", "epochs", "merged"), [(2000, (), False), (600, (), True), (50, (3, 4), False), (50, (4, 3), True)]
+    ("first", "epochs", "merged"),
+    [(2000, (), False), (2000, (4, 3), True), (600, (), True), (50, (3, 4), False), (50, (4, 3), True)],
 )
 def test_a_clock_that_was_set_back_by_more_than_the_log_is_long_reorders_nothing(
     first: int, epochs: tuple[int, ...], merged: bool, tmp_path: Path
