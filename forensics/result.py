@@ -70,6 +70,30 @@ class Partition:
 
 
 @dataclass(frozen=True, slots=True)
+class SameAnswers:
+    """Partitions for which each rule has the same answer, except the names and values in its findings.
+
+    Attributes:
+        first: the first of them.
+        places: the positions of all of them among the partitions of a result, rising.
+    """
+
+    first: Partition
+    places: list[int]
+
+
+def _sameness(one: Partition) -> tuple[object, ...]:
+    """Return what partitions with the same answers have in common. Equal answers without findings are one object."""
+    answers = (
+        (answer.rule, answer.verdict, id(answer.missing), *((f.severity, f.confidence) for f in answer.findings))
+        if answer.findings
+        else id(answer)
+        for answer in one.judgements.values()
+    )
+    return (one.history.incarnation > 0, *answers)
+
+
+@dataclass(frozen=True, slots=True)
 class Changes:
     """Changes by the user's settings, applied between rules and reports. Reports show them, so that no reader is
     misled.
@@ -131,6 +155,40 @@ class Result:
     repair: Repair | None = None
     redacted: bool = False
     plugins: tuple[Plugin, ...] = field(default_factory=plugins_asked)
+    _same: list[SameAnswers] | None = field(default=None, init=False, repr=False, compare=False)
+    _members: dict[tuple[int, ...], list[Partition]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    @property
+    def same_answers(self) -> Sequence[SameAnswers]:
+        """The partitions by their answers: of hundreds of thousands, few have an answer of their own."""
+        if self._same is None:
+            groups: dict[tuple[object, ...], SameAnswers] = {}
+            for place, one in enumerate(self.partitions):
+                groups.setdefault(_sameness(one), SameAnswers(one, [])).places.append(place)
+            self._same = list(groups.values())
+        return self._same
+
+    def having(self, holds: Callable[[Partition], bool]) -> Sequence[Partition]:
+        """Return the partitions of which something holds, in their order; the same list where they are the same.
+
+        Args:
+            holds: asked of one of those with the same answers. It must depend on these, and on whether the topic was
+                created again, alone.
+        """
+        return self.members(tuple(number for number, one in enumerate(self.same_answers) if holds(one.first)))
+
+    def members(self, groups: tuple[int, ...]) -> Sequence[Partition]:
+        """Return the partitions of some of ``same_answers``, in their order; the same list for the same groups.
+
+        Args:
+            groups: their numbers, rising.
+        """
+        if groups not in self._members:
+            places = sorted(place for number in groups for place in self.same_answers[number].places)
+            self._members[groups] = [self.partitions[place] for place in places]
+        return self._members[groups]
 
     @property
     def worst(self) -> Severity | None:
@@ -147,7 +205,7 @@ class Result:
     def unknown(self) -> Severity | None:
         """The worst severity of any rule whose verdict is unknown for a partition."""
         severities = {rule.id: rule.severity for rule in RULES}
-        verdicts = (judgement for one in self.partitions for judgement in one.judgements.values())
+        verdicts = (judgement for same in self.same_answers for judgement in same.first.judgements.values())
         open_ = {severities[one.rule] for one in verdicts if one.verdict is Verdict.UNKNOWN}
         return min(open_, key=lambda one: one.rank, default=None)
 
@@ -155,7 +213,7 @@ class Result:
     def failures(self) -> tuple[int, int]:
         """On how many files and on how many partitions this program failed: nothing was concluded from them."""
         files = self.case.sources.filter(pl.col("format") == FAILED).height
-        return files, sum(one.failed for one in self.partitions)
+        return files, sum(len(same.places) for same in self.same_answers if same.first.failed)
 
     @property
     def left_out(self) -> list[str]:

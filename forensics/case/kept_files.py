@@ -169,7 +169,7 @@ def _path(path: str, broker: int | None, *, metadata: bool) -> str:
         parts.insert(-1, "as-read")
     if broker is None:
         return "/".join(parts)
-    at = max((n for n, part in enumerate(parts[:-1]) if by_folder([part]) == broker), default=None)
+    at = max((n for n, part in enumerate(parts[:-1]) if by_folder((part,)) == broker), default=None)
     return "/".join([f"broker-{broker}", *(parts if at is None else parts[at + 1 :])])
 
 

@@ -173,7 +173,7 @@ class _Around:
             if inside in _INSTALLED:
                 self.hosts.setdefault(host, set()).add(number)
 
-    def owner(self, source: Source, above: Sequence[str], stated: int | None, word: _Word) -> int | None:
+    def owner(self, source: Source, above: tuple[str, ...], stated: int | None, word: _Word) -> int | None:
         """Return the broker of a file, or None. A log of several brokers has none.
 
         Args:
@@ -187,21 +187,20 @@ class _Around:
         known = word.broker if stated is None else stated
         return self.broker(source, above) if known is None else known
 
-    def broker(self, source: Source, above: Sequence[str]) -> int | None:
+    def broker(self, source: Source, above: tuple[str, ...]) -> int | None:
         """Return the most likely broker of a file, or None.
 
         Other parts of the same text are no evidence for a part. Its name is no evidence if names mislead.
         """
         named = _container(source) not in self.misleading
         if not named:
-            above = [folder for folder in above if "!" not in folder]
+            above = tuple(folder for folder in above if "!" not in folder)
         beside: dict[str, set[int]] = {} if _of_several(source) else self.spoken
         pods: dict[str, set[int]] = {} if _of_several(source) else self.pods
-        installed = [host for host, inside in _hosts(source) if inside in _INSTALLED]
         guesses: tuple[Callable[[], int | None], ...] = (
             lambda: _nearest(above, self.config),
             lambda: _nearest([_stem(source)], pods),
-            lambda: _nearest(installed, self.hosts),
+            lambda: _nearest(_installed_below(source.folder), self.hosts),
             lambda: _nearest(above[:1], beside),
             lambda: _nearest(above, beside),
             lambda: _of_log_directory(source),
@@ -217,14 +216,16 @@ def _of_log_directory(source: Source) -> int | None:
     return int(found[1]) if found is not None else None
 
 
-def _of_pod(above: Sequence[str]) -> int | None:
+@functools.lru_cache(maxsize=1024)
+def _of_pod(above: tuple[str, ...]) -> int | None:
     """Return the broker whose pod the nearest folder above a file is named after."""
     pods = (_POD.match(name_of(folder)) for folder in above)
     return next((int(found[1].rpartition("-")[2]) for found in pods if found is not None), None)
 
 
-def by_folder(above: Sequence[str]) -> int | None:
-    """Return the broker that the nearest folder above a file is named after."""
+@functools.lru_cache(maxsize=1024)
+def by_folder(above: tuple[str, ...]) -> int | None:
+    """Return the broker that the nearest folder above a file is named after; cached, because many files share one."""
     names = [name for name in map(name_of, above) if not _TICKET.match(name)]
     return next((int(m[1]) for name in names if (m := _FOLDER.search(name))), None)
 
@@ -279,7 +280,7 @@ def _misleading(files: Sequence[tuple[Source, FileReading]], words: Sequence[_Wo
         text = _container(source)
         if word.broker is None or text is None:
             continue
-        above = [folder for folder in _above(source) if "!" in folder]
+        above = tuple(folder for folder in _above(source) if "!" in folder)
         called = by_folder(above) if by_folder(above) is not None else _named(source)
         if called not in (None, word.broker):
             found.add(text)
@@ -295,6 +296,12 @@ def _hosts(source: Source) -> tuple[tuple[str, str], ...]:
 def _hosts_of(folder: str) -> tuple[tuple[str, str], ...]:
     folders = folders_of(folder)
     return tuple((above, name_of(below)) for below, above in pairwise(folders))
+
+
+@functools.lru_cache(maxsize=1024)
+def _installed_below(folder: str) -> tuple[str, ...]:
+    """Return the folders above those of an installation through which a path leads to its files."""
+    return tuple(host for host, inside in _hosts_of(folder) if inside in _INSTALLED)
 
 
 def _above(source: Source) -> tuple[str, ...]:

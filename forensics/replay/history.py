@@ -451,6 +451,8 @@ class History:
     # the same up to where the trace contradicts itself; what it claims does not count then
     doubted: Played | None = field(default=None, repr=False, compare=False)
     answers: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # answers computed before
+    # topic and partition of the first one of the case of which the same is known, so that the rules answer the same
+    alike: tuple[str, int] | None = field(default=None, repr=False, compare=False)
 
     def whole_with_files(self, broker: int | None) -> bool:
         """Return whether all lines of a broker about its replica, and the replica's segments, are in the evidence."""

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from operator import itemgetter
+from typing import Final
 
 import polars as pl
 
@@ -83,6 +84,9 @@ from parsers.encodings.checkpoint_file import INT32_MAX, integer
 from parsers.formats.metadata_log import ALLOWS
 from parsers.formats.trace_jsonl import NAME as TRACE
 from parsers.schema import Kind
+
+_ONE_LIFE: Final = frozenset({0})
+"""Incarnations of a partition whose topic was never created again."""
 
 MIN_INSYNC = "min.insync.replicas"
 
@@ -301,9 +305,11 @@ class _Read:
             if place[0] != METADATA_TOPIC
             for one in replicas.values()
         }
-        lives: dict[tuple[str, int], set[int]] = {}
+        lives: dict[tuple[str, int], frozenset[int]] = {}
         for topic, partition, incarnation in named | present:
-            lives.setdefault((topic, partition), set()).add(incarnation)
+            before = lives.get((topic, partition))
+            once = _ONE_LIFE if incarnation == 0 else frozenset({incarnation})  # one object for nearly all of them
+            lives[topic, partition] = once if before is None else before | once
         return _Read(
             case=case,
             cluster=case.cluster,

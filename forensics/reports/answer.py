@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -280,9 +281,19 @@ def open_rules(result: Result) -> dict[Rule, list[Partition]]:
 def _unanswered(result: Result, found: Collection[tuple[str, tuple[object, ...]]]) -> dict[Rule, list[Partition]]:
     """Return the rules that more evidence would answer, with the partitions where they found nothing."""
     asked = [rule for rule in RULES if rule.severity is not Severity.INFO and rule.id not in result.changes.disabled]
-    open_ = {rule: [one for one in present(result) if _is(one, rule.id, Verdict.UNKNOWN)] for rule in asked}
-    left = {rule: [one for one in places if (rule.id, _key(one)) not in found] for rule, places in open_.items()}
-    return {rule: places for rule, places in left.items() if places}
+    with_findings = {rule for rule, _ in found}
+    left: dict[Rule, list[Partition]] = {}
+    for rule in asked:
+        places = result.having(partial(_is_open, rule=rule.id))
+        if rule.id in with_findings:
+            places = [one for one in places if (rule.id, _key(one)) not in found]
+        if places:
+            left[rule] = [*places]
+    return left
+
+
+def _is_open(partition: Partition, *, rule: str) -> bool:
+    return not partition.history.incarnation and _is(partition, rule, Verdict.UNKNOWN)
 
 
 def present(result: Result) -> list[Partition]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.case import Origin
@@ -13,7 +13,7 @@ from forensics.case.trace_clusters import cluster_text
 from forensics.reports.titles import node_name
 from forensics.result import Partition, Result
 from forensics.rules.finding import Verdict, brokers_text
-from forensics.rules.wants import Artefact, Want
+from forensics.rules.wants import Artefact, Collect, Want
 
 LOGS, DATA = "LOG_FOLDER", "DATA_FOLDER"
 """Folders that the evidence does not name; the operator writes the real ones."""
@@ -61,7 +61,7 @@ class Wanted:
     """Something to collect, and the partitions that need it."""
 
     want: Want
-    partitions: tuple[Partition, ...]
+    partitions: Sequence[Partition]
 
     @property
     def by_use(self) -> tuple[object, ...]:
@@ -71,17 +71,23 @@ class Wanted:
 
 def wanted(result: Result) -> list[Wanted]:
     """Return what would answer the open questions, what most partitions need first, Kafka's own topics last."""
-    found: dict[Want, dict[tuple[object, ...], Partition]] = {}
-    for partition in result.partitions:
-        if partition.history.incarnation:
-            continue  # an earlier incarnation of a topic: its files are legitimately gone
-        key = partition.order
-        for judgement in partition.judgements.values():
-            if judgement.verdict is Verdict.UNKNOWN:
-                for want in judgement.missing:
-                    found.setdefault(want, {})[key] = partition
-    every = [Wanted(want, tuple(uses.values())) for want, uses in found.items()]
+    asking: dict[Want, list[int]] = {}
+    for number, same in enumerate(result.same_answers):
+        for want in _wants(same.first):
+            asking.setdefault(want, []).append(number)
+    every = [Wanted(want, result.members(tuple(groups))) for want, groups in asking.items()]
     return sorted(every, key=lambda one: (*one.by_use, one.want.order))
+
+
+def _wants(partition: Partition) -> list[Want]:
+    """Return what would answer the open questions about a partition, each once.
+
+    Of an earlier incarnation of a topic nothing is wanted: its files are legitimately gone.
+    """
+    if partition.history.incarnation:
+        return []
+    open_ = (one for one in partition.judgements.values() if one.verdict is Verdict.UNKNOWN)
+    return list(dict.fromkeys(want for one in open_ for want in one.missing))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +109,12 @@ def commands(result: Result, found: Sequence[Wanted]) -> list[Command]:
     There is none for a partition of which traces are the only evidence: its wants are lines of a trace.
     """
     files: dict[tuple[str, int], dict[_File, None]] = {}
-    of_files = [one for one in found if one.want.origin is Origin.FILES]
-    fetched = [(one, way) for one in of_files if not only_if_saved(one.want) for way in one.want.ways[:1]]
-    each = [(part, way, broker) for one, way in fetched for part in one.partitions for broker in way.brokers]
-    for partition, way, broker in each:
-        mine = files.setdefault((partition.history.cluster or "", broker), {})
-        mine.update(dict.fromkeys(_files(way.artefacts, partition)))
+    of_files = [one for one in found if one.want.origin is Origin.FILES and not only_if_saved(one.want)]
+    fetched = {(way, id(one.partitions)): one.partitions for one in of_files for way in one.want.ways[:1]}
+    for (way, _), partitions in fetched.items():
+        for broker, partition in itertools.product(way.brokers, _named(way, partitions)):
+            mine = files.setdefault((partition.history.cluster or "", broker), {})
+            mine.update(dict.fromkeys(_files(way.artefacts, partition)))
     several = len({cluster for cluster, _ in files}) > 1
     return [
         Command(
@@ -118,6 +124,30 @@ def commands(result: Result, found: Sequence[Wanted]) -> list[Command]:
         for (cluster, broker), named in sorted(files.items())
         if named
     ]
+
+
+def _named(way: Collect, partitions: Sequence[Partition]) -> Iterable[Partition]:
+    """Return the partitions that a command names because of one way to an answer: of each cluster the first ones.
+
+    There is one more than a command names, which then packs the whole folder.
+    """
+    most = NAMED + 1 if _OF_PARTITION.intersection(way.artefacts) else 1
+    if len(partitions) <= most:
+        return partitions
+    of_cluster: dict[str, list[Partition]] = {}
+    for one in partitions:
+        of_cluster.setdefault(one.history.cluster or "", []).append(one)
+    return [one for found in of_cluster.values() for one in _first_named(found, most)]
+
+
+def _first_named(partitions: Sequence[Partition], most: int) -> list[Partition]:
+    """Return the first partitions with different names: those of earlier topics of one name share a folder."""
+    found: dict[str, Partition] = {}
+    for one in partitions:
+        found.setdefault(one.history.name, one)
+        if len(found) == most:
+            break
+    return list(found.values())
 
 
 def _known(result: Result, cluster: str, node: int) -> Broker | None:

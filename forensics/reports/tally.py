@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 from forensics.case import Case, Origin
+from forensics.replay.confidence import Confidence
 from forensics.result import Partition, Result
 from forensics.rules import RULES
-from forensics.rules.finding import Rule, Verdict
+from forensics.rules.finding import Judgement, Rule, Severity, Verdict
 from forensics.rules.of_quorum import NOT_ASKED
 
 
@@ -48,9 +51,58 @@ def unanswered(result: Result) -> list[Rule]:
 
 
 def _verdicts(result: Result, rule: Rule, partitions: Sequence[Partition] | None = None) -> set[Verdict]:
-    places = result.partitions if partitions is None else partitions
+    places = [same.first for same in result.same_answers] if partitions is None else partitions
     judged = (partition.judgements.get(rule.id) for partition in places)
     return {judgement.verdict for judgement in judged if judgement is not None}
+
+
+class Places(NamedTuple):
+    """Rules with the same verdict in the same partitions.
+
+    Attributes:
+        rules: in the order of the rules.
+        partitions: where they have it.
+    """
+
+    rules: list[Rule]
+    partitions: Sequence[Partition]
+
+
+def by_places(result: Result, rules: Sequence[Rule], verdict: Verdict, *, mild: bool | None = None) -> list[Places]:
+    """Return the rules that have a verdict somewhere, those with it in the same partitions together.
+
+    Args:
+        result: a finished scan.
+        rules: those that are asked about.
+        verdict: the verdict.
+        mild: whether the findings are warnings; None for whatever they are.
+    """
+    found: dict[int, Places] = {}
+    for rule in rules:
+        places = result.having(partial(_has, rule=rule.id, verdict=verdict, mild=mild))
+        if places:
+            found.setdefault(id(places), Places([], places)).rules.append(rule)
+    return list(found.values())
+
+
+def _has(partition: Partition, *, rule: str, verdict: Verdict, mild: bool | None) -> bool:
+    answer = partition.judgements[rule]
+    return answer.verdict is verdict and mild in (None, _only_warns(answer))
+
+
+def _only_warns(answer: Judgement) -> bool:
+    """Return whether no finding of a rule in a partition is worse than a warning."""
+    return all(finding.severity.rank >= Severity.WARNING.rank for finding in answer.findings)
+
+
+def suspected(result: Result, rule: Rule) -> Sequence[Partition]:
+    """Return the partitions where a rule has no answer, and suspects something."""
+    return result.having(partial(_is_suspected, rule=rule.id))
+
+
+def _is_suspected(partition: Partition, *, rule: str) -> bool:
+    answer = partition.judgements[rule]
+    return answer.verdict is Verdict.UNKNOWN and any(f.confidence is Confidence.SUSPECTED for f in answer.findings)
 
 
 def without_replica(case: Case, partitions: Iterable[Partition]) -> set[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -59,7 +59,6 @@ from forensics.rules.finding import (
     Action,
     Evidence,
     Finding,
-    Judgement,
     Rule,
     Severity,
     States,
@@ -492,21 +491,24 @@ class _Page(Page):
             label: the word for it, if it has another one.
             mild: whether the findings are warnings; None for whatever they are.
         """
-        partitions = self.result.partitions
-        for places, rules in _alike(partitions, asked, verdict, mild).items():
-            where = f"{label or verdict.value} in {len(places):,} of {len(partitions):,}"
-            names = first_names([self.called(partitions[place]) for place in places], 2)
-            doubts = self.doubts(rules, [partitions[place] for place in places], verdict)
-            said = f"{', '.join(rule.id for rule in rules)} ({names}{doubts})"
+        every = len(self.result.partitions)
+        for rules, places in tally.by_places(self.result, asked, verdict, mild=mild):
+            where = f"{label or verdict.value} in {len(places):,} of {every:,}"
+            doubts = self.doubts(rules) if verdict is Verdict.UNKNOWN else ""
+            said = f"{', '.join(rule.id for rule in rules)} ({self.first_called(places)}{doubts})"
             self.put(f"  {where:<{VERDICT}}  ", said, indent=VERDICT + 4)
 
-    def doubts(self, rules: Sequence[Rule], places: Sequence[Partition], verdict: Verdict) -> str:
+    def first_called(self, places: Sequence[Partition]) -> str:
+        """Return the names of the first of some partitions, and how many more there are."""
+        return first_names([self.called(one) for one in places[:2]], 2, of=len(places))
+
+    def doubts(self, rules: Sequence[Rule]) -> str:
         """Return in which of the partitions with an open verdict a rule suspects something, as the end of a list."""
         found = []
-        for rule in rules if verdict is Verdict.UNKNOWN else ():
-            named = [self.called(one) for one in places if _suspects(one.judgements[rule.id])]
+        for rule in rules:
+            named = tally.suspected(self.result, rule)
             which = f"{rule.id} " if len(rules) > 1 else ""
-            found += [f"; {which}suspected in {first_names(named, 2)}"] if named else []
+            found += [f"; {which}suspected in {self.first_called(named)}"] if named else []
         return "".join(found)
 
     def open_rules(self, asked: int) -> None:
@@ -678,29 +680,6 @@ def _values(finding: Finding) -> tuple[int, ...]:
     """Return the numbers that matter in a quoted line: offsets first, then leader epochs."""
     ends = [value for first, end in finding.offsets for value in (first, end, end - 1)]
     return tuple(dict.fromkeys((*ends, *finding.before.values(), *finding.after.values(), *finding.epochs)))
-
-
-def _alike(
-    partitions: Sequence[Partition], asked: Sequence[Rule], verdict: Verdict, mild: bool | None
-) -> Mapping[tuple[int, ...], list[Rule]]:
-    """Return the rules with a verdict, by the positions of the partitions where they have it; see ``verdict``."""
-    found: dict[tuple[int, ...], list[Rule]] = {}
-    for rule in asked:
-        judged = [one.judgements[rule.id] for one in partitions]
-        places = tuple(n for n, one in enumerate(judged) if one.verdict is verdict and mild in (None, _only_warns(one)))
-        if places:
-            found.setdefault(places, []).append(rule)
-    return found
-
-
-def _suspects(judgement: Judgement) -> bool:
-    """Return whether a rule suspects something in a partition."""
-    return any(finding.confidence is Confidence.SUSPECTED for finding in judgement.findings)
-
-
-def _only_warns(judgement: Judgement) -> bool:
-    """Return whether no finding of a rule in a partition is worse than a warning."""
-    return all(finding.severity.rank >= Severity.WARNING.rank for finding in judgement.findings)
 
 
 def _kinds(case: Case) -> dict[int | None, dict[str, dict[str, object]]]:

@@ -365,7 +365,14 @@ def runs(findings: Sequence[Finding]) -> str:
     return first_names(runs, RUNS)
 
 
-def first_names(names: Sequence[str], most: int) -> str:
-    """Return the first names of many, and how many more there are."""
-    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
+def first_names(names: Sequence[str], most: int, *, of: int | None = None) -> str:
+    """Return the first names of many, and how many more there are.
+
+    Args:
+        names: all of them, or the first.
+        most: how many are named.
+        of: how many there are in all, where only the first are given.
+    """
+    every = len(names) if of is None else of
+    rest = f" and {every - most:,} more" if every > most else ""
     return ", ".join(names[:most]) + rest

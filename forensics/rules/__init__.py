@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from forensics.case import Case, Origin
-from forensics.replay.bare import shape
 from forensics.replay.history import History
 from forensics.replay.traces.results import Played
 from forensics.rules import (
@@ -147,17 +146,40 @@ class Shared:
     """Answers for partitions of one case, of which equal ones are in memory once.
 
     Attributes:
-        alike: answers of rules by ``bare.shape``, and the rules among them that found something: these name the
-            partition.
+        alike: by ``History.alike``, what gives the answers for a partition.
     """
 
     def __init__(self) -> None:
-        self.alike: dict[Hashable, tuple[list[Judgement], frozenset[str]]] = {}
+        self.alike: dict[tuple[str, int], Alike] = {}
         self._once: dict[Judgement, Judgement] = {}
 
     def once(self, answers: Iterable[Judgement]) -> list[Judgement]:
         """Return answers; partitions without findings mostly have equal ones."""
         return [one if one.findings else self._once.setdefault(one, one) for one in answers]
+
+
+class Alike:
+    """The answers of the rules for one partition, given again for others of which no more is known."""
+
+    def __init__(self, answers: Sequence[Judgement]) -> None:
+        """Keep the answers; those with findings name the partition."""
+        self._answers = answers
+        self._elsewhere: dict[str, Callable[[History], Judgement]] = {}
+        self._asked: list[Rule] = [*RULES.added]  # the answers of plugins may depend on more
+        named = {one.rule: one for one in answers if one.findings}
+        for rule in BUILT_IN:
+            if rule.id in named:
+                if rule.elsewhere is None:
+                    self._asked.append(rule)
+                else:
+                    self._elsewhere[rule.id] = rule.elsewhere(named[rule.id])
+
+    def of(self, history: History, case: Case) -> list[Judgement]:
+        """Return the answers for another partition."""
+        again = {name: answer(history) for name, answer in self._elsewhere.items()}
+        asked = [_judged(rule, history, case) for rule in self._asked]
+        again |= {one.rule: one for one in _with_assumption(history, asked)}
+        return [again.get(one.rule, one) for one in self._answers]
 
 
 def judgements(history: History, case: Case, shared: Shared | None = None) -> list[Judgement]:
@@ -179,14 +201,14 @@ def _judgements(history: History, case: Case, shared: Shared | None) -> list[Jud
         judged = _suspecting(history, _asked(history, case))
         return [_for_origin(_without_own_records(answer, others), history.origin) for answer in judged]
     shared = shared if shared is not None else Shared()
-    alike = shape(history)
-    if alike in shared.alike:
-        return _with_assumption(history, _shared(history, case, *shared.alike[alike]))
+    if history.alike in shared.alike:
+        return shared.alike[history.alike].of(history, case)
     judged = _asked(history, case)
-    answers = shared.once(_suspecting(history, judged))
-    if alike is not None and answers == judged:  # a suspicion is no rule's own answer
-        shared.alike[alike] = answers, frozenset(one.rule for one in answers if one.findings)
-    return _with_assumption(history, answers)
+    suspected = shared.once(_suspecting(history, judged))
+    answers = _with_assumption(history, suspected)
+    if history.alike is not None and suspected == judged:  # a suspicion is no rule's own answer
+        shared.alike[history.alike] = Alike(answers)
+    return answers
 
 
 def _asked(history: History, case: Case) -> list[Judgement]:
@@ -198,16 +220,6 @@ def _answer(rule: Rule, history: History, case: Case) -> Judgement:
     if history.quorum is not None:
         return of_quorum.judged(history, case, history.quorum, rule)
     return judged(rule, history, case)
-
-
-def _shared(history: History, case: Case, answers: list[Judgement], finding: frozenset[str]) -> list[Judgement]:
-    """Return the answers for a partition that is alike, the rules that find something asked again.
-
-    So are those of plugins: their answers may depend on more than the shape.
-    """
-    asked = (*(rule for rule in BUILT_IN if rule.id in finding), *RULES.added)
-    again = {rule.id: _judged(rule, history, case) for rule in asked}
-    return [again.get(one.rule, one) for one in answers]
 
 
 _OF_ROLES = frozenset({two_leaders_one_epoch.ID, unclean_election.ID, stale_directory.ID, evidence_gap.ID})

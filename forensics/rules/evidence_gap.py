@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 
 from forensics.case import Case
+from forensics.replay.bare import like
 from forensics.replay.confidence import Bearers
 from forensics.replay.coverage import Span
 from forensics.replay.history import History
-from forensics.rules.finding import HERE, Fact, Finding, Help, Judgement, Rule, Severity, Verdict, advised, place
+from forensics.rules.finding import (
+    HERE,
+    Advised,
+    Fact,
+    Finding,
+    Help,
+    Judgement,
+    Rule,
+    Severity,
+    Verdict,
+    advised,
+    place,
+)
 from forensics.rules.story import contradicted, missing_data, missing_logs, unstated_data
 from forensics.rules.wants import Want, of_evidence
 from forensics.rules.wording import want_texts
@@ -60,17 +74,42 @@ def judge(history: History, case: Case) -> Judgement:
         missing = of_evidence(found, history.origin)
     if not missing:
         return Judgement(ID, Verdict.CLEAN)
-    wanted = _texts(missing)
     finding = Finding(
         rule=ID,
         severity=Severity.INFO,
         **place(history),
         replicas=tuple(sorted(history.members)),
-        summary=f"not in the evidence: {'; '.join(wanted)}".replace(HERE, history.name),
         facts=(*_contradiction(history), *_named(history), *_further(history)),
-        **advised(history.name, next_steps=(f"collect {item}" for item in wanted)),
+        **_said(history.name, _texts(missing)),
     )
     return Judgement(ID, Verdict.VIOLATED, (finding,), missing)
+
+
+class _Said(Advised):
+    """The fields of a finding whose texts name the partition."""
+
+    summary: str
+
+
+def _said(name: str, wanted: Sequence[str]) -> _Said:
+    """Return the texts of the finding for a partition; those with ``HERE`` name what is missing."""
+    summary = f"not in the evidence: {'; '.join(wanted)}".replace(HERE, name)
+    return _Said(**advised(name, next_steps=(f"collect {item}" for item in wanted)), summary=summary)
+
+
+def elsewhere(found: Judgement) -> Callable[[History], Judgement]:
+    """Return what gives the same answer for other partitions, of which checkpoints alone are in the evidence.
+
+    No line names a replica of these, so the finding cites nothing.
+    """
+    wanted = _texts(found.missing)
+    made = [like(one) for one in found.findings]
+
+    def of(history: History) -> Judgement:
+        where, said = place(history), _said(history.name, wanted)
+        return Judgement(found.rule, found.verdict, tuple(one(**where, **said) for one in made), found.missing)
+
+    return of
 
 
 @functools.lru_cache(maxsize=256)
@@ -136,4 +175,5 @@ RULE = Rule(
     summary="Evidence that the rules need for a partition is missing.",
     help=HELP,
     bearers=Bearers.ONE,
+    elsewhere=elsewhere,
 )

@@ -534,6 +534,8 @@ class Rule:
         about_isr: it compares with the ISR, so that a complete trace answers only if it states one.
         not_applicable: why it is not applicable, where it is not.
         words: what a violation is, in a few words, if the id has abbreviations.
+        elsewhere: takes an answer and returns what gives the same one for other partitions, of which no more is known;
+            None if such a partition has to be judged by itself.
     """
 
     id: str
@@ -547,6 +549,7 @@ class Rule:
     about_isr: bool = False
     not_applicable: str = "a trace has no bytes and no files"
     words: str = ""
+    elsewhere: Callable[[Judgement], Callable[[History], Judgement]] | None = None
 
     @property
     def title(self) -> str:

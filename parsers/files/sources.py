@@ -88,7 +88,7 @@ def folder_of(path: str) -> str:
     >>> [folder_of(path) for path in ("a/b/c", "a", "/a", "a//b", "./a/b/")]
     ['a/b', '.', '/', 'a', 'a']
     """
-    if _UNUSUAL.search(path):
+    if _is_unusual(path):
         return str(PurePosixPath(path).parent)
     folder, slash, _ = path.rpartition("/")
     return folder or slash or "."
@@ -101,7 +101,7 @@ def folders_of(folder: str) -> tuple[str, ...]:
     >>> folders_of("/a/b"), folders_of("a")
     (('/a/b', '/a', '/'), ('a', '.'))
     """
-    found = [str(PurePosixPath(folder)) if _UNUSUAL.search(folder) else folder]
+    found = [str(PurePosixPath(folder)) if _is_unusual(folder) else folder]
     while (above := folder_of(found[-1])) != found[-1]:
         found.append(above)
     return tuple(found)
@@ -113,11 +113,17 @@ def name_of(path: str) -> str:
     >>> [name_of(path) for path in ("a/b/c", "a", "/", "a/b/", ".")]
     ['c', 'a', '', 'b', '']
     """
-    return PurePosixPath(path).name if _UNUSUAL.search(path) else path.rpartition("/")[2]
+    return PurePosixPath(path).name if _is_unusual(path) else path.rpartition("/")[2]
 
 
 _UNUSUAL: Final = re.compile(r"/(?:\.?(?:/|\Z))|\A\.(?:/|\Z)")
 """Parts of a path that ``PurePosixPath`` leaves out: empty ones, single dots, and a slash at the end."""
+
+
+def _is_unusual(path: str) -> bool:
+    """Return whether a path has such parts; few have what the expression would look for."""
+    may_have = "//" in path or "/." in path or path[:1] == "." or path[-1:] == "/"
+    return may_have and _UNUSUAL.search(path) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,10 @@ TOPIC = METADATA_TOPIC
 
 def belongs(source: Source) -> bool:
     """A segment or snapshot in use, in a directory of the metadata log; not the dump of one."""
+    if TOPIC not in source.path or source.problem or source.container:
+        return False
     directory = split_directory(source.parent)
-    if directory is None or directory.topic != TOPIC or source.problem or source.container:
+    if directory is None or directory.topic != TOPIC:
         return False
     if source.stored.partition(" in ")[0] == "text":
         return False

@@ -170,7 +170,8 @@ def test_wrong_folder_names_mislead_nobody(sample_traces: Path, tmp_path: Path) 
 )
 def test_a_folder_named_after_a_ticket_is_no_brokers(folder: str, broker: int | None) -> None:
     names = folder.split("/")
-    assert by_folder(["/".join(names[: n + 1]) for n in reversed(range(len(names)))]) == broker
+    above = tuple("/".join(names[: n + 1]) for n in reversed(range(len(names))))
+    assert by_folder(above) == broker
 
 
 DUMP = (

@@ -269,6 +269,7 @@ _NONE: Final[frozenset[int]] = frozenset()
 """An empty set of epochs or offsets for all replicas: one made of a set of its own takes 216 bytes."""
 
 
+_EMPTY: Final = Lineage()
 _NO_REFS: Final[Mapping[int, Ref]] = {}
 
 
@@ -382,9 +383,9 @@ class _Files:
 
     def disk(self) -> Disk:
         """Return the collected files."""
-        stated = Lineage(tuple(self.lineage))
+        stated = Lineage(tuple(self.lineage)) if self.lineage else _EMPTY
         return Disk(
-            lineage=rising(stated.without(merge([*self.holes, *self.altered]))),
+            lineage=rising(stated.without(merge([*self.holes, *self.altered]))) if self.lineage else _EMPTY,
             stated=stated,
             undated=frozenset(self.undated) if self.undated else _NONE,
             end=self.end,
