@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -35,7 +35,7 @@ from forensics.rules.finding import (
     place,
 )
 from forensics.rules.rescue import salvage
-from forensics.rules.story import all_claimed, checkpoint_at_hand, flushed_cause, unstated_data
+from forensics.rules.story import all_claimed, checkpoint_at_hand, flushed_cause, replicas_not_named, unstated_data
 from forensics.rules.wants import Artefact, Question, Want, anywhere, copy_lacks, from_offset, of
 
 ID = "hw-above-leo"
@@ -100,9 +100,14 @@ def judge(history: History, case: Case) -> Judgement:
     known = {broker for finding in findings for broker in finding.replicas}
     findings += [_stated(history, one) for one in history.stated.hw_above_leo if one.replica not in known]
     missing = [*unstated_data(history, case), *(one.unread for one in compared if one.unread is not None)]
-    if not any(one.both for one in compared) and not missing and not all_claimed(history):
-        missing.append(Want(Question.CHECKPOINT_AND_LOG, (anywhere(Artefact.HW_CHECKPOINT, Artefact.SEGMENTS),)))
-    return judgement(ID, findings, missing)
+    return judgement(ID, findings, missing if missing or all_claimed(history) else _of_others(history, compared))
+
+
+def _of_others(history: History, compared: Sequence[_Comparison]) -> list[Want]:
+    """Return what would show the log of a replica that nothing in the evidence names."""
+    if not any(one.both for one in compared):
+        return [Want(Question.CHECKPOINT_AND_LOG, (anywhere(Artefact.HW_CHECKPOINT, Artefact.SEGMENTS),))]
+    return replicas_not_named(history)
 
 
 @dataclass(frozen=True, slots=True)

@@ -459,6 +459,16 @@ def test_a_broker_that_nothing_is_known_of_may_have_been_the_next_controller(gon
         assert incident.verdict(rule) == "unknown" or gone != "all"
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_one_whole_log_says_nothing_of_replicas_that_nothing_names(named: bool, tmp_path: Path) -> None:
+    incident = Incident(tmp_path, brokers=1)
+    incident[1].checkpoint(21).segment([(0, 20, 0)])
+    if named:
+        incident[1].leads(0, 0, 0, 0, (1,))
+    assert incident.verdict("hw-above-leo") == ("clean" if named else "unknown")
+    assert any("another" in wish for wish in incident.missing("hw-above-leo")) is not named
+
+
 @pytest.mark.parametrize("stopped", [True, False])
 def test_a_checkpoint_above_the_log_may_be_newer_than_the_copy_of_a_running_broker(
     stopped: bool, tmp_path: Path
