@@ -25,7 +25,7 @@ from forensics.replay.committed.short_current_leader import in_no_copy, in_no_lo
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.compaction import NOT_CLEANED
-from forensics.replay.facts.deletions import may_be_deleted
+from forensics.replay.facts.deletions import may_be_deleted, seems_emptied
 from forensics.replay.facts.log_dirs import moved_until
 from forensics.replay.history import History, HwSource, HwStatement, ShortenedLog
 from forensics.replay.inferences import joined
@@ -67,6 +67,7 @@ from forensics.rules.story import (
     committed_facts,
     committed_ways,
     earlier_segments,
+    emptied_text,
     found_shorter,
     leader_fact,
     leader_text,
@@ -410,10 +411,18 @@ def _weak(history: History, loss: Loss) -> tuple[Weakness, ...]:
         Weakness.SCRAPED_ALONE: statement.how is HwSource.SCRAPED,
         Weakness.EPOCH_START_IMPLIED: epoch.begins.implied,
         Weakness.MAYBE_DELETED: may_be_deleted(history, loss.lineage, loss.ranges, epoch.epoch),
+        Weakness.OTHERWISE_EXPLAINED: _emptied(history, loss),
         Weakness.DAMAGED: is_maybe_replaced(history, of_leader),
         Weakness.STRANGERS: have_nothing_in_common(history.facts.forks),
     }
     return weak_points(weak)
+
+
+def _emptied(history: History, loss: Loss) -> bool:
+    """Return whether the replica that had the records seems to have deleted them with all of its log."""
+    replica, epoch = loss.statements[0].replica, loss.epoch.epoch
+    deleted = may_be_deleted(history, loss.lineage, loss.ranges, epoch)
+    return deleted and seems_emptied(history, replica, epoch, loss.ranges)
 
 
 def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding:
@@ -475,6 +484,7 @@ def _finding(history: History, case: Case, loss: Loss, *, last: bool) -> Finding
         uncertain=(
             *_uncertain(history, loss, more),
             *_maybe_deleted(history, loss),
+            *emptied_text(loss.statements[0].replica if _emptied(history, loss) else None),
             *([_later(history, more.later)] if last and more.later is not None else []),
             *_no_records(unknown),
             *([_maybe_unflushed(loss)] if more.unflushed and cause is CauseId.UNKNOWN else []),

@@ -32,7 +32,14 @@ from forensics.rules.finding import (
     judgement,
     place,
 )
-from forensics.rules.story import all_claimed, fork_cause, replicas_not_named, unstated_data
+from forensics.rules.story import (
+    all_claimed,
+    fork_cause,
+    replicas_not_named,
+    unless_deleted,
+    unstated_data,
+    where_deleted,
+)
 from forensics.rules.wants import Artefact, Question, Want, of
 
 ID = "epoch-divergence"
@@ -93,13 +100,15 @@ and start the broker. It fetches the whole partition again from the leader.""",
 def judge(history: History, case: Case) -> Judgement:
     """Compare each replica's epochs with themselves, and with the others'."""
     batches = apart_by_batches(history)
-    between = [_batches_apart(history, one) for one in batches if one.committed]
+    apart = [one.fork for one in batches if one.committed]
+    between = [unless_deleted(history, [one.fork], _batches_apart(history, one)) for one in batches if one.committed]
     findings = [
         *_within(history),
         *(_two_starts(history, one) for one in history.stated.epoch_starts),
         *(between or [_twice(history, twice) for twice in begun_twice(history)]),
     ]
-    missing = [*unstated_data(history, case), *_unread(history, case), *_unchecked(batches)]
+    missing = [*where_deleted(history, apart), *unstated_data(history, case), *_unread(history, case)]
+    missing += _unchecked(batches)
     if history.played is not None:
         findings += _by_trace(history, history.played)
     else:

@@ -34,7 +34,7 @@ from forensics.rules.finding import (
     place,
     sentence,
 )
-from forensics.rules.story import fork_cause, missing_data, replicas_not_named
+from forensics.rules.story import fork_cause, missing_data, replicas_not_named, unless_deleted, where_deleted
 from forensics.rules.wants import Artefact, Question, Reason, Shows, Want, of, offsets_of
 from parsers.schema import DamageKind
 
@@ -97,8 +97,11 @@ def judge(history: History, case: Case) -> Judgement:
     weighed = weighed_forks(history)
     found = divergences(history, weighed)
     leader = last_leader(history, case.with_data) if found else None
-    findings = [_finding(history, one, leader) for one in found]
-    return judgement(ID, findings, _missing(history, case, weighed) if history.played is None else [])
+    findings = [unless_deleted(history, one.forks, _finding(history, one, leader)) for one in found]
+    if history.played is not None:
+        return judgement(ID, findings, [])
+    forks = [fork for one in found for fork in one.forks]
+    return judgement(ID, findings, [*where_deleted(history, forks), *_missing(history, case, weighed)])
 
 
 def _missing(history: History, case: Case, weighed: Iterable[WeighedFork]) -> list[Want]:

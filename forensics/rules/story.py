@@ -5,15 +5,18 @@ record.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from types import MappingProxyType
 
 from forensics.case import Case
+from forensics.replay.committed.divergence import seem_deleted
 from forensics.replay.committed.failed_directories import failed_directories
 from forensics.replay.committed.lost_by import LostBy, Why, ended_by, forked_by, lost_by
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.directory import Ref
 from forensics.replay.facts.isr import isr_text
+from forensics.replay.facts.partition_facts import Fork
 from forensics.replay.history import (
     History,
     HwSource,
@@ -31,7 +34,7 @@ from forensics.replay.omissions.files import NOT_READ
 from forensics.replay.roles.steps import StepKind
 from forensics.replay.truncations.removals import beyond_committed, open_truncation, removals
 from forensics.rules.causes import CauseId
-from forensics.rules.finding import Fact, States, brokers_text, epoch_text, offsets_text
+from forensics.rules.finding import Fact, Finding, Severity, States, brokers_text, epoch_text, offsets_text
 from forensics.rules.wants import (
     Artefact,
     Collect,
@@ -309,6 +312,37 @@ def loss_cause(history: History, epoch: Epoch, offset: int, since: int) -> Cause
 def fork_cause(history: History, ranges: tuple[Range, ...]) -> CauseId:
     """Return the cause by which two logs parted; see ``forked_by``."""
     return CAUSE_OF[forked_by(history, ranges)]
+
+
+def unless_deleted(history: History, forks: Sequence[Fork], found: Finding) -> Finding:
+    """Return a finding that rests on differences between segments, with a deletion as another explanation if the epoch
+    file of a replica suggests that.
+    """
+    brokers = seem_deleted(history, forks)
+    if not brokers:
+        return found
+    text = (
+        f"perhaps {brokers_text(brokers)} deleted these records from the start of its log before (DeleteRecords): "
+        "its leader-epoch-checkpoint has no entry for their leader epochs"
+    )
+    lower = list(Severity)[min(found.severity.rank + 1, len(Severity) - 1)]
+    return replace(found, severity=lower, uncertain=(*found.uncertain, text))
+
+
+def emptied_text(replica: int | None) -> tuple[str, ...]:
+    """Return how a replica may have deleted records with all of its log; empty for none."""
+    if replica is None:
+        return ()
+    text = "deleted these records from the start of its log before (DeleteRecords): it then truncated like a replica"
+    return (f"perhaps {brokers_text([replica])} {text} without leader epochs, as one has whose whole log was deleted",)
+
+
+def where_deleted(history: History, forks: Iterable[Fork]) -> list[Want]:
+    """Return what would show whether replicas deleted the records in which their segments differ."""
+    brokers = seem_deleted(history, forks)
+    if not brokers:
+        return []
+    return [*missing_logs(history)] or [Want(Question.ITS_LINES, (of(brokers, Artefact.SERVER_LOG),))]
 
 
 def went_back(history: History) -> Want:

@@ -10,7 +10,7 @@ from forensics.replay.committed.proof import losses
 from forensics.replay.committed.vanished_tails import gone_unseen, vanished_tails
 from forensics.replay.confidence import Weakness, weak_points
 from forensics.replay.facts.deleted_segments import kept_in
-from forensics.replay.facts.deletions import may_be_deleted
+from forensics.replay.facts.deletions import may_be_deleted, seems_emptied
 from forensics.replay.facts.stale_dirs import left_behind
 from forensics.replay.history import History, HwSource, Truncation, TruncationReason
 from forensics.replay.inferences import joined
@@ -38,6 +38,7 @@ from forensics.rules.story import (
     BOTH_LOGS,
     CAUSE_OF,
     committed_facts,
+    emptied_text,
     held_facts,
     held_texts,
     leader_fact,
@@ -194,6 +195,8 @@ def _finding(history: History, removed: Removal, became: Outcome) -> Finding:
     replicas = (truncation.replica,)
     times = times_stated(history, truncation, committed=True)
     again = f" (logged {times:,} times)" if times > 1 else ""
+    deleted = may_be_deleted(history, truncation.lineage, ranges, truncation.epoch)
+    emptied = deleted and seems_emptied(history, truncation.replica, truncation.epoch, ranges)
     weak = {
         Weakness.END_BOUNDED: _bounded(truncation),
         Weakness.HIGH_WATERMARK_IMPLIED: statement.implied,
@@ -201,7 +204,8 @@ def _finding(history: History, removed: Removal, became: Outcome) -> Finding:
         Weakness.SCRAPED_ALONE: statement.how is HwSource.SCRAPED,
         # In the process before, the follower may have taken over a high watermark too early (KAFKA-14704).
         Weakness.NOT_KNOWN_AS_COMMITTED: removed.read_back_alone,
-        Weakness.MAYBE_DELETED: may_be_deleted(history, truncation.lineage, ranges, truncation.epoch),
+        Weakness.MAYBE_DELETED: deleted,
+        Weakness.OTHERWISE_EXPLAINED: emptied,
     }
     written = truncation.lineage.epoch_at(ranges[0][0])
     outcome_text = OUTCOMES[became.fate].format(
@@ -225,7 +229,7 @@ def _finding(history: History, removed: Removal, became: Outcome) -> Finding:
         after={"log_end_offset": truncation.target},
         inferences=(*held_texts(history, truncation), *_below_answer(truncation, history.origin)),
         rests_on=joined(statement.by, truncation.before.by),
-        uncertain=_why_below_answer(history, truncation),
+        uncertain=(*_why_below_answer(history, truncation), *emptied_text(truncation.replica if emptied else None)),
         not_because=(
             "the leader epochs show that the removed records are the committed ones, not others at the same offsets",
         ),

@@ -114,7 +114,7 @@ OF_TWO, OF_FOUR = ((0, 0), (2, 25), (4, 29)), ((0, 0), (4, 25))
     [
         (OF_TWO, OF_FOUR, "proven"),
         (OF_TWO, ((4, 29),), None),  # its log begins within epoch 4, above what differs
-        (((4, 29),), OF_FOUR, "inferred"),  # so does this one, or its file was lost at the start of epoch 4
+        (((4, 29),), OF_FOUR, "suspected"),  # so does this one, or its file was lost at the start of epoch 4
         (OF_TWO, ((0, 0), (4, 29)), "inferred"),  # this file is wrong: where epochs were deleted, 0 is gone too
     ],
 )
@@ -130,3 +130,7 @@ def test_records_below_the_start_of_an_epoch_file_may_have_been_deleted(
         node.segment([(29, 39, 4)], base=29)
     found = incident.findings("replica-divergence")
     assert [one.confidence for one in found] == ([] if confidence is None else [confidence])
+    if confidence == "suspected":
+        assert "deleted these records" in found[0].uncertain[0]
+        assert any("broker 1's server.log" in wish for wish in incident.missing("replica-divergence"))
+        assert incident.verdict("epoch-divergence") == "unknown"

@@ -71,22 +71,25 @@ def doubts(history: History, forks: Sequence[Fork]) -> dict[Weakness, bool]:
     return {
         Weakness.DAMAGED: is_maybe_replaced(history, forks),
         Weakness.STRANGERS: have_nothing_in_common(forks),
-        Weakness.MAYBE_DELETED: any(_is_maybe_deleted(history, fork) for fork in forks),
+        Weakness.OTHERWISE_EXPLAINED: bool(seem_deleted(history, forks)),
     }
 
 
-def _is_maybe_deleted(history: History, fork: Fork) -> bool:
-    """Return whether one of two replicas may have deleted its records of a difference from the start of its log.
+def seem_deleted(history: History, forks: Iterable[Fork]) -> tuple[int, ...]:
+    """Return the replicas that seem to have deleted their records of a difference from the start of their log.
 
-    Its epoch file names none of their leader epochs then (LeaderEpochFileCache.truncateFromStart), though its segment
-    still holds them (DeleteRecords). A log that begins there states its log start offset in a line.
+    The epoch file of such a replica names none of their leader epochs (LeaderEpochFileCache.truncateFromStart), though
+    its segment still holds them (DeleteRecords). The file may also have been lost before. A log that begins there
+    states its log start offset in a line, so a replica with all of its lines did not delete them.
     """
-    end = fork.ranges[-1][1]
-    disks = ((broker, history.facts.disks.get(broker, NO_DISK)) for broker in fork.brokers)
-    return any(
-        disk.entries and min(start for _, start, _ in disk.entries) >= end and not history.coverage.whole(broker)
-        for broker, disk in disks
-    )
+    found = (broker for fork in forks for broker in fork.brokers if _seems_deleted(history, broker, fork.ranges[-1][1]))
+    return tuple(sorted({*found}))
+
+
+def _seems_deleted(history: History, broker: int, end: int) -> bool:
+    entries = history.facts.disks.get(broker, NO_DISK).entries
+    named = min((start for _, start, _ in entries), default=0)
+    return bool(entries) and named >= end and not history.coverage.whole(broker)
 
 
 def have_nothing_in_common(forks: Iterable[Fork]) -> bool:

@@ -9,7 +9,7 @@ import polars as pl
 from forensics.case.speakers import OF_ITSELF
 from forensics.replay.coverage import Printed, Span
 from forensics.replay.facts.directory import Ref
-from forensics.replay.history import Deletion, History, Role
+from forensics.replay.history import Deletion, History, Role, TruncationReason
 from forensics.replay.lineage import Lineage, Range, intersect, same, subtract
 from parsers.details import EPOCH_REWRITTEN
 from parsers.schema import Kind
@@ -112,6 +112,28 @@ def may_be_deleted(history: History, lineage: Lineage, ranges: Sequence[Range], 
     first = lineage.epoch_at(ranges[0][0])
     led = ((one.leader, one.epoch) for one in history.epochs.between(first - 1, before))
     return any(leader is not None and leader >= 0 and not _covers(history, leader, number) for leader, number in led)
+
+
+def seems_emptied(history: History, replica: int, since: int, ranges: Sequence[Range]) -> bool:
+    """Return whether a replica seems to have deleted records with all of its log, before it followed another leader.
+
+    A follower whose log has leader epochs truncates by them, and learns so where its leader's log ends (KIP-101). It
+    truncates to its leader's end only if it has none (AbstractFetcherThread.fetchOffsetAndTruncate), as after its log
+    start offset was moved to its end (LeaderEpochFileCache.truncateFromStart). Or the file of its epochs was lost.
+
+    Args:
+        history: the partition.
+        replica: the replica that held the records.
+        since: leader epoch of its new leader, or an earlier one.
+        ranges: the offsets, in order.
+    """
+    return not history.protocol.truncates_to_hw and any(
+        one.replica == replica
+        and one.reason is TruncationReason.LEADER_END_OFFSET
+        and one.epoch >= since
+        and ranges[0][0] < one.end
+        for one in history.truncations
+    )
 
 
 def _covers(history: History, leader: int, number: int) -> bool:
