@@ -171,6 +171,9 @@ OUT_OF_SEQUENCE = "out of order sequence number"
 SENT_DAMAGED = "sent by a producer"
 """Of a damaged record: it is in a batch of a producer, which the leader did not append."""
 
+FETCHES_FROM_ITSELF = "a follower with the id of its leader"
+"""Of a problem: a leader is asked for records by a follower with its own broker id."""
+
 QUORUM_TRUNCATION = "truncation below the high watermark"
 """Of a problem: a node of the metadata quorum would have to remove records that it knows to be committed."""
 
@@ -188,6 +191,9 @@ QUORUM_RECORD = "a record of the metadata log does not fit"
 
 QUORUM_VOTES = "no majority of votes"
 """Of a problem: a node of the metadata quorum is a candidate again, after an election without a winner."""
+
+QUORUM_REFUSED = "votes refused"
+"""Of a problem: a majority of the metadata quorum refuses its votes to a candidate, or to a node that would be one."""
 
 QUORUM_KEY = "another voter key than its own"
 """Of a problem: a node of the metadata quorum is addressed with a node id or directory id that it does not have."""

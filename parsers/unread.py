@@ -1,10 +1,11 @@
-"""Why no reader takes a file: it is an archive, compressed or in an encoding, as its first bytes or its name show.
+"""Why no reader takes a file: it is an archive, compressed, in an encoding, or a text whose meaning is open.
 
 Each reason has the next step. The first bytes are those of the formats' specifications and of ``file(1)``.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 _BY_BYTES: Final = (
@@ -48,6 +49,10 @@ _BY_NAME: Final = (
 )
 """Endings of names, and what such a file should be."""
 
+_OFFSETS: Final = re.compile(rb"(?m)^[ \t>]*(?=[\w.-]*[A-Za-z_])[\w.-]{1,249}:[0-9]{1,7}:[0-9,]*[ \t]*\r?$")
+"""A line of ``kafka-get-offsets`` (``GetOffsetShell``): topic, partition, and an offset; to 2.8 several of them."""
+_ASKED: Final = re.compile(rb"kafka-get-offsets|GetOffsetShell")
+
 _LETTERS: Final = 16
 
 
@@ -68,12 +73,24 @@ def why_unread(name: str, head: bytes) -> str:
     if wide := _wide(head):
         mark = " without the mark of it at its beginning" if wide == "UTF-16" else ""
         return f"a text in {wide}{mark}, which is not read: save it as UTF-8"
+    if _is_of_offsets(head):
+        return (
+            "output of kafka-get-offsets, which is not read: it has neither a time nor a leader epoch, and need not be "
+            "about the end of a log (--time); collect logs and data directories of that time"
+        )
     called = next((what for ending, what in _BY_NAME if name.lower().endswith(ending)), None)
     if called is None:
         return ""
     if not head:
         return f"named like {called}, but empty: copy it again"
     return f"named like {called}, but its first bytes are not those of one: it is damaged or renamed; copy it again"
+
+
+def _is_of_offsets(head: bytes) -> bool:
+    """Return whether a text is output of ``kafka-get-offsets``: each of its lines, or some below the command."""
+    found = len(_OFFSETS.findall(head))
+    lines = sum(1 for line in head.splitlines() if line.strip())
+    return found > 0 and (_ASKED.search(head) is not None or found + 1 >= lines)
 
 
 def _wide(head: bytes) -> str:

@@ -10,6 +10,7 @@ from parsers.details import (
     QUORUM_KEY,
     QUORUM_LEFT,
     QUORUM_RECORD,
+    QUORUM_REFUSED,
     QUORUM_TRUNCATION,
     QUORUM_VOTES,
 )
@@ -162,6 +163,28 @@ QUORUM: tuple[KnownProblem, ...] = (
             "check that a majority of the controllers runs, and that they reach each other at controller.quorum.voters",
             _STATUS,
         ),
+    ),
+    KnownProblem(
+        id="quorum-votes-refused",
+        title="Candidate of the metadata quorum refused",
+        severity=Severity.INFO,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(QUORUM_REFUSED),
+        states="{who} cannot lead the metadata quorum: a majority of the controllers refuses its votes",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Controllers refuse a candidate whose metadata log is shorter than theirs. They also do if they have a "
+            "leader, or voted for another candidate. Once, that is routine. Again and again, the quorum may have no "
+            "leader."
+        ),
+        fetch=(
+            (
+                "check whether a later line names a leader of the quorum. If none does, check that a majority runs, "
+                "and that the controllers reach each other"
+            ),
+            _STATUS,
+        ),
+        leads=True,
     ),
     KnownProblem(
         id="quorum-leadership-left",

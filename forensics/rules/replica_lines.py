@@ -7,6 +7,7 @@ from forensics.rules.problem_entry import KnownProblem, Records, Row, detail_is,
 from parsers.details import (
     CLEANING_FAILED,
     EPOCHS_OUT_OF_ORDER,
+    FETCHES_FROM_ITSELF,
     FILE_IN_USE,
     MAPPED_FILE,
     NOT_PAUSED,
@@ -278,6 +279,24 @@ REPLICAS: tuple[KnownProblem, ...] = (
             "collect controller.log and state-change.log of the last changes of leader",
         ),
         always=True,
+    ),
+    KnownProblem(
+        id="fetches-from-itself",
+        title="Broker fetches from itself",
+        severity=Severity.WARNING,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(FETCHES_FROM_ITSELF),
+        states="{who}, the leader of {where}, was asked for its records by a follower with its own broker id",
+        records=Records.NOTHING_LOST,
+        means=(
+            "Another broker of that id runs, or the address that a broker advertises leads back to the one that asks. "
+            "Its followers then fetch nothing, and stay out of the ISR."
+        ),
+        fetch=(
+            "check whether two brokers run with the broker.id of {who}",
+            "check advertised.listeners of all brokers: each must lead to its own broker, not to 0.0.0.0 or localhost",
+            "check the ISR of {where}: there are fewer copies meanwhile",
+        ),
     ),
     KnownProblem(
         id="remote-state-missing",

@@ -8,6 +8,7 @@ from parsers.details import (
     QUORUM_KEY,
     QUORUM_LEFT,
     QUORUM_RECORD,
+    QUORUM_REFUSED,
     QUORUM_TRUNCATION,
     QUORUM_VOTES,
 )
@@ -22,6 +23,7 @@ _RECORD: dict[str, int | str | None] = {**_METADATA, "detail": QUORUM_RECORD}
 _LEFT = {**_METADATA, "detail": QUORUM_LEFT}
 _EVENT = {**_METADATA, "detail": QUORUM_EVENT}
 _VOTES = {**_METADATA, "detail": QUORUM_VOTES}
+_REFUSED = {**_METADATA, "detail": QUORUM_REFUSED}
 _KEY = {**_METADATA, "detail": QUORUM_KEY}
 _NO_LEADER = r"(?:Candidate|Prospective|Resigned|Unattached|Voted)"
 
@@ -344,6 +346,36 @@ MESSAGES: tuple[Message, ...] = (
                         "reverting to the last committed offset 90. Exception message: Append failed because the "
                         "replica is not the current leader",
                         ({**_EVENT, "witness": 100, "leader_epoch": 26, "offset": 90},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # A candidate that cannot win any more. Since 4.0 a node asks first whether it may become one (KIP-996).
+    Message(
+        id="Q-26",
+        kind=Kind.PROBLEM,
+        literal="Insufficient remaining votes to become ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="2.7",
+                until=None,
+                regex=rf"^{RAFT}Insufficient remaining votes to become (?:leader|candidate)",
+                source_ref="3.6.2 KafkaRaftClient:handleVoteResponse, 4.1.1 KafkaRaftClient",
+                fixed=_REFUSED,
+                examples=(
+                    Example(
+                        "[RaftManager id=100] Insufficient remaining votes to become leader (rejected by [101, 102]). "
+                        "We will backoff before retrying election again",
+                        ({**_REFUSED, "witness": 100},),
+                    ),
+                    Example(
+                        "[RaftManager id=100] Insufficient remaining votes to become candidate. Current epoch "
+                        "election state is EpochElection(voterStates={100=VoterState(replicaKey=ReplicaKey(id=100, "
+                        "directoryId=Rh8JkKq4RPy1v6cF2f9x0A), state=GRANTED)}). ",
+                        ({**_REFUSED, "witness": 100},),
                     ),
                 ),
             ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.details import AMBIGUOUS
+from parsers.details import AMBIGUOUS, FETCHES_FROM_ITSELF
 from parsers.messages.catalogue import Example, Message, Variant
 from parsers.messages.patterns import EITHER, NAME, ORDERS, TP, known, metadata
 from parsers.schema import Kind
@@ -178,6 +178,34 @@ MESSAGES: tuple[Message, ...] = (
                         "brokerEpoch=-2, lastFetchTimeMs=0)",
                         ({**ORDERS, "replica": 1, "detail": "reset"},),
                         "real",
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # The follower that asks has the broker id of the leader that it asks.
+    Message(
+        id="KP-19",
+        kind=Kind.PROBLEM,
+        literal="Should not set log end offset on partition ",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="0.8",
+                until="2.3",
+                regex=(rf"^Should not set log end offset on partition {EITHER}'s local replica (?P<witness>[0-9]+)"),
+                source_ref="0.10.2.2 Replica:logEndOffset, 2.0.1 Replica",
+                fixed={"detail": FETCHES_FROM_ITSELF},
+                examples=(
+                    Example(
+                        "Should not set log end offset on partition [orders,0]'s local replica 2",
+                        ({**ORDERS, "witness": 2, "detail": FETCHES_FROM_ITSELF},),
+                    ),
+                    Example(
+                        "Should not set log end offset on partition orders-0's local replica 2",
+                        ({**ORDERS, "witness": 2, "detail": FETCHES_FROM_ITSELF},),
                     ),
                 ),
             ),

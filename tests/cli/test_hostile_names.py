@@ -119,6 +119,12 @@ NAMED: dict[str, tuple[str, bytes, str]] = {
     "no tar in gzip": ("logs.tgz", gzip.compress(bytes(range(256)) * 9), "named like a compressed tar, but its"),
     "no zip": ("logs.zip", b"\0\0" + archived("server.log", b"x")[2:40], "named like a zip, but its first bytes"),
     "an empty tar": ("logs.tar.xz", b"", "named like an xz, but empty: copy it again"),
+    "offsets of a topic": ("offsets.txt", b"orders:0:120\norders:1:98\n", "output of kafka-get-offsets, which is not"),
+    "offsets below the command": (
+        "ticket.txt",
+        b"Today:\n$ kafka-run-class.sh kafka.tools.GetOffsetShell --topic orders\norders:0:120,80,0\nis all.",
+        "output of kafka-get-offsets, which is not",
+    ),
     "UTF-32 without its mark": ("server.log", (LINE * 3).encode("utf-32-be"), "a text in UTF-32"),
 }
 

@@ -157,6 +157,23 @@ SHOWN: dict[str, Shown] = {
         broker=1,
         name="__cluster_metadata-0",
     ),
+    "quorum-votes-refused": Shown(
+        [
+            event(
+                "[RaftManager id=1] Insufficient remaining votes to become leader (rejected by [2, 3]). We will "
+                "backoff before retrying election again",
+                "org.apache.kafka.raft.KafkaRaftClient",
+            )
+        ],
+        [_raft("CandidateState(localId=1, epoch=7, retries=1, voteStates={1=GRANTED, 2=REJECTED}")],
+        broker=1,
+        name="__cluster_metadata-0",
+    ),
+    "fetches-from-itself": Shown(
+        ["kafka.common.KafkaException: Should not set log end offset on partition [sales,7]'s local replica 2"],
+        [event(f"[Log partition=sales-7, dir={STORED}] Deleting segment 42", "kafka.log.Log")],
+        broker=2,
+    ),
     "quorum-leadership-left": Shown(
         [
             _raft(
