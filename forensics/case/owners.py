@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import polars as pl
 
@@ -94,38 +94,63 @@ def _spread(
     everyone = {cluster for cluster in clusters if cluster is not None}
     if len(everyone) < 2 and not told.named:
         return [next(iter(everyone), None)] * len(clusters)
-    by_folder, by_broker = _known_clusters(files, brokers, told)
+    known = _Known.of(files, brokers, told)
     found = [
-        _likely_cluster(source, by_folder, by_broker.get(broker, set())) if cluster is None else cluster
+        known.likely(source, broker) if cluster is None else cluster
         for (source, _), broker, cluster in zip(files, brokers, clusters, strict=True)
     ]
     rest = OTHER_FILES if len({*found} - {None}) < 2 else None
     return [rest if cluster is None else cluster for cluster in found]
 
 
-def _known_clusters(
-    files: Sequence[tuple[Source, FileReading]], brokers: Sequence[int | None], told: ToldApart
-) -> tuple[dict[str, set[str]], dict[int | None, set[str]]]:
-    """Return the clusters of the files below each folder, and of the files of each known broker.
+@dataclass(slots=True)
+class _Known:
+    """The clusters of files that name theirs.
 
     A cluster that no file names is that of the folder of its traces alone.
+
+    Attributes:
+        by_folder: clusters of the files below each folder.
+        by_broker: clusters of the files of each known broker.
+        brokers: known brokers of each cluster.
+        homes: folders that all files of a cluster are below.
     """
-    by_folder: dict[str, set[str]] = {}
-    by_broker: dict[int | None, set[str]] = {}
-    for number, ((source, _), broker, cluster) in enumerate(zip(files, brokers, told.clusters, strict=True)):
-        if cluster is None or number in told.alone:
-            continue
-        if broker is not None:
-            by_broker.setdefault(broker, set()).add(cluster)
-        for folder in _above(source)[: 1 if number in told.named else None]:
-            by_folder.setdefault(folder, set()).add(cluster)
-    return by_folder, by_broker
+
+    by_folder: dict[str, set[str]] = field(default_factory=dict)
+    by_broker: dict[int, set[str]] = field(default_factory=dict)
+    brokers: dict[str, set[int]] = field(default_factory=dict)
+    homes: dict[str, set[str]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(files: Sequence[tuple[Source, FileReading]], brokers: Sequence[int | None], told: ToldApart) -> _Known:
+        """Collect what all files name."""
+        known = _Known()
+        for number, ((source, _), broker, cluster) in enumerate(zip(files, brokers, told.clusters, strict=True)):
+            if cluster is None or number in told.alone:
+                continue
+            if broker is not None:
+                known.by_broker.setdefault(broker, set()).add(cluster)
+                known.brokers.setdefault(cluster, set()).add(broker)
+            above = _above(source)
+            known.homes.setdefault(cluster, {*above}).intersection_update(above)
+            for folder in above[: 1 if number in told.named else None]:
+                known.by_folder.setdefault(folder, set()).add(cluster)
+        return known
+
+    def likely(self, source: Source, broker: int | None) -> str | None:
+        """Return the only cluster of the nearest files; if they are of several, the only one that its broker is in too.
+
+        Not one of several brokers with a folder of its own: that has its own files of the broker, and this is not one.
+        """
+        above = _above(source)
+        near = next((self.by_folder[folder] for folder in above if folder in self.by_folder), set())
+        if len(near) == 1 or broker is None:
+            return _only(near)
+        both = self.by_broker.get(broker, set()) & near
+        return _only({one for one in both if len(self.brokers[one]) < _SEVERAL or self.homes[one] <= {*above}})
 
 
-def _likely_cluster(source: Source, by_folder: dict[str, set[str]], of_broker: set[str]) -> str | None:
-    """Return the only cluster of the nearest files; if they are of several, the only one that its broker is in too."""
-    near = next((by_folder[folder] for folder in _above(source) if folder in by_folder), set())
-    return _only(near if len(near) == 1 else of_broker & near)
+_SEVERAL: Final = 2
 
 
 def _only(found: set[_T]) -> _T | None:

@@ -61,6 +61,23 @@ def test_logs_find_their_cluster_by_their_own_word_or_by_what_lies_beside_them(a
         assert len(folders) == 1
 
 
+def test_a_broker_is_not_of_the_cluster_that_has_a_folder_of_its_own(sample_traces: Path, tmp_path: Path) -> None:
+    """Up to 2.3 only lines name the cluster. Another one has a broker 2 too, in a folder with all of its brokers."""
+    shutil.copytree(sample_traces / "kip101-0.10.2.2", tmp_path, dirs_exist_ok=True)
+    shutil.copytree(sample_traces / "txn-4.1.1", tmp_path / "other")
+    for log in (tmp_path / "broker-2").rglob("*.log"):
+        if log.parent.name == "logs":
+            log.write_text("".join(line for line in log.read_text().splitlines(True) if "luster" not in line))
+    sources = local.take_in([str(tmp_path)]).sources
+    named = {
+        (path.relative_to(tmp_path).parts[0] == "other", path.relative_to(tmp_path).parts[0] == "broker-2", cluster)
+        for path, cluster in ((Path(one), other) for one, other in sources.select("path", "cluster").iter_rows())
+    }
+    (others,) = {cluster for in_other, _, cluster in named if in_other}
+    assert {cluster for in_other, _, cluster in named if not in_other} & {others} == set()
+    assert {cluster for _, of_two, cluster in named if of_two} == {None}
+
+
 def test_a_timeline_is_that_of_its_own_cluster(archive: Path) -> None:
     whole = local.scan([str(archive)])
     for name in CLUSTERS:
