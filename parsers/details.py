@@ -195,6 +195,12 @@ QUORUM_VOTES = "no majority of votes"
 QUORUM_REFUSED = "votes refused"
 """Of a problem: a majority of the metadata quorum refuses its votes to a candidate, or to a node that would be one."""
 
+QUORUM_FEATURE = "a feature level above those of the release"
+"""Of a problem: a node of KRaft is of an older release than a feature of its cluster, such as metadata.version."""
+
+QUORUM_SNAPSHOT = "no snapshot for the start of the metadata log"
+"""Of a problem: the metadata log of a node begins above the end of its latest snapshot."""
+
 QUORUM_KEY = "another voter key than its own"
 """Of a problem: a node of the metadata quorum is addressed with a node id or directory id that it does not have."""
 

@@ -7,10 +7,12 @@ from forensics.rules.problem_entry import KnownProblem, Records, detail_is
 from parsers.details import (
     QUORUM_CONTRADICTS,
     QUORUM_EVENT,
+    QUORUM_FEATURE,
     QUORUM_KEY,
     QUORUM_LEFT,
     QUORUM_RECORD,
     QUORUM_REFUSED,
+    QUORUM_SNAPSHOT,
     QUORUM_TRUNCATION,
     QUORUM_VOTES,
 )
@@ -85,6 +87,47 @@ QUORUM: tuple[KnownProblem, ...] = (
             "compare the copies with kafka-dump-log --cluster-metadata-decoder: which topics and leaders has each?",
             _STATUS,
         ),
+        always=True,
+    ),
+    KnownProblem(
+        id="metadata-snapshot-missing",
+        title="Metadata snapshot missing",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(QUORUM_SNAPSHOT),
+        states="{who} does not start: its metadata log begins at offset {log_start}, and no snapshot reaches that",
+        records=Records.UNKNOWN,
+        means=(
+            "A node deletes the beginning of the metadata log only after a snapshot holds it. So a snapshot file was "
+            "deleted, or the directory was copied or restored in part. Segments of topics stay as they are."
+        ),
+        fetch=(
+            _COPY,
+            "check the other controllers: if a majority of them runs, this node can fetch a snapshot from the leader",
+            "look for *.checkpoint files in backups of __cluster_metadata-0",
+        ),
+        do_not=("format a controller before you know that a majority has the metadata log",),
+        always=True,
+    ),
+    KnownProblem(
+        id="release-below-metadata-version",
+        title="Release is older than the metadata version",
+        severity=Severity.ERROR,
+        kinds=(Kind.PROBLEM,),
+        when=detail_is(QUORUM_FEATURE),
+        states="a broker or controller runs a release that does not know the metadata.version of its cluster",
+        records=Records.NOTHING_LOST,
+        means=(
+            "The release of the process is older than the cluster: it was downgraded, its image has another tag, or "
+            "its storage was formatted by a newer release. It stops at each start or cannot register. A newer release "
+            "reads its metadata log and its segments."
+        ),
+        fetch=(
+            "start the release that ran before, or a newer one. kafka-features describe shows the metadata.version",
+            "collect the lines about versions of this process and of those that run",
+        ),
+        do_not=("format the storage again: a newer release reads it",),
+        issues=("KIP-584 (features), KIP-778 (metadata.version)",),
         always=True,
     ),
     KnownProblem(

@@ -116,7 +116,8 @@ REPLICAS: tuple[KnownProblem, ...] = (
         fetch=(
             (
                 'if "Corruption found" follows the line, the broker has truncated its log already: its directory '
-                f"has no more of these records. If not, {_COPY}"
+                "has no more of these records. If not, copy {directory} on all replicas to another disk before you "
+                "start or wipe a broker, or move a partition"
             ),
             _DUMP,
             "skip the offset in the consumer only if no replica has the undamaged record",

@@ -5,10 +5,12 @@ from __future__ import annotations
 from parsers.details import (
     QUORUM_CONTRADICTS,
     QUORUM_EVENT,
+    QUORUM_FEATURE,
     QUORUM_KEY,
     QUORUM_LEFT,
     QUORUM_RECORD,
     QUORUM_REFUSED,
+    QUORUM_SNAPSHOT,
     QUORUM_TRUNCATION,
     QUORUM_VOTES,
 )
@@ -23,6 +25,8 @@ _RECORD: dict[str, int | str | None] = {**_METADATA, "detail": QUORUM_RECORD}
 _LEFT = {**_METADATA, "detail": QUORUM_LEFT}
 _EVENT = {**_METADATA, "detail": QUORUM_EVENT}
 _VOTES = {**_METADATA, "detail": QUORUM_VOTES}
+_FEATURE: dict[str, int | str | None] = {"detail": QUORUM_FEATURE}
+_SNAPSHOT: dict[str, int | str | None] = {**_METADATA, "detail": QUORUM_SNAPSHOT}
 _REFUSED = {**_METADATA, "detail": QUORUM_REFUSED}
 _KEY = {**_METADATA, "detail": QUORUM_KEY}
 _NO_LEADER = r"(?:Candidate|Prospective|Resigned|Unattached|Voted)"
@@ -428,6 +432,127 @@ MESSAGES: tuple[Message, ...] = (
                         "[RaftManager id=100] Voter key for VOTE or BEGIN_QUORUM_EPOCH request didn't match the "
                         "receiver's replica key: controller-101:9093 (id: 101 rack: null)",
                         (),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # A node of an older release than its cluster: a downgrade, or an image of another tag.
+    Message(
+        id="Q-27",
+        kind=Kind.PROBLEM,
+        literal=(
+            "No MetadataVersion with ",
+            "Tried to apply FeatureLevelRecord ",
+            "Unable to register because the broker does not support ",
+        ),
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="3.0",
+                until=None,
+                regex=r"^No MetadataVersion with (?:metadata version|feature level) [0-9]+",
+                source_ref="3.3.2 MetadataVersion:fromFeatureLevel, 4.1.1 MetadataVersion",
+                fixed={"detail": QUORUM_FEATURE},
+                examples=(
+                    Example("No MetadataVersion with metadata version 11", (_FEATURE,)),
+                    Example(
+                        "No MetadataVersion with feature level 25. Valid feature levels are from 7 to 24.", (_FEATURE,)
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.3",
+                until=None,
+                regex=(
+                    r"^Tried to apply FeatureLevelRecord .*?, but this controller only supports versions [0-9]+-[0-9]+"
+                ),
+                source_ref="3.6.2 FeatureControlManager:replay",
+                fixed={"detail": QUORUM_FEATURE},
+                examples=(
+                    Example(
+                        "Tried to apply FeatureLevelRecord FeatureLevelRecord(name='metadata.version', "
+                        "featureLevel=22), but this controller only supports versions 1-21",
+                        (_FEATURE,),
+                    ),
+                ),
+            ),
+            Variant(
+                since="3.3",
+                until=None,
+                regex=r"^Unable to register because the broker does not support (?:finalized )?version [0-9]+ ",
+                source_ref="3.6.2 ClusterControlManager, 3.9.1 ClusterControlManager",
+                fixed={"detail": QUORUM_FEATURE},
+                examples=(
+                    Example(
+                        "Unable to register because the broker does not support version 14 of metadata.version. It "
+                        "wants a version between 1 and 11, inclusive.",
+                        (_FEATURE,),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # The same, as the active controller logs it.
+    Message(
+        id="Q-28",
+        kind=Kind.PROBLEM,
+        literal="Exception message: Unable to register because the broker does not support ",
+        level="INFO",
+        stock=True,
+        variants=(
+            Variant(
+                since="3.6",
+                until=None,
+                regex=(
+                    rf"^{QUORUM_CONTROLLER}registerBroker: event failed with [A-Za-z]+ in [0-9]+ microseconds\. "
+                    r"Exception message: Unable to register because the broker does not support (?:finalized )?version "
+                ),
+                source_ref="3.9.1 ClusterControlManager, EventHandlerExceptionInfo:failureMessage",
+                fixed={"detail": QUORUM_FEATURE},
+                examples=(
+                    Example(
+                        "[QuorumController id=100] registerBroker: event failed with UnsupportedVersionException in "
+                        "310 microseconds. Exception message: Unable to register because the broker does not support "
+                        "finalized version 21 of metadata.version. The broker wants a version between 1 and 14, "
+                        "inclusive.",
+                        ({**_FEATURE, "witness": 100},),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    # Since 3.3 a node does not start from a log without its beginning (KAFKA-14240).
+    Message(
+        id="Q-29",
+        kind=Kind.PROBLEM,
+        literal="Inconsistent snapshot state: there must be a snapshot ",
+        level="ERROR",
+        stock=True,
+        thrown=True,
+        variants=(
+            Variant(
+                since="3.3",
+                until=None,
+                regex=(
+                    r"^Inconsistent snapshot state: there must be a snapshot at an offset larger then the current log "
+                    r"start offset (?P<log_start>[0-9]+), but the latest snapshot is "
+                    r"(?:.*?offset=(?P<offset>[0-9]+))?"
+                ),
+                source_ref="3.6.2 KafkaMetadataLog:recoverSnapshots, 4.1.1 KafkaRaftLog",
+                fixed={**_METADATA, "detail": QUORUM_SNAPSHOT},
+                examples=(
+                    Example(
+                        "Inconsistent snapshot state: there must be a snapshot at an offset larger then the current "
+                        "log start offset 90, but the latest snapshot is Some(OffsetAndEpoch(offset=70, epoch=4))",
+                        ({**_SNAPSHOT, "log_start": 90, "offset": 70},),
+                    ),
+                    Example(
+                        "Inconsistent snapshot state: there must be a snapshot at an offset larger then the current "
+                        "log start offset 90, but the latest snapshot is None",
+                        ({**_SNAPSHOT, "log_start": 90},),
                     ),
                 ),
             ),

@@ -157,6 +157,22 @@ SHOWN: dict[str, Shown] = {
         broker=1,
         name="__cluster_metadata-0",
     ),
+    "metadata-snapshot-missing": Shown(
+        [
+            (
+                "java.lang.IllegalStateException: Inconsistent snapshot state: there must be a snapshot at an offset "
+                "larger then the current log start offset 151, but the latest snapshot is "
+                "Some(OffsetAndEpoch(offset=130, epoch=4))"
+            ),
+        ],
+        [_FATAL, "java.lang.IllegalStateException: Unexpected snapshot"],
+        name="__cluster_metadata-0",
+    ),
+    "release-below-metadata-version": Shown(
+        [_FATAL, "java.lang.IllegalArgumentException: No MetadataVersion with feature level 25"],
+        [_FATAL, "java.lang.IllegalStateException: Unexpected snapshot"],
+        name=None,
+    ),
     "quorum-votes-refused": Shown(
         [
             event(
