@@ -76,6 +76,15 @@ IN_TRACES = {
 }
 """Steps where traces are the only evidence."""
 LATE = "the leader had just been elected, and stated its high watermark late"
-SOURCES = {LATE: "KIP-207", COPIED: "KAFKA-14704", TAKEN_OVER: "KAFKA-14704", ELIGIBLE: "KIP-966"}
+STALE_EPOCH = (
+    "retention had deleted {written}, of which the position is, from its leader's log: that is answered as out of range"
+)
+SOURCES = {
+    LATE: "KIP-207",
+    COPIED: "KAFKA-14704",
+    TAKEN_OVER: "KAFKA-14704",
+    ELIGIBLE: "KIP-966",
+    STALE_EPOCH: "KAFKA-19902",
+}
 """Sources in Kafka of other explanations."""
 CLOCKS = "the clocks of the two brokers differ, and the high watermark was reached later"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from forensics.replay.signs.sign import Sign
-from forensics.rules.suspect import LATE, REMADE, Suspect
+from forensics.rules.suspect import LATE, REMADE, STALE_EPOCH, Suspect
 
 OF_READERS: tuple[Suspect, ...] = (
     Suspect(
@@ -24,9 +24,9 @@ OF_READERS: tuple[Suspect, ...] = (
     Suspect(
         Sign.READER_BEYOND_LOG_END,
         "committed-data-lost",
-        "a consumer or follower fetched from offset {end}, beyond the log end offset of {asked}, and went back to "
-        "{first}: committed {offsets} may be lost",
-        "answered a fetch from offset {end}, beyond its log end offset; the reader went back to {first}",
+        "a consumer or follower fetched from offset {end}, beyond the log end offset of {asked}, which is {first}: "
+        "committed {offsets} may be lost",
+        "answered a fetch from offset {end}, beyond its log end offset, {first}",
         (
             "the position was set by hand, or comes from another cluster or topic",
             "the answer came from a follower that was behind its leader",
@@ -34,6 +34,24 @@ OF_READERS: tuple[Suspect, ...] = (
         ),
         before="position",
         settle=("find out which client fetched from offset {end}, and whether it had read up to there before",),
+    ),
+    Suspect(
+        Sign.READER_SET_BACK,
+        "committed-data-lost",
+        "a consumer fetched from offset {end}, and {asked} answered that it is out of range. It was set back to "
+        "{first}, the end of the log or its start: committed records among {offsets} may be lost",
+        "answered a consumer that offset {end} is out of range; the consumer was set back to {first}",
+        (
+            STALE_EPOCH,
+            "the position was set by hand, or comes from another cluster or topic",
+            "the answer came from a follower that was behind its leader",
+            REMADE,
+        ),
+        before="position",
+        settle=(
+            "find out whether that consumer had read up to offset {end} before",
+            "collect log start and log end of {name} at that time, and auto.offset.reset of the consumer",
+        ),
     ),
     Suspect(
         Sign.POSITION_BEYOND_LOG_END,

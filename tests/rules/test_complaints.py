@@ -165,6 +165,19 @@ def test_a_consumer_that_is_set_back_had_read_more_than_the_log_holds(tmp_path: 
     finding = suspected(consumed(tmp_path, *out_of_range(42)), LOSS)
     assert finding is not None
     assert finding.offsets == ((42, 50),)
+    assert "the end of the log or its start" in finding.summary  # auto.offset.reset is not in the line
+    assert "log end" not in " ".join(fact.text for fact in finding.facts)
+
+
+@pytest.mark.parametrize(("written", "stale"), [(4, True), (5, False)])
+def test_a_leader_without_the_epoch_of_a_position_answers_out_of_range_too(
+    written: int, stale: bool, tmp_path: Path
+) -> None:
+    """Leader epoch 5 leads: what retention deleted of epoch 4 takes it out of the leader's epoch file (KAFKA-19902)."""
+    lines = [line.replace("Optional[4]", f"Optional[{written}]") for line in out_of_range(42)]
+    finding = suspected(consumed(tmp_path, *lines), LOSS)
+    assert finding is not None
+    assert any("leader epoch 4" in other for other in finding.uncertain) is stale
 
 
 @pytest.mark.parametrize("lines", [out_of_range(60), out_of_range(40)[1:], out_of_range(40)[:1]])

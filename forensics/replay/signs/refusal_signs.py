@@ -80,17 +80,6 @@ def leader_is_shorter(history: History) -> Iterator[Suspicion]:
             yield _of_complaint(Sign.LEADER_ENDS_BELOW_FOLLOWER, one, role_span, one.leo, one.offset, refs)
 
 
-def beyond_the_end(history: History) -> Iterator[Suspicion]:
-    """Yield readers of committed records that request more than the log has: it was longer once, or they never
-    read it.
-    """
-    yield from _leader_was_asked(history)
-    for one, back in _set_back(history):
-        if one.offset is not None and back.offset is not None:
-            both = (line_of(one, f"position {one.offset} is out of range"), line_of(back, f"set back to {back.offset}"))
-            yield _of_consumer(one, back.offset, one.offset, both)
-
-
 def reader_diverges(history: History) -> Iterator[Suspicion]:
     """Yield consumers whose leader has no records of the epoch that they read up to their position (KIP-320).
 
@@ -119,13 +108,9 @@ def committed_beyond(history: History) -> Iterator[Suspicion]:
             )  # fmt: skip
 
 
-def _of_consumer(one: Complaint, first: int, end: int, refs: tuple[Ref, ...]) -> Suspicion:
-    epoch = one.leader_epoch if one.leader_epoch is not None else -1
-    return Suspicion(Sign.READER_BEYOND_LOG_END, one.leader, None, epoch, -1, first, end, one.time, refs)
-
-
-def _leader_was_asked(history: History) -> Iterator[Suspicion]:
-    """Yield fetches beyond a leader's log, as the leader logs them.
+def beyond_the_end(history: History) -> Iterator[Suspicion]:
+    """Yield readers of committed records that request more than a leader's log has, as the leader logs it: the log was
+    longer once, or they never read it.
 
     Consumers that read from a follower may be ahead of it (KIP-392), so a follower's line proves nothing.
     """
@@ -137,12 +122,23 @@ def _leader_was_asked(history: History) -> Iterator[Suspicion]:
             yield _of_complaint(Sign.READER_BEYOND_LOG_END, one, role_span, one.leo, one.offset, refs)
 
 
+def set_back(history: History) -> Iterator[Suspicion]:
+    """Yield consumers that were set back from a position that their leader called out of range."""
+    for one, back in _set_back(history):
+        if one.offset is not None and back.offset is not None:
+            refs = (line_of(one, f"position {one.offset} is out of range"), line_of(back, f"set back to {back.offset}"))
+            read, led = (-1 if epoch is None else epoch for epoch in (one.previous_epoch, one.leader_epoch))
+            yield Suspicion(
+                Sign.READER_SET_BACK, one.leader, None, led, read, back.offset, one.offset, one.time, refs
+            )  # fmt: skip
+
+
 def _set_back(history: History) -> Iterator[tuple[Complaint, Complaint]]:
     """Yield positions out of range, each with the reset that followed, if that was to a lower offset.
 
-    A reset goes to the end or the start of the log, so a lower offset shows that the position was above the end. A
-    reset to a higher offset is the result of retention. A position that somebody had set shows nothing: no record was
-    read there.
+    A reset goes to the end or the start of the log, so a lower offset suggests that the position was above the end. It
+    may also be within the log, if the leader's log no longer has the epoch of the position (KAFKA-19902). A reset to a
+    higher offset is the result of retention. A position that somebody had set shows nothing: no record was read there.
     """
     waiting: dict[int, Complaint] = {}
     chosen: set[tuple[int, int | None]] = set()

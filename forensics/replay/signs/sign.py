@@ -54,6 +54,7 @@ class Sign(StrEnum):
     LEADER_ENDS_BELOW_FOLLOWER = "the log of a leader ended below where a follower fetched"
     READER_DIVERGES = "a leader answered a consumer that records of the epoch it had read end below its position"
     READER_BEYOND_LOG_END = "a reader asked for records above the end of the log"
+    READER_SET_BACK = "a reader was set back from a position that its leader called out of range"
     POSITION_BEYOND_LOG_END = "a consumer group committed a position above the end of the log"
     GROUP_BEYOND_LAST_LEADER = "a consumer group moved on to a position above the end of the last leader's log"
     LOG_START_ABOVE_HIGH_WATERMARK = "the log of a leader started above the high watermark of a follower"

@@ -44,6 +44,7 @@ from forensics.replay.signs.refusal_signs import (
     line_of,
     reader_diverges,
     refused_to_truncate,
+    set_back,
     starts_above,
 )
 from forensics.replay.signs.shorter_loads import led_after_loading_shorter, loaded_below_stated, loaded_shorter
@@ -684,6 +685,7 @@ SIGNS: dict[Sign, Callable[[History], Iterable[Suspicion]]] = {
     Sign.LEADER_ENDS_BELOW_FOLLOWER: leader_is_shorter,
     Sign.READER_DIVERGES: reader_diverges,
     Sign.READER_BEYOND_LOG_END: beyond_the_end,
+    Sign.READER_SET_BACK: set_back,
     Sign.POSITION_BEYOND_LOG_END: committed_beyond,
     Sign.GROUP_BEYOND_LAST_LEADER: beyond_last_leader,
     Sign.LOG_START_ABOVE_HIGH_WATERMARK: starts_above,
