@@ -338,5 +338,40 @@ MESSAGES: tuple[Message, ...] = (
             ),
         ),
     ),
+    # The same consumer, whose leader answered that its position was truncated (LogTruncationException, KIP-320).
+    Message(
+        id="X-08",
+        kind=Kind.CONSUMER_TRUNCATED,
+        literal="Detected truncated partitions: [",
+        level="ERROR",
+        stock=False,
+        thrown=True,
+        variants=(
+            Variant(
+                since="2.6",
+                until=None,
+                regex=r"^Detected truncated partitions: \[",
+                source_ref="2.8.2 SubscriptionState$LogTruncation:toString, 3.6.2 SubscriptionState",
+                each=(
+                    Each(
+                        rf"\(partition={TP}, fetchOffset={_OFFSET}, fetchEpoch=Optional\[(?P<previous_epoch>[0-9]+)\], "
+                        r"divergentOffset=(?:unknown|(?P<leo>[0-9]+)), "
+                    ),
+                ),
+                own_row=False,
+                examples=(
+                    Example(
+                        "Detected truncated partitions: [(partition=orders-0, fetchOffset=50, fetchEpoch=Optional[4], "
+                        "divergentOffset=42, divergentEpoch=Optional[4]), (partition=orders-1, fetchOffset=30, "
+                        "fetchEpoch=Optional[4], divergentOffset=unknown, divergentEpoch=unknown)]",
+                        (
+                            {**ORDERS, "offset": 50, "previous_epoch": 4, "leo": 42},
+                            {"topic": "orders", "partition": 1, "offset": 30, "previous_epoch": 4},
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ),
 )
 """Exceptions about two offsets; others are not in the catalogue."""

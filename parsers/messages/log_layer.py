@@ -439,7 +439,7 @@ MESSAGES: tuple[Message, ...] = (
     Message(
         id="L-34",
         kind=Kind.LOG_START,
-        literal=("Incrementing log start offset ", "Incremented log start offset to "),
+        literal=("Incrementing log start offset ", "Incremented log start offset to ", " merged log start offset to "),
         level="INFO",
         stock=True,
         variants=(
@@ -497,6 +497,27 @@ MESSAGES: tuple[Message, ...] = (
                             },
                         ),
                         "real",
+                    ),
+                ),
+            ),
+            # Confluent Server: with the segments that it keeps in tiered storage.
+            Variant(
+                since="2.4",
+                until=None,
+                regex=(
+                    rf"^{LOG_PREFIX}Incrementing merged log start offset to (?P<log_start>[0-9]+)"
+                    r"(?: due to (?P<detail>.*))?"
+                ),
+                source_ref="Confluent Server 5.4 and 7.3, kafka.log.MergedLog",
+                examples=(
+                    Example(
+                        "[MergedLog partition=orders-0, dir=/data] Incrementing merged log start offset to 30 due to "
+                        "segment deletion",
+                        ({**ORDERS, "log_dir": "/data", "log_start": 30, "detail": "segment deletion"},),
+                    ),
+                    Example(
+                        "[MergedLog partition=orders-0, dir=/data] Incrementing merged log start offset to 30",
+                        ({**ORDERS, "log_dir": "/data", "log_start": 30},),
                     ),
                 ),
             ),
