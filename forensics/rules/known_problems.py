@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from forensics.rules.client_lines import CLIENTS
 from forensics.rules.command_lines import COMMANDS
+from forensics.rules.election_lines import ELECTIONS
 from forensics.rules.fetcher_lines import FETCHERS
 from forensics.rules.finding import Severity
 from forensics.rules.leader_error_lines import LEADER_ERRORS
@@ -37,7 +38,6 @@ from parsers.details import (
     LEADER_MOVED,
     MAPPED_FILE,
     MOVED_TO_REMOTE,
-    NOT_ELECTED,
     NOT_MOVED,
     NOT_TAKEN,
     RENAME_FAILED,
@@ -53,12 +53,6 @@ _CAUSE = "collect the 50 lines before the first of these: they hold the exceptio
 _CAUSE_BELOW = "collect the lines after the first of these: they hold the exception that names the cause"
 _DISK = "check the disk, mount, owner and permissions of {log_dir} on {who}"
 _KEEP_DIRS = "wipe the directory: its replicas may be the only copies"
-
-
-def without_leader(row: Row) -> bool:
-    """Return whether no leader could be elected, or whether a partition was described without one."""
-    described = row["kind"] == Kind.TOPIC_DESCRIBED.value
-    return bool(row["leader"] is not None and row["leader"] < 0) if described else row["detail"] in NOT_ELECTED
 
 
 def to_high_watermark(row: Row) -> bool:
@@ -664,25 +658,7 @@ KNOWN_PROBLEMS: tuple[KnownProblem, ...] = (
         leads=True,
     ),
     *COMMANDS,
-    KnownProblem(
-        id="leader-not-elected",
-        title="No leader could be elected",
-        severity=Severity.WARNING,
-        kinds=(Kind.PARTITION_OFFLINE, Kind.TOPIC_DESCRIBED),
-        when=without_leader,
-        states="{where} has no leader: the controller could not elect one",
-        records=Records.NOTHING_LOST,
-        means=(
-            "No replica in the ISR is alive, and no other may lead (unclean.leader.election.enable is false). The "
-            "partition is offline until a member of its ISR returns."
-        ),
-        fetch=(
-            "collect the ISR of {where} (kafka-topics --describe) and start the brokers in it",
-            "collect server.log of these brokers: why they are gone, or the broker ids that they have now",
-        ),
-        do_not=("enable unclean elections before the directories of {where} on all replicas are copied",),
-        beside=("eligible-leader-offline",),
-    ),
+    *ELECTIONS,
     *FETCHERS,
     KnownProblem(
         id="isr-shrunk-to-one",

@@ -207,7 +207,7 @@ def _rows(case: Case, *, excerpt: bool) -> Iterator[Row]:
         pl.col("time").dt.epoch("us"), pl.col("kind").cast(pl.String), pl.col("message").cast(pl.String)
     )
     rows = _with_leaders_start(_with_reset(_with_isr_before(_with_change_before(rows, case)), case), case)
-    rows = _with_member_behind(_without_vain_plans(rows, case), case)
+    rows = _with_later_leader(_with_member_behind(_without_vain_plans(rows, case), case), case)
     events = _named(case, logs) if rows.filter(pl.col("topic").is_null() | pl.col("offset").is_null()).height else {}
     for row in rows.select(_COLUMNS).sort("source", "line", "row").iter_rows(named=True):
         known = _known(row)
@@ -271,6 +271,23 @@ def _with_reset(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
     )
     rows = rows.join(after.select("row", "_reset"), on="row", how="left", maintain_order="left")
     return rows.with_columns(pl.coalesce("leo", "_reset").alias("leo")).drop("_reset")
+
+
+def _with_later_leader(rows: pl.DataFrame, case: Case) -> pl.DataFrame:
+    """Return rows in which a partition without a leader has the one that the same log names next, as ``leader``."""
+    place = ["source", "topic", "partition"]
+    elected = pl.col("kind").is_in([Kind.ELECTION.value, Kind.UNCLEAN_ELECTION.value]) & (pl.col("leader") >= 0)
+    lines = case.observations.filter(elected | (pl.col("kind") == Kind.PARTITION_OFFLINE.value))
+    if lines.filter(elected).is_empty():
+        return rows
+    after = lines.sort(*place, "line", "row").select(
+        "row", pl.when(elected).then("leader").backward_fill().over(place).alias("_later")
+    )
+    offline = pl.col("kind") == Kind.PARTITION_OFFLINE.value
+    rows = rows.join(after, on="row", how="left", maintain_order="left")
+    return rows.with_columns(
+        pl.when(offline).then(pl.coalesce("leader", "_later")).otherwise("leader").alias("leader")
+    ).drop("_later")
 
 
 def _with_leaders_start(rows: pl.DataFrame, case: Case) -> pl.DataFrame:

@@ -57,6 +57,7 @@ REGISTRIES: tuple[tuple[str, str, dict[str, str]], ...] = (
             "quorum_advice": "advice about changes that the metadata log lost",
             "quorum_lines": "what single lines state of the metadata quorum",
             "fetcher_lines": "what single lines state of followers that stopped fetching",
+            "election_lines": "what single lines state of elections that failed",
             "leader_error_lines": "what single lines state of leaders that answered a fetch with an error",
             "replica_lines": "what single lines state of a replica's files, epochs and compaction",
             "routine_lines": "what single lines state that is routine",

@@ -96,6 +96,35 @@ SHOWN: dict[str, Shown] = {
         name="__cluster_metadata-0",
         offsets=((130, 151),),
     ),
+    "leader-elected-later": Shown(
+        [
+            event(
+                "[Controller id=3 epoch=12] Controller 3 epoch 12 failed to change state for partition sales-7 from "
+                "OfflinePartition to OnlinePartition",
+                "state.change.logger",
+                "ERROR",
+            ),
+            event(
+                "[Controller id=3 epoch=12] Changed partition sales-7 from OfflinePartition to OnlinePartition with "
+                "state LeaderAndIsr(leader=2, leaderEpoch=9, isr=List(2), zkVersion=21)",
+                "state.change.logger",
+            ),
+        ],
+        [
+            event(
+                "[Controller id=3 epoch=12] Changed partition sales-7 from OfflinePartition to OnlinePartition with "
+                "state LeaderAndIsr(leader=2, leaderEpoch=9, isr=List(2), zkVersion=21)",
+                "state.change.logger",
+            ),
+            event(
+                "[Controller id=3 epoch=12] Controller 3 epoch 12 failed to change state for partition sales-7 from "
+                "OfflinePartition to OnlinePartition",
+                "state.change.logger",
+                "ERROR",
+            ),
+        ],
+        broker=3,
+    ),
     "leader-elected": Shown([_led("2,3")], [_led("2")]),
     "partition-created": Shown(
         [
