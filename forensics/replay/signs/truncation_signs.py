@@ -142,7 +142,7 @@ def _truncated_since(history: History, spans: Sequence[RoleSpan]) -> Iterator[Su
     for role_span, step in ((span, step) for span in spans for step in span.steps):
         until = step.refs[-1].row or 0
         known = _stated_before(history, role_span, step, since) if _by_epoch(step) else None
-        below = known is not None and step.target < known[1] and not _set_back(known[0].time, step)
+        below = known is not None and step.target < known[1]
         if known is not None and below and not _removes_nothing_committed(history, role_span, step):
             yield _truncated(history, *known, step.target, step, role_span.epoch)
         since = until
@@ -150,7 +150,7 @@ def _truncated_since(history: History, spans: Sequence[RoleSpan]) -> Iterator[Su
 
 def _stated_before(history: History, role_span: RoleSpan, step: Step, since: int) -> tuple[PrintedHw, int] | None:
     """Return the highest high watermark that a process printed since a row and before it truncated, and its line."""
-    before = _highest_printed(history, role_span, since, step.refs[-1].row or 0)
+    before = _highest_printed(history, role_span, since, step)
     return _highest(before, None if _adopted(role_span, step) else _fell_with(history, role_span.replica, step))
 
 
@@ -172,11 +172,15 @@ def _by_epoch(step: Step) -> bool:
     return step.kind is StepKind.TRUNCATED and step.reason is not TruncationReason.HIGH_WATERMARK
 
 
-def _highest_printed(history: History, role_span: RoleSpan, since: int, until: int) -> tuple[PrintedHw, int] | None:
-    """Return the highest high watermark that the process of a role printed between two rows, and its line."""
+def _highest_printed(history: History, role_span: RoleSpan, since: int, step: Step) -> tuple[PrintedHw, int] | None:
+    """Return the highest high watermark that the process of a role printed between a row and a truncation, and its
+    line.
+    """
+    until = step.refs[-1].row or 0
     lines = _printed_by(history).get(role_span.replica, [])
     between = lines[bisect_right(lines, since, key=_row) : bisect_left(lines, until, key=_row)]
-    return _highest(*(one for one in between if one[0].run == role_span.run and one[0].kind != Kind.HW_REGRESSED))
+    own = (one for one in between if one[0].run == role_span.run and one[0].kind != Kind.HW_REGRESSED)
+    return _highest(*(one for one in own if not _set_back(one[0].time, step)))
 
 
 def _highest(*found: tuple[PrintedHw, int] | None) -> tuple[PrintedHw, int] | None:
