@@ -60,6 +60,13 @@ def decode_broker(text: str) -> Broker:
     return found
 
 
+def decode_judgement(text: str) -> Judgement:
+    """A judgement that was encoded."""
+    found = _read(Judgement, json.loads(text))
+    assert isinstance(found, Judgement)
+    return found
+
+
 def decode_judgements(text: str) -> list[Judgement]:
     """Judgements that were encoded as a list."""
     return judgements_of(json.loads(text))

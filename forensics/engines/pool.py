@@ -44,8 +44,7 @@ class _Row(NamedTuple):
     incarnation: int
     holders: frozenset[int]
     history: str
-    judgements: str
-    findings: bool
+    judgements: tuple[str, ...]
 
     def kept(self) -> KeptHistory:
         """Return the history."""
@@ -64,7 +63,7 @@ def judged(divisions: Sequence[Division], jobs: int, progress: local.Progress | 
     weight = min(max(sum(one.weight for one in divisions) // (jobs * _PARTS), _LEAST), _MOST)
     parts = [_Part(division, keys) for division in divisions for keys in division.parts(weight)]
     found: dict[int, list[Judged]] = {id(division): _quick(division) for division in divisions}
-    known: dict[str, list[Judgement]] = {}  # most partitions have the answers of many others
+    known: dict[str, Judgement] = {}  # most partitions have the answers of many others
     done, total = 0, sum(part.keys.height for part in parts)
     findings: Counter[Severity] = Counter()
     say = progress if progress is not None else lambda _: None
@@ -116,18 +115,18 @@ def _loads(parts: Sequence[_Part]) -> Iterator[Load]:
 def _judge(common: Common, part: Packed) -> list[_Row]:
     """Judge a part: the work of a worker."""
     with local.no_cycles():
-        return [
-            _row(history, codec.encode_judgements(found), findings=any(one.findings for one in found))
-            for history, found in local.judged(common.case(part))
-        ]
+        judged = local.judged(common.case(part))
+        different = {id(one): one for _, found in judged for one in found}
+        texts = {number: codec.encode(one) for number, one in different.items()}
+        return [_row(history, [texts[id(one)] for one in found]) for history, found in judged]
 
 
 def _judge_here(common: Common, part: Packed) -> list[Judged]:
     """Judge a part in this process. Its histories are kept as those of other parts are: they take much less memory."""
-    return [(_row(history, "").kept(), found) for history, found in local.judged(common.case(part))]
+    return [(_row(history).kept(), found) for history, found in local.judged(common.case(part))]
 
 
-def _row(history: History, judgements: str, *, findings: bool = False) -> _Row:
+def _row(history: History, judgements: Iterable[str] = ()) -> _Row:
     return _Row(
         history.topic,
         history.partition,
@@ -136,15 +135,19 @@ def _row(history: History, judgements: str, *, findings: bool = False) -> _Row:
         history.incarnation,
         history.holders,
         codec.encode(history),
-        judgements,
-        findings,
+        tuple(judgements),
     )
 
 
-def _read(row: _Row, known: dict[str, list[Judgement]]) -> Judged:
-    judgements = known.get(row.judgements)
-    if judgements is None:
-        judgements = codec.decode_judgements(row.judgements)
-        if not row.findings:
-            known[row.judgements] = judgements
-    return row.kept(), judgements
+def _read(row: _Row, known: dict[str, Judgement]) -> Judged:
+    return row.kept(), [_judgement(text, known) for text in row.judgements]
+
+
+def _judgement(text: str, known: dict[str, Judgement]) -> Judgement:
+    """Return an answer; one without findings, which names no partition, is in memory once."""
+    if text in known:
+        return known[text]
+    found = codec.decode_judgement(text)
+    if not found.findings:
+        known[text] = found
+    return found
