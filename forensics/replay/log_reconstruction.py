@@ -318,21 +318,29 @@ class LogReconstruction:
         epoch.
         """
         before = self.logs.previous.get(broker)
-        if before is None or before.role is not Role.FOLLOWER or before.run != role_span.run or before.steps:
+        if before is None or before.role is not Role.FOLLOWER or before.run != role_span.run:
+            return None
+        if any(step.kind is not StepKind.TRUNCATED for step in before.steps):
             return None
         epochs = self.history.epochs.between(before.epoch - 1, epoch.epoch + 1)
         if len(epochs) < 2 or epoch.leader is None or any(e.leader != epoch.leader for e in epochs):
             return None
         if self.history.coverage.unnamed_between(before.epoch, epoch.epoch):
             return None  # another may have led in between
-        if not self.logs.is_whole(epoch.leader):
-            return None  # no line may show its restart
-        led = [t for t in self.role_spans.get(epoch.leader, ()) if before.epoch <= t.epoch <= epoch.epoch]
-        changes = [step for t in led for step in (t.steps if t is not led[-1] else t.changes)]  # a load is behind it
-        if changes or any(t.run != led[0].run or t.role is not Role.LEADER for t in led):
+        if not self._led_on(epoch.leader, before.epoch, epoch.epoch):
             return None
-        own = before.start_end is not None and epochs[1].start is not None and before.start_end > epochs[1].start
+        fetched_from = before.steps[-1].target if before.steps else before.start_end
+        own = fetched_from is not None and epochs[1].start is not None and fetched_from > epochs[1].start
         return None if own else epochs[1].start
+
+    def _led_on(self, leader: int, first: int, last: int) -> bool:
+        """Return whether one process led from one epoch to another, and no line shows a change of its log."""
+        if not self.logs.is_whole(leader):
+            return False  # no line may show its restart
+        led = [one for one in self.role_spans.get(leader, ()) if first <= one.epoch <= last]
+        # A load is behind the last role.
+        changes = [step for one in led for step in (one.steps if one is not led[-1] else one.changes)]
+        return not changes and all(one.run == led[0].run and one.role is Role.LEADER for one in led)
 
     def _reconciled(self, broker: int, role_span: RoleSpan, epoch: Epoch) -> bool:
         """Return whether a follower fetched from its leader, so that it reconciled with it by leader epoch before.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,28 @@ def test_what_is_proven_is_not_suspected_besides(sample_traces: Path) -> None:
         findings = scan([str(sample_traces / sample)]).findings
         assert {LOSS, CUT} <= {finding.rule for finding in findings}
         assert "suspected" not in {finding.confidence for finding in findings}
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_follower_may_fetch_in_an_epoch_before_it_receives_that(restarts: bool, tmp_path: Path) -> None:
+    """It enters the epoch with more than its leader began that epoch with, and truncated to follow that leader before.
+    A leader that had restarted may have lost what the follower has.
+    """
+    incident = Incident(tmp_path, brokers=2)
+    incident.begins(50)
+    incident.elects(10, 1, 2, [2])
+    incident[2].leads(10, 1, 50, 50, [2])
+    incident[1].starts(15).loads(16, 53).follows(17, 1, 2, 53, 50).cuts(18, 50)
+    if restarts:
+        incident[2].starts(25).loads(26, 60)
+    incident.elects(30, 2, 2, [2, 1])
+    incident[2].leads(30, 2, 60, 60, [2, 1])
+    incident[1].follows(31, 2, 2, 70, 70)
+    incident.elects(40, 3, 1, [1])
+    incident[1].leads(40, 3, 90, 90, [1])
+    incident[2].starts(45).loads(46, 90).follows(47, 3, 1, 90, 90)
+    for broker in (1, 2):
+        shutil.rmtree(incident[broker].data)
+    assert bool(incident.findings(LOSS)) is restarts
+    signs = {one.sign for one in suspicions(incident.history())}
+    assert (Sign.BEGAN_BELOW_PRINTED in signs) is restarts

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from forensics.replay.facts.printed_hws import PrintedHw
 from forensics.replay.highest_until import HighestUntil
-from forensics.replay.history import History, once
+from forensics.replay.history import History, Role, once
 from forensics.replay.roles.steps import RoleSpan
 from forensics.replay.signs.truncation_signs import printed
 from parsers.schema import Kind
@@ -67,6 +67,7 @@ def _highest_printed_first(history: History) -> Sequence[tuple[PrintedHw, int]]:
     return sorted(printed(history), key=lambda one: -one[1])
 
 
+@once
 def first_lines(history: History) -> dict[tuple[int, int | None], PrintedHw]:
     """Return the first line of each leader in each of its epochs: a role may be named by several lines."""
     lines = (one for one in reversed(history.facts.printed_hws) if one.kind == Kind.BECOME_LEADER)
@@ -93,3 +94,17 @@ def printed_before(known: PrintedHw, role_span: RoleSpan, led: Mapping[tuple[int
     if known.broker == role_span.replica:
         return known.row < began.row and not (both and (known.time or 0) > (began.time or 0))
     return both and (known.time or 0) < (began.time or 0) and known.text == began.text
+
+
+def answered_ahead(history: History, known: PrintedHw, role_span: RoleSpan) -> bool:
+    """Return whether a follower may have reached the high watermark with which it enters an epoch in that very epoch.
+
+    The process of the leader led before too, so its answers to fetches went on before the follower received the epoch.
+    """
+    if known.kind != Kind.BECOME_FOLLOWER or known.leader_epoch != role_span.epoch:
+        return False
+    spans = history.role_spans.get(role_span.replica, ())
+    before = next((one for one in reversed(spans) if one.epoch < role_span.epoch), None)
+    if before is None or before.role is not Role.LEADER:
+        return False
+    return before.run == role_span.run and not before.loads

@@ -35,7 +35,13 @@ from forensics.replay.signs.led_after_truncating import (
     member_came_back_shorter,
     recovered_while_another_had_more,
 )
-from forensics.replay.signs.printed_before import first_lines, highest_printed, printed_above, printed_before
+from forensics.replay.signs.printed_before import (
+    answered_ahead,
+    first_lines,
+    highest_printed,
+    printed_above,
+    printed_before,
+)
 from forensics.replay.signs.refusal_signs import (
     append_refused,
     beyond_the_end,
@@ -532,8 +538,7 @@ def _began_below_printed(history: History) -> Iterator[Suspicion]:
         began = led.get((role_span.replica, role_span.epoch))
         if highest_printed(history).before(role_span, began) <= start:
             continue
-        above = printed_above(history, start, role_span.epoch)
-        before = (one for one in above if printed_before(one[0], role_span, led))
+        before = _printed_above_start(history, role_span, start)
         known, value = next((one for one in before if not _deleted_since(history, one[0], ref.row)), (None, 0))
         if known is None or max(start, log_start_at(history.facts.log_starts, known.broker, known.row)) >= value:
             continue
@@ -543,6 +548,14 @@ def _began_below_printed(history: History) -> Iterator[Suspicion]:
             -1, _kept_from(history, known.broker, sample, start), value, role_span.time, (sample.ref, ref),
             moved(history, broker, known.time, role_span.time), _shortened(history, broker, role_span), start,
         )  # fmt: skip
+
+
+def _printed_above_start(history: History, role_span: RoleSpan, start: int) -> Iterator[tuple[PrintedHw, int]]:
+    """Yield lines that print a high watermark above the start of a leader's role before that, the highest first."""
+    led = first_lines(history)
+    for known, value in printed_above(history, start, role_span.epoch):
+        if printed_before(known, role_span, led) and not answered_ahead(history, known, role_span):
+            yield known, value
 
 
 def _deleted_since(history: History, known: PrintedHw, until: int | None) -> bool:
