@@ -99,7 +99,7 @@ def printed_before(known: PrintedHw, role_span: RoleSpan, led: Mapping[tuple[int
 def answered_ahead(history: History, known: PrintedHw, role_span: RoleSpan) -> bool:
     """Return whether a follower may have reached the high watermark with which it enters an epoch in that very epoch.
 
-    The process of the leader led before too, so its answers to fetches went on before the follower received the epoch.
+    The process of the leader led before too, so it answered fetches until the follower received the epoch.
     """
     if known.kind != Kind.BECOME_FOLLOWER or known.leader_epoch != role_span.epoch:
         return False
