@@ -85,7 +85,10 @@ STEPS_ALIKE = 3  # of these whose own steps are printed
 PROOF = 2  # places cited for one fact
 NARROW = 66  # columns of a quote; with less it may have another row
 EXPLAIN = "What a word or a rule means: forensics explain NAME, such as forensics explain ISR."
+SUSPECTED = "Suspected, not proven:"
 WARNED = "Warnings, which show no loss by themselves:"
+_OVERVIEW = ("", SUSPECTED, WARNED)
+"""Headings within the list of what was found, by ``_doubt``."""
 LABEL = 12  # columns of "Otherwise", and a little more
 IDLE = "; no copy of a judged partition"
 VERDICT = 19  # columns of "unknown in 14 of 15"
@@ -253,11 +256,11 @@ class _Page(Page):
         if len(rows) > LISTED:
             rows = listed(everything, lambda incident: title_of(incident)[0])
         self.row("In short, the worst first:", Style.BOLD)
-        warned = False
-        for title, same in rows.items():
-            if not warned and same[0].lead.severity is Severity.WARNING:
-                self.row(WARNED)
-                warned = True
+        heading = ""
+        for title, same in sorted(rows.items(), key=lambda row: _doubt(row[1][0].lead)):
+            if (new := _OVERVIEW[_doubt(same[0].lead)]) not in ("", heading):
+                self.row(new)
+            heading = new
             names = list(dict.fromkeys(self.name(one.lead) for one in same))
             each = " each" if len(names) > 1 and title.endswith(")") else ""
             self.put("  ", f"{first_names(names, PROBLEMS)}   {title}{each}", indent=4)
@@ -674,6 +677,13 @@ class _Page(Page):
         said = remarks.on_the_whole(self.result)
         for text in itertools.chain(*said):
             self.put("", text, indent=2)
+
+
+def _doubt(finding: Finding) -> int:
+    """Return 0 for what is sure, 1 for what is suspected, and 2 for what only warns."""
+    if finding.confidence is Confidence.SUSPECTED:
+        return 1
+    return 2 if finding.severity is Severity.WARNING else 0
 
 
 def _values(finding: Finding) -> tuple[int, ...]:

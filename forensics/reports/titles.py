@@ -13,6 +13,7 @@ from forensics.result import Result
 from forensics.rules import RULES, rule_of
 from forensics.rules.causes import Cause, CauseId
 from forensics.rules.finding import (
+    FIRST,
     WHEN,
     Action,
     Finding,
@@ -232,10 +233,28 @@ def own_steps(group: Sequence[Incident], most: int) -> list[Action]:
         Action(f"for {name_of(one.lead)}: {step.text}", step.command)
         for one in group[1 : most + 1]
         for general, step in one.lead.general_steps.items()
-        if general not in first.general_steps or (WHEN in general and one.lead.when != first.when)
+        if general not in first.general_steps or _has_other_values(general, one.lead, first)
     ]
+    found += [step for one in group[1 : most + 1] for step in _left_out(one.lead, first)]
     more = len(group) - 1 - most
     return found + ([Action(f"--format json has the steps of {more:,} more")] if found and more > 0 else [])
+
+
+def _has_other_values(general: str, one: Finding, first: Finding) -> bool:
+    """Return whether a step of two partitions names another span of time, or another offset to begin at."""
+    return (WHEN in general and one.when != first.when) or (FIRST in general and one.offsets[:1] != first.offsets[:1])
+
+
+def _left_out(one: Finding, first: Finding) -> list[Action]:
+    """Return that a partition does without the commands of the first one, where it has none that the first lacks."""
+    own = [step for general, step in one.general_steps.items() if step.command and general not in first.general_steps]
+    without = [
+        step.command
+        for general, step in first.general_steps.items()
+        if step.command and general not in one.general_steps
+    ]
+    text = f"for {name_of(one)}: leave out the step of {name_of(first)} with this command, which is not for it:"
+    return [] if own else [Action(text, command) for command in without]
 
 
 def repeat_text(others: int, *, own: bool = False) -> str:

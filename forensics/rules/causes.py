@@ -123,8 +123,9 @@ CAUSES: tuple[Cause, ...] = (
         CauseId.STALE_DIRECTORY,
         "most likely the broker started on a data directory from another time: a left-over or a copy",
         "KIP-858 (directory ids)",
-        "all versions. From 3.7 on, directory ids distinguish the directories",
-        "remove old disks before you use their broker id again; do not start a broker on a restored copy",
+        "all versions. From 3.7 on, a directory has an id, but a copy has that of its original",
+        "do not start a broker on a restored copy. Remove old disks before you use their broker id again, but not "
+        "before you have copied what is on them",
     ),
     Cause(
         CauseId.MANUAL_EDIT,

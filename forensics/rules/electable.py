@@ -31,7 +31,7 @@ def electable_facts(history: History, since: int, elected: Epoch | None) -> list
             change_text(history, one),
             broker=one.by_leader,
             time=one.time,
-            refs=(*one.gone_refs[:1], *((one.back,) if one.back is not None else ()), one.ref),
+            refs=(*((one.back,) if one.back is not None else one.gone_refs[:1]), one.ref),
             states=States.CONTEXT,
             isrs=isrs_of(one),
         )

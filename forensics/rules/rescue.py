@@ -15,7 +15,7 @@ from forensics.replay.committed.surviving_copies import last_had, may_lack_segme
 from forensics.replay.facts.deleted_segments import DeletedSegment, kept_in
 from forensics.replay.facts.directory import StaleDir
 from forensics.replay.facts.stale_dirs import left_behind, reaching
-from forensics.replay.history import History
+from forensics.replay.history import History, ShortenedBy
 from forensics.replay.lineage import Range, intersect, merge, size, subtract
 from forensics.rules.commands import Tool, form_for
 from forensics.rules.copying import stop_and_copy
@@ -366,6 +366,7 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
     return (
         keep,
         (
+            *_replaced(history, loss),
             *rest,
             *(f"stop broker {broker} and copy its directory {HERE} to another disk" for broker in had),
             *(_copied(history, loss, one) for one in deleted),
@@ -394,17 +395,41 @@ def _without_copy(history: History, case: Case, loss: Loss) -> Advice:
 
 def _freed_blocks(history: History, loss: Loss) -> tuple[str, ...]:
     """Return the last resort where no copy may have the records: what a truncation freed on a disk."""
-    cut = [one for one in history.truncations if intersect(loss.ranges, [(one.target, one.end)])]
-    whose = sorted({one.replica for one in cut})
-    if not whose:
+    freed: dict[int, list[Range]] = {}
+    for cut in history.truncations:
+        if lost := intersect(loss.ranges, [(cut.target, cut.end)]):
+            freed[cut.replica] = merge([*freed.get(cut.replica, ()), *lost])
+    if not freed:
         return ()
+    had = {broker: size(ranges) for broker, ranges in freed.items()}
+    whose = sorted(broker for broker, records in had.items() if records == max(had.values()))
+    some = sorted(had.keys() - {*whose})
+    less = f" ({brokers_text(some, history.controllers)} had fewer of them)" if some else ""
     disk, one = ("its disk", f"broker {whose[0]}") if len(whose) == 1 else ("their disks", "one of them")
     return (
         (
-            f"the last resort, if it is worth an outage: {brokers_text(whose, history.controllers)} had the records, "
-            f"and freed blocks of {disk} may still have them, until they are written again. Stop {one} soon, if others "
-            "can lead meanwhile, and take an image of the whole disk: a copy of its files has no freed blocks"
+            f"the last resort, if it is worth an outage: {brokers_text(whose, history.controllers)} had the records"
+            f"{less}, and freed blocks of {disk} may still have them, until they are written again. Stop {one} soon, "
+            "if others can lead meanwhile, and take an image of the whole disk: a copy of its files has no freed blocks"
         ),
+    )
+
+
+def _replaced(history: History, loss: Loss) -> tuple[str, ...]:
+    """Return the step that looks for a log in whose place a broker found another one after a clean stop."""
+    replaced = (
+        one.replica
+        for one in history.shortened_logs
+        if one.cause is ShortenedBy.CLEAN_RESTART
+        and not one.dir_failed
+        and intersect(loss.ranges, [(one.target, one.end)])
+    )
+    return tuple(
+        f"look for the data directory that broker {broker} used before its last clean stop: it had the lost records, "
+        "and another one was in its place when the broker started. It may be a disk that is no longer mounted, a "
+        "renamed folder, another folder in log.dirs, or a snapshot of the volume. Copy it, do not start a broker on "
+        "it, and scan the copy with this evidence"
+        for broker in sorted({*replaced})
     )
 
 

@@ -155,7 +155,14 @@ def _facts(suspect: Suspect, one: Suspicion, values: Mapping[str, object]) -> tu
     return (
         Fact(f"{had.format_map(values)}{since}", broker=one.witness, refs=(first,)),
         Fact(shows, broker=one.replica, time=one.time, refs=tuple(later)),
+        *_followed(one),
     )
+
+
+def _followed(one: Suspicion) -> tuple[Fact, ...]:
+    """Return how the witness lost what it had, where lines show it."""
+    text = f"truncated its log to follow broker {one.replica}"
+    return (Fact(text, broker=one.witness, refs=one.followed),) if one.followed else ()
 
 
 def _otherwise(history: History, suspect: Suspect, one: Suspicion) -> tuple[str, ...]:

@@ -256,3 +256,17 @@ def test_the_isr_that_grows_after_an_election_is_no_step_towards_it() -> None:
     grown = event(30, Kind.ELECTION, leader=2, leader_epoch=2, partition_epoch=3, isr="2,3")
     changes = state_changes((*elections, grown), {}, {})
     assert [one.isr for one in chain(changes, 0, Epoch(2, leader=2))] == [frozenset({1}), frozenset({2})]
+
+
+def test_a_change_begins_with_the_state_that_requests_and_caches_name() -> None:
+    """The leader shrinks its ISR, then no broker can lead: no line of an election names either ISR."""
+    cached = event(15, Kind.METADATA_CACHED, leader=-1, leader_epoch=2, partition_epoch=2, isr="1", broker=3)
+    lines = (election(1, 0, 1, "1,2,3"), cached, election(20, 3, 3, "3"))
+    back = {CONTROLLER: (SessionLine(14 * SECOND, 14, 1), SessionLine(19 * SECOND, 19, 3, gone=False))}
+    last = state_changes(lines, {}, back)[-1]
+    assert (last.before, last.led, last.back) == (frozenset({1}), -1, Ref(row=19, note="broker 3 is back"))
+    assert change_text(History(PartitionFacts("orders", 0)), last) == (
+        "broker 3 returned, and the controller elected it (leader epoch 3), with ISR [3] in place of [1]"
+    )
+    (fact,) = electable_facts(History(PartitionFacts("orders", 0), changes=(last,)), 0, Epoch(3, leader=3))
+    assert [ref.row for ref in fact.refs] == [19, 20]

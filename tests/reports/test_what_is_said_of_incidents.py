@@ -475,17 +475,15 @@ def test_good_copies_of_damaged_partitions_are_in_the_first_table(case: Callable
     assert listed["web-1"][0][1].startswith("the copies of web-1 on brokers 1 and 3")
 
 
-def test_a_warning_is_listed_apart_from_losses(case: Callable[[str], Result]) -> None:
+def test_what_is_suspected_and_what_warns_is_listed_apart_from_losses(case: Callable[[str], Result]) -> None:
     text = render(case("rackloss-3.9.1"), width=200)
-    worst, _, mild = text.partition("In short, the worst first:\n")[2].partition(
-        "Warnings, which show no loss by themselves:\n"
-    )
-    assert [line.split()[0] for line in worst.splitlines()] == ["audit-2", "audit-3", "orders-1"]
-    assert [line.split()[0] for line in mild.partition("\n\n")[0].splitlines()] == [
-        "click-0",
-        "orders-0",
-        "audit-0",
-        "click-2",
+    listed = text.partition("In short, the worst first:\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.split()[0] if line.startswith("  ") else line for line in listed] == [
+        "audit-2",
+        "Suspected, not proven:",
+        *("audit-3", "orders-1", "click-0", "orders-0"),
+        "Warnings, which show no loss by themselves:",
+        *("audit-0", "click-2"),
     ]
 
 
@@ -763,3 +761,18 @@ def test_what_was_truncated_beyond_the_loss_is_named(tmp_path: Path) -> None:
         assert finding.records == (102, None)
         said = "beyond offset 200. Offsets 201 to 296 were truncated too: whether they were committed is unknown"
         assert said in finding.uncertain[0]
+
+
+def test_each_step_of_a_suspicion_cites_its_own_line(case: Callable[[str], Result]) -> None:
+    """Broker 2 came back with less than broker 1 had, which truncated its log to follow it 18 seconds later."""
+    result = case("rackloss-calm-0.11.0.3")
+    (found,) = (f for f in result.findings if f.topic == "audit" and f.partition == 2 and f.rule == LOST)
+    cited = dict(zip(found.refs, found.evidence, strict=True))
+    steps = [(fact.broker, fact.text, [cited[ref].text for ref in fact.refs]) for fact in found.facts]
+    assert [(broker, text) for broker, text, _ in steps] == [
+        (1, "had log end offset 270 in leader epoch 0"),
+        (2, "restarted after an unclean stop with log end offset 261"),
+        (1, "truncated its log to follow broker 2"),
+    ]
+    assert ["log end offset 270" in steps[0][2][0], "log end offset 261" in steps[1][2][0]] == [True, True]
+    assert "Truncating log audit-2 to offset 261" in steps[2][2][0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,11 @@ import pytest
 from forensics.engines.local import take_in
 from forensics.replay.committed.proof import Loss
 from forensics.replay.facts.partition_facts import PartitionFacts
-from forensics.replay.history import History, Replica
+from forensics.replay.history import History, Replica, ShortenedBy, ShortenedLog, Truncation, TruncationReason
 from forensics.replay.interval import Interval
 from forensics.replay.leader_epochs import Epoch
 from forensics.replay.lineage import Lineage, Range
-from forensics.rules.rescue import advice, copies_text
+from forensics.rules.rescue import _freed_blocks, _replaced, advice, copies_text
 
 WHOLE = ((18, 28),)
 
@@ -68,3 +69,29 @@ def test_the_copies_to_keep_are_those_with_the_most(
     assert [step.text.split()[2] for step in found["next_steps"] if step.text.startswith("stop")] == [
         str(broker) for broker in stopped
     ]
+
+
+def test_where_a_log_was_replaced_the_former_one_is_looked_for_first() -> None:
+    """A broker that had stopped cleanly loads a shorter log: the one that it had used before has the lost records."""
+    history = History(PartitionFacts("orders", 0))
+    shorter = ShortenedLog(3, 0, Interval.at(28), 18, Lineage(((0, 0),)), None, ())
+    history.shortened_logs[:] = [shorter]
+    (step,) = _replaced(history, lost())
+    assert step.startswith("look for the data directory that broker 3 used before its last clean stop")
+    for other in (replace(shorter, cause=ShortenedBy.UNCLEAN_RESTART), replace(shorter, dir_failed=True)):
+        history.shortened_logs[:] = [other]
+        assert _replaced(history, lost()) == ()
+
+
+def test_an_image_is_taken_of_the_disk_that_had_most() -> None:
+    """Broker 1 truncated all of the lost records, broker 2 the first of them."""
+    log, history = Lineage(((0, 0),)), History(PartitionFacts("orders", 0))
+    history.truncations[:] = [
+        Truncation(broker, 4, 3, 18, Interval.at(end), log, TruncationReason.LEADER_EPOCH, None, ())
+        for broker, end in ((1, 28), (2, 20))
+    ]
+    (step,) = _freed_blocks(history, lost())
+    assert "broker 1 had the records (broker 2 had fewer of them), and freed blocks of its disk" in step
+    history.truncations[1] = replace(history.truncations[1], before=Interval.at(28))
+    (step,) = _freed_blocks(history, lost())
+    assert "brokers 1 and 2 had the records, and freed blocks of their disks" in step

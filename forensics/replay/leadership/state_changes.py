@@ -187,19 +187,46 @@ def chain(changes: Sequence[StateChanged], since: int, elected: Epoch) -> Sequen
 
 def _by_controllers(cluster: Iterable[Event]) -> Iterator[tuple[StateChanged, int]]:
     """Yield the changes that controllers state, with the controller; none of the eligible leader replicas alone."""
-    leader: int | None = None
-    isr: frozenset[int] | None = None
-    for event in _numbered(cluster):
-        before = broker_set(event.isr_before) if event.isr_before is not None else isr
+    for event, last in _with_last(list(cluster)):
+        before = broker_set(event.isr_before) if event.isr_before is not None else last.isr
         isr = broker_set(event.isr) if event.isr is not None else before
-        led, leader = leader, event.leader if event.leader is not None else leader
-        if leader == led and isr == before and isr is not None:
+        leader = event.leader if event.leader is not None else last.leader
+        if leader == last.leader and isr == before and isr is not None:
             continue
         epoch = event.leader_epoch or 0
         ref = Ref(row=event.row, note=f"state of the partition at leader epoch {epoch}")
         elr = broker_set(eligible(event.detail)) or frozenset()
-        change = StateChanged(epoch, event.partition_epoch, leader, isr, before, event.time, ref, led=led, eligible=elr)
+        change = StateChanged(
+            epoch, event.partition_epoch, leader, isr, before, event.time, ref, led=last.leader, eligible=elr
+        )
         yield replace(change, elects=event.leader is not None), event.broker
+
+
+class _State(NamedTuple):
+    """Leader and ISR at a partition epoch; None where nothing states it."""
+
+    leader: int | None = None
+    isr: frozenset[int] | None = None
+
+
+def _with_last(cluster: Sequence[Event]) -> Iterator[tuple[Event, _State]]:
+    """Yield what controllers state of each partition epoch, with the state before.
+
+    Leaders change the ISR in between, and where no broker can lead, no line of an election states that. But requests
+    and caches of that partition epoch do.
+    """
+    stated = {
+        one.partition_epoch: _State(one.leader, broker_set(one.isr))
+        for one in cluster
+        if one.isr is not None and one.leader is not None
+    }
+    last = _State()
+    for event in _numbered(cluster):
+        last = stated.get((event.partition_epoch or 0) - 1, last)
+        yield event, last
+        isr = broker_set(event.isr if event.isr is not None else event.isr_before)
+        leader = event.leader if event.leader is not None else last.leader
+        last = _State(leader, isr if isr is not None else last.isr)
 
 
 def _numbered(cluster: Iterable[Event]) -> Iterator[Event]:

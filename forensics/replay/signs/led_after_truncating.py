@@ -51,10 +51,9 @@ def led_while_another_had_more(history: History) -> Iterator[Suspicion]:
         span, step = _truncated_before_it_led(history, cut) or (None, None)
         if span is None or step is None or (span.replica, span.epoch) in judged:
             continue  # else the length of its own log is known, and what it removed itself counts
-        refs = (*(cut.before.because[:1] or _loaded(history, cut)), *step.refs, *cut.refs)
         yield Suspicion(
             Sign.LED_WHILE_ANOTHER_HAD_MORE, span.replica, cut.replica, cut.epoch, span.epoch, step.target, cut.end,
-            step.time, refs, target=step.target,
+            step.time, (*_loaded(history, cut), *step.refs), target=step.target, followed=cut.refs,
         )  # fmt: skip
 
 
@@ -119,10 +118,9 @@ def recovered_while_another_had_more(history: History) -> Iterator[Suspicion]:
             ends.setdefault((span.replica, cut.epoch), []).append((cut, span, step))
     for found in ends.values():
         cut, span, step = min(found, key=lambda one: (one[0].end, one[0].replica))
-        refs = (*(cut.before.because[:1] or _loaded(history, cut)), *step.refs, *cut.refs)
         yield Suspicion(
             Sign.RECOVERED_WHILE_ANOTHER_HAD_MORE, span.replica, cut.replica, cut.epoch, span.epoch, step.target,
-            cut.end, step.time, refs, target=step.target,
+            cut.end, step.time, (*_loaded(history, cut), *step.refs), target=step.target, followed=cut.refs,
         )  # fmt: skip
 
 
@@ -158,7 +156,8 @@ def member_came_back_shorter(history: History) -> Iterator[Suspicion]:
             span, step = found
             yield Suspicion(
                 Sign.MEMBER_CAME_BACK_SHORTER, span.replica, least.replica, epoch.epoch, span.epoch, step.target,
-                least.end, step.time, (*least.before.because[:1], *step.refs, *least.refs), target=step.target,
+                least.end, step.time, (*_loaded(history, least), *step.refs), target=step.target,
+                followed=least.refs,
             )  # fmt: skip
 
 
@@ -184,7 +183,11 @@ def _loaded_after_unclean_stop(history: History, epoch: Epoch, one: Truncation) 
 
 
 def _loaded(history: History, one: Truncation) -> tuple[Ref, ...]:
-    """Return the line by which a replica loaded what it then truncated; that of the truncation without such a line."""
+    """Return the line that shows how long a log was before it was truncated: another one, that which loaded it, or that
+    of the truncation itself.
+    """
+    if one.before.because:
+        return one.before.because[:1]
     until = one.refs[0].row or 0
     loads = [
         ref

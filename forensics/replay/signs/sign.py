@@ -101,6 +101,7 @@ class Suspicion:
         isr: the ISR that the witness stated, of a leader that was not in it.
         sides: brokers with the records of the witness, and brokers with those of the replica, where copies differ.
         pieces: the offsets at stake, if they are not all of ``[first, end)``.
+        followed: the lines by which the witness then truncated its log to follow the replica.
     """
 
     sign: Sign
@@ -118,6 +119,7 @@ class Suspicion:
     isr: frozenset[int] | None = None
     sides: tuple[tuple[int, ...], tuple[int, ...]] | None = None
     pieces: tuple[Range, ...] = ()
+    followed: tuple[Ref, ...] = ()
 
     @property
     def offsets(self) -> tuple[Range, ...]:
