@@ -18,8 +18,19 @@ LOSS, SHORTER = "committed-data-lost", "leo-regression"
 CUT = "truncation-below-committed"
 
 
-def power_loss(folder: Path, *, ends: tuple[int, int] = (80, 80), loaded: int = 70, target: int = 70) -> Incident:
-    """All brokers stop at once; leader 1 loses the end of its log, leads again, and the followers truncate to it."""
+def power_loss(
+    folder: Path, *, ends: tuple[int, int] = (80, 80), loaded: int = 70, target: int = 70, again: int = 0
+) -> Incident:
+    """All brokers stop at once; leader 1 loses the end of its log, leads again, and the followers truncate to it.
+
+    Args:
+        folder: of the evidence.
+        ends: what the followers had.
+        loaded: what the leader had after the restart.
+        target: to which the followers truncate.
+        again: log end offset with which the leader begins the next epoch, after it led the former one again; 0 if it
+            did not.
+    """
     incident = Incident(folder)
     incident[9].says(0.5, "INFO [Controller id=9 epoch=1] Ready (kafka.controller.KafkaController)", log="controller")
     incident.elects(1, 0, 1, [1, 2, 3])
@@ -33,8 +44,10 @@ def power_loss(folder: Path, *, ends: tuple[int, int] = (80, 80), loaded: int = 
         incident[number].starts(20)
         recovering = f"INFO [Log partition={incident.partition}, dir=/d] Recovering unflushed segment 0 (kafka.log.Log)"
         incident[number].says(21, recovering).loads(22, end)
+    if again:
+        incident[1].leads(25, 0, loaded, 40, [1, 2, 3])
     incident.elects(30, 1, 1, [1])
-    incident[1].leads(30, 1, loaded, 40, [1])
+    incident[1].leads(30, 1, again or loaded, 40, [1])
     for number, end in ((2, ends[0]), (3, ends[1])):
         incident[number].follows(31, 1, 1, end, 40)
         if end > target:
@@ -56,6 +69,16 @@ def test_what_all_of_the_isr_had_and_no_one_has_any_more_is_suspected_to_be_lost
     (shorter,) = incident.findings(SHORTER)
     assert (shorter.replicas, shorter.offsets) == ((1,), ((70, 80),))
     assert shorter.inferences == ("broker 1 held everything below 80: broker 2 had fetched that from it",)
+
+
+def test_a_leader_that_led_the_same_epoch_again_without_an_append_lost_what_was_fetched(tmp_path: Path) -> None:
+    (finding,) = power_loss(tmp_path, again=70).findings(LOSS)
+    assert (finding.confidence, finding.replicas, finding.offsets) == ("suspected", (1,), ((70, 80),))
+
+
+def test_what_was_fetched_may_be_what_the_leader_appended_when_it_led_the_epoch_again(tmp_path: Path) -> None:
+    incident = power_loss(tmp_path, again=75)
+    assert (incident.findings(LOSS), incident.findings(SHORTER)) == ([], [])
 
 
 def test_only_what_every_member_of_the_isr_had_is_suspected(tmp_path: Path) -> None:

@@ -92,9 +92,8 @@ class HeldEnds:
 
         A follower that reconciled by leader epochs has its leader's records (KIP-101).
         """
-        history, number = self.history, shortened.epoch
-        led = [t for t in history.role_spans[shortened.replica] if t.epoch == number and t.role is Role.LEADER]
-        if history.protocol.truncates_to_hw or history.epoch_rollbacks or number in self._contested or len(led) != 1:
+        history = self.history
+        if history.protocol.truncates_to_hw or history.epoch_rollbacks or not self._led_alone(shortened):
             return Interval(), None
         found: tuple[Interval, int | None] = Interval(), None
         for broker, spans in sorted(history.role_spans.items()):
@@ -105,6 +104,22 @@ class HeldEnds:
                 if fetched.low > found[0].low:
                     found = replace(fetched, by=(Inferred.LEADER_HAS_WHAT_WAS_FETCHED,)), broker
         return found
+
+    def _led_alone(self, shortened: ShortenedLog) -> bool:
+        """Return whether no other replica wrote to the epoch, and this one only before its log was found shorter."""
+        spans, number = self.history.role_spans[shortened.replica], shortened.epoch
+        led = sum(one.epoch == number and one.role is Role.LEADER for one in spans)
+        return number not in self._contested and (led == 1 or (led > 1 and self.appended_nothing(shortened)))
+
+    def appended_nothing(self, shortened: ShortenedLog) -> bool:
+        """Return whether a leader that restarted began its next leader epoch with the log that it had loaded.
+
+        So what a follower had beyond that, it had fetched before the restart, also if the leader led the epoch again.
+        """
+        after = next((one for one in self.history.epochs.after(shortened.epoch) if one.leader_took_up), None)
+        if after is None or after.leader != shortened.replica or after.start != shortened.target:
+            return False
+        return not self.history.coverage.unnamed_between(shortened.epoch, after.epoch)
 
     def _fetched(self, shortened: ShortenedLog, one: RoleSpan, two: RoleSpan) -> Interval:
         """Return the log end offset that a follower reached in a role, if it fetched from this replica alone."""

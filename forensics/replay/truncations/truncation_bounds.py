@@ -63,7 +63,8 @@ class TruncationBounds:
         """Keep a log that was found shorter than it is known to have been."""
         until = shortened.epoch if self._ended(shortened, row) else shortened.epoch - 1
         held = self._held.by_high_watermarks(Moment(shortened.replica, until, row, emptied=shortened.target == 0))
-        fetched, follower = self._held.by_fetches(shortened) if until == shortened.epoch else (Interval(), None)
+        over = until == shortened.epoch or self._held.appended_nothing(shortened)
+        fetched, follower = self._held.by_fetches(shortened) if over else (Interval(), None)
         scraped = self._scraped.before_removal(shortened.replica, shortened.refs[0].row)
         least = max(held, fetched, scraped, key=lambda bound: bound.low)
         if least.low > shortened.end:
