@@ -232,13 +232,18 @@ def test_a_decoded_dump_with_a_hole_derives_no_epochs_behind_it() -> None:
 
 
 def judged(folder: Path, text: str) -> dict[str, str]:
-    """What the rules say of a broker's directory of which there is a dump and the checkpoint of its high watermark."""
+    """What the rules say of the only replica: there is a dump of it, and the checkpoint of its high watermark."""
     data = folder / "broker-1"
     data.mkdir()
     end = read_dump_log(pl.Series(lines("3.9.1"))).log_end
     (data / "meta.properties").write_text("version=1\nnode.id=1\n")
     (data / "replication-offset-checkpoint").write_text(f"0\n1\norders 0 {end}\n")
     (data / "dump.txt").write_text(text)
+    (data / "state-change.log").write_text(
+        "[2024-05-06 07:08:09,000] INFO [Broker id=1] Leader orders-0 with topic id None starts at leader epoch 0 from "
+        "offset 0 with partition epoch 0, high watermark 0, ISR [1], adding replicas [] and removing replicas []. "
+        "Previous leader None and previous leader epoch was -1. (state.change.logger)\n"
+    )
     (partition,) = scan([str(folder)]).partitions
     return {rule: judgement.verdict.value for rule, judgement in partition.judgements.items()}
 
