@@ -126,6 +126,7 @@ EMPTY_DIRECTORY = "No logs found to be loaded in "
 BROKER_SESSION = re.compile(
     r"Fencing broker [0-9]+|Broker failure callback for [0-9]+|New broker startup callback for [0-9]+"
     r"|Replayed RegisterBrokerRecord |The request from broker [0-9]+ to unfence|has been unfenced"
+    r"|Registered broker [0-9]+ at"
 )
 
 
