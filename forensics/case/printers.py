@@ -8,12 +8,15 @@ make a wrong answer.
 
 from __future__ import annotations
 
+from typing import Final
+
 import polars as pl
 
 from parsers.file_reading import note
 from parsers.schema import Kind
 
-_FALL = 2_000_000  # microseconds: threads of one broker print lines out of order by less
+OUT_OF_ORDER: Final = 2_000_000
+"""Microseconds. Threads of one broker print lines out of order by less."""
 _ENOUGH = 5  # lines that name a broker: fewer may be adjacent by chance
 _ID = r"^(?:broker|node)\.id=([0-9]{1,9})$"
 
@@ -101,7 +104,7 @@ def attributed(rows: pl.DataFrame) -> pl.DataFrame:
         rows: observations in the order of their lines.
     """
     time = pl.col("time").fill_null(strategy="forward")
-    joint = (time.shift(1) - time > pl.duration(microseconds=_FALL)).fill_null(False)
+    joint = (time.shift(1) - time > pl.duration(microseconds=OUT_OF_ORDER)).fill_null(False)
     rows = with_printer(rows).with_columns(joint.cum_sum().alias("_log"))
     before, after = pl.col("_printer").forward_fill().over("_log"), pl.col("_printer").backward_fill().over("_log")
     between = pl.when(pl.coalesce(before, after) == pl.coalesce(after, before)).then(pl.coalesce(before, after))

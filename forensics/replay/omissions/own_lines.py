@@ -10,8 +10,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
+from forensics.case.printers import OUT_OF_ORDER
 from forensics.replay.broker_facts import BrokerFacts
 from forensics.replay.coverage import MissingLines, Omission
 from forensics.replay.facts.directory import Ref
@@ -629,10 +629,6 @@ _HANDLERS: dict[str, Callable[[OwnLines, Event], None]] = {
 }
 
 
-_FALL: Final = 2_000_000
-"""Microseconds. Threads of one broker print lines out of order by less."""
-
-
 def gaps_in(broker: int, own: Sequence[Event], fact: BrokerFacts) -> list[Gap]:
     """Return missing lines between those of one broker about its replica, in the order in which they are found.
 
@@ -667,7 +663,7 @@ def _set_back(own: Sequence[Event]) -> Iterator[int]:
     for event in own:
         if event.time is None or event.message == TRACE:
             continue
-        was, fallen = fallen, event.time < latest - _FALL
+        was, fallen = fallen, event.time < latest - OUT_OF_ORDER
         latest = max(latest, event.time)
         if was or fallen:
             yield event.row
