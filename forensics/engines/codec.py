@@ -27,6 +27,8 @@ from forensics.replay.signs.unlike_appends import UnlikeAppends
 from forensics.replay.traces.results import Played
 from forensics.rules.finding import Judgement
 
+_T = typing.TypeVar("_T")
+
 Way = Callable[[Any], Any]
 """From a value to what JSON holds, or back."""
 
@@ -48,22 +50,22 @@ def written(plain: object) -> str:
 
 def decode_history(text: str) -> History:
     """A history that was encoded."""
-    found = _read(History, json.loads(text))
-    assert isinstance(found, History)
-    return found
+    return _decoded(History, text)
 
 
 def decode_broker(text: str) -> Broker:
     """A broker that was encoded."""
-    found = _read(Broker, json.loads(text))
-    assert isinstance(found, Broker)
-    return found
+    return _decoded(Broker, text)
 
 
 def decode_judgement(text: str) -> Judgement:
     """A judgement that was encoded."""
-    found = _read(Judgement, json.loads(text))
-    assert isinstance(found, Judgement)
+    return _decoded(Judgement, text)
+
+
+def _decoded(kind: type[_T], text: str) -> _T:
+    found = _read(kind, json.loads(text))
+    assert isinstance(found, kind)
     return found
 
 
