@@ -18,7 +18,7 @@ from forensics.replay.facts.directory import Disk, Pointer
 from forensics.replay.facts.partition_facts import PartitionFacts
 from forensics.replay.history import History
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 _POINTERS: Final = ("checkpoint", "recovery_point", "cleaner_point")
 """Fields of ``Disk`` that checkpoint files of a log directory give."""
@@ -64,7 +64,7 @@ def _is_bare(history: History) -> bool:
     )
 
 
-def like(one: T) -> Callable[..., T]:
+def made_like(one: _T) -> Callable[..., _T]:
     """Return what makes others like a value of a dataclass, given the fields in which they differ.
 
     It does what ``dataclasses.replace`` does, in a third of the time where many are made.
@@ -80,8 +80,8 @@ class _First:
     """
 
     def __init__(self, history: History) -> None:
-        self._history, self._facts = like(history), like(history.facts)
-        self._replicas = {broker: like(replica) for broker, replica in history.replicas.items()}
+        self._history, self._facts = made_like(history), made_like(history.facts)
+        self._replicas = {broker: made_like(replica) for broker, replica in history.replicas.items()}
 
     def named(self, topic: str, partition: int, disks: Mapping[int, Disk]) -> History:
         """Return the history of another partition.

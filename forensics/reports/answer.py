@@ -267,7 +267,7 @@ def existing(result: Result) -> str:
     return _partitions(count) if count == len(result.partitions) else f"{_partitions(count)} that exist now"
 
 
-def open_rules(result: Result) -> dict[Rule, list[Partition]]:
+def open_rules(result: Result) -> dict[Rule, Sequence[Partition]]:
     """Return the rules that more evidence would answer, with the partitions that exist and where they found nothing.
 
     The loss of committed data comes first, then the gravest. Every report takes from here whether a scan is
@@ -278,17 +278,17 @@ def open_rules(result: Result) -> dict[Rule, list[Partition]]:
     return dict(sorted(open_.items(), key=lambda one: (one[0].id != LOSS, one[0].severity.rank)))
 
 
-def _unanswered(result: Result, found: Collection[tuple[str, tuple[object, ...]]]) -> dict[Rule, list[Partition]]:
+def _unanswered(result: Result, found: Collection[tuple[str, tuple[object, ...]]]) -> dict[Rule, Sequence[Partition]]:
     """Return the rules that more evidence would answer, with the partitions where they found nothing."""
     asked = [rule for rule in RULES if rule.severity is not Severity.INFO and rule.id not in result.changes.disabled]
     with_findings = {rule for rule, _ in found}
-    left: dict[Rule, list[Partition]] = {}
+    left: dict[Rule, Sequence[Partition]] = {}
     for rule in asked:
         places = result.having(partial(_is_open, rule=rule.id))
         if rule.id in with_findings:
             places = [one for one in places if (rule.id, _key(one)) not in found]
         if places:
-            left[rule] = [*places]
+            left[rule] = places
     return left
 
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 
 from forensics.case import Case
-from forensics.replay.bare import like
+from forensics.replay.bare import made_like
 from forensics.replay.confidence import Bearers
 from forensics.replay.coverage import Span
 from forensics.replay.history import History
@@ -103,7 +103,7 @@ def elsewhere(found: Judgement) -> Callable[[History], Judgement]:
     No line names a replica of these, so the finding cites nothing.
     """
     wanted = _texts(found.missing)
-    made = [like(one) for one in found.findings]
+    made = [made_like(one) for one in found.findings]
 
     def of(history: History) -> Judgement:
         where, said = place(history), _said(history.name, wanted)

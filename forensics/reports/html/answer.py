@@ -188,7 +188,7 @@ class _Found:
     forked: list[Partition]
     bad: list[Partition]
     open: list[Partition]
-    unchecked: dict[str, list[Partition]]
+    unchecked: dict[str, Sequence[Partition]]
     suspected: list[Partition]
     other: list[Finding]
 
