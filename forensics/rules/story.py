@@ -10,7 +10,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from forensics.case import Case
-from forensics.replay.committed.divergence import seem_deleted
+from forensics.replay.committed.divergence import may_have_deleted, seem_deleted
 from forensics.replay.committed.failed_directories import failed_directories
 from forensics.replay.committed.lost_by import LostBy, Why, ended_by, forked_by, lost_by
 from forensics.replay.coverage import Printed, Span
@@ -315,18 +315,27 @@ def fork_cause(history: History, ranges: tuple[Range, ...]) -> CauseId:
 
 
 def unless_deleted(history: History, forks: Sequence[Fork], found: Finding) -> Finding:
-    """Return a finding that rests on differences between segments, with a deletion as another explanation if the epoch
-    file of a replica suggests that.
+    """Return a finding that rests on differences between segments, with a deletion as another explanation.
+
+    That is added if the epoch file of a replica suggests a deletion, or if no line and no epoch file excludes one.
     """
     brokers = seem_deleted(history, forks)
     if not brokers:
-        return found
+        return replace(found, uncertain=(*found.uncertain, *_maybe_deleted_text(may_have_deleted(history, forks))))
     text = (
         f"perhaps {brokers_text(brokers)} deleted these records from the start of its log before (DeleteRecords): "
         "its leader-epoch-checkpoint has no entry for their leader epochs"
     )
     lower = list(Severity)[min(found.severity.rank + 1, len(Severity) - 1)]
     return replace(found, severity=lower, uncertain=(*found.uncertain, text))
+
+
+def _maybe_deleted_text(brokers: Sequence[int]) -> tuple[str, ...]:
+    """Return that replicas may have deleted the records in which their segments differ; empty for none."""
+    if not brokers:
+        return ()
+    text = "may have deleted these records from the start of a log before (DeleteRecords)"
+    return (f"{brokers_text(brokers)} {text}: server.log or leader-epoch-checkpoint of that broker would show it",)
 
 
 def emptied_text(replica: int | None) -> tuple[str, ...]:

@@ -116,6 +116,7 @@ OF_TWO, OF_FOUR = ((0, 0), (2, 25), (4, 29)), ((0, 0), (4, 25))
         (OF_TWO, ((4, 29),), None),  # its log begins within epoch 4, above what differs
         (((4, 29),), OF_FOUR, "suspected"),  # so does this one, or its file was lost at the start of epoch 4
         (OF_TWO, ((0, 0), (4, 29)), "inferred"),  # this file is wrong: where epochs were deleted, 0 is gone too
+        ((), OF_FOUR, "inferred"),  # no file and no line excludes that
     ],
 )
 def test_records_below_the_start_of_an_epoch_file_may_have_been_deleted(
@@ -124,7 +125,9 @@ def test_records_below_the_start_of_an_epoch_file_may_have_been_deleted(
     """After DeleteRecords a segment still holds records below the log start offset."""
     incident = Incident(tmp_path, brokers=2)
     for number, entries, own in ((1, of_two, (25, 28, 2)), (2, of_four, (25, 28, 4))):
-        node = incident[number].checkpoint(40).epochs(*entries)
+        node = incident[number].checkpoint(40)
+        if entries:
+            node.epochs(*entries)
         node.segment([(0, 24, 0)])
         node.segment([own], salt=str(number).encode(), base=25)
         node.segment([(29, 39, 4)], base=29)

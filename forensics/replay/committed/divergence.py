@@ -72,6 +72,7 @@ def doubts(history: History, forks: Sequence[Fork]) -> dict[Weakness, bool]:
         Weakness.DAMAGED: is_maybe_replaced(history, forks),
         Weakness.STRANGERS: have_nothing_in_common(forks),
         Weakness.OTHERWISE_EXPLAINED: bool(seem_deleted(history, forks)),
+        Weakness.MAYBE_DELETED: bool(may_have_deleted(history, forks)),
     }
 
 
@@ -90,6 +91,21 @@ def _seems_deleted(history: History, broker: int, end: int) -> bool:
     entries = history.facts.disks.get(broker, NO_DISK).entries
     named = min((start for _, start, _ in entries), default=0)
     return bool(entries) and named >= end and not history.coverage.whole(broker)
+
+
+def may_have_deleted(history: History, forks: Iterable[Fork]) -> tuple[int, ...]:
+    """Return the replicas of which neither lines nor an epoch file exclude that they deleted records of a difference.
+
+    A release that truncates to the high watermark deletes whole segments only: it has no DeleteRecords (KIP-107).
+    """
+    if history.protocol.truncates_to_hw:
+        return ()
+    brokers = {broker for fork in forks for broker in fork.brokers}
+    return tuple(broker for broker in sorted(brokers) if _may_have_deleted(history, broker))
+
+
+def _may_have_deleted(history: History, broker: int) -> bool:
+    return not history.facts.disks.get(broker, NO_DISK).entries and not history.coverage.whole(broker)
 
 
 def have_nothing_in_common(forks: Iterable[Fork]) -> bool:

@@ -111,7 +111,7 @@ def may_be_deleted(history: History, lineage: Lineage, ranges: Sequence[Range], 
         return False
     first = lineage.epoch_at(ranges[0][0])
     led = ((one.leader, one.epoch) for one in history.epochs.between(first - 1, before))
-    return any(leader is not None and leader >= 0 and not _covers(history, leader, number) for leader, number in led)
+    return any(leader is None or (leader >= 0 and not _covers(history, leader, number)) for leader, number in led)
 
 
 def seems_emptied(history: History, replica: int, since: int, ranges: Sequence[Range]) -> bool:
